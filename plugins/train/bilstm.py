@@ -113,7 +113,7 @@ class Words:
     vectors: Vectors
 
 
-def of(embedder: Embedder, limit: int | None = None) -> Words:
+def words_of(embedder: Embedder, limit: int | None = None) -> Words:
     """Return the vocabulary of a word embedder; words without a direction are left out.
 
     Parameters

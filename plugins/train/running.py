@@ -126,7 +126,7 @@ def _run(
     transformers.set_seed(settings.seed)
     facts: dict[str, Any] = {}
     if kind == "bilstm":
-        vocabulary = bilstm.of(base, settings.words)
+        vocabulary = bilstm.words_of(base, settings.words)
         texts = corpus.train.firsts + corpus.train.seconds
         facts["coverage"] = bilstm.check_coverage(vocabulary, texts, base.info.name)
         model = bilstm.model(vocabulary, settings.hidden or 0)

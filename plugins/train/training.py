@@ -88,7 +88,7 @@ def train(
     state |= outcome.facts | {"seconds": round(time.monotonic() - began, 1), "complete": True}
     if is_main():
         outcome.save(out)
-        training_folder.finish(out, state, training_folder.text(state, out.name))
+        training_folder.finish(out, state)
     return _trained(out, state, is_new=True)
 
 

@@ -82,9 +82,9 @@ def write_state(folder: Path, state: Mapping[str, Any]) -> None:
     folders.write_json(folder / STATE, state)
 
 
-def finish(folder: Path, state: Mapping[str, Any], card: str) -> None:
+def finish(folder: Path, state: Mapping[str, Any]) -> None:
     """Write the card and the state of a complete training, and delete its checkpoints."""
-    folders.write_atomically(folder / CARD, card.encode())
+    folders.write_atomically(folder / CARD, card(state, folder.name).encode())
     write_state(folder, state)
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
 
@@ -135,7 +135,7 @@ def _clear(folder: Path) -> None:
             path.unlink()
 
 
-def text(state: Mapping[str, Any], name: str) -> str:
+def card(state: Mapping[str, Any], name: str) -> str:
     """Return the card of a complete training.
 
     Parameters

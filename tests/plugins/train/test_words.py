@@ -12,7 +12,7 @@ from harness.plugins.train import bilstm
 
 def built_of(*vocabulary, limit=None):
     vectors = np.arange(1.0, len(vocabulary) * 2 + 1).reshape(-1, 2)
-    return bilstm.of(WordVectors.of(list(vocabulary), vectors), limit)
+    return bilstm.words_of(WordVectors.of(list(vocabulary), vectors), limit)
 
 
 def tokens(of, text):
@@ -53,7 +53,7 @@ def test_a_token_has_the_vector_of_its_word_and_row_zero_is_padding():
 
 def test_words_without_a_direction_are_left_out():
     embedder = WordVectors.of(["the", "nothing", "man"], np.array([[1, 1], [0, 0], [2, 2]]))
-    assert plain(bilstm.of(embedder), "the nothing man") == ["the", "man"]
+    assert plain(bilstm.words_of(embedder), "the nothing man") == ["the", "man"]
 
 
 def test_a_limit_keeps_the_first_words():
