@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import Any
 
-from harness.plugins.validity.page import number
-from harness.results.correlation import SIGNIFICANT, Correlation
+from harness.plugins.validity.command import number
+from harness.results.comparison import SIGNIFICANT, Correlation
 from harness.results.record import Record
 
 

@@ -36,9 +36,9 @@ from harness import folders
 from harness.leaderboard import building
 from harness.leaderboard.boards.board import Board
 from harness.names import NONE
-from harness.plugins.validity.page import number
+from harness.plugins.validity.command import number
 from harness.registry.registry import Registry
-from harness.results.correlation import Correlation, Correlations, correlate, of_other_metrics
+from harness.results.comparison import Correlation, Correlations, correlate, of_other_metrics
 from harness.results.folder import read_results
 from harness.results.record import Record
 from harness.run.tasks import list_tasks, select

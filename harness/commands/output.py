@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table as Grid
     from rich.text import Text
 
-    from harness.results.markup import Report
+    from harness.results.tables import Report
 
 MIN_WIDTH = 20
 """Smallest width to which a single column of free text is shortened; of several, half of it."""
@@ -143,7 +143,7 @@ def laid_out(
 
 def report(content: Report) -> None:
     """Print a report: its title, its tables, and its sentences."""
-    from harness.results.markup import Table
+    from harness.results.tables import Table
 
     click.echo(wrapped(content.title) + "\n")
     for part in content.parts:

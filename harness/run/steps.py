@@ -16,7 +16,7 @@ from typing import Protocol, TypeVar
 from harness import parallel
 from harness.errors import HarnessError
 from harness.results import jsonl
-from harness.results.record_parts import Line
+from harness.results.record import Line
 
 
 class Step(Protocol):

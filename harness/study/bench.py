@@ -25,18 +25,17 @@ import numpy.typing as npt
 from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.chain import Chain
 from harness.concept import Concept
-from harness.embedder import Embedder, ModelInfo, Role
+from harness.embedder import Embedder, ModelInfo, Role, Vocabulary, vocabulary_of
 from harness.encode import roles
-from harness.encode.spellings import Spellings
+from harness.encode.roles import Spellings
 from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, one_line
 from harness.metrics import Metric
-from harness.run.leaks import fitting_texts, judged_texts
+from harness.run.plan import fitting_texts, judged_texts
 from harness.run.scoring import random_generator
 from harness.scores import Score
 from harness.study.folds import Split, concept_without
 from harness.study.study import EQUAL, Measure, Study
 from harness.task.inputs import Input
-from harness.vocabulary import Vocabulary, vocabulary_of
 
 
 @dataclass(frozen=True)

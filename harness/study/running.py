@@ -22,7 +22,7 @@ from sklearn.base import clone
 from harness import folders, parallel
 from harness.digest import json_like
 from harness.embedder import Embedder
-from harness.encode import canary
+from harness.encode import admission
 from harness.encode.engine import Engine
 from harness.encode.stored_embedder import StoredEmbedder, store_of
 from harness.errors import (
@@ -33,13 +33,12 @@ from harness.errors import (
 )
 from harness.progress import Progress, Silent, shown
 from harness.registry import files
-from harness.registry.beside import with_concepts_beside
-from harness.registry.registry import Registry
+from harness.registry.registry import Registry, with_concepts_beside
 from harness.results import jsonl
 from harness.results.folder import STUDY
-from harness.results.frames import Framed
+from harness.results.records import Framed
 from harness.run import recording, steps
-from harness.run.same_models import Entry, distinct
+from harness.run.evaluation import Entry, distinct
 from harness.run.settings import paths
 from harness.study.bench import Base, Bench, Outcome, prepare, refuse_overlap
 from harness.study.cells import pooled
@@ -222,7 +221,7 @@ class _Runner:
 
     def run(self, model: str, embedder: Embedder) -> int:
         """Judge and record what is not recorded of a model; return the number of new records."""
-        self.notices += canary.settle(embedder, self.store, self.progress.say)
+        self.notices += admission.settle(embedder, self.store, self.progress.say)
         place = Place(model, embedder.info.fingerprint, self.include, self.store)
         if embedder.info.kind == "text":  # workers only read
             embedder = stored(embedder, place, self.progress, self.engine)
@@ -366,21 +365,21 @@ class StudyRun(Framed[StudyRecord]):
         ]
 
     def _repr_html_(self) -> str:
-        from harness.results import html
+        from harness.results.tables import html_lines, html_of_texts
         from harness.study import study_tables
 
         parts = []
         for summary in self.summaries:
             title = f"{summary.study.title} ({summary.study.name}, on {summary.model.name})"
-            parts.append(html.lines([title]))
+            parts.append(html_lines([title]))
             parts += [
-                html.of_texts(t.title, t.columns, (*t.rows, *t.foot))
+                html_of_texts(t.title, t.columns, (*t.rows, *t.foot))
                 for t in study_tables.changes(summary)
             ]
             parts.append(
-                html.lines([*study_tables.legend(summary), *summary.statement, *summary.notes])
+                html_lines([*study_tables.legend(summary), *summary.statement, *summary.notes])
             )
-        return "".join([*parts, html.lines([*self.failed, *self.notices])])
+        return "".join([*parts, html_lines([*self.failed, *self.notices])])
 
 
 class OnModel:
@@ -642,7 +641,7 @@ def stored(
 def _base(place: Place, unit: bool) -> Base:
     """Return the model in this process, loaded once."""
     embedder: Any = Registry(include=place.include).embedder(place.model)
-    canary.follow(embedder, place.store, place.fingerprint)
+    admission.follow(embedder, place.store, place.fingerprint)
     if embedder.info.fingerprint != place.fingerprint:
         raise HarnessError(f"model '{place.model}' changed while the study ran")
     if embedder.info.kind == "text":

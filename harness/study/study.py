@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from harness import labels, limits, names, options
+from harness import limits, names, options
 from harness.chain import Chain
 from harness.concept import Concept
 from harness.digest import digest, json_like
@@ -28,10 +28,10 @@ from harness.registry.trust import Gate
 from harness.scores import Ideal
 from harness.study.study_file import Judging, MeasureFile, StudyFile
 from harness.task import yaml_files
-from harness.task.mistakes import Collector
-from harness.task.resolving import resolve as resolve_task
 from harness.task.schema import Source
 from harness.task.task import Measurement, Task
+from harness.task.task import resolve as resolve_task
+from harness.task.yaml_files import Collector
 
 RAW = NONE
 """Row of vectors as they come; every study has it."""
@@ -260,8 +260,8 @@ def candidate(source: StudyDocument, label: str) -> Candidate:
             raise UsageError(
                 f"'{name}' needs a concept with {needs}, and '{concept.name}' has none"
             )
-    shown = labels.of_mitigator(name, chain.mitigators)
-    stages = [stage.name for stage in names.mitigators(name)]
+    shown = names.mitigator_label(name, chain.mitigators)
+    stages = [stage.name for stage in names.chain_stages(name)]
     settings, chains = [], []
     for setting in ParameterGrid(_grids(source, label)):
         with document.pointing_at((*key, "grid")):

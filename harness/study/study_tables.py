@@ -10,9 +10,15 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from harness.results import markup
-from harness.results.markup import Report, Sentences, Table, comma_separated
 from harness.results.record import finite
+from harness.results.tables import (
+    Report,
+    Sentences,
+    Table,
+    comma_separated,
+    report_in_markdown,
+    table_in_latex,
+)
 from harness.study.cells import POWER, RESOLUTION, Cell
 from harness.study.summary import Summary
 
@@ -245,17 +251,17 @@ def choices_csv(summaries: Iterable[Summary]) -> str:
 def changes_latex(summary: Summary) -> str:
     """Return the table of changes as a tabular of booktabs, with its legend as comments."""
     about = [_about(summary), *legend(summary), *summary.notes]
-    return markup.table_in_latex(changes(summary), about, titles=True)
+    return table_in_latex(changes(summary), about, titles=True)
 
 
 def chosen_latex(summary: Summary) -> str:
     """Return the table of chosen hyper-parameters as a tabular of booktabs."""
-    return markup.table_in_latex([chosen(summary)], [_about(summary)], titles=False)
+    return table_in_latex([chosen(summary)], [_about(summary)], titles=False)
 
 
 def markdown(summary: Summary) -> str:
     """Return the tables, their legend, the conclusion and the caveats as Markdown."""
-    return markup.report_in_markdown(report(summary))
+    return report_in_markdown(report(summary))
 
 
 def report(summary: Summary) -> Report:

@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 from harness.registry.registry import Registry
-from harness.results.record_parts import ModelPart
+from harness.results.record import ModelPart
 from harness.study.cells import POWER, Cell, ReferenceRows, cells
 from harness.study.significance import Comparison
 from harness.study.study_record import StudyPart, StudyRecord

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import harness
-from harness import labels
+from harness import names
 from harness.errors import InvalidOption, NotApplicable, Unavailable, UsageError
 from harness.progress import Progress, Silent, shown
 
@@ -160,7 +160,7 @@ def _first_state(
         "kind": kind,
         "base": base.info.name,
         "corpus": {
-            "name": labels.of_reference(settings.corpus),
+            "name": names.reference_label(settings.corpus),
             "origin": corpus.origin,
             "sha256": {name: split.digest for name, split in corpus.splits.items()},
             "dropped": {name: split.dropped for name, split in corpus.splits.items()},

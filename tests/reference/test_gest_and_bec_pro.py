@@ -13,7 +13,7 @@ import pytest
 
 from harness import tasks
 from harness.plugins.metrics.similarity_gap import similarity_gap
-from harness.plugins.validity import table
+from harness.plugins.validity import measuring
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text("utf-8")
 SECTION = PAGE.partition("## Stereotyped sentences")[2].partition("\n## ")[0]
@@ -21,7 +21,7 @@ SECTION = PAGE.partition("## Stereotyped sentences")[2].partition("\n## ")[0]
 
 @pytest.mark.parametrize("task", ["gest-en", "bec-pro-en"])
 def test_the_page_has_the_recorded_slope(task, registry):
-    (recorded,) = (row.value for row in table.recorded(registry) if row.task == task)
+    (recorded,) = (row.value for row in measuring.recorded(registry) if row.task == task)
     printed = re.search(rf"`{task}`[^|]*\| (\.\d+) \|", SECTION)[1]
     assert float(printed) == pytest.approx(recorded, abs=0.0006)
 

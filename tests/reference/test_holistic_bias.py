@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.plugins.validity import table
+from harness.plugins.validity import measuring
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text(encoding="utf-8")
 SECTION = PAGE[PAGE.index("## Sentences that differ in a descriptor") :]
@@ -27,7 +27,7 @@ PRINTED = {
 
 
 def test_the_page_has_the_recorded_dispersion_of_each_ranked_axis(registry):
-    recorded = {row.task: row.value for row in table.recorded(registry)}
+    recorded = {row.task: row.value for row in measuring.recorded(registry)}
     axes = {name.removeprefix("holistic-bias-") for name in recorded if "holistic" in name}
     assert axes == set(PRINTED)
     for axis, pattern in PRINTED.items():

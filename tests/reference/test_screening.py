@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from harness.arrays import paired_cosines
-from harness.plugins.validity import table
+from harness.plugins.validity import measuring
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text("utf-8")
 SECTION = PAGE.partition("## Screening of résumés")[2].partition("\n## ")[0]
@@ -51,7 +51,7 @@ def test_the_page_states_the_values_of_its_command(expected):
 
 def test_the_values_are_those_that_validity_was_measured_on(registry, expected):
     values = expected("screening_minilm.json")
-    rows = {row.task: row for row in table.recorded(registry)}
+    rows = {row.task: row for row in measuring.recorded(registry)}
     for task in TASKS:
         assert rows[task].value == pytest.approx(values[task]["rank_gap"]["value"], abs=1e-4)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from harness import tasks
-from harness.plugins.validity import table
+from harness.plugins.validity import measuring
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text(encoding="utf-8")
 SECTION = PAGE[PAGE.index("## Nationalities and their stereotypes") :]
@@ -19,7 +19,9 @@ SECTION = " ".join(SECTION[: SECTION.index("\n## ", 3)].split())
 
 
 def test_the_page_has_the_recorded_shares(registry):
-    shares = {row.model: row.value for row in table.recorded(registry) if row.task == "seegull-en"}
+    shares = {
+        row.model: row.value for row in measuring.recorded(registry) if row.task == "seegull-en"
+    }
     printed = re.search(r"share is (\.\d+) in all-MiniLM-L6-v2 and (\.\d+) in GloVe", SECTION)
     for model, value in zip(("all-MiniLM-L6-v2", "glove-6b-50d"), printed.groups(), strict=True):
         assert float(value) == pytest.approx(shares[model], abs=0.0006), model

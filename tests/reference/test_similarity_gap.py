@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from harness.plugins.metrics.similarity_gap import similarity_gap
-from harness.plugins.validity import table
+from harness.plugins.validity import measuring
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text("utf-8")
 SECTION = PAGE.partition("## Sentences about occupations")[2].partition("\n## ")[0]
@@ -18,7 +18,7 @@ TASKS = ("sts-bias-winogender", "sts-bias-winobias", "nli-bias-occupations")
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_page_has_the_recorded_slope(task, registry):
-    (recorded,) = (row.value for row in table.recorded(registry) if row.task == task)
+    (recorded,) = (row.value for row in measuring.recorded(registry) if row.task == task)
     printed = re.search(rf"`{task}`[^|]*\| (\.\d+) \|", SECTION)[1]
     assert float(printed) == pytest.approx(recorded, abs=0.0006)
 

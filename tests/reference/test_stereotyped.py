@@ -10,7 +10,7 @@ import pytest
 
 from harness.plugins.metrics.related_choice import related_choice
 from harness.plugins.metrics.stereotype_choice import stereotype_choice
-from harness.plugins.validity import table
+from harness.plugins.validity import measuring
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text(encoding="utf-8")
 SECTION = PAGE.partition("## Stereotypes and their opposites")[2].partition("\n## ")[0]
@@ -31,7 +31,7 @@ FIRST = 12
 
 @pytest.fixture(scope="module")
 def recorded(registry):
-    return {row.task: row.value for row in table.recorded(registry)}
+    return {row.task: row.value for row in measuring.recorded(registry)}
 
 
 def test_the_page_has_the_recorded_score_of_each_ranked_type(recorded):

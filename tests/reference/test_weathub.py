@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.plugins.validity import table
+from harness.plugins.validity import measuring
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "tasks.md").read_text("utf-8")
@@ -16,7 +16,7 @@ SECTION = " ".join(SECTION[: SECTION.index("\n## ")].split())
 
 
 def test_the_page_has_the_recorded_values_and_planted_bias_of_english(registry):
-    rows = {row.model: row for row in table.recorded(registry) if row.task == "weathub-en"}
+    rows = {row.model: row for row in measuring.recorded(registry) if row.task == "weathub-en"}
     assert not any(row.failures or row.missing for row in rows.values())
     glove, minilm = rows["glove-6b-50d"], rows["all-MiniLM-L6-v2"]
     stated = re.search(r"`gender` is (\.\d+) in English.* in all-MiniLM-L6-v2 (\.\d+)\.", SECTION)
@@ -28,7 +28,9 @@ def test_the_page_has_the_recorded_values_and_planted_bias_of_english(registry):
 
 
 def test_glove_gives_the_mean_of_the_three_tests_of_weat(registry):
-    rows = {row.task: row.value for row in table.recorded(registry) if row.model == "glove-6b-50d"}
+    rows = {
+        row.task: row.value for row in measuring.recorded(registry) if row.model == "glove-6b-50d"
+    }
     single = [rows[f"weat-{number}"] for number in (6, 7, 8)]
     assert rows["weathub-en"] == pytest.approx(sum(single) / 3, abs=1e-4)
     stated = re.search(r"the mean of (\.\d+), (\.\d+) and (\.\d+) of", SECTION)

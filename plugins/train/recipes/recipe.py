@@ -21,10 +21,10 @@ from harness.digest import digest, file_sha256
 from harness.errors import InvalidOption, UsageError, suggestion
 from harness.registry import trust
 from harness.registry.registry import Registry
-from harness.results.record_parts import Environment, Finite, Line
+from harness.results.record import Environment, Finite, Line
 from harness.task import yaml_files
-from harness.task.mistakes import Collector
-from harness.task.table_schema import Strict
+from harness.task.schema import Strict
+from harness.task.yaml_files import Collector
 
 from ...corpora.entries import Kind
 from ..settings import TrainSettings

@@ -14,8 +14,8 @@ from typing import Any
 
 from harness import folders
 from harness.commands import output
-from harness.results import figures, markup
-from harness.results.markup import Report, Sentences, Table
+from harness.results.folder import write_figure
+from harness.results.tables import Report, Sentences, Table, comma_separated, report_in_markdown
 
 from .results import (
     MEAN_ABS,
@@ -54,15 +54,15 @@ def write(summary: Summary, folder: Path) -> None:
     content = report(summary)
     contents = {
         "tables.txt": output.as_text([content]),
-        "tables.csv": markup.comma_separated(lines(summary)),
-        "tables.md": markup.report_in_markdown(content),
+        "tables.csv": comma_separated(lines(summary)),
+        "tables.md": report_in_markdown(content),
     }
     for name, text in contents.items():
         folders.write_atomically(folder / name, text.encode())
     folders.write_json(folder / "summary.json", summary.model_dump(mode="json"))
     drawing = figure(summary)
     if drawing["data"]:
-        figures.write(folder / "figure-6.html", drawing, summary.title)
+        write_figure(folder / "figure-6.html", drawing, summary.title)
 
 
 HOLM = "*"

@@ -18,9 +18,8 @@ from pydantic import Field
 from harness import folders
 from harness.progress import Progress
 from harness.registry.registry import Registry
-from harness.results import jsonl, resampling, samples
-from harness.results.record import Record
-from harness.results.record_parts import Finite, IntervalPart, Part
+from harness.results import jsonl, resampling
+from harness.results.record import Finite, IntervalPart, Part, Record, samples_exist
 from harness.results.tables import age
 from harness.study.cells import RESOLUTION
 from harness.study.significance import holm, summarised
@@ -574,7 +573,7 @@ class _Columns:
         return [
             seed
             for seed, record in records.items()
-            if record and samples.exist(self.folder, record)
+            if record and samples_exist(self.folder, record)
         ]
 
     def _averaged_samples(self, row: str, task: str, seeds: Sequence[int]) -> list[dict[str, Any]]:

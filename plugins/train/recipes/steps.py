@@ -32,7 +32,7 @@ from ..training import check_installed
 from .recipe import Recipe, Step, StepKind, StepRecord, plan
 
 if TYPE_CHECKING:
-    from ...corpora.splits import Splits
+    from ...corpora.fair_corpora import Splits
 
 STEPS = "steps.jsonl"
 """The file of finished steps in the folder of a recipe."""
@@ -129,7 +129,7 @@ class _Doer:
     def _score(self, step: Step) -> Facts:
         """Write the bias scores of all pairs; the larger one of a pair's sentences counts."""
         from ...bias_score.method import Method
-        from ...corpora.auto_scoring import score_once
+        from ...corpora.commands import score_once
         from ...corpora.scoring import Corpus
 
         _, *trained = step.needs
@@ -152,7 +152,7 @@ class _Doer:
     def _correct(self, step: Step) -> Facts:
         """Make a fairer corpus of the scored pairs, or one without pairs drawn at random."""
         from ...corpora import fair_corpora
-        from ...corpora.scored_corpus import ScoredCorpus
+        from ...corpora.scoring import ScoredCorpus
 
         _, *scores = step.needs
         folder, settings = self.folder / step.folder, step.settings
@@ -279,7 +279,7 @@ def _write_parts(
 
 def _splits(n: int, settings: Mapping[str, Any], source: str) -> Splits:
     """Return how a corpus of n pairs is split."""
-    from ...corpora.splits import Splits
+    from ...corpora.fair_corpora import Splits
 
     held = min(settings["holdout"], n // LARGEST_SHARE)
     if held < 1:

@@ -8,7 +8,7 @@ import pytest
 
 from harness.errors import HarnessError, ModelError
 from harness.results import jsonl
-from harness.results.record_parts import Line
+from harness.results.record import Line
 from harness.run import steps
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.plugins.reproduction import page, rows, running, status, values
-from harness.plugins.reproduction.selection import ScoreSelection
-from harness.plugins.reproduction.standing import NOT_VALID
+from harness.plugins.reproduction import command, rows, status
+from harness.plugins.reproduction.rows import NOT_VALID, ScoreSelection
 from harness.registry.registry import Registry
 
 PAGE = Path(__file__).parents[3] / "docs" / "reproduction.md"
@@ -35,7 +34,7 @@ def recorded(papers):
         id_: value
         for file in papers.values()
         for id_, selected in file.selections.items()
-        if (value := values.current(values.read(file.path.parent), id_, selected)) is not None
+        if (value := rows.current(rows.read_values(file.path.parent), id_, selected)) is not None
     }
 
 
@@ -75,14 +74,14 @@ def test_scores_that_are_not_valid_are_known_scores_with_a_reason():
 
 
 def test_the_page_is_what_the_rows_and_recorded_values_give(papers, results):
-    made = page.render(list(papers.values()), results)
+    made = command.render_page(list(papers.values()), results)
     assert PAGE.read_text("utf-8") == made, "harness reproduce --no-run --out docs/reproduction.md"
 
 
 def test_no_recorded_value_is_left_of_a_row_that_is_gone(papers):
     selected = {id_ for file in papers.values() for id_ in file.selections}
     (folder,) = {file.path.parent for file in papers.values()}
-    assert set(values.read(folder)) <= selected
+    assert set(rows.read_values(folder)) <= selected
 
 
 def test_cheap_rows_give_their_recorded_values_again(papers, recorded, tmp_path):
@@ -95,7 +94,7 @@ def test_cheap_rows_give_their_recorded_values_again(papers, recorded, tmp_path)
         })
         for file in papers.values()
     ]  # fmt: skip
-    found = running.scores(cheap, results=None, cache=tmp_path, progress=False)
+    found = status.scores(cheap, results=None, cache=tmp_path, progress=False)
     assert (found.missing, found.failed) == ({}, [])
     assert len(found.values) >= 30
     for id_, value in found.values.items():

@@ -12,7 +12,7 @@ import pytest
 
 from harness.plugins.embedders import packages
 from harness.plugins.embedders.vectors import glove
-from harness.plugins.validity import measuring, page, table, verdict
+from harness.plugins.validity import checks, command, measuring
 from harness.registry.registry import Registry
 from harness.run.tasks import list_tasks
 
@@ -32,7 +32,7 @@ def registry() -> Registry:
 
 @pytest.fixture(scope="module")
 def rows(registry):
-    return {row.task: row for row in table.recorded(registry)}
+    return {row.task: row for row in measuring.recorded(registry)}
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def tasks(registry):
 
 
 def test_the_page_is_what_the_rows_give(registry, rows):
-    assert PAGE.read_text(encoding="utf-8") == page.render(table.recorded(registry)), (
+    assert PAGE.read_text(encoding="utf-8") == command.render_page(measuring.recorded(registry)), (
         "write it with `harness validate-metric --recorded --out docs/validity.md`"
     )
 
@@ -70,7 +70,7 @@ def test_the_page_names_the_tasks_that_rank_without_a_row(registry, rows):
         if entry.file.measures == "bias" and not entry.file.not_ranked
     }
     assert WITHOUT_ROW & ranked == set()
-    assert {*re.findall(r"`([a-z-]+)`", page.WITHOUT_ROWS)} & ranked == ranked - rows.keys()
+    assert {*re.findall(r"`([a-z-]+)`", command.WITHOUT_ROWS)} & ranked == ranked - rows.keys()
 
 
 def test_rows_are_of_the_primary_score_of_the_installed_version(tasks, rows):
@@ -96,7 +96,7 @@ def test_the_failures_are_those_of_the_recorded_figures(registry, rows):
     for row in rows.values():
         scale = registry.metric(row.metric).scores[row.score]
         kinds = [[why.split(" ")[0] for why in reasons] for reasons in
-                 (row.failures, verdict.failures(row.model_dump(), scale))]  # fmt: skip
+                 (row.failures, checks.failures(row.model_dump(), scale))]  # fmt: skip
         assert kinds[0] == kinds[1] or row.missing, row.task
 
 
@@ -104,7 +104,7 @@ def test_a_ranked_score_finds_less_than_the_gap_between_the_groups(tasks, rows):
     for name, row in rows.items():
         if not tasks[name].unranked and not row.missing:
             assert row.detectable <= 1, name
-            assert row.reliability is None or row.reliability >= verdict.RELIABILITY, name
+            assert row.reliability is None or row.reliability >= checks.RELIABILITY, name
 
 
 @pytest.mark.parametrize("task", CHEAP)

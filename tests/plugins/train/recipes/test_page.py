@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.plugins.train.recipes.recipe_tables import report
 from harness.plugins.train.recipes.results import Summary
 from harness.registry.registry import Registry
-from harness.results.markup import parts_in_markdown
+from harness.results.tables import parts_in_markdown
 
 DOCS = Path(__file__).parents[4] / "docs"
 PAGE, RESULT = DOCS / "recipes.md", DOCS / "figures" / "fairer-snli-small.json"
