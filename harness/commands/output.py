@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import re
 import sys
@@ -13,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-if TYPE_CHECKING:
-    from rich.table import Table as Grid
-    from rich.text import Text
+from harness.results import formats
+from harness.results.formats import Report
 
-    from harness.results.tables import Report
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
 
 MIN_WIDTH = 20
 """Smallest width to which a single column of free text is shortened; of several, half of it."""
@@ -95,7 +94,7 @@ def laid_out(
     shorten: Sequence[str] = (),
     drop: Sequence[str] = (),
     width: int | None = None,
-) -> tuple[Grid, list[str], int]:
+) -> tuple[Table, list[str], int]:
     """Return a table fitted to a width, the columns that it drops, and the width that it needs.
 
     Numbers are aligned to the right. The table may stay wider than `width`.
@@ -113,7 +112,7 @@ def laid_out(
         Width of the terminal in characters; None for no limit.
     """
     from rich.box import SIMPLE_HEAD
-    from rich.table import Table as Grid
+    from rich.table import Table
 
     cells = [[_cell(value) for value in row] for row in rows]
     headers = list(columns)
@@ -124,7 +123,7 @@ def laid_out(
     kept = dict(zip(columns, widths, strict=True))
     if width is not None:
         kept = _fitted(kept, width, shorten=shorten, drop=drop)
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     shown = [i for i, column in enumerate(columns) if column in kept]
     for i in shown:
         numbers = bool(rows) and all(_is_number(row[i]) for row in rows)
@@ -141,28 +140,9 @@ def laid_out(
     return grid, dropped, _total(kept.values())
 
 
-def report(content: Report) -> None:
-    """Print a report: its title, its tables, and its sentences."""
-    from harness.results.tables import Table
-
-    click.echo(wrapped(content.title) + "\n")
-    for part in content.parts:
-        if isinstance(part, Table):
-            rows = (*part.rows, *part.foot)
-            table(part.columns, rows, title=part.title, shorten=part.shorten, repeat=1)
-        elif part.lines:
-            for line in part.lines:
-                click.echo(wrapped(f"{part.prefix}{line}"))
-            click.echo()
-
-
-def as_text(reports: Iterable[Report]) -> str:
-    """Return what `report` prints where there is no terminal."""
-    text = io.StringIO()
-    with contextlib.redirect_stdout(text):
-        for content in reports:
-            report(content)
-    return text.getvalue()
+def report(report: Report) -> None:
+    """Print a report, fitted to the terminal."""
+    formats.show(report, width())
 
 
 def wrapped(line: str) -> str:

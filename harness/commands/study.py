@@ -181,12 +181,13 @@ def write_tables(summaries: Sequence[Summary], records: Path) -> Path:
     """
     from harness import folders
     from harness.results.folder import write_figure
+    from harness.results.formats import plain_text
     from harness.study import study_tables
     from harness.study.violins import violins
 
     folder = records.with_suffix("")
     contents = {
-        "table.txt": output.as_text(map(study_tables.report, summaries)),
+        "table.txt": "".join(plain_text(study_tables.report(summary)) for summary in summaries),
         "table.csv": study_tables.formatted(summaries, "csv"),
         "table.tex": study_tables.formatted(summaries, "latex"),
         "table.md": study_tables.formatted(summaries, "markdown"),

@@ -326,64 +326,6 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """First characters of what spreadsheets read as a formula."""
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table of texts.
-
-    Parameters
-    ----------
-    title
-        Its title.
-    columns, rows
-        Names of the columns, and the texts of the cells.
-    foot
-        Further rows, which stand apart.
-    shorten
-        Columns of free text, which a narrow terminal may cut.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    foot: tuple[tuple[str, ...], ...] = ()
-    shorten: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Sentences:
-    """Sentences of a report, such as a legend, a conclusion or caveats.
-
-    Parameters
-    ----------
-    title
-        Heading in Markdown; empty for none.
-    lines
-        The sentences, a line each.
-    prefix
-        What each line begins with on a terminal, which shows no heading.
-    """
-
-    title: str
-    lines: tuple[str, ...]
-    prefix: str = ""
-
-
-@dataclass(frozen=True)
-class Report:
-    """Tables and sentences under one title, for a terminal, a notebook or a file.
-
-    Parameters
-    ----------
-    title
-        Its title.
-    parts
-        The tables and sentences in their order.
-    """
-
-    title: str
-    parts: tuple[Table | Sentences, ...]
-
-
 def latex_text(text: str) -> str:
     """Return a text for LaTeX."""
     return text.translate(_LATEX)
@@ -439,51 +381,6 @@ def comma_separated(lines: Sequence[Mapping[str, Any]]) -> str:
     writer.writeheader()
     writer.writerows({name: _field(value) for name, value in line.items()} for line in lines)
     return text.getvalue()
-
-
-def report_in_markdown(report: Report) -> str:
-    """Return a report with its title as Markdown."""
-    return f"## {markdown_text(report.title)}\n\n{parts_in_markdown(report.parts)}"
-
-
-def parts_in_markdown(parts: Iterable[Table | Sentences]) -> str:
-    """Return the tables and sentences of a report as Markdown; those without lines are left out."""
-    texts = []
-    for part in parts:
-        heading = f"### {markdown_text(part.title)}\n\n" if part.title else ""
-        if isinstance(part, Table):
-            rows = [[markdown_text(text) for text in row] for row in (*part.rows, *part.foot)]
-            texts.append(
-                heading + markdown_grid([markdown_text(column) for column in part.columns], rows)
-            )
-        elif part.lines:
-            texts.append(heading + "\n".join(f"- {markdown_text(line)}" for line in part.lines))
-    return "\n\n".join(texts) + "\n"
-
-
-def table_in_latex(tables: Sequence[Table], about: Iterable[str], *, titles: bool) -> str:
-    """Return tables with equal columns as one tabular of booktabs.
-
-    Parameters
-    ----------
-    tables
-        The tables.
-    about
-        Comments above it, a line each.
-    titles
-        Whether each table begins with its title.
-    """
-    columns = tables[0].columns
-    body = []
-    for table in tables:
-        body.append(r"\midrule")
-        if titles:
-            body.append(rf"\multicolumn{{{len(columns)}}}{{l}}{{{latex_text(table.title)}}} \\")
-        body += [latex_row(map(latex_text, row)) for row in table.rows]
-        if table.foot:
-            body += [r"\addlinespace", *(latex_row(map(latex_text, row)) for row in table.foot)]
-    comments = [f"% {line}".replace("\n", " ") for line in about]
-    return "\n".join([*comments, *tabular(columns, body)]) + "\n"
 
 
 def _field(value: Any) -> Any:

@@ -365,21 +365,16 @@ class StudyRun(Framed[StudyRecord]):
         ]
 
     def _repr_html_(self) -> str:
-        from harness.results.tables import html_lines, html_of_texts
+        from harness.results.formats import Report, Sentences, html
         from harness.study import study_tables
 
         parts = []
         for summary in self.summaries:
-            title = f"{summary.study.title} ({summary.study.name}, on {summary.model.name})"
-            parts.append(html_lines([title]))
-            parts += [
-                html_of_texts(t.title, t.columns, (*t.rows, *t.foot))
-                for t in study_tables.changes(summary)
-            ]
-            parts.append(
-                html_lines([*study_tables.legend(summary), *summary.statement, *summary.notes])
-            )
-        return "".join([*parts, html_lines([*self.failed, *self.notices])])
+            title, tables = study_tables.about(summary), study_tables.changes(summary)
+            legend = study_tables.legend(summary)
+            lines = [*legend, *summary.statement, *summary.notes]
+            parts.append(html(Report(title, [*tables, Sentences("", lines)])))
+        return "".join([*parts, html(Report("", [Sentences("", [*self.failed, *self.notices])]))])
 
 
 class OnModel:

@@ -7,18 +7,13 @@ hyper-parameters. Computes nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from harness.results import formats
+from harness.results.formats import Report, Sentences, Table, comma_separated
 from harness.results.record import finite
-from harness.results.tables import (
-    Report,
-    Sentences,
-    Table,
-    comma_separated,
-    report_in_markdown,
-    table_in_latex,
-)
+from harness.results.tables import latex_row, latex_text, tabular
 from harness.study.cells import POWER, RESOLUTION, Cell
 from harness.study.summary import Summary
 
@@ -49,6 +44,7 @@ def changes(summary: Summary) -> tuple[Table, ...]:
                 for row in rows
             ),
             foot=_foot(summary, criterion, digits),
+            repeat=1,
         )
         for criterion in summary.criteria
     )
@@ -92,6 +88,7 @@ def chosen(summary: Summary) -> Table:
         columns=("mitigator", "chosen by", "value", "folds", "others"),
         rows=tuple(rows),
         shorten=("others",),
+        repeat=1,
     )
 
 
@@ -250,24 +247,39 @@ def choices_csv(summaries: Iterable[Summary]) -> str:
 
 def changes_latex(summary: Summary) -> str:
     """Return the table of changes as a tabular of booktabs, with its legend as comments."""
-    about = [_about(summary), *legend(summary), *summary.notes]
-    return table_in_latex(changes(summary), about, titles=True)
+    comments = [about(summary), *legend(summary), *summary.notes]
+    return _latex(changes(summary), comments, titles=True)
 
 
 def chosen_latex(summary: Summary) -> str:
     """Return the table of chosen hyper-parameters as a tabular of booktabs."""
-    return table_in_latex([chosen(summary)], [_about(summary)], titles=False)
+    return _latex([chosen(summary)], [about(summary)], titles=False)
+
+
+def _latex(tables: Sequence[Table], comments: Iterable[str], *, titles: bool) -> str:
+    """Return tables with equal columns as blocks of one tabular, so that the columns line up."""
+    columns = tables[0].columns
+    body = []
+    for table in tables:
+        body.append(r"\midrule")
+        if titles:
+            body.append(rf"\multicolumn{{{len(columns)}}}{{l}}{{{latex_text(table.title)}}} \\")
+        body += [latex_row(map(latex_text, row)) for row in table.rows]
+        if table.foot:
+            body += [r"\addlinespace", *(latex_row(map(latex_text, row)) for row in table.foot)]
+    above = [f"% {line}".replace("\n", " ") for line in comments]
+    return "\n".join([*above, *tabular(columns, body)]) + "\n"
 
 
 def markdown(summary: Summary) -> str:
     """Return the tables, their legend, the conclusion and the caveats as Markdown."""
-    return report_in_markdown(report(summary))
+    return formats.markdown(report(summary))
 
 
 def report(summary: Summary) -> Report:
     """Return the tables, their legend, the conclusion and the caveats."""
     return Report(
-        _about(summary),
+        about(summary),
         (
             *changes(summary),
             Sentences("", legend(summary)),
@@ -308,5 +320,6 @@ def as_json(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _about(summary: Summary) -> str:
+def about(summary: Summary) -> str:
+    """Return the title of a study's result on a model."""
     return f"{summary.study.title} ({summary.study.name}, on {summary.model.name})"

@@ -13,9 +13,8 @@ from statistics import fmean, stdev
 from typing import Any
 
 from harness import folders
-from harness.commands import output
 from harness.results.folder import write_figure
-from harness.results.tables import Report, Sentences, Table, comma_separated, report_in_markdown
+from harness.results.formats import Report, Sentences, Table, comma_separated, markdown, plain_text
 
 from .results import (
     MEAN_ABS,
@@ -53,9 +52,9 @@ def write(summary: Summary, folder: Path) -> None:
     """
     content = report(summary)
     contents = {
-        "tables.txt": output.as_text([content]),
+        "tables.txt": plain_text(content),
         "tables.csv": comma_separated(lines(summary)),
-        "tables.md": report_in_markdown(content),
+        "tables.md": markdown(content),
     }
     for name, text in contents.items():
         folders.write_atomically(folder / name, text.encode())
@@ -163,7 +162,7 @@ def _trained(summary: Summary, title: str) -> Table:
         for row in summary.rows
     ]
     columns = ("row", "corpus", "base", "training pairs", "dev", "test", "compared with")
-    return Table(title, columns, tuple(rows))
+    return Table(title, columns, tuple(rows), repeat=1)
 
 
 def _values(summary: Summary, measures: Sequence[MeasurePart], title: str) -> Table:
@@ -172,7 +171,7 @@ def _values(summary: Summary, measures: Sequence[MeasurePart], title: str) -> Ta
         (row.row, *(_unit(m).spread(summary.cell(row.row, m.measure).values) for m in measures))
         for row in summary.rows
     )
-    return Table(title, ("row", *(measure.measure for measure in measures)), rows)
+    return Table(title, ("row", *(measure.measure for measure in measures)), rows, repeat=1)
 
 
 def changes(summary: Summary) -> Table:
@@ -186,7 +185,9 @@ def changes(summary: Summary) -> Table:
     ]
     columns = ("row", "score", "from", "to", "change", "%", "95 % interval", "p", "p Holm")
     others = dict.fromkeys(row.compared_with for row in summary.rows if row.compared_with)
-    return Table(f"changes from {' or '.join(others)}, paired by seed", columns, tuple(rows))
+    return Table(
+        f"changes from {' or '.join(others)}, paired by seed", columns, tuple(rows), repeat=1
+    )
 
 
 def _changes_by_task(summary: Summary, measures: Sequence[MeasurePart], title: str) -> Table:
@@ -197,7 +198,7 @@ def _changes_by_task(summary: Summary, measures: Sequence[MeasurePart], title: s
         for row in summary.rows
         if row.compared_with
     )
-    return Table(title, ("row", *(task.measure for task in tasks)), rows)
+    return Table(title, ("row", *(task.measure for task in tasks)), rows, repeat=1)
 
 
 def _by_percentile(summary: Summary) -> Table:
@@ -213,7 +214,7 @@ def _by_percentile(summary: Summary) -> Table:
         if row.percentile or (not row.mitigator and row.compared_with is None)
     ]
     columns = ("corpus", "percentile", *(m.measure for m in means))
-    return Table("mean effect sizes by percentile (figure 6)", columns, tuple(rows))
+    return Table("mean effect sizes by percentile (figure 6)", columns, tuple(rows), repeat=1)
 
 
 def lines(summary: Summary) -> list[dict[str, Any]]:

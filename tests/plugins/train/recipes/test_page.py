@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.plugins.train.recipes.recipe_tables import report
 from harness.plugins.train.recipes.results import Summary
 from harness.registry.registry import Registry
-from harness.results.tables import parts_in_markdown
+from harness.results.formats import Report, markdown
 
 DOCS = Path(__file__).parents[4] / "docs"
 PAGE, RESULT = DOCS / "recipes.md", DOCS / "figures" / "fairer-snli-small.json"
@@ -24,7 +24,7 @@ def test_the_page_has_the_tables_of_the_result_and_no_others():
     tables = ""
     if RESULT.exists():
         summary = Summary.model_validate_json(RESULT.read_text("utf-8"))
-        tables = f"\n{parts_in_markdown(report(summary).parts)}\n"
+        tables = f"\n{markdown(Report('', report(summary).parts))}\n"
     expected, page = f"{BEGIN}{tables}{END}", PAGE.read_text("utf-8")
     if os.environ.get("UPDATE_GOLDEN"):
         page = re.sub(f"{BEGIN}.*{END}", lambda _: expected, page, flags=re.DOTALL)
