@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from harness import limits, names, options
+from harness import limits, names
 from harness.chain import Chain
 from harness.concept import Concept
 from harness.digest import digest, json_like
@@ -298,7 +298,7 @@ def _set(chain: Chain, stages: list[str], setting: Mapping[str, Any]) -> None:
             raise InvalidOption(f"unknown stage '{stage}'{suggestion(stage, stages)}")
         i = stages.index(stage) if dot else 0
         mitigator = chain.mitigators[i]
-        values = options.convert(
+        values = names.convert_options(
             type(mitigator), {parameter: value}, what=f"mitigator '{stages[i]}'"
         )
         mitigator.set_params(**values)

@@ -11,9 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from harness.results import formats
-from harness.results.formats import Report, Sentences, Table, comma_separated
+from harness.results.formats import (
+    Report,
+    Sentences,
+    Table,
+    comma_separated,
+    latex_cell,
+    latex_row,
+)
 from harness.results.record import finite
-from harness.results.tables import latex_row, latex_text, tabular
 from harness.study.cells import POWER, RESOLUTION, Cell
 from harness.study.summary import Summary
 
@@ -259,16 +265,17 @@ def chosen_latex(summary: Summary) -> str:
 def _latex(tables: Sequence[Table], comments: Iterable[str], *, titles: bool) -> str:
     """Return tables with equal columns as blocks of one tabular, so that the columns line up."""
     columns = tables[0].columns
-    body = []
+    lines = [f"% {line}".replace("\n", " ") for line in comments]
+    lines += [rf"\begin{{tabular}}{{{'l' * len(columns)}}}", r"\toprule", latex_row(columns)]
     for table in tables:
-        body.append(r"\midrule")
+        lines.append(r"\midrule")
         if titles:
-            body.append(rf"\multicolumn{{{len(columns)}}}{{l}}{{{latex_text(table.title)}}} \\")
-        body += [latex_row(map(latex_text, row)) for row in table.rows]
+            title = latex_cell(table.title)
+            lines.append(rf"\multicolumn{{{len(columns)}}}{{l}}{{{title}}} \\")
+        lines += map(latex_row, table.rows)
         if table.foot:
-            body += [r"\addlinespace", *(latex_row(map(latex_text, row)) for row in table.foot)]
-    above = [f"% {line}".replace("\n", " ") for line in comments]
-    return "\n".join([*above, *tabular(columns, body)]) + "\n"
+            lines += [r"\addlinespace", *map(latex_row, table.foot)]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
 def markdown(summary: Summary) -> str:

@@ -202,7 +202,7 @@ def run(
     """
     from harness import folders, progress
     from harness.commands import output
-    from harness.registry import files
+    from harness.registry import discovery
     from harness.registry.registry import Registry
 
     from .recipes import recipe, recipe_tables
@@ -213,7 +213,7 @@ def run(
     registry.data.progress = shown
     try:
         resolved = recipe.resolve(
-            files.find(registry.recipe_files, name), registry, _overrides(options)
+            discovery.find_file(registry.recipe_files, name), registry, _overrides(options)
         )
     except InvalidFile as error:
         for mistake in error.mistakes:
