@@ -11,17 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness import names
-from harness.results import formats, resampling
-from harness.results.formats import (  # noqa: F401
+from harness.results import resampling
+from harness.results.formats import (
     BEST,
     NOTHING,
     Report,
     Sentences,
     Table,
     Value,
-    comma_separated,
-    markdown_grid,
-    markdown_text,
 )
 from harness.results.record import STARS, IntervalPart, Record, stars
 from harness.results.record import loss as loss_of
@@ -418,27 +415,3 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
         ]
         lines.append("(n of m): n of m tasks count in all columns; a family has one vote")
     return lines
-
-
-# Until the study and the recipes build `Table`s.
-
-
-def latex_text(text: str) -> str:
-    return formats._latex_cell(text)
-
-
-def latex_row(texts: Iterable[str]) -> str:
-    return " & ".join(texts) + r" \\"
-
-
-def tabular(columns: Sequence[str], body: Sequence[str], alignment: str = "") -> list[str]:
-    head = [rf"\begin{{tabular}}{{{alignment or 'l' * len(columns)}}}", r"\toprule"]
-    return [*head, latex_row(map(latex_text, columns)), *body, r"\bottomrule", r"\end{tabular}"]
-
-
-def html_lines(texts: Iterable[str]) -> str:
-    return formats.html(Report("", [Sentences("", list(texts))]))
-
-
-def html_of_texts(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return formats.html(Report("", [Table(title, columns, list(rows))]))

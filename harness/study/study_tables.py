@@ -1,16 +1,24 @@
-"""The tables of a study: changes with their tests, and the chosen hyper-parameters.
+"""The tables of a study, as texts in rows, as numbers line by line, and in all formats.
 
-Like tables IV and V of Zambrano and Bravo-Marquez; as texts in rows, and as numbers line by line.
-`formats` writes them. Computes nothing.
+Like tables IV and V of Zambrano and Bravo-Marquez: changes with their tests, and the chosen
+hyper-parameters. Computes nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from harness.results import formats
+from harness.results.formats import (
+    Report,
+    Sentences,
+    Table,
+    comma_separated,
+    latex_cell,
+    latex_row,
+)
 from harness.results.record import finite
 from harness.study.cells import POWER, RESOLUTION, Cell
 from harness.study.summary import Summary
@@ -23,26 +31,6 @@ DETECTABLE = "detectable"
 """Row of the smallest difference that the tests find."""
 HOLM = "*"
 """Marks an arrow that holds after Holm's correction."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of texts.
-
-    Parameters
-    ----------
-    title
-        Its title.
-    columns, rows
-        Names of the columns, and the texts of the cells.
-    foot
-        Further rows, which stand apart.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    foot: tuple[tuple[str, ...], ...] = ()
 
 
 def changes(summary: Summary) -> tuple[Table, ...]:
@@ -62,6 +50,7 @@ def changes(summary: Summary) -> tuple[Table, ...]:
                 for row in rows
             ),
             foot=_foot(summary, criterion, digits),
+            repeat=1,
         )
         for criterion in summary.criteria
     )
@@ -104,6 +93,8 @@ def chosen(summary: Summary) -> Table:
         title="hyper-parameters chosen most often",
         columns=("mitigator", "chosen by", "value", "folds", "others"),
         rows=tuple(rows),
+        shorten=("others",),
+        repeat=1,
     )
 
 
@@ -248,3 +239,94 @@ def _digits(summary: Summary, measure: str) -> int:
     if largest < RESOLUTION:
         return 3
     return 3 if largest >= 0.01 else min(9, 1 - math.floor(math.log10(largest)))
+
+
+def changes_csv(summaries: Iterable[Summary]) -> str:
+    """Return all numbers as CSV, a line for each model, criterion, row and measure."""
+    return comma_separated([line for summary in summaries for line in lines(summary)])
+
+
+def choices_csv(summaries: Iterable[Summary]) -> str:
+    """Return the chosen hyper-parameters as CSV, each as JSON; empty if nothing was chosen."""
+    return comma_separated([line for summary in summaries for line in choices(summary)])
+
+
+def changes_latex(summary: Summary) -> str:
+    """Return the table of changes as a tabular of booktabs, with its legend as comments."""
+    comments = [about(summary), *legend(summary), *summary.notes]
+    return _latex(changes(summary), comments, titles=True)
+
+
+def chosen_latex(summary: Summary) -> str:
+    """Return the table of chosen hyper-parameters as a tabular of booktabs."""
+    return _latex([chosen(summary)], [about(summary)], titles=False)
+
+
+def _latex(tables: Sequence[Table], comments: Iterable[str], *, titles: bool) -> str:
+    """Return tables with equal columns as blocks of one tabular, so that the columns line up."""
+    columns = tables[0].columns
+    lines = [f"% {line}".replace("\n", " ") for line in comments]
+    lines += [rf"\begin{{tabular}}{{{'l' * len(columns)}}}", r"\toprule", latex_row(columns)]
+    for table in tables:
+        lines.append(r"\midrule")
+        if titles:
+            title = latex_cell(table.title)
+            lines.append(rf"\multicolumn{{{len(columns)}}}{{l}}{{{title}}} \\")
+        lines += map(latex_row, table.rows)
+        if table.foot:
+            lines += [r"\addlinespace", *map(latex_row, table.foot)]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+def markdown(summary: Summary) -> str:
+    """Return the tables, their legend, the conclusion and the caveats as Markdown."""
+    return formats.markdown(report(summary))
+
+
+def report(summary: Summary) -> Report:
+    """Return the tables, their legend, the conclusion and the caveats."""
+    return Report(
+        about(summary),
+        (
+            *changes(summary),
+            Sentences("", legend(summary)),
+            *([chosen(summary)] if summary.chosen else []),
+            Sentences("Conclusion", summary.statement),
+            Sentences("Notes", summary.notes, prefix="note: "),
+        ),
+    )
+
+
+def formatted(summaries: Iterable[Summary], kind: str) -> str:
+    """Return the results on all models as `csv`, `latex` or `markdown`."""
+    if kind == "csv":
+        return changes_csv(summaries)
+    if kind == "markdown":
+        return "\n".join(map(markdown, summaries))
+    tables = []
+    for summary in summaries:
+        tables += [changes_latex(summary), *([chosen_latex(summary)] if summary.chosen else [])]
+    return "\n".join(tables)
+
+
+def as_json(summary: Summary) -> dict[str, Any]:
+    """Return a summary as plain values."""
+    return {
+        "study": summary.study.model_dump(mode="json"),
+        "model": summary.model.model_dump(mode="json"),
+        "complete": summary.complete,
+        "undefined": summary.undefined,
+        "test": summary.test,
+        "family": summary.family,
+        "overlap": list(summary.overlap),
+        "cells": lines(summary),
+        "chosen": choices(summary),
+        "legend": list(legend(summary)),
+        "statement": list(summary.statement),
+        "notes": list(summary.notes),
+    }
+
+
+def about(summary: Summary) -> str:
+    """Return the title of a study's result on a model."""
+    return f"{summary.study.title} ({summary.study.name}, on {summary.model.name})"
