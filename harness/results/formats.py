@@ -229,10 +229,10 @@ def latex(report: Report) -> str:
 
 def _tabular(table: Table) -> list[str]:
     alignment = "".join("r" if is_right else "l" for is_right in _are_right(table))
-    lines = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", latex_row(table.columns)]
+    lines = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", _latex_row(table.columns)]
     for rows in (table.rows, table.foot):
         if rows:
-            lines += [r"\midrule", *map(latex_row, rows)]
+            lines += [r"\midrule", *map(_latex_row, rows)]
     return [*lines, r"\bottomrule", r"\end{tabular}"]
 
 
@@ -240,12 +240,12 @@ def _comments(lines: Iterable[str]) -> list[str]:
     return [f"% {line}".replace("\n", " ") for line in lines]
 
 
-def latex_row(cells: Iterable[Any]) -> str:
+def _latex_row(cells: Iterable[Any]) -> str:
     """Return a line of a tabular."""
-    return " & ".join(map(latex_cell, cells)) + r" \\"
+    return " & ".join(map(_latex_cell, cells)) + r" \\"
 
 
-def latex_cell(value: Any) -> str:
+def _latex_cell(value: Any) -> str:
     """Return a cell for LaTeX."""
     if not isinstance(value, Value):
         return text(value).translate(_LATEX)

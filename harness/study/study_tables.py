@@ -7,18 +7,11 @@ hyper-parameters. Computes nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness.results import formats
-from harness.results.formats import (
-    Report,
-    Sentences,
-    Table,
-    comma_separated,
-    latex_cell,
-    latex_row,
-)
+from harness.results.formats import Report, Sentences, Table, comma_separated
 from harness.results.record import finite
 from harness.study.cells import POWER, RESOLUTION, Cell
 from harness.study.summary import Summary
@@ -251,38 +244,6 @@ def choices_csv(summaries: Iterable[Summary]) -> str:
     return comma_separated([line for summary in summaries for line in choices(summary)])
 
 
-def changes_latex(summary: Summary) -> str:
-    """Return the table of changes as a tabular of booktabs, with its legend as comments."""
-    comments = [about(summary), *legend(summary), *summary.notes]
-    return _latex(changes(summary), comments, titles=True)
-
-
-def chosen_latex(summary: Summary) -> str:
-    """Return the table of chosen hyper-parameters as a tabular of booktabs."""
-    return _latex([chosen(summary)], [about(summary)], titles=False)
-
-
-def _latex(tables: Sequence[Table], comments: Iterable[str], *, titles: bool) -> str:
-    """Return tables with equal columns as blocks of one tabular, so that the columns line up."""
-    columns = tables[0].columns
-    lines = [f"% {line}".replace("\n", " ") for line in comments]
-    lines += [rf"\begin{{tabular}}{{{'l' * len(columns)}}}", r"\toprule", latex_row(columns)]
-    for table in tables:
-        lines.append(r"\midrule")
-        if titles:
-            title = latex_cell(table.title)
-            lines.append(rf"\multicolumn{{{len(columns)}}}{{l}}{{{title}}} \\")
-        lines += map(latex_row, table.rows)
-        if table.foot:
-            lines += [r"\addlinespace", *map(latex_row, table.foot)]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
-
-
-def markdown(summary: Summary) -> str:
-    """Return the tables, their legend, the conclusion and the caveats as Markdown."""
-    return formats.markdown(report(summary))
-
-
 def report(summary: Summary) -> Report:
     """Return the tables, their legend, the conclusion and the caveats."""
     return Report(
@@ -301,12 +262,8 @@ def formatted(summaries: Iterable[Summary], kind: str) -> str:
     """Return the results on all models as `csv`, `latex` or `markdown`."""
     if kind == "csv":
         return changes_csv(summaries)
-    if kind == "markdown":
-        return "\n".join(map(markdown, summaries))
-    tables = []
-    for summary in summaries:
-        tables += [changes_latex(summary), *([chosen_latex(summary)] if summary.chosen else [])]
-    return "\n".join(tables)
+    write = {"latex": formats.latex, "markdown": formats.markdown}[kind]
+    return "\n".join(write(report(summary)) for summary in summaries)
 
 
 def as_json(summary: Summary) -> dict[str, Any]:

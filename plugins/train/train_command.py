@@ -272,5 +272,5 @@ def _list(recipe: Recipe, folder: Path, *, as_json: bool) -> None:
     if as_json:
         output.as_json({"corpus": recipe.corpus, "folder": str(folder), "steps": rows})
         return
-    output.table(list(rows[0]), [list(row.values()) for row in rows], drop=("needs", "result"))
+    output.lines(rows, drop=("needs", "result"))
     click.echo(f"{len(left)} of {len(steps)} steps to do; corpus {recipe.corpus}")

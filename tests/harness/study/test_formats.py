@@ -50,16 +50,16 @@ def test_a_formula_for_spreadsheets_is_quoted():
     assert read(study_tables.changes_csv([found]))[-1]["row"] == "'=1+1"
 
 
-def test_latex_is_a_booktabs_tabular():
-    text = study_tables.changes_latex(summary_of())
-    assert text.count(r"\begin{tabular}{lll}") == text.count(r"\end{tabular}") == 1
-    assert r"\multicolumn{3}{l}{chosen by any criterion} \\" in text
+def test_latex_has_a_booktabs_tabular_for_each_table():
+    text = study_tables.formatted([summary_of()], "latex")
+    assert text.count(r"\begin{tabular}{lll}") == text.count(r"\begin{tabular}{lllll}") == 1
+    assert "% chosen by any criterion\n\\begin" in text
     assert r"new & $-$1.090 $\pm$ 0.190 ($\uparrow$*) & 0.300 $\pm$ 0.265 (=) \\" in text
     rules = [line for line in text.splitlines() if line.startswith("\\") and "rule" in line]
-    assert rules == [r"\toprule", r"\midrule", r"\bottomrule"]
-    assert "mean ± standard deviation" in text.splitlines()[1]
-    latex = study_tables.chosen_latex(summary_of())
-    assert r"new & any criterion & top\_k=2 & 3 of 3 & -- \\" in latex
+    top, middle, bottom = r"\toprule", r"\midrule", r"\bottomrule"
+    assert rules == [top, middle, middle, bottom, top, middle, bottom]
+    assert any(line.startswith("% mean ± standard deviation") for line in text.splitlines())
+    assert r"new & any criterion & top\_k=2 & 3 of 3 & -- \\" in text
 
 
 def test_latex_and_markdown_escape_their_special_characters():
@@ -67,12 +67,12 @@ def test_latex_and_markdown_escape_their_special_characters():
     distances = {(odd if row == "new" else row): v for row, v in DISTANCES.items()}
     found = summary_of(distances, rows=tuple(distances))
     tex = r"a\_b \& 50\% \{c\} \textbackslash{}x | $<$i$>$"
-    assert f"{tex} & " in study_tables.changes_latex(found)
-    assert r"| a\_b & 50% {c} \\x \| &lt;i&gt; |" in study_tables.markdown(found)
+    assert f"{tex} & " in study_tables.formatted([found], "latex")
+    assert r"| a\_b & 50% {c} \\x \| &lt;i&gt; |" in study_tables.formatted([found], "markdown")
 
 
 def test_markdown_has_the_tables_the_statement_and_the_notes():
-    text = study_tables.markdown(summary_of(protocol="published"))
+    text = study_tables.formatted([summary_of(protocol="published")], "markdown")
     assert "| mitigator | WEAT | ECT |\n| --- | --- | --- |\n| normalize | −0.800 ± 0.200 |" in text
     titles = [line for line in text.splitlines() if line.startswith("###")]
     assert titles[0] == "### chosen by any criterion"
