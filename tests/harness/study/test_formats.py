@@ -58,7 +58,8 @@ def test_latex_has_a_booktabs_tabular_for_each_table():
     rules = [line for line in text.splitlines() if line.startswith("\\") and "rule" in line]
     top, middle, bottom = r"\toprule", r"\midrule", r"\bottomrule"
     assert rules == [top, middle, middle, bottom, top, middle, bottom]
-    assert any(line.startswith("% mean ± standard deviation") for line in text.splitlines())
+    (legend,) = (line for line in text.splitlines() if "mean ± standard deviation" in line)
+    assert legend.startswith("% change from")
     assert r"new & any criterion & top\_k=2 & 3 of 3 & -- \\" in text
 
 
