@@ -41,7 +41,7 @@ class EncoderOptions:
     """The shared options of an encoder, as the user gave them.
 
     The constructors of the encoders list these options one by one, because users read them in the
-    signature and `harness.options` checks them against it. After that they are one object, which
+    signature and `harness.names` checks them against it. After that they are one object, which
     `of` makes of all arguments.
 
     Parameters
