@@ -26,9 +26,9 @@ from harness.registry.registry import Registry
 from harness.results.folder import ResultsFile, SharedResults
 from harness.results.records import EVERY_TASK, NotRun, NotRunWarning, Records, reasons
 from harness.run import plan
-from harness.run.job_pool import score
 from harness.run.plan import Plan, Row, chains, make_plan
 from harness.run.plan import Row as MitigatorRow
+from harness.run.scoring import score
 from harness.run.settings import FALLBACK_CONCEPT, RunFile, Settings, paths
 from harness.run.tasks import Added, TaskReader, resolve, select, unused
 from harness.store.folder import CURRENT_RULE, RULE
@@ -266,7 +266,7 @@ class Run:
 
     def model(self, embedder: Embedder, name: str | None) -> Records:
         """Evaluate one model; `name` is what users typed for it, if it was a name."""
-        settled = self.settle(embedder)
+        settled = self.settle(embedder) if embedder.info.hosted else []
         info, seed = embedder.info, self.settings.seed
         file = ResultsFile(self.results, info.name, self.shared) if self.results else None
         plan = self.plan(embedder, file)
@@ -559,7 +559,7 @@ def evaluate(
             try:
                 if isinstance(embedder, HarnessError):
                     raise embedder
-                with parallel.at_most(settings.workers):
+                with parallel.at_most(n) if (n := settings.workers) else contextlib.nullcontext():
                     parts.append(run.model(embedder, name))
             except (UsageError, DiskError):
                 raise

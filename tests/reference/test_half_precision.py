@@ -1,4 +1,4 @@
-"""What half precision changes, as the page on models says (docs/models.md)."""
+"""What half precision changes in vectors and in a score."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_vectors_in_half_precision_are_near_those_in_float32(precision, largest)
 @pytest.mark.parametrize(
     ("precision", "association"), [("float32", 0.05046), ("bfloat16", 0.05027)]
 )
-def test_the_association_of_seat_c1_is_that_of_the_table(precision, association, tmp_path):
+def test_the_association_of_seat_c1_is_as_measured(precision, association, tmp_path):
     records = harness.evaluate(
         f"all-MiniLM-L6-v2?precision={precision}", "seat-c1", cache=tmp_path, devices="cpu"
     )
