@@ -228,7 +228,7 @@ class SharedResults:
 
     def _send_earlier_runs(self) -> None:
         """Put the files of runs that were killed, or that could not reach the bucket."""
-        for folder in sorted(self._unsent.iterdir()) if jsonl.CAN_LOCK else ():
+        for folder in sorted(self._unsent.iterdir()):
             if folder != self.path and folder.is_dir():
                 with (
                     contextlib.suppress(BlockingIOError),  # the run is still alive

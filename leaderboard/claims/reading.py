@@ -26,6 +26,7 @@ from harness.results import record
 from harness.results.folder import STUDY
 from harness.results.record import SCHEMA as SCHEMA_VERSION
 from harness.results.record import Record, is_as_written
+from harness.task.data_files import without_repeated_keys
 
 # The frame of claims: one line a record, in flat columns, whose names are documented here.
 #
@@ -367,7 +368,7 @@ def parsed_strictly(content: bytes) -> Any:
     try:
         return json.loads(
             content.decode(),
-            object_pairs_hook=_without_repeats,
+            object_pairs_hook=without_repeated_keys,
             parse_constant=_no_constant,
             parse_float=_finite,
             parse_int=_integer,
@@ -405,15 +406,6 @@ def in_one_line(text: str) -> str:
     """Return a text that quotes a stranger, without control characters, and cut if it is long."""
     line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
     return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1] + "…"
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        keys = [key for key, _ in pairs]
-        repeated = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key '{repeated[:_LONGEST]}' stands twice in one object")
-    return content
 
 
 def _no_constant(name: str) -> Any:

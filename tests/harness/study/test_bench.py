@@ -12,7 +12,7 @@ from harness.encode import admission
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import NotApplicable, UsageError
 from harness.plugins.engines.local import LocalEngine
-from harness.plugins.metrics.weat_association import weat_association
+from harness.plugins.metrics.weat import weat_association
 from harness.progress import Silent
 from harness.registry.registry import Registry
 from harness.store.store import Store
