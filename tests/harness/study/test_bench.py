@@ -9,9 +9,8 @@ import yaml
 from sklearn.base import clone
 
 from harness.encode import admission
-from harness.encode.stored_embedder import StoredEmbedder
+from harness.encode.stored_embedder import LocalEngine, StoredEmbedder
 from harness.errors import NotApplicable, UsageError
-from harness.plugins.engines.local import LocalEngine
 from harness.plugins.metrics.weat import weat_association
 from harness.progress import Silent
 from harness.registry.registry import Registry
