@@ -104,7 +104,15 @@ class Columns(Sequence[Record]):
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> Columns:
-        """Return records as columns; one record is in memory at a time."""
+        """Return records as columns, of which one at a time is in memory.
+
+        Columns stay as they are, and so do `Records` that are kept as columns.
+        """
+        if isinstance(records, Columns):
+            return records
+        if (as_columns := getattr(records, "as_columns", None)) is not None:
+            columns: Columns = as_columns()
+            return columns
         collector = Collector()
         for record in records:
             collector.add(record)
@@ -152,6 +160,17 @@ class Columns(Sequence[Record]):
             return self
         last = ids.group_by("id", maintain_order=True).agg(pl.last("row"))
         return self.at(last["row"])
+
+    def of_each_model(self) -> dict[tuple[str, str], Columns]:
+        """Return the records of each model, by its name and fingerprint, in their order."""
+        names = self.flat({"name": "model.name", "fingerprint": "model.fingerprint"})
+        places = (
+            names.cast(pl.String)
+            .with_row_index("row")
+            .group_by("name", "fingerprint", maintain_order=True)
+            .agg("row")
+        )
+        return {(name, print_): self.at(rows) for name, print_, rows in places.iter_rows()}
 
     def flat(self, columns: Mapping[str, Column]) -> pl.DataFrame:
         """Return a frame with a line a record and these columns, by name.

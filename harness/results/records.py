@@ -249,23 +249,7 @@ class Records(Framed[Record]):
 
     def flat(self, columns: Mapping[str, Column]) -> pl.DataFrame:
         """Return a data frame with a line a record and these columns; see `Columns.flat`."""
-        return self._columns.flat(columns)
-
-    def by_model(self) -> dict[tuple[str, str], Sequence[Record]]:
-        """Return the records of each model, by its name and fingerprint, in their order."""
-        import polars as pl
-
-        names = self.flat({"name": "model.name", "fingerprint": "model.fingerprint"})
-        places = (
-            names.cast(pl.String)
-            .with_row_index("place")
-            .group_by("name", "fingerprint", maintain_order=True)
-            .agg("place")
-        )
-        return {
-            (name, fingerprint): self.at(pl.Series(of_model, dtype=pl.UInt32))
-            for name, fingerprint, of_model in places.iter_rows()
-        }
+        return self.as_columns().flat(columns)
 
     def over_seeds(self) -> Records:
         """Return the records with runs that differ only in a seed as one: their mean."""
@@ -351,12 +335,11 @@ class Records(Framed[Record]):
         part._records = records
         return part
 
-    @property
-    def _columns(self) -> Columns:
-        """The records as columns, as which those of files are kept."""
+    def as_columns(self) -> Columns:
+        """Return the records as columns, as which those of files are kept."""
         from harness.results.columns import Columns
 
-        return self._records if isinstance(self._records, Columns) else Columns.of(self._records)
+        return Columns.of(self._records)
 
     def at(self, places: pl.Series) -> Records:
         """Return the records at some places."""
