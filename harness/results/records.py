@@ -315,10 +315,10 @@ class Records(Framed[Record]):
 
     def _repr_html_(self) -> str:
         from harness.results import tables
-        from harness.results.tables import sections
+        from harness.results.formats import Lines, html
 
-        parts = [tables.html_of_sections(sections(record for record in self if record.primary))]
-        return "".join([*parts, tables.html_lines([self._summary(), *self.notices])])
+        shown = tables.parts(tables.sections(record for record in self if record.primary))
+        return html([*shown, Lines([self._summary(), *self.notices])])
 
     def _summary(self) -> str:
         """Return how many records there are, and how many tasks were not run."""

@@ -15,7 +15,7 @@ import polars as pl
 
 from harness.commands import arguments
 from harness.errors import UsageError, suggestion
-from harness.results.tables import markdown_grid, markdown_text
+from harness.results.formats import markdown_grid, markdown_text
 
 from ..claims.reading import Aside
 

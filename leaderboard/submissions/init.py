@@ -15,7 +15,7 @@ import click
 import harness
 from harness import folders
 from harness.errors import UsageError
-from harness.results.tables import markdown_text
+from harness.results.formats import markdown_text
 
 from .card import card
 from .check import check_command

@@ -12,7 +12,7 @@ import click
 
 from harness.commands import arguments
 from harness.folders import Place
-from harness.results.tables import markdown_grid, markdown_text
+from harness.results.formats import markdown_grid, markdown_text
 
 from .rows import PaperFile
 from .status import SHOWN, Result, as_printed, text

@@ -11,7 +11,7 @@ import click
 
 from harness.commands import arguments
 from harness.folders import Place
-from harness.results import tables
+from harness.results.formats import markdown_grid, markdown_text
 from harness.task.validity import Validity
 
 from . import checks
@@ -256,8 +256,8 @@ def render_page(rows: Sequence[Validity]) -> str:
     for metric in sorted({row.metric for row in rows}):
         of_metric = [row for row in rows if row.metric == metric]
         scores = ", ".join(dict.fromkeys(f"`{row.score}`" for row in of_metric))
-        cells = [[tables.markdown_text(cell) for cell in line(row)] for row in of_metric]
-        parts += [f"## {metric}\n\nScore: {scores}.\n", tables.markdown_grid(COLUMNS, cells) + "\n"]
+        cells = [[markdown_text(cell) for cell in line(row)] for row in of_metric]
+        parts += [f"## {metric}\n\nScore: {scores}.\n", markdown_grid(COLUMNS, cells) + "\n"]
     return "\n".join(parts)
 
 
