@@ -383,6 +383,11 @@ def wrapped(line: str, width: int | None) -> str:
 
 def _print(table: Table, width: int | None) -> list[str]:
     """Print a table in as many parts as it needs, and return the columns that it drops."""
+    if width is None and (lines := _plain(table)) is not None:
+        import click
+
+        click.echo("\n".join(lines))
+        return []
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table as Grid
@@ -467,19 +472,62 @@ def _aligned(values: Sequence[Value]) -> list[Text]:
     """Return the texts of a column, with the decimal points, stars and changes below each other."""
     from rich.text import Text
 
+    cells = []
+    for value, (shown, beside) in zip(values, _below_each_other(values), strict=True):
+        cell = Text(shown, style="bold" if value.is_best else "")
+        if beside:
+            cell.append(beside, style="not bold dim")
+        cells.append(cell)
+    return cells
+
+
+def _below_each_other(values: Sequence[Value]) -> Iterator[tuple[str, str]]:
+    """Yield each number of a column with its marks, and what stands beside it."""
     lines = [
         (BEST if value.is_best else "", value.number, value.stars + value.sign, value.beside)
         for value in values
     ]
     best, number, mark, beside = (max(map(len, texts)) for texts in zip(*lines, strict=True))
-    cells = []
     for line in lines:
         shown = f"{line[0]:>{best}}{line[1]:>{number}}{line[2]:<{mark}}"
-        cell = Text(shown, style="bold" if line[0] else "")
-        if beside:
-            cell.append(f" {line[3]:>{beside}}", style="not bold dim")
-        cells.append(cell)
-    return cells
+        yield shown, f" {line[3]:>{beside}}" if beside else ""
+
+
+def _plain(table: Table) -> list[str] | None:
+    """Return the lines of a table for no terminal, ten times as fast as rich lays it out.
+
+    None if a text has a line break or another character that takes no place.
+    """
+    columns = []
+    for i, name in enumerate(table.columns):
+        values = table.column(i)
+        if values and all(isinstance(value, Value) for value in values):
+            cells = [shown + beside for shown, beside in _below_each_other(values)]
+        else:
+            cells = [text(value) for value in values]
+        is_right = bool(values) and all(map(_is_number, values))
+        columns.append(_padded([name, *cells], is_right=is_right))
+    if not all(map(str.isprintable, (table.title, *(cell for cells in columns for cell in cells)))):
+        return None
+    header, *rows = (f" {'  '.join(cells)} " for cells in zip(*columns, strict=True))
+    width = _cells(header)
+    blank, rule = " " * width, f" {'─' * (width - 2)} "
+    return [*([table.title] if table.title else []), blank, header, rule, *rows, blank]
+
+
+def _padded(cells: Sequence[str], *, is_right: bool) -> list[str]:
+    widths = [_cells(cell) for cell in cells]
+    most = max(widths)
+    pads = (" " * (most - width) for width in widths)
+    pairs = zip(pads, cells, strict=True)
+    return [pad + cell if is_right else cell + pad for pad, cell in pairs]
+
+
+def _cells(line: str) -> int:
+    """Return how wide a text is: some characters take two places."""
+    from rich.cells import cell_len
+
+    return len(line) if line.isascii() else cell_len(line)
 
 
 def _width(header: str, cells: Iterable[Text]) -> int:
