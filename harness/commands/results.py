@@ -14,7 +14,8 @@ from harness.commands import arguments, output, result_tables
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
     from harness.results.comparison import Comparison, Correlation, Correlations, Items
-    from harness.results.record import Fault, Line, Record
+    from harness.results.reading import Fault
+    from harness.results.record import Line, Record
     from harness.results.records import Records
 
 

@@ -66,6 +66,17 @@ def type_of(annotation: Any) -> Any:
     return _TYPES.get(annotation)
 
 
+def type_of_column(column: Column) -> Any:
+    """Return the type of a column of a flat frame."""
+    if isinstance(column, tuple):
+        return column[2]
+    if column in _COLUMNS:
+        return _COLUMNS[column]
+    name, _, key = column.partition(".")
+    annotation = _SHARED[name].model_fields[key].annotation if key else _SHARED[name]
+    return type_of(annotation) or TEXT
+
+
 def _schema() -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the types of the plain columns, and the annotations of the shared fields."""
     plain: dict[str, Any] = {}
@@ -180,24 +191,12 @@ class Columns(Sequence[Record]):
         return pl.DataFrame({name: self._series(column) for name, column in columns.items()})
 
     def _series(self, column: Column) -> pl.Series:
-        if isinstance(column, tuple):
-            path, function, kind = column
-        else:
-            path, function, kind = column, None, None
+        path, function, kind = column if isinstance(column, tuple) else (column, _plain, None)
         if path in _COLUMNS:
             return self.frame[path]
         name, _, key = path.partition(".")
-        objects = self.shared[name]
-        if key:
-            objects = [getattr(part, key) for part in objects]
-            is_of = type_of(_SHARED[name].model_fields[key].annotation)
-        else:
-            is_of = type_of(_SHARED[name])
-        if function is None and is_of is None:
-            function, kind = _as_text, TEXT
-        if function is not None:
-            objects = [function(value) for value in objects]
-        return _typed(path, objects, kind or is_of).gather(self.frame[name])
+        values = [function(getattr(part, key) if key else part) for part in self.shared[name]]
+        return _typed(path, values, kind or type_of_column(column)).gather(self.frame[name])
 
     def _records(self, frame: pl.DataFrame) -> Iterator[Record]:
         """Yield the records of a part of the frame."""
@@ -309,7 +308,10 @@ def _key(value: Any) -> Any:
 def _typed(name: str, values: Sequence[Any], kind: Any) -> pl.Series:
     """Return a column of values; texts become categories only in a second step, which is faster."""
     if kind == TEXT:
-        return pl.Series(name, values, dtype=pl.String).cast(TEXT)
+        texts = [value if value is None else str(value) for value in values]
+        return pl.Series(name, texts, dtype=pl.String).cast(TEXT)
+    if kind == pl.List(TEXT):
+        return pl.Series(name, values, dtype=pl.List(pl.String)).cast(kind)
     return pl.Series(name, values, dtype=kind)
 
 
@@ -343,6 +345,8 @@ _set = object.__setattr__
 _EVERY_FIELD = {schema: set(schema.model_fields) for schema in (Record, *_FLAT.values())}
 
 
-def _as_text(value: Any) -> str:
-    """Return a number or text as it is, and anything else as JSON."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | tuple) else str(value)
+def _plain(value: Any) -> Any:
+    """Return an object or a list as JSON, and a number or text as it is."""
+    if isinstance(value, dict | tuple):
+        return json.dumps(value, ensure_ascii=False)
+    return value

@@ -21,7 +21,7 @@ from typing import Generic, TypeAlias
 
 from harness import folders, user_files
 from harness.errors import DiskError
-from harness.results.record import Entry, Fault, Kind, entries, notices
+from harness.results.reading import Entry, Fault, Kind, entries, notices
 
 try:
     import fcntl
