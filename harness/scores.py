@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from harness.arrays import Floats
 from harness.errors import HarnessError
+
+if TYPE_CHECKING:
+    from harness.arrays import Floats
 
 Bounds = tuple[float | None, float | None]
 Ideal = float | Literal["higher", "lower"]

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 @hookimpl
 def harness_commands(group: click.Group) -> None:
     """Add `harness leaderboard`, and the commands of submissions to `harness results`."""
-    from .building import leaderboard
-    from .submissions.init import init_command, results
+    from .commands import init, leaderboard, results
 
-    leaderboard.add_command(init_command)
+    leaderboard.add_command(init)
     group.add_command(leaderboard)
     group.add_command(results)

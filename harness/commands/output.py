@@ -10,24 +10,24 @@ from typing import Any
 import click
 
 from harness.results import formats
-from harness.results.formats import Part, Table
+from harness.results.formats import Report, Table
 
 
 def table(
     columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str = "", **layout: Any
 ) -> None:
     """Print a `Table`, made of these arguments."""
-    show(Table(columns, rows, title, **layout))
+    report(Report("", [Table(title, columns, rows, **layout)]))
 
 
 def lines(rows: Sequence[Mapping[str, Any]], *, title: str = "", **layout: Any) -> None:
     """Print a `Table` of mappings with equal keys, which name the columns."""
-    show(Table.of(rows, title, **layout))
+    report(Report("", [Table.of(title, rows, **layout)]))
 
 
-def show(*parts: Part) -> None:
-    """Print tables and lines, fitted to the terminal."""
-    formats.show(parts, width())
+def report(report: Report) -> None:
+    """Print a report, fitted to the terminal."""
+    formats.show(report, width())
 
 
 def width() -> int | None:

@@ -14,7 +14,7 @@ import click
 from harness.commands import output
 from harness.results import formats, tables
 from harness.results.comparison import Average, Score, agreements
-from harness.results.formats import Table
+from harness.results.formats import Report, Table
 
 if TYPE_CHECKING:
     from harness.results.comparison import Comparison, Mean, Pair
@@ -34,12 +34,12 @@ def show(records: Iterable[Record], *, intervals: bool, width: int | None) -> No
     width
         Width of the terminal in characters; None for no limit.
     """
-    formats.show(tables.parts(tables.sections(records), intervals=intervals), width)
+    formats.show(tables.report(tables.sections(records), intervals=intervals), width)
 
 
 def text(records: Iterable[Record], *, intervals: bool) -> str:
     """Return what `show` prints, without a limit of the width."""
-    return formats.plain_text(tables.parts(tables.sections(records), intervals=intervals))
+    return formats.plain_text(tables.report(tables.sections(records), intervals=intervals))
 
 
 def show_other_scenarios(records: Sequence[Record], *, intervals: bool, width: int | None) -> None:
@@ -71,7 +71,7 @@ def show_seconds(records: Iterable[Record], *, width: int | None) -> None:
             row = rows.setdefault(task, {"task": task} | dict.fromkeys(mitigators, 0.0))
             row[label] += record.seconds
         title = f"{model}: seconds of the metrics"
-        formats.show([Table.of(list(rows.values()), title, repeat=1)], width)
+        formats.show(Report("", [Table.of(title, list(rows.values()), repeat=1)]), width)
 
 
 # What metrics keep beside their scores: finds tables and figures, and prints tables.
@@ -274,16 +274,16 @@ def show_comparison(
     columns = ["task", "score", "ideal", *names, "difference", "nearer"]
     parts = [
         Table(
+            f"{context}: {measures}",
             columns,
             [_row(pair, names, measures) for pair in pairs],
-            f"{context}: {measures}",
             drop=("nearer", "score"),
             repeat=1,
         )
         for measures in tables.MEASURES
         if (pairs := [pair for pair in comparison.pairs if pair.a.task.measures == measures])
     ]
-    formats.show(parts, width)
+    formats.show(Report("", parts), width)
     if any(pair.interval for pair in comparison.pairs):
         click.echo("[low, high]: 95% interval of the difference over the items of the task")
     for mean in comparison.means:
@@ -368,10 +368,6 @@ SUFFIXES = {
 """Format by the suffix of the file."""
 
 
-_BLOCK = 20_000
-"""Records that are written at a time."""
-
-
 def of_file(out: Path | None) -> str:
     """Return the format that the suffix of a file stands for."""
     from harness.errors import UsageError
@@ -396,8 +392,12 @@ def written(records: Records, kind: str, *, intervals: bool) -> bytes:
     if kind == "table":
         return text(records, intervals=intervals).encode()
     write = {"latex": formats.latex, "markdown": formats.markdown}[kind]
-    parts = tables.parts(tables.sections(records), intervals=intervals, best=formats.BOLD)
-    return write(parts).encode()
+    report = tables.report(tables.sections(records), intervals=intervals, best=formats.BOLD)
+    return write(report).encode()
+
+
+_BLOCK = 20_000
+"""Records that are written at a time."""
 
 
 def _comma_separated(records: Records) -> Iterator[bytes]:

@@ -427,11 +427,11 @@ def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, type[Line]]]:
 
 
 def _leftovers(paths: Iterable[Path]) -> Iterator[Path]:
-    from harness import user_files
+    from harness import folders
     from harness.results import jsonl
 
     for path in paths:
-        if user_files.is_folder(path):
+        if folders.is_folder(path):
             yield from jsonl.temporary_files(path)
 
 

@@ -1,7 +1,7 @@
-"""A table, and the one way to write it in each format: terminal, CSV, LaTeX, Markdown and HTML.
+"""Tables and reports, and the one way to write them as text, CSV, LaTeX, Markdown and HTML.
 
-Who has something to show builds a `Table`, and `Lines` for what stands beside it, such as a legend.
-The functions below write both; every text is escaped. Knows neither records nor commands.
+Who has something to show builds a `Table`; a `Report` has several, with sentences between them. A
+function for each format writes them; every text is escaped. Knows neither records nor commands.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import json
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -66,12 +66,12 @@ class Table:
 
     Parameters
     ----------
+    title
+        Its title; empty for none.
     columns
         Names of the columns.
     rows
         The cells: texts, numbers, lists, `Value`s, or None.
-    title
-        Its title.
     foot
         Further rows, which stand apart.
     shorten
@@ -85,21 +85,21 @@ class Table:
         The same table with its rows as columns, for terminals on which only that fits.
     """
 
+    title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
-    title: str = ""
-    _: KW_ONLY
     foot: Sequence[Sequence[Any]] = ()
+    _: KW_ONLY
     shorten: Sequence[str] = ()
     drop: Sequence[str] = ()
     repeat: int = 0
     turned: Table | None = None
 
     @classmethod
-    def of(cls, lines: Sequence[Mapping[str, Any]], title: str = "", **layout: Any) -> Table:
+    def of(cls, title: str, lines: Sequence[Mapping[str, Any]], **layout: Any) -> Table:
         """Return a table of mappings with equal keys, which name the columns."""
         columns = list(lines[0]) if lines else []
-        return cls(columns, [[line[name] for name in columns] for line in lines], title, **layout)
+        return cls(title, columns, [[line[name] for name in columns] for line in lines], **layout)
 
     @property
     def all_rows(self) -> list[Sequence[Any]]:
@@ -112,25 +112,38 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Lines:
-    """Lines of text: a legend, a conclusion or notes.
+class Sentences:
+    """Sentences of a report, such as a legend, a conclusion or caveats.
 
     Parameters
     ----------
-    lines
-        The lines.
     title
-        Heading in Markdown.
+        Heading in Markdown; empty for none.
+    lines
+        The sentences, a line each.
     prefix
         What each line begins with on a terminal, which shows no heading.
     """
 
+    title: str
     lines: Sequence[str]
-    title: str = ""
     prefix: str = ""
 
 
-Part: TypeAlias = Table | Lines
+@dataclass(frozen=True)
+class Report:
+    """Tables and sentences under one title.
+
+    Parameters
+    ----------
+    title
+        Its title; empty for none.
+    parts
+        The tables and sentences in their order. Sentences without lines are left out.
+    """
+
+    title: str
+    parts: Sequence[Table | Sentences]
 
 
 def text(value: Any) -> str:
@@ -202,10 +215,10 @@ _LATEX = str.maketrans(
 )
 
 
-def latex(parts: Iterable[Part]) -> str:
-    """Return tables as tabulars of booktabs, and titles and lines as comments."""
-    blocks = []
-    for part in parts:
+def latex(report: Report) -> str:
+    """Return tables as tabulars of booktabs, and titles and sentences as comments."""
+    blocks = [_comments([report.title])] if report.title else []
+    for part in report.parts:
         if isinstance(part, Table):
             title = [part.title] if part.title else []
             blocks.append([*_comments(title), *_tabular(part)])
@@ -215,8 +228,7 @@ def latex(parts: Iterable[Part]) -> str:
 
 
 def _tabular(table: Table) -> list[str]:
-    indices = range(len(table.columns))
-    alignment = "".join("r" if _is_right(table.column(i)) else "l" for i in indices)
+    alignment = "".join("r" if is_right else "l" for is_right in _are_right(table))
     lines = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", _latex_row(table.columns)]
     for rows in (table.rows, table.foot):
         if rows:
@@ -244,8 +256,13 @@ def _latex_cell(value: Any) -> str:
     return f"{bold}{raised}{sign} {beside}".rstrip()
 
 
-def _is_right(cells: Sequence[Any]) -> bool:
-    return bool(cells) and all(isinstance(cell, Value) or _is_number(cell) for cell in cells)
+def _are_right(table: Table) -> list[bool]:
+    """Return whether each column is aligned to the right, which columns of numbers are."""
+    columns = [table.column(i) for i in range(len(table.columns))]
+    return [
+        bool(cells) and all(isinstance(cell, Value) or _is_number(cell) for cell in cells)
+        for cells in columns
+    ]
 
 
 def _is_number(value: Any) -> bool:
@@ -270,12 +287,12 @@ def markdown_text(text: str) -> str:
     return text.translate(_MARKDOWN)
 
 
-def markdown(parts: Iterable[Part], *, title: str = "", level: int = 3) -> str:
-    """Return tables and lists under headings of a level; a title stands one level above."""
-    blocks = [f"{'#' * (level - 1)} {markdown_text(title)}"] if title else []
-    for part in parts:
+def markdown(report: Report) -> str:
+    """Return tables, and sentences as lists, under headings of the third level."""
+    blocks = [f"## {markdown_text(report.title)}"] if report.title else []
+    for part in report.parts:
         if part.title and (isinstance(part, Table) or part.lines):
-            blocks.append(f"{'#' * level} {markdown_text(part.title)}")
+            blocks.append(f"### {markdown_text(part.title)}")
         if isinstance(part, Table):
             rows = [list(map(_markdown_cell, row)) for row in part.all_rows]
             blocks.append(markdown_grid(list(map(markdown_text, part.columns)), rows))
@@ -305,18 +322,18 @@ _RIGHT = 'style="text-align: right; white-space: nowrap"'
 _SMALL = 'style="font-size: smaller; margin: 0"'
 
 
-def html(parts: Iterable[Part]) -> str:
-    """Return tables, and lines in small print."""
+def html(report: Report) -> str:
+    """Return tables, and sentences in small print."""
     return "".join(
         _html_table(part)
         if isinstance(part, Table)
         else "".join(f"<p {_SMALL}>{html_.escape(line)}</p>\n" for line in part.lines)
-        for part in parts
+        for part in (Sentences("", [report.title] if report.title else []), *report.parts)
     )
 
 
 def _html_table(table: Table) -> str:
-    styles = [_RIGHT if _is_right(table.column(i)) else _LEFT for i in range(len(table.columns))]
+    styles = [_RIGHT if is_right else _LEFT for is_right in _are_right(table)]
 
     def row(tag: str, cells: Iterable[str]) -> str:
         shown = zip(styles, cells, strict=True)
@@ -341,20 +358,22 @@ def _html_cell(value: Any) -> str:
 # terminal wraps.
 
 
-def show(parts: Iterable[Part], width: int | None) -> None:
-    """Print tables and lines.
+def show(report: Report, width: int | None) -> None:
+    """Print a report.
 
     Parameters
     ----------
-    parts
-        The tables and lines.
+    report
+        The report.
     width
         Width of the terminal in characters; None for no limit.
     """
     import click
 
+    if report.title:
+        click.echo(wrapped(report.title, width) + "\n")
     dropped: dict[str, None] = {}
-    for part in [*parts, Lines(())]:
+    for part in [*report.parts, Sentences("", ())]:
         if isinstance(part, Table):
             dropped |= dict.fromkeys(_print(part, width))
             continue
@@ -368,11 +387,11 @@ def show(parts: Iterable[Part], width: int | None) -> None:
             click.echo()
 
 
-def plain_text(parts: Iterable[Part]) -> str:
+def plain_text(report: Report) -> str:
     """Return what `show` prints, without a limit of the width."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        show(parts, None)
+        show(report, None)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
@@ -393,104 +412,117 @@ def _print(table: Table, width: int | None) -> list[str]:
     from rich.table import Table as Grid
     from rich.text import Text
 
-    columns = _columns(table)
-    if width is not None and table.turned is not None and _total(columns) > width:
-        turned = _columns(table.turned)
-        if _total(turned) <= width:
-            table, columns = table.turned, turned
+    if width and table.turned and _least(table) > width >= _least(table.turned):
+        table = table.turned
     shown: set[str] = set()
-    for i, part in enumerate(_divided(table, columns, width)):
-        fitted = _fitted(part, table.drop, width)
-        shown |= {column.name for column in fitted}
+    for i, part in enumerate(_divided(table, width)):
+        fitted = _fitted(table, part, width)
+        shown |= {table.columns[j] for j in fitted}
         grid = Grid(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-        for column in fitted:
-            grid.add_column(
-                column.header,
-                justify="right" if column.is_right else "left",
-                no_wrap=True,
-                overflow="ellipsis",
-                max_width=column.width,
+        for column, (header, size) in fitted.items():
+            values = table.column(column)
+            side: Literal["left", "right"] = (
+                "right" if values and all(map(_is_number, values)) else "left"
             )
-        for cells in zip(*(column.cells for column in fitted), strict=True):
+            grid.add_column(header, justify=side, no_wrap=True, overflow="ellipsis", max_width=size)
+        for cells in zip(*(_cells(table.column(j)) for j in fitted), strict=True):
             grid.add_row(*cells)
         heading = f"{table.title} (continued)" if table.title and i else table.title
-        console = Console(width=max(_total(fitted), len(heading)))
+        total = _total(size for _, size in fitted.values())
+        console = Console(width=max(total, len(heading)))
         if heading:
             console.print(Text(heading, style="italic"))
         console.print(grid)
     return [name for name in table.drop if name in table.columns and name not in shown]
 
 
-@dataclass(frozen=True)
-class _Column:
-    """A column on a terminal.
-
-    Parameters
-    ----------
-    name
-        Its name.
-    header
-        The name as it is shown, with line breaks where it is too long.
-    cells
-        Its cells.
-    is_right
-        Whether it is aligned to the right.
-    width, floor
-        Its width, and the smallest one that it can be cut to.
-    """
-
-    name: str
-    header: str
-    cells: Sequence[Text]
-    is_right: bool
-    width: int
-    floor: int
+def _divided(table: Table, width: int | None) -> Iterator[list[int]]:
+    """Yield the columns of each part of a table, each with the columns that are repeated."""
+    every = list(range(len(table.columns)))
+    floors = [_floor(table, i) for i in every]
+    if not table.repeat or width is None or _total(floors) <= width:
+        yield every
+        return
+    rest = [i for i in every[table.repeat :] if table.columns[i] not in table.drop]
+    while rest:
+        part = [*every[: table.repeat], rest.pop(0)]
+        while rest and _total(floors[i] for i in (*part, rest[0])) <= width:
+            part.append(rest.pop(0))
+        yield part
 
 
-def _columns(table: Table) -> list[_Column]:
-    """Return the columns with broken names."""
-    from rich.text import Text
-
-    columns = []
-    for i, name in enumerate(table.columns):
-        values = table.column(i)
-        if values and all(isinstance(value, Value) for value in values):
-            cells = _aligned(values)
-        else:
-            cells = [Text(text(value)) for value in values]
-        # Names of mitigators break before each `+`, `?` and `&`.
-        header = re.sub(r"(?<=.)(?=[+?&])", "\n", name)
-        width = floor = _width(header, cells)
-        if name in table.shorten:
-            floor = min(width, max(MIN_WIDTH // min(2, len(table.shorten)), len(name)))
-        is_right = bool(values) and all(map(_is_number, values))
-        columns.append(_Column(name, header, cells, is_right, width, floor))
-    return columns
+def _fitted(table: Table, columns: Iterable[int], width: int | None) -> dict[int, tuple[str, int]]:
+    """Return the header and the width of each column that is kept."""
+    whole = {i: (table.columns[i], _width(table, i, table.columns[i])) for i in columns}
+    if width is None or _total(size for _, size in whole.values()) <= width:
+        return whole
+    kept = {i: _width(table, i, _broken(table.columns[i])) for i in whole}
+    floors = {i: _floor(table, i) for i in whole}
+    for name in table.drop:
+        if _total(floors[i] for i in kept) > width:
+            kept = {i: size for i, size in kept.items() if table.columns[i] != name}
+    while _total(kept.values()) > width:
+        longer = [i for i in kept if kept[i] > floors[i]]
+        if not longer:
+            break
+        kept[max(longer, key=lambda i: kept[i])] -= 1
+    return {i: (_broken(table.columns[i]), size) for i, size in kept.items()}
 
 
-def _aligned(values: Sequence[Value]) -> list[Text]:
-    """Return the texts of a column, with the decimal points, stars and changes below each other."""
+def _least(table: Table) -> int:
+    """Return the width of a table whose columns have broken names."""
+    return _total(_width(table, i, _broken(name)) for i, name in enumerate(table.columns))
+
+
+def _floor(table: Table, i: int) -> int:
+    """Return the smallest width that a column can be cut to."""
+    name = table.columns[i]
+    width = _width(table, i, _broken(name))
+    if name not in table.shorten:
+        return width
+    return min(width, max(MIN_WIDTH // min(2, len(table.shorten)), len(name)))
+
+
+def _broken(name: str) -> str:
+    """Return a mitigator's name with a line break before each `+`, `?` and `&`."""
+    return re.sub(r"(?<=.)(?=[+?&])", "\n", name)
+
+
+def _width(table: Table, i: int, header: str) -> int:
+    from rich.cells import cell_len
+
+    cells = [cell.cell_len for cell in _cells(table.column(i))]
+    return max([*map(cell_len, header.split("\n")), *cells])
+
+
+def _total(widths: Iterable[int]) -> int:
+    """Return the width of a table with these columns, paddings and borders included."""
+    return sum(width + 2 for width in widths) + 1
+
+
+def _cells(values: Sequence[Any]) -> list[Text]:
+    """Return a column's texts; those of `Value`s with decimal points and marks below each other."""
     from rich.text import Text
 
     cells = []
-    for value, (shown, beside) in zip(values, _below_each_other(values), strict=True):
-        cell = Text(shown, style="bold" if value.is_best else "")
+    for shown, beside, is_best in _aligned(values):
+        cell = Text(shown, style="bold" if is_best else "")
         if beside:
             cell.append(beside, style="not bold dim")
         cells.append(cell)
     return cells
 
 
-def _below_each_other(values: Sequence[Value]) -> Iterator[tuple[str, str]]:
-    """Yield each number of a column with its marks, and what stands beside it."""
-    lines = [
-        (BEST if value.is_best else "", value.number, value.stars + value.sign, value.beside)
-        for value in values
-    ]
+def _aligned(values: Sequence[Any]) -> Iterator[tuple[str, str, bool]]:
+    """Yield the text of each cell of a column, what stands beside it, and whether it is the best."""
+    if not values or not all(isinstance(value, Value) for value in values):
+        yield from ((text(value), "", False) for value in values)
+        return
+    lines = [(BEST * v.is_best, v.number, v.stars + v.sign, v.beside) for v in values]
     best, number, mark, beside = (max(map(len, texts)) for texts in zip(*lines, strict=True))
     for line in lines:
         shown = f"{line[0]:>{best}}{line[1]:>{number}}{line[2]:<{mark}}"
-        yield shown, f" {line[3]:>{beside}}" if beside else ""
+        yield shown, f" {line[3]:>{beside}}" if beside else "", bool(line[0])
 
 
 def _plain(table: Table) -> list[str] | None:
@@ -501,80 +533,30 @@ def _plain(table: Table) -> list[str] | None:
     columns = []
     for i, name in enumerate(table.columns):
         values = table.column(i)
-        if values and all(isinstance(value, Value) for value in values):
-            cells = [shown + beside for shown, beside in _below_each_other(values)]
-        else:
-            cells = [text(value) for value in values]
+        cells = [name, *(shown + beside for shown, beside, _ in _aligned(values))]
+        if not all(map(str.isprintable, cells)):
+            return None
         is_right = bool(values) and all(map(_is_number, values))
-        columns.append(_padded([name, *cells], is_right=is_right))
-    if not all(map(str.isprintable, (table.title, *(cell for cells in columns for cell in cells)))):
+        columns.append(_padded(cells, is_right=is_right))
+    if not table.title.isprintable():
         return None
     header, *rows = (f" {'  '.join(cells)} " for cells in zip(*columns, strict=True))
-    width = _cells(header)
+    width = _places(header)
     blank, rule = " " * width, f" {'─' * (width - 2)} "
     return [*([table.title] if table.title else []), blank, header, rule, *rows, blank]
 
 
 def _padded(cells: Sequence[str], *, is_right: bool) -> list[str]:
-    widths = [_cells(cell) for cell in cells]
+    """Return the cells of a column, all as wide as the widest."""
+    widths = [_places(cell) for cell in cells]
     most = max(widths)
     pads = (" " * (most - width) for width in widths)
     pairs = zip(pads, cells, strict=True)
     return [pad + cell if is_right else cell + pad for pad, cell in pairs]
 
 
-def _cells(line: str) -> int:
+def _places(line: str) -> int:
     """Return how wide a text is: some characters take two places."""
     from rich.cells import cell_len
 
     return len(line) if line.isascii() else cell_len(line)
-
-
-def _width(header: str, cells: Iterable[Text]) -> int:
-    from rich.cells import cell_len
-
-    return max([*map(cell_len, header.split("\n")), *(cell.cell_len for cell in cells)])
-
-
-def _divided(
-    table: Table, columns: Sequence[_Column], width: int | None
-) -> Iterator[Sequence[_Column]]:
-    """Yield the columns of each part of a table, each with the columns that are repeated."""
-    if not table.repeat or width is None or _total(columns, cut=True) <= width:
-        yield columns
-        return
-    repeated = columns[: table.repeat]
-    rest = [column for column in columns[table.repeat :] if column.name not in table.drop]
-    while rest:
-        part = [*repeated, rest.pop(0)]
-        while rest and _total([*part, rest[0]], cut=True) <= width:
-            part.append(rest.pop(0))
-        yield part
-
-
-def _fitted(
-    columns: Sequence[_Column], drop: Sequence[str], width: int | None
-) -> Sequence[_Column]:
-    """Return the columns that are kept, with their headers and widths."""
-    whole = [
-        replace(column, header=column.name, width=_width(column.name, column.cells))
-        for column in columns
-    ]
-    if width is None or _total(whole) <= width:
-        return whole
-    kept = list(columns)
-    for name in drop:
-        if _total(kept, cut=True) > width:
-            kept = [column for column in kept if column.name != name]
-    while _total(kept) > width:
-        longer = [i for i, column in enumerate(kept) if column.width > column.floor]
-        if not longer:
-            break
-        widest = max(longer, key=lambda i: kept[i].width)
-        kept[widest] = replace(kept[widest], width=kept[widest].width - 1)
-    return kept
-
-
-def _total(columns: Iterable[_Column], *, cut: bool = False) -> int:
-    """Return the width of a table with these columns, paddings and borders included."""
-    return sum((column.floor if cut else column.width) + 2 for column in columns) + 1

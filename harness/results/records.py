@@ -315,10 +315,11 @@ class Records(Framed[Record]):
 
     def _repr_html_(self) -> str:
         from harness.results import tables
-        from harness.results.formats import Lines, html
+        from harness.results.formats import Report, Sentences, html
 
-        shown = tables.parts(tables.sections(record for record in self if record.primary))
-        return html([*shown, Lines([self._summary(), *self.notices])])
+        shown = tables.report(tables.sections(record for record in self if record.primary))
+        facts = Sentences("", [self._summary(), *self.notices])
+        return html(Report("", [*shown.parts, facts]))
 
     def _summary(self) -> str:
         """Return how many records there are, and how many tasks were not run."""

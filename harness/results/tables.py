@@ -15,8 +15,8 @@ from harness.results import formats, resampling
 from harness.results.formats import (  # noqa: F401
     BEST,
     NOTHING,
-    Lines,
-    Part,
+    Report,
+    Sentences,
     Table,
     Value,
     comma_separated,
@@ -306,7 +306,7 @@ REVERSED = "↔"
 VOID = "void"
 
 
-def parts(sections: Sequence[Section], *, intervals: bool = False, best: str = BEST) -> list[Part]:
+def report(sections: Sequence[Section], *, intervals: bool = False, best: str = BEST) -> Report:
     """Return the tables, and a legend.
 
     Parameters
@@ -319,7 +319,7 @@ def parts(sections: Sequence[Section], *, intervals: bool = False, best: str = B
         What marks the best value of a row in the legend.
     """
     tables = [_table(section, intervals=intervals) for section in sections]
-    return [*tables, Lines(legend(sections, intervals=intervals, best=best))]
+    return Report("", [*tables, Sentences("", legend(sections, intervals=intervals, best=best))])
 
 
 def _table(section: Section, *, intervals: bool) -> Table:
@@ -332,16 +332,16 @@ def _table(section: Section, *, intervals: bool) -> Table:
         f"{task}\n{score or 'lower is better'}\nideal {ideal}" for task, score, ideal, *_ in rows
     ]
     turned = Table(
+        section.title,
         ["mitigator", *tasks],
         [[name, *(row[i] for row in rows)] for i, name in enumerate(section.columns, start=3)],
-        section.title,
         repeat=1,
     )
     return Table(
+        section.title,
         ["task", "score", "ideal", *section.columns],
         rows[: len(section.rows)],
-        section.title,
-        foot=rows[len(section.rows) :],
+        rows[len(section.rows) :],
         drop=["score"],
         repeat=1,
         turned=turned,
@@ -439,8 +439,8 @@ def tabular(columns: Sequence[str], body: Sequence[str], alignment: str = "") ->
 
 
 def html_lines(texts: Iterable[str]) -> str:
-    return formats.html([Lines(list(texts))])
+    return formats.html(Report("", [Sentences("", list(texts))]))
 
 
 def html_of_texts(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return formats.html([Table(columns, list(rows), title)])
+    return formats.html(Report("", [Table(title, columns, list(rows))]))

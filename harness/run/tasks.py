@@ -13,10 +13,8 @@ import fnmatch
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from harness.embedder import ModelInfo
-from harness.encode import identity
 from harness.errors import (
     PLUGIN_ERRORS,
     InvalidFile,
@@ -28,16 +26,19 @@ from harness.errors import (
 )
 from harness.metrics import Metric
 from harness.progress import Progress, Silent
-from harness.registry.files import kind_of, load
+from harness.registry.discovery import kind_of, load_file
 from harness.registry.registry import Registry, with_concepts_beside
-from harness.results.record import Record
-from harness.results.records import Kind as NotRunKind
-from harness.results.records import NotRun
 from harness.task import data_files, schema, yaml_files
 from harness.task.data_files import DataFile, MissingData
-from harness.task.inputs import Input
 from harness.task.schema import BenchmarkFile, TaskFile
-from harness.task.task import Measurement, Scenario, Task
+
+if TYPE_CHECKING:
+    from harness.embedder import ModelInfo
+    from harness.results.record import Record
+    from harness.results.records import Kind as NotRunKind
+    from harness.results.records import NotRun
+    from harness.task.inputs import Input
+    from harness.task.task import Scenario, Task
 
 ALL = "all"
 
@@ -187,7 +188,7 @@ def _matches(
     if pattern in registry.benchmark_files.owners:
         return _of_benchmark(entries, registry.benchmark_files.find(pattern))
     if not matches and Path(pattern).suffix in (".yaml", ".yml"):
-        document = load(Path(pattern))
+        document = load_file(Path(pattern))
         if kind_of(document) == "run":
             raise UsageError(f"'{pattern}' is the file of a run, not of a task: write -c {pattern}")
         if kind_of(document) == "benchmark":
@@ -282,6 +283,8 @@ def resolve(
 
 def add(task: Task, metrics: Iterable[Metric]) -> Task:
     """Return a task with those of `metrics` that it lacks, in each scenario with their inputs."""
+    from harness.task.task import Measurement
+
     lacking = [metric for metric in metrics if metric.name not in task.file.metrics]
     if not lacking:
         return task
@@ -309,6 +312,8 @@ def unused(metrics: Iterable[Metric], records: Sequence[Record]) -> list[str]:
 
 
 def _metric(added: Added, registry: Registry) -> Metric:
+    from harness.encode import identity
+
     if isinstance(added, str):
         return registry.metric(added)
     metric = getattr(added, "metric", None)
@@ -389,6 +394,8 @@ class TaskReader:
         UsageError
             If a task that the user named has a mistake in it.
         """
+        from harness.results.records import NotRun
+
         reasons = {entry.file.name: self._unfit(entry.file, info) for entry in self.selected}
         new = [
             entry
@@ -426,6 +433,8 @@ class TaskReader:
         self.registry.data.fetch(files)
 
     def _resolve(self, entry: TaskEntry) -> Task | NotRun:
+        from harness.results.records import NotRun
+
         try:
             registry = self.registry
             if entry.from_path:

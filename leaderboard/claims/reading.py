@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from harness import limits, user_files
+from harness import folders, limits
 from harness.errors import DiskError
 from harness.results import columns, record
 from harness.results.columns import TEXT, Collector, Column, Columns
@@ -214,7 +214,7 @@ def read(paths: Iterable[Path]) -> Claims:
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
-        user_files.check(path)
+        folders.check(path)
         files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
         yield from (file for file in files if not file.name.endswith((STUDY, record.SUFFIX)))
 

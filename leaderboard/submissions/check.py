@@ -12,11 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
 import polars as pl
 
 from harness import limits
-from harness.commands import arguments
 from harness.errors import InvalidFile
 from harness.registry.registry import Registry
 from harness.results.formats import Table, markdown_grid
@@ -281,85 +279,7 @@ def _one_a_line(problems: Iterable[Aside]) -> Iterator[Aside]:
             yield problem
 
 
-# `harness results check`: what the workflow of a results repository runs on a submission.
-
-
-@click.command("check")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--base",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Results repository that they join; nothing of it may be changed or gone.",
-)
-@arguments.include
-@arguments.as_json
-@click.option(
-    "--markdown",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write a comment to, for a pull request.",
-)
-def check_command(
-    paths: tuple[Path, ...],
-    base: Path | None,
-    include: tuple[Path, ...],
-    as_json: bool,
-    markdown: Path | None,
-) -> None:
-    """Check submissions of results, and show what they add.
-
-    PATHS are results repositories, folders in them, or files.
-
-    Prints a line for each problem, and what is new beside two reference models. A folder with a
-    folder `results` and anything beside it is a changed copy of the base, which must still have
-    all that the base has. Exits with 1 if there is a problem.
-
-    \b
-    harness results check results/all-MiniLM-L6-v2 --base ../board
-    harness results check ../fork --base . --markdown comment.md
-    """  # noqa: D301  # click keeps the lines after a backspace
-    from harness import folders
-    from harness.commands import output
-
-    from . import additions
-
-    checked = check(paths, base, include=include)
-    added = additions.additions(checked.records, checked.base)
-    if markdown is not None:
-        folders.write_atomically(markdown, comment_markdown(checked, added).encode())
-    if as_json:
-        output.as_json(
-            {
-                "problems": [vars(problem) for problem in checked.problems],
-                "warnings": [vars(warning) for warning in checked.warnings],
-                "new_records": len(checked.records),
-                "known_records": checked.known,
-                "new": [addition.as_json() for addition in added],
-            }
-        )
-    else:
-        for line in listed(map(str, checked.problems), "problem"):
-            click.echo(line)
-        for line in listed(map(str, checked.warnings), "warning"):
-            click.echo(f"warning: {line}")
-        _show(added)
-        click.echo(comment_summary(checked))
-    if checked.problems:
-        click.get_current_context().exit(1)
-
-
-def _show(added: Sequence[Addition]) -> None:
-    """Print the means of what is new, and the values of each task of the first new row."""
-    from harness.commands import output
-
-    def shown(text: str) -> str:
-        return printable(text, _SHOWN)
-
-    means = _means(added, shown)
-    tables = [means] if means.rows else []
-    output.show(*tables, *(_tasks(addition, shown) for addition in added[:1]))
-
-
-def _means(additions: Sequence[Addition], shown: Callable[[str], str]) -> Table:
+def means_table(additions: Sequence[Addition], shown: Callable[[str], str]) -> Table:
     """Return the means of rows; `shown` turns a text of a stranger into a cell."""
     rows = [
         [
@@ -372,14 +292,14 @@ def _means(additions: Sequence[Addition], shown: Callable[[str], str]) -> Table:
         for mean in addition.means
     ]
     columns = ("new", "mean of", "tasks", "value", "reference", "its value")
-    return Table(columns, rows, "What is new", shorten=("new", "reference"))
+    return Table("What is new", columns, rows, shorten=("new", "reference"))
 
 
-def _tasks(addition: Addition, shown: Callable[[str], str]) -> Table:
+def tasks_table(addition: Addition, shown: Callable[[str], str]) -> Table:
     """Return the values of each task of a row and of its references."""
     labels = [shown(row.label) for row in (addition.row, *addition.references)]
     rows = [[shown(task), shown(score), *values] for task, score, values in addition.lines()]
-    return Table(("task", "score", *labels), rows, "Each task", shorten=("task",))
+    return Table("Each task", ("task", "score", *labels), rows, shorten=("task",))
 
 
 # The result of a check as Markdown, for a comment on a pull request that strangers can trigger.
@@ -391,7 +311,7 @@ def _tasks(addition: Addition, shown: Callable[[str], str]) -> Table:
 
 LISTED = 40
 """Problems that a comment or a terminal lists."""
-_ROWS, _TASKS, _SHOWN = 20, 100, 60
+_ROWS, _TASKS, SHOWN = 20, 100, 60
 _LONGEST = 60_000
 """Characters of a comment; a usual host takes 65,536."""
 
@@ -446,7 +366,7 @@ def inert(text: str) -> str:
     """Return a text of a stranger for a cell of a table in Markdown."""
     parts = [
         character if character.isalnum() else f"&#{ord(character)};"
-        for character in printable(text, _SHOWN)
+        for character in printable(text, SHOWN)
     ]
     return f"<code>{''.join(parts)}</code>"
 
@@ -459,14 +379,14 @@ def _block(lines: Sequence[str]) -> str:
 
 
 def _means_markdown(additions: Sequence[Addition]) -> str:
-    table = _means(additions[:_ROWS], inert)
+    table = means_table(additions[:_ROWS], inert)
     more = len(additions) - _ROWS
     rest = f"\n\nand {more:,} more rows" if more > 0 else ""
     return markdown_grid(table.columns, table.rows) + rest
 
 
 def _tasks_markdown(addition: Addition) -> str:
-    table = _tasks(addition, inert)
+    table = tasks_table(addition, inert)
     more = len(table.rows) - _TASKS
     rest = f"\n\nand {more:,} more tasks" if more > 0 else ""
     title = f"Each task of {inert(addition.row.label)}"

@@ -10,18 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
 import harness
 from harness import folders
 from harness.errors import UsageError
 from harness.results.formats import markdown_text
-
-from .card import card
-from .check import check_command
-from .merge import merge_command
-from .pack import pack_command
-from .rerun import rerun_command
 
 TEMPLATES = Path(__file__).parent / "repository"
 
@@ -80,41 +72,3 @@ def _filled(title: str) -> Iterator[tuple[Path, str]]:
             for placeholder, value in values.items():
                 text = text.replace(placeholder, value)
             yield template.relative_to(TEMPLATES), text
-
-
-# The commands that submissions add to `harness results`: each has a module `*_command`.
-#
-# These modules import what they need inside their functions, so that `harness --help` stays
-# instant.
-
-
-@click.group("results")
-def results() -> None:
-    """Commands that join `harness results`."""
-
-
-for command in (pack_command, check_command, rerun_command, merge_command, card):
-    results.add_command(command)
-
-
-# `harness leaderboard init`: the command line of a new results repository.
-
-
-@click.command("init")
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option(
-    "--title", default="Bias in embeddings", show_default=True, help="Title of the board."
-)
-def init_command(folder: Path, title: str) -> None:
-    """Write a repository that collects results into FOLDER.
-
-    It has guides, a checklist and workflows. People submit results to it by pull requests, which a
-    workflow checks. Another workflow builds the board and publishes it. Files that exist stay as
-    they are.
-    """
-    written = init(folder, title=title)
-    for file in written.files:
-        click.echo(file)
-    for file in written.kept:
-        click.echo(f"kept '{file}', which exists", err=True)
-    click.echo(f"\nnext: read {folder / 'README.md'}, section 'Set up'")

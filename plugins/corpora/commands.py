@@ -16,25 +16,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from harness.commands import arguments, output
-from harness.concept import Concept
 from harness.digest import digest
-from harness.embedder import Embedder
 from harness.errors import InvalidOption
 from harness.progress import Progress
 
-from ..bias_score.method import Method as ScoringMethod
-from ..bias_score.method import resolve
-from . import scoring
-from .scoring import Corpus, Output
-
 if TYPE_CHECKING:
+    from harness.concept import Concept
+    from harness.embedder import Embedder
     from harness.registry.registry import Registry
 
+    from ..bias_score.method import Method as ScoringMethod
     from ..bias_score.scorer import Importance
     from ..texts.swapping import Tagger
     from .entries import Kind
     from .fair_corpora import FairCorpus, Method
-    from .scoring import CorpusScores, ScoredCorpus
+    from .scoring import Corpus, CorpusScores, ScoredCorpus
 
 
 # `harness corpus score`: the command line of the bias score of a corpus.
@@ -207,6 +203,8 @@ def run_score(options: ScoreOptions) -> None:
     """Score the corpus and print the result."""
     from harness import progress
     from harness.registry.registry import Registry
+
+    from . import scoring
 
     registry = Registry(include=options.include)
     method = options.method(registry)
@@ -557,6 +555,10 @@ def score_once(
     InvalidOption
         If the file has other scores.
     """
+    from ..bias_score.method import resolve
+    from . import scoring
+    from .scoring import Output
+
     identity = scoring.identity_of(embedder, concept, source, resolve(method, embedder, concept))
     if path.exists() and not overwrite:
         about = scoring.read_about(path)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from harness.results.records import Records
     from harness.study.summary import Summary
 
+from .rows import current, read_values
 
 Status: TypeAlias = Literal["reproduced", "differs", "needs", "no value", "not printed"]
 """`no value`: not run here, for lack of data for example. `not printed`: the paper has no value for
@@ -104,6 +105,16 @@ def results(
         for row, selection in paper.rows()
     ]
     return sorted(computed, key=_place)
+
+
+def recorded(papers: Iterable[PaperFile]) -> list[Result]:
+    """Return the result of every row by the recorded values: nothing is run."""
+    found: list[Result] = []
+    for paper in papers:
+        kept = read_values(paper.path.parent)
+        values = {id_: current(kept, id_, of) for id_, of in paper.selections.items()}
+        found += results(paper, {id_: value for id_, value in values.items() if value}, {})
+    return found
 
 
 def of_model(

@@ -1,7 +1,8 @@
 """Validates metrics: do they see planted bias, and what do they show by chance.
 
 ============  ======================================================================
-`command`     the command line of `harness validate-metric`, and the page
+`command`     the command line of `harness validate-metric`
+`page`        its page, in Markdown
 `measuring`   metrics × tasks × models: the arrays of an evaluation, without mitigators
 `checks`      reads an instrument under all changes: noise, planted bias, shuffled sides
 ============  ======================================================================

@@ -1,7 +1,7 @@
 """Runs and writers that are killed at random lose nothing, double nothing, and compute the same.
 
-With a few kills here; `make soak` kills a hundred times, and prints the figures of
-docs/reliability.md. HARNESS_SOAK is the number of kills.
+With a few kills here; `make soak` kills a hundred times, and prints what they
+lost. HARNESS_SOAK is the number of kills.
 """
 
 from __future__ import annotations

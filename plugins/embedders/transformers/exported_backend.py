@@ -10,10 +10,6 @@ import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-import torch
-from sentence_transformers.sentence_transformer.modules import InputModule
-
 from harness.errors import InvalidOption, ModelError, Unavailable
 
 from .. import quiet_loading, weight_files
@@ -26,7 +22,6 @@ if TYPE_CHECKING:
     from harness.arrays import Vectors
 
     from .model_folder import ModelFolder
-
 
 Run: TypeAlias = Callable[[Mapping[str, Any]], "Vectors"]
 """Returns the (n, T, d) states of tokens, from the arrays of a batch by their names."""
@@ -86,6 +81,8 @@ def load(
     from sentence_transformers.sentence_transformer import modules
     from transformers import AutoTokenizer
 
+    from .exported_transformer import ExportedTransformer
+
     kinds = [step.kind for step in folder.all_modules]
     if kinds[0] != "Transformer" or kinds.count("Transformer") > 1:
         raise ModelError(
@@ -130,6 +127,7 @@ def load(
 
 def _onnx(file: Path, device: str | None, name: str) -> tuple[Run, list[str]]:
     import onnxruntime
+    import torch
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = torch.get_num_threads()
@@ -158,6 +156,7 @@ def _onnx(file: Path, device: str | None, name: str) -> tuple[Run, list[str]]:
 
 def _openvino(file: Path, device: str | None, name: str) -> tuple[Run, list[str]]:
     import openvino
+    import torch
 
     if device not in (None, "cpu"):
         raise InvalidOption(f"device={device}: backend=openvino runs on cpu")
@@ -201,76 +200,3 @@ def _states_output(ranks: Mapping[str, int], name: str) -> str:
         f"'{name}': the exported file has the outputs {', '.join(ranks)}; expected one named "
         f"{' or '.join(_STATES)}, with the states of tokens"
     )
-
-
-# An exported transformer as the first module of a SentenceTransformer.
-#
-# Only `exported_backend.py` imports this module, when a model is loaded, because it imports torch.
-
-
-class ExportedTransformer(InputModule):
-    """Splits texts into tokens and returns the tokens' states.
-
-    Parameters
-    ----------
-    run
-        Returns (n, T, d) states for the arrays of a batch.
-    inputs
-        Names of the arrays that `run` takes.
-    tokenizer
-        The tokenizer, of transformers.
-    max_seq_length
-        Number of tokens after which a text is cut; None for no limit.
-    lowercase
-        Whether texts are lower-cased first.
-    """
-
-    def __init__(
-        self,
-        run: Run,
-        inputs: Sequence[str],
-        tokenizer: Any,
-        *,
-        max_seq_length: int | None,
-        lowercase: bool,
-    ) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # torch's own
-        self.run, self.inputs = run, tuple(inputs)
-        self.tokenizer: Any = tokenizer
-        self.max_seq_length, self.lowercase = max_seq_length, lowercase
-
-    def preprocess(
-        self, inputs: Sequence[Any], prompt: str | None = None, **_: Any
-    ) -> dict[str, Any]:
-        """Return the tokens of texts, each behind the prompt."""
-        features = self._tokens([f"{prompt or ''}{text}" for text in inputs])
-        if prompt:
-            # Models that do not pool prompts count them without the special token behind.
-            ids = self._tokens([prompt])["input_ids"][0].tolist()
-            features["prompt_length"] = len(ids) - (ids[-1] in self.tokenizer.all_special_ids)
-        return features
-
-    def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Add the tokens' states to the features of a batch."""
-        mask = features["attention_mask"]
-        if "position_ids" in self.inputs:
-            features["position_ids"] = (mask.cumsum(dim=1) - 1).clamp(min=0)
-        if "token_type_ids" in self.inputs and "token_type_ids" not in features:
-            features["token_type_ids"] = torch.zeros_like(mask)
-        arrays = {name: features[name].numpy().astype(np.int64) for name in self.inputs}
-        features["token_embeddings"] = torch.from_numpy(self.run(arrays)).float()
-        return features
-
-    def save(self, *_: Any, **__: Any) -> None:
-        """Raise NotImplementedError: the model was loaded from files and needs no saving."""
-        raise NotImplementedError
-
-    def _tokens(self, texts: list[str]) -> dict[str, Any]:
-        encoding = self.tokenizer(
-            [text.lower() for text in texts] if self.lowercase else texts,
-            padding=True,
-            truncation=self.max_seq_length is not None,
-            max_length=self.max_seq_length,
-            return_tensors="pt",
-        )
-        return dict(encoding)

@@ -6,7 +6,7 @@ import pytest
 
 from harness.commands import output
 from harness.results import formats
-from harness.results.formats import Table
+from harness.results.formats import Report, Table
 
 COLUMNS = ["name", "version", "tags", "title"]
 ROWS = [
@@ -22,7 +22,7 @@ def printed(capsys):
     """Print a table on a terminal of 80 columns, return its lines and the columns left out."""
 
     def run(columns, rows, **layout):
-        formats.show([Table(columns, rows, **layout)], 80)
+        formats.show(Report("", [Table("", columns, rows, **layout)]), 80)
         text, _, left_out = capsys.readouterr().out.partition(NOTICE)
         return text.splitlines(), left_out.partition(" (see")[0].split(", ") if left_out else []
 
@@ -68,7 +68,7 @@ def test_counted_uses_the_plural_except_for_one():
 
 def test_a_title_longer_than_its_table_stays_on_one_line(capsys):
     title = "a title of several words"
-    output.show(Table(["a"], [["1"]], title))
+    output.table(["a"], [["1"]], title=title)
     assert capsys.readouterr().out.splitlines()[0] == title
 
 
@@ -77,7 +77,7 @@ WIDE = ["mitigator", "a", "b", "c"]
 
 def parts(width, capsys, rows=(("x" * 10, "1" * 14, "2" * 14, "3" * 14),)):
     """Print a table with a repeated first column, and return the columns of each part."""
-    formats.show([Table(WIDE, rows, repeat=1)], width)
+    formats.show(Report("", [Table("", WIDE, rows, repeat=1)]), width)
     lines = capsys.readouterr().out.splitlines()
     assert max(len(line.rstrip()) for line in lines) <= max(width, 30)
     return [line.split()[1:] for line in lines if line.split()[:1] == ["mitigator"]]

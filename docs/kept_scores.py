@@ -1,11 +1,7 @@
-"""The tables of board.md, downstream.md and languages.md, from the scores of real models.
+"""The scores of real models that are kept for the documentation, and the tables made of them.
 
-    python docs/board_page.py results/   # keeps the scores of results folders that the tables
-                                         # need, and writes the tables
-    python docs/board_page.py            # writes the tables from the scores that are kept
-
-The kept scores are `docs/figures/board.jsonl.gz`. A table stands between two comments with its
-name; the text around it is written by hand.
+`docs/figures/board.jsonl.gz` holds them; `python docs/pages.py --keep results/` writes it from the
+results folders of the commands in docs/board.md, docs/downstream.md and docs/languages.md.
 """
 
 from __future__ import annotations
@@ -13,39 +9,31 @@ from __future__ import annotations
 import functools
 import gzip
 import re
-import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 import polars as pl
-from board_cells import (
-    change,
-    ends,
-    ideal,
-    in_units,
-    interval,
-    is_found,
-    ranks,
-    table,
-    with_floor,
-    with_p,
-)
 
-from harness import folders
 from harness.leaderboard import building
 from harness.leaderboard.boards.board import Board
 from harness.names import NONE
-from harness.plugins.validity.command import number
+from harness.plugins.validity.page import number
 from harness.registry.registry import Registry
-from harness.results.comparison import Correlation, Correlations, correlate, of_other_metrics
+from harness.results.comparison import (
+    SIGNIFICANT,
+    Correlation,
+    Correlations,
+    correlate,
+    of_other_metrics,
+)
 from harness.results.folder import read_results
 from harness.results.record import Record
 from harness.run.tasks import list_tasks, select
 
-DOCS = Path(__file__).parent
-KEPT = DOCS / "figures" / "board.jsonl.gz"
-PAGES = (DOCS / "board.md", DOCS / "downstream.md", DOCS / "languages.md")
+KEPT = Path(__file__).parent / "figures" / "board.jsonl.gz"
 INTRINSIC, DOWNSTREAM = "social-bias-encoders", "downstream"
 OTHER = "other metrics"
 """Intrinsic tasks that are scored by another metric than the downstream ones."""
@@ -70,16 +58,11 @@ def keep(results: Sequence[Path]) -> None:
 
 
 class Scores:
-    """The kept scores, and the tables that are made of them.
+    """The kept scores, and the tables that are made of them."""
 
-    Parameters
-    ----------
-    folder
-        An empty folder for the records.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.file = folder / "board.jsonl"
+    def __init__(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()  # as long as the scores are used
+        self.file = Path(self.folder.name) / "board.jsonl"
         self.file.write_bytes(gzip.decompress(KEPT.read_bytes()))
         self.registry = Registry()
         self.records = read_results(self.file)
@@ -289,35 +272,75 @@ def _is_of_languages(record: Record) -> bool:
     return bool(of_words) and record.scenario in LANGUAGES and record.score == "association"
 
 
-def filled(page: str, scores: Scores) -> str:
-    """Return a page with its tables written anew.
-
-    A table is named `METHOD ARGUMENT …`, after a method of `Scores`.
-    """
-
-    def written(match: re.Match[str]) -> str:
-        method, *arguments = match["name"].split()
-        make: Callable[..., str] = getattr(scores, method)
-        return f"{match['begin']}\n{make(*arguments)}\n{match['end']}"
-
-    return re.sub(
-        r"(?P<begin><!-- table: (?P<name>[\w:. -]+) -->\n).*?(?P<end><!-- end of table -->)",
-        written,
-        page,
-        flags=re.DOTALL,
-    )
+def table(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown; all columns but the first are aligned to the right."""
+    head = "| " + " | ".join(columns) + " |\n"
+    rule = "| --- |" + " ---: |" * (len(columns) - 1) + "\n"
+    return head + rule + "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 
-def main(results: Sequence[Path]) -> None:
-    """Keep the scores of results, if there are any, and write the tables of the pages."""
-    if results:
-        keep(results)
-    with tempfile.TemporaryDirectory() as folder:
-        scores = Scores(Path(folder))
-        for page in PAGES:
-            text = filled(page.read_text("utf-8"), scores)
-            folders.write_atomically(page, text.encode())
+def ideal(value: float | str) -> str:
+    """Return the ideal of a score."""
+    return str(value).removesuffix(".0")
 
 
-if __name__ == "__main__":
-    main([Path(path) for path in sys.argv[1:]])
+def change(of_models: Iterable[Sequence[float]]) -> str:
+    """Return the mean change by a mitigator, and the number of models that it is negative for."""
+    means = [fmean(changes) for changes in of_models]
+    return f"{number(fmean(means))} ({sum(mean < 0 for mean in means)} of {len(means)} lower)"
+
+
+def ends(low: float | None, high: float | None) -> str:
+    """Return the ends of an interval."""
+    return "–" if low is None or high is None else f"{number(low)} to {number(high)}"
+
+
+def interval(part: Correlation) -> str:
+    """Return the ends of the interval of a correlation."""
+    return ends(part.interval.low, part.interval.high) if part.interval else "–"
+
+
+def ranks(row: dict[str, Any]) -> str:
+    """Return the rank of a row of a board with its set of ranks."""
+    low, high = row["rank_low"], row["rank_high"]
+    if row["rank"] is None:
+        return "–"
+    return f"{row['rank']}" if low is None else f"{row['rank']} ({low} to {high})"
+
+
+def with_floor(cell: dict[str, Any] | None) -> str:
+    """Return a value and, in brackets, its floor: what shuffled sides show on average."""
+    if cell is None or cell["value"] is None:
+        return "–"
+    floor = "" if cell["floor"] is None else f" ({number(cell['floor'])})"
+    return f"{number(cell['value'])}{floor}"
+
+
+def is_found(record: Record | None) -> bool:
+    """Return whether an association goes the expected way, with p < .05."""
+    if record is None or record.value is None or record.p_value is None:
+        return False
+    return record.value > 0 and record.p_value < SIGNIFICANT
+
+
+def in_units(record: Record | None) -> str:
+    """Return an association in units of the spread of all cosines, its floor and its p-value."""
+    if record is None or record.value is None or record.floor is None or record.unit is None:
+        return "–"
+    value, floor = record.value / record.unit, record.floor.mean / record.unit
+    return f"{number(value, 2)} ({number(floor, 2)}; {p_value(record)})"
+
+
+def with_p(record: Record | None) -> str:
+    """Return a value with its floor and its p-value."""
+    if record is None or record.value is None:
+        return "–"
+    floor = f"{number(record.floor.mean)}; " if record.floor else ""
+    return f"{number(record.value)} ({floor}{p_value(record)})"
+
+
+def p_value(record: Record) -> str:
+    """Return the p-value of a score."""
+    if record.p_value is None:
+        return "no p"
+    return "p < .001" if record.p_value < 0.001 else f"p {number(record.p_value)}"

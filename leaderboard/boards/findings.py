@@ -1,0 +1,306 @@
+"""Sentences of a board: findings for its first screen, and notices that weaken its ranks.
+
+A sentence says no more than the sets of ranks and the intervals do. Computes no rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from .effects import EVIDENCE
+from .ranking import (
+    LEVEL,
+)
+
+
+def findings(ranks: pl.DataFrame, mitigators: pl.DataFrame, tasks: pl.DataFrame) -> tuple[str, ...]:
+    """Return how many models are ranked, which has least bias, and what mitigators do.
+
+    Parameters
+    ----------
+    ranks
+        `model`, `rank`, `rank_low`, `rank_high` by bias, and `usefulness_rank`, of the models that
+        are ranked.
+    mitigators
+        As of `Board.mitigators`.
+    tasks
+        `measures` and `family` of the ranked tasks.
+    """
+    counts = [
+        _count(n, f"{measures} task")
+        for measures in ("bias", "usefulness")
+        if (n := int((tasks["measures"] == measures).sum()))
+    ]
+    by_bias = ranks.drop_nulls("rank").sort("rank", "model")
+    n = by_bias.height or ranks.drop_nulls("usefulness_rank").height
+    models = "No model is" if n == 0 else f"{n} models are"
+    sentences = [f"{models} ranked on {' and '.join(counts) or '0 tasks'}."]
+    if not by_bias.is_empty():
+        families = tasks.filter(measures="bias")["family"].n_unique()
+        sentences.append(_least_bias(by_bias, families))
+    judged = mitigators.filter(pl.col("unranked").is_null(), pl.col("bias").is_not_null())
+    left_out = _left_out(mitigators.drop_nulls("unranked"))
+    if not judged.is_empty():
+        sentences.append(" ".join((_most_removed(judged), *left_out)))
+    elif not by_bias.is_empty():
+        sentences.extend(left_out)
+    return tuple(sentences)
+
+
+def _least_bias(ranks: pl.DataFrame, families: int) -> str:
+    best = ranks.filter(rank=1)["model"].to_list()
+    who = best[0] if len(best) == 1 else f"{best[0]} and {_count(len(best) - 1, 'other model')}"
+    has = "has" if len(best) == 1 else "have"
+    lowest = f"{who} {has} the lowest mean bias of the ranked models"
+    if ranks["rank_low"].null_count():
+        return f"{lowest}; {_too_few(families, 'bias tasks')}."
+    also = ranks.filter(pl.col("rank") > 1, rank_low=1).height
+    if len(best) == 1 and not also:
+        return f"{who} has the least bias of the ranked models, with {_SURE} confidence."
+    if not also:
+        return f"{lowest}."
+    holds = "its set of ranks holds" if also == 1 else "their sets of ranks hold"
+    others = _count(also, "other model")
+    return f"{lowest}, but {others} may have the least, too: {holds} rank 1."
+
+
+def _most_removed(mitigators: pl.DataFrame) -> str:
+    """Return which mitigator removes most bias, of those that are shown to remove any."""
+    n = mitigators.height
+    removing = mitigators.filter(pl.col("bias") < 0, pl.col("bias_holm") < EVIDENCE)
+    best = (mitigators if removing.is_empty() else removing).row(0, named=True)
+    name = best["mitigator"]
+    change = f"{_change(best, 'bias', ' on average')}{_cost(best)}"
+    if best["bias_low"] is None:
+        tasks = "bias tasks without a leak"
+        return f"{name} changes bias by {change}; {_too_few(best['bias_families'], tasks)}."
+    if removing.is_empty():
+        of_many = f", after correction for {n} mitigators" if n > 1 else ""
+        return f"No mitigator is shown to remove bias{of_many}; {name} changes it by {change}."
+    others = mitigators.filter(pl.col("mitigator") != name)
+    also = others.filter(pl.col("rank_low") <= pl.lit(best["rank_low"], pl.Int64)).height
+    if also:
+        also_may = f"{_count(also, 'other mitigator')} may remove as much"
+        return f"{name} removes bias: {change}; {also_may}."
+    return f"{name} removes {'most ' if n > 1 else ''}bias: {change}."
+
+
+def _cost(line: dict[str, Any]) -> str:
+    """Return the change in usefulness, with its interval or why it has none."""
+    if line["usefulness"] is None:
+        return ""
+    cost = f"; usefulness changes by {_change(line, 'usefulness')}"
+    if line["usefulness_low"] is not None or line["bias_low"] is None:
+        return cost
+    families = _count(line["usefulness_families"], "family", "families")
+    return f"{cost} ({families}, too few for an interval)"
+
+
+def _left_out(mitigators: pl.DataFrame) -> list[str]:
+    """Return a sentence on the mitigators that are not ranked."""
+    if mitigators.is_empty():
+        return []
+    names, reasons = mitigators["mitigator"].to_list(), set(mitigators["unranked"])
+    who = " and ".join(names) if len(names) < 3 else f"{len(names)} mitigators"
+    why = f": {reasons.pop()}" if len(reasons) == 1 else ""
+    return [f"{who} {'is' if len(names) == 1 else 'are'} not ranked{why}."]
+
+
+_SURE = f"{100 * LEVEL:.0f} %"
+
+
+def _too_few(families: int, tasks: str) -> str:
+    """Return that there are too few families of these tasks for intervals and sets of ranks."""
+    of_tasks = f"{_count(families, 'family', 'families')} of {tasks}"
+    verb = "is" if families == 1 else "are"
+    return f"{of_tasks} {verb} too few to tell how sure this is"
+
+
+def _change(line: dict[str, Any], name: str, of_what: str = "") -> str:
+    text = _number(line[name]) + of_what
+    if line[f"{name}_low"] is None:
+        return text
+    ends = f"{_number(line[f'{name}_low'])} to {_number(line[f'{name}_high'])}"
+    return f"{text} ({_SURE} interval {ends})"
+
+
+def _number(value: float) -> str:
+    text = f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
+    return text if text.strip("+\N{MINUS SIGN}0.") else "0.000"
+
+
+def _count(n: int, noun: str, nouns: str = "") -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {nouns or noun + 's'}"
+
+
+NOISY = 0.5
+"""Distance above the floor that random vectors should not reach."""
+LISTED = 3
+"""Most tasks or models that a line names."""
+
+
+def notices(
+    grid: pl.DataFrame,
+    others: pl.DataFrame,
+    tasks: pl.DataFrame,
+    rows: pl.DataFrame,
+    failing: pl.DataFrame,
+) -> tuple[str, ...]:
+    """Return a line on each thing that weakens the ranks, or keeps rows from being ranked.
+
+    Parameters
+    ----------
+    grid
+        A line for every row and task of the board, with `measures`, `not_ranked`, `measure`,
+        which is null where there is no value, and `leak`.
+    others
+        The cells that were not chosen, with `version` and `digest`.
+    tasks
+        The chosen `version` and `digest` of each task, and whether it is `required`.
+    rows
+        The `role` and `is_noise` of each row, with the `name` and `fingerprint` of its model.
+    failing
+        The `row` of each row that is not usable.
+    """
+    ranked = grid.filter(pl.col("not_ranked").is_null())
+    return (
+        *_unguarded(tasks, rows),
+        *_noisy(ranked, rows),
+        *narrow(ranked, failing, "bias"),
+        *narrow(ranked, failing, "usefulness"),
+        *_contents(grid, others, tasks),
+    )
+
+
+def _unguarded(tasks: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
+    """Return lines on what the board lacks to tell a model from noise, and to rank models."""
+    lines = []
+    ranked = tasks.filter(pl.col("not_ranked").is_null())["measures"].to_list()
+    if "bias" in ranked and not tasks["required"].any():
+        lines.append(
+            "no required control task, so nothing here tells a model from noise: "
+            "evaluate the controls, too (--tasks weat-1 for words, seat-c1 for texts)"
+        )
+    if "bias" in ranked and not rows["is_noise"].any():
+        kind = "words" if "word" in rows["kind"] else "texts"
+        lines.append(
+            "no reference rows: evaluate "
+            f"--model random-{kind} --model constant-{kind} on the same tasks, too"
+        )
+    model = ["name", "fingerprint"]
+    mitigated = rows.filter(role="mitigated")
+    alone = mitigated.join(rows.filter(role="model"), on=model, how="anti")
+    if "model" not in rows["role"]:
+        lines.append("models are ranked without a mitigator: evaluate --mitigator none, too")
+    elif not alone.is_empty():
+        names = listed(alone["name"].unique().sort().to_list())
+        lines.append(
+            f"no row without a mitigator, so no changes of {names}: evaluate --mitigator none, too"
+        )
+    return lines
+
+
+def _noisy(ranked: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
+    """Return a line on the bias tasks on which random vectors are far above the floor."""
+    high = (
+        ranked.filter(measures="bias")
+        .join(rows.filter("is_noise"), on="row", how="semi")
+        .group_by("task")
+        .agg(pl.col("measure").mean())
+        .filter(pl.col("measure") >= NOISY)
+        .sort("measure", "task", descending=[True, False])
+    )
+    if high.is_empty():
+        return []
+    tasks = _listed(high["task"].to_list())
+    return [f"{tasks} at least {NOISY} for random vectors: this is not bias"]
+
+
+def narrow(grid: pl.DataFrame, failing: pl.DataFrame, measures: str) -> list[str]:
+    """Return lines on tasks with few models whose removal would let more models be ranked.
+
+    The tasks with fewest models are removed one after another; the number of removed tasks that is
+    reported maximises complete models × remaining tasks.
+
+    Parameters
+    ----------
+    grid
+        Lines of the grid on the tasks to rank by.
+    failing
+        The `row` of each row that is not usable.
+    measures
+        `bias` or `usefulness`.
+    """
+    has = grid.filter(measures=measures, role="model").join(failing, on="row", how="anti")
+    if has.is_empty():
+        return []
+    n_rows, has = has["row"].n_unique(), has.drop_nulls("measure")
+    tasks = grid.filter(measures=measures).select("task").unique()
+    counts = (
+        tasks.join(has.group_by("task").agg(has=pl.len()), on="task", how="left")
+        .with_columns(pl.col("has").fill_null(0), pl.col("task").cast(pl.String))
+        .sort("has", "task")
+    )
+    names = counts["task"].to_list()
+    complete = _complete(has, names)
+    values = [n * (len(names) - k) if n > 1 else 0 for k, n in enumerate(complete)]
+    removed = values.index(max(values))
+    if complete[removed] <= complete[0]:
+        return []
+    them = "it" if removed == 1 else f"these {removed} tasks"
+    ranked = f"{complete[removed]} models would be ranked"
+    ranked += " on usefulness" if measures == "usefulness" else ""
+    few = counts.head(removed).group_by("has", maintain_order=True).agg("task")
+    return [
+        f"{_listed(names)} values for {n} of {n_rows} models; without {them} {ranked}"
+        for n, names in few.iter_rows()
+    ]
+
+
+def _listed(tasks: Sequence[str]) -> str:
+    """Return tasks as the subject of a sentence."""
+    return f"task {listed(tasks)} has" if len(tasks) == 1 else f"tasks {listed(tasks)} have"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names in quotation marks; long lists are cut."""
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(f"'{name}'" for name in names[:LISTED]) + more
+
+
+def _complete(has: pl.DataFrame, names: Sequence[str]) -> list[int]:
+    """Return for each k the number of rows with a value on every task but the first k names."""
+    rows, row = np.unique(has["row"].to_physical().to_numpy(), return_inverse=True)
+    task = has["task"].cast(pl.String).cast(pl.Enum(names)).to_physical().to_numpy()
+    present = np.zeros((len(rows), len(names)), dtype=bool)
+    present[row, task] = True
+    missing = np.where(present, 0, np.arange(1, len(names) + 1)).max(axis=1)  # the last, from 1
+    return [int((missing <= k).sum()) for k in range(len(names))]
+
+
+def _contents(grid: pl.DataFrame, others: pl.DataFrame, tasks: pl.DataFrame) -> list[str]:
+    """Return a line on each task with records of different content under one version."""
+    chosen = tasks.select("task", "version", chosen="digest")
+    apart = others.join(chosen, on=["task", "version"]).filter(pl.col("digest") != pl.col("chosen"))
+    if apart.is_empty():
+        return []
+    counted = grid.filter(pl.col("id").is_not_null()).select("row", "task")
+    only = apart.join(counted, on=["row", "task"], how="anti")
+    lines = []
+    for (name,), cells_of_task in apart.sort("task").group_by("task", maintain_order=True):
+        n_contents = cells_of_task["digest"].n_unique() + 1
+        rows = only.filter(task=name)["row"].n_unique()
+        if rows == 0:
+            who = "every row has a record"
+        else:
+            who = "1 row has no record" if rows == 1 else f"{rows} rows have no record"
+        version = cells_of_task["version"][0]
+        lines.append(
+            f"task '{name}' version {version} has {n_contents} different contents; "
+            f"{who} of the ranked one"
+        )
+    return lines
