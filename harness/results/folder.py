@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness import bucket, folders
 from harness.bucket import Bucket, Unreachable
@@ -20,8 +20,10 @@ from harness.folders import Place, Url
 from harness.results import jsonl
 from harness.results.formats import separated
 from harness.results.record import SUFFIX, Record, samples_exist, samples_path
-from harness.results.records import Records
-from harness.results.records import unified as with_unified_names
+from harness.results.records import Records, unified
+
+if TYPE_CHECKING:
+    from harness.results.columns import Columns
 
 # Figures as pages: Plotly's description of a figure becomes an HTML file that needs no network.
 #
@@ -310,12 +312,8 @@ def read(paths: Iterable[Path]) -> Reading:
     InvalidFile
         If a path does not exist.
     """
-    notices: list[str] = []
-    files = jsonl.files(paths, "*.jsonl")
-    own = [file for file in files if not file.name.endswith((STUDY, SUFFIX))]
-    records = (record for file in own for record in jsonl.read(file, Record, notices))
-    unified = with_unified_names(records, notices)
-    return Reading(tuple(unified), tuple(notices))
+    columns, notices = _columns(paths)
+    return Reading(tuple(columns), notices)
 
 
 def read_results(*paths: Place | str) -> Records:
@@ -337,8 +335,19 @@ def read_results(*paths: Place | str) -> Records:
     InvalidFile
         If a path does not exist.
     """
-    reading = read([local_copy(path) for path in paths])
-    return Records(reading.records, notices=reading.notices)
+    return Records.of_columns(*_columns(local_copy(path) for path in paths))
+
+
+def _columns(paths: Iterable[Path]) -> tuple[Columns, tuple[str, ...]]:
+    """Return the records of `read` as columns, and its notices."""
+    from harness.results.columns import Columns
+
+    notices: list[str] = []
+    files = jsonl.files(paths, "*.jsonl")
+    own = [file for file in files if not file.name.endswith((STUDY, SUFFIX))]
+    columns = Columns.of(record for file in own for record in jsonl.read(file, Record, notices))
+    columns = unified(columns, notices)
+    return columns, tuple(notices)
 
 
 class ResultsFile(jsonl.RecordsFile[Record]):

@@ -6,7 +6,7 @@ A row is a score of a task, a column a mitigator. Computes what the cells say; `
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -141,9 +141,9 @@ def sections(records: Iterable[Record]) -> list[Section]:
     latest record counts. Different weights under one name have a section each, with the end of
     their fingerprint.
     """
-    models: dict[tuple[str, str], list[Record]] = defaultdict(list)
-    for record in records:
-        models[record.model.name, record.model.fingerprint].append(record)
+    from harness.results.columns import Columns
+
+    models = Columns.of(records).of_each_model()
     known_by_name = Counter(name for name, _ in models)
     return [
         _section(
@@ -152,8 +152,9 @@ def sections(records: Iterable[Record]) -> list[Section]:
             chosen,
         )
         for (name, fingerprint), of_model in models.items()
+        for every in [list(of_model)]  # of one model at a time
         for measures in MEASURES
-        if (chosen := [record for record in of_model if record.task.measures == measures])
+        if (chosen := [record for record in every if record.task.measures == measures])
     ]
 
 
