@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from harness.arrays import Reals, Vectors
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind, ModelInfo
 from harness.errors import HarnessError
 from harness.mitigated_embedder import MitigatedEmbedder, NotYetEncoding
-from harness.mitigator import Mitigator, checked, named
+from harness.mitigator import Mitigator, checked, clone, named
 from harness.parallel import sendable
 from harness.shared import OnlyInMain
 

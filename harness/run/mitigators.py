@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias, cast
 
-from sklearn.base import clone
-
 from harness import labels, names
 from harness.chain import Chain
 from harness.concept import Concept
@@ -15,7 +13,7 @@ from harness.digest import digest, json_like
 from harness.embedder import ModelInfo
 from harness.encode import identity
 from harness.errors import HarnessError, NotApplicable, UsageError, one_line
-from harness.mitigator import Mitigator, check_needs
+from harness.mitigator import Mitigator, check_needs, clone
 from harness.registry.registry import Registry
 from harness.results.record_parts import MitigatorPart
 from harness.task.task import Task
@@ -239,7 +237,7 @@ def _copy(stage: Mitigator) -> Mitigator:
     if not isinstance(stage, Mitigator):
         raise UsageError(f"mitigators: {_expected(stage)}")
     try:
-        copy = cast("Mitigator", clone(stage))
+        copy = clone(stage)
     except Exception as error:  # scikit-learn's rules for estimators are broken
         raise UsageError(
             f"mitigators: {type(stage).__name__} cannot be copied: its arguments must be stored "

@@ -10,13 +10,12 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sklearn.base import clone
-
 from harness.chain import Chain
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo, Role
 from harness.encode import roles
 from harness.errors import PLUGIN_ERRORS, NotApplicable, one_line
+from harness.mitigator import clone
 from harness.results import record
 from harness.results.not_run import NotRun
 from harness.results.record_parts import MitigatorPart

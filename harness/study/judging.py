@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sklearn.base import clone
-
 from harness import folders, parallel
 from harness.digest import json_like
 from harness.embedder import Embedder
@@ -20,6 +18,7 @@ from harness.encode import canary
 from harness.encode.engine import Engine
 from harness.encode.stored_embedder import StoredEmbedder, store_of
 from harness.errors import HarnessError
+from harness.mitigator import clone
 from harness.progress import Progress, Silent
 from harness.registry.registry import Registry
 from harness.study.base import Base

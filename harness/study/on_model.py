@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from sklearn.base import clone
-
 from harness.embedder import Embedder
+from harness.mitigator import clone
 from harness.run import recording
 from harness.study import bench as benches
 from harness.study import leaks
