@@ -112,10 +112,10 @@ def test_few_associations_in_other_languages_hold_a_correction(scores):
 
 
 @pytest.mark.parametrize("model", REPEATED)
-def test_kept_scores_are_those_of_the_command(model, scores, tmp_path):
+def test_kept_scores_are_those_of_the_command(model, scores, kept_cache):
     mitigators, tasks = REPEATED[model]
     kept = {_cell(record): record for record in scores.records if record.model.name == model}
-    records = harness.evaluate(model, tasks, mitigators, registry=Registry(), cache=tmp_path)
+    records = harness.evaluate(model, tasks, mitigators, registry=Registry(), cache=kept_cache)
     compared = [record for record in records if _cell(record) in kept]
     assert {record.task.name for record in compared} == set(tasks)
     assert {record.mitigator.label for record in compared} == set(mitigators)

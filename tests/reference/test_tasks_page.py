@@ -115,8 +115,8 @@ def test_the_table_of_usefulness_has_the_values_of_its_command():
 
 
 @pytest.mark.parametrize("first", REPEATED)
-def test_a_table_is_what_its_command_gives(first, tmp_path, monkeypatch):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+def test_a_table_is_what_its_command_gives(first, tmp_path, kept_cache, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(kept_cache))
     (table,) = [table for table in tables() if table.header[0] == first]
     _, *arguments = shlex.split(table.command)
     assert run([*arguments, "--results", str(tmp_path / "results")]) == 0
