@@ -26,7 +26,7 @@ test:
 ## test-all: as test, with the long tests; hosted CI runs it at night, and before a release
 test-all:
 	$(MAKE) -j 2 lint docs
-	HARNESS_EXAMPLES=200 $(PYTEST)
+	HARNESS_EXAMPLES=200 HARNESS_SOAK=10 $(PYTEST)
 
 ## test-quick: the tests to run while you work; without reference, end-to-end and browser tests
 test-quick: install

@@ -278,7 +278,15 @@ def test_files_of_a_source_tree_are_checked_while_the_same_package_is_installed(
     assert said.out.endswith("7 files, 0 with mistakes, 1 notice\n")
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+@pytest.mark.parametrize(
+    "family",
+    [
+        # probes on thousands of fetched sentences
+        pytest.param(family, marks=pytest.mark.long if "senteval" in family.name else ())
+        for family in FAMILIES
+    ],
+    ids=lambda family: family.name,
+)
 def test_what_ships_is_valid(harness, monkeypatch, kept_cache, family):
     monkeypatch.setenv("HARNESS_CACHE", str(kept_cache))  # with the names that spaCy finds in plots
     said = harness("validate", *sorted(family.glob("[!_]*.yaml")))
