@@ -10,7 +10,6 @@ from harness.commands import show
 from harness.registry.registry import Registry
 
 
-
 @pytest.fixture
 def names(harness, toy):
     """Return the names that `harness list` gives, those of the toy plugin only."""
