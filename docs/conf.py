@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
 
 import harness
+
+sys.path.insert(0, str(Path(__file__).parent))
+import pages  # beside this file
 
 project = "Embedding Bias Harness"
 author = "The Embedding Bias Harness authors"
@@ -118,6 +122,30 @@ def write_benchmarks(app: Sphinx) -> None:
     (HERE / "benchmarks.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def write_tasks(app: Sphinx) -> None:
+    """Write the page of the tasks, a table for each category."""
+    from harness.run.tasks import list_tasks
+
+    files = [entry.file for entry in list_tasks(harness.Registry())]
+    lines = ["# Tasks", "", "`harness list tasks` lists them with those of other packages."]
+    for category in sorted({file.category for file in files}):
+        lines += ["", f"## {category}", ""]
+        lines += ["| task | version | what it measures | kind | ranked | language | metric |"]
+        lines += ["| --- | ---: | --- | --- | --- | --- | --- |"]
+        lines += [
+            f"| `{file.name}` | {file.version} | {file.title} | {file.measures} "
+            f"| {'no' if file.not_ranked else 'yes'} | {file.language} | `{file.primary.metric}` |"
+            for file in files
+            if file.category == category
+        ]
+    (HERE / "tasks.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def fill_in(app: Sphinx, name: str, source: list[str]) -> None:
+    """Fill in the tables of a page."""
+    source[0] = pages.for_site(source[0])
+
+
 def escape(app: Sphinx, *arguments: Any) -> None:
     """Escape what reStructuredText reads as markup in plain text: `|x|` and `weat-*`."""
     lines = arguments[-1]
@@ -130,5 +158,7 @@ def setup(app: Sphinx) -> None:
     """Write the lists before Sphinx looks for pages."""
     app.connect("builder-inited", write_lists)
     app.connect("builder-inited", write_benchmarks)
+    app.connect("builder-inited", write_tasks)
+    app.connect("source-read", fill_in)
     app.connect("autodoc-process-docstring", escape, priority=400)  # before napoleon
     app.connect("sphinx-click-process-description", escape)

@@ -2,20 +2,99 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from harness.arrays import Reals, Vectors
 from harness.concept import Concept
-from harness.embedder import Embedder, Kind, ModelInfo
+from harness.embedder import Embedder, Kind, ModelInfo, Vocabulary, vocabulary_of
 from harness.errors import HarnessError
-from harness.mitigated_embedder import MitigatedEmbedder, NotYetEncoding
 from harness.mitigator import Mitigator, checked, clone, named
-from harness.parallel import sendable
-from harness.shared import OnlyInMain
+
+# The embedders that mitigators of a chain are fitted with.
+#
+# `MitigatedEmbedder` is an embedder under a chain, or under its first stages. `NotYetEncoding` is
+# what a stage that rewrites texts gets.
+
+
+class MitigatedEmbedder:
+    """An embedder under a chain of mitigators; itself an embedder.
+
+    Parameters
+    ----------
+    embedder
+        The embedder to mitigate.
+    chain
+        The mitigators; those that are used must be fitted.
+    stages
+        How many of them transform, from the first; all by default.
+    """
+
+    def __init__(self, embedder: Embedder, chain: Chain, *, stages: int | None = None) -> None:
+        self.embedder, self.chain, self.stages = embedder, chain, stages
+        self._fingerprint = uuid.uuid4().hex  # the parameters do not identify what was learnt
+
+    @property
+    def info(self) -> ModelInfo:
+        """The embedder's info with a fingerprint of its own, so that it shares no vectors."""
+        return dataclasses.replace(self.embedder.info, fingerprint=self._fingerprint)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return the mitigated (n, d) vectors of `texts`."""
+        vectors = self.embedder.encode(self.chain.rewrite(texts))
+        return self.chain.transform(vectors, texts, stages=self.stages)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The embedder's words, which stay as they are, with their mitigated vectors.
+
+        Where nothing is transformed it is the embedder's own vocabulary, with all its attributes.
+        """
+        inner = vocabulary_of(self.embedder)
+        if not self.chain.mitigators[: self.stages]:
+            return inner
+
+        def rows(start: int, stop: int) -> Vectors:
+            words = inner.words[start:stop]
+            return self.chain.transform(inner.rows(start, stop), words, stages=self.stages)
+
+        return Vocabulary(inner.words, rows)
+
+
+class NotYetEncoding:
+    """The embedder that mitigators of texts are fitted with: it has info, and cannot encode yet.
+
+    A mitigator that rewrites texts and transforms vectors may keep it: `transform` is called when
+    it can encode.
+
+    Parameters
+    ----------
+    info
+        The info of the real embedder.
+
+    Attributes
+    ----------
+    inner
+        The embedder that encodes; None until the other stages of the chain are fitted.
+    """
+
+    def __init__(self, info: ModelInfo) -> None:
+        self.info = info
+        self.inner: Embedder | None = None
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors of `texts`, or raise HarnessError while the mitigator is fitted."""
+        if self.inner is not None:
+            return self.inner.encode(texts)
+        raise HarnessError(
+            "a mitigator that rewrites texts is fitted before anything is encoded, "
+            "so its fit cannot encode texts"
+        )
 
 
 class Chain(Mitigator):
@@ -24,9 +103,6 @@ class Chain(Mitigator):
     A stage that rewrites is fitted first, on the concept alone. Each other stage is fitted on the
     vectors that it will get: of texts as all stages rewrite them, under the transforms of the
     stages before it. A chain remembers the texts that it returned, since many tasks share texts.
-
-    In another process a chain comes without them; there it knows the texts that it is told, and
-    rewrites no others (`know`).
 
     Parameters
     ----------
@@ -52,7 +128,6 @@ class Chain(Mitigator):
         self._fitted_with: dict[int, NotYetEncoding] = {}  # by stage that rewrites
         self._fit_outcome: bool | HarnessError = False  # of `fit_once`
         self._rewritten: dict[str, str] = {}
-        self._rewrites_no_others = False
 
     @property
     def rewrites(self) -> bool:
@@ -130,45 +205,6 @@ class Chain(Mitigator):
         if isinstance(self._fit_outcome, HarnessError):
             raise self._fit_outcome
 
-    @property
-    def is_fitted(self) -> bool:
-        """Whether `fit_once` has been called, be it in vain."""
-        return self._fit_outcome is not False
-
-    def fail(self, error: HarnessError) -> None:
-        """Raise an error wherever the chain is used, as if its fit had raised it."""
-        self._fit_outcome = error
-
-    def adopt(self, fitted: Chain) -> None:
-        """Take the stages of the same chain, which was fitted by `fit_once` in another process."""
-        self.mitigators, self._fitted_with = fitted.mitigators, fitted._fitted_with
-        self._fit_outcome = fitted._fit_outcome
-        fitted._rewritten = self._rewritten  # for stages that encode texts as it rewrites them
-
-    @property
-    def only_rewriting(self) -> dict[str, Mitigator]:
-        """The stages that only rewrite, by a name: they have nothing to do where no text is new."""
-        base = Mitigator
-        return {
-            f"stage {i}": stage
-            for i, stage in enumerate(self.mitigators)
-            if stage.rewrites
-            and type(stage).transform is base.transform
-            and type(stage).fitting_texts is base.fitting_texts
-        }
-
-    def know(self, rewritten: Mapping[str, str]) -> None:
-        """Rewrite these texts as stated, and no others: that is for the main process to do."""
-        self._rewritten, self._rewrites_no_others = dict(rewritten), True
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is sent to another process: not the texts of all tasks."""
-        state: dict[str, Any] = super().__getstate__()
-        state |= {"_rewritten": {}, "_rewrites_no_others": False}
-        if isinstance(self._fit_outcome, HarnessError):
-            state["_fit_outcome"] = sendable(self._fit_outcome)
-        return state
-
     def _fit_transforms(self, embedder: Embedder, concept: Concept | None) -> Self:
         for i, stage in enumerate(self.mitigators):
             below = MitigatedEmbedder(embedder, self, stages=i)
@@ -203,8 +239,6 @@ class Chain(Mitigator):
         if not self.rewrites:
             return list(texts)
         before = [text for text in dict.fromkeys(texts) if text not in self._rewritten]
-        if before and self._rewrites_no_others:
-            raise OnlyInMain(f"a text that no plan lists is to be rewritten: {before[0][:60]!r}")
         after = before
         for stage in self.mitigators if before else ():
             n, after = len(after), stage.rewrite(after)
@@ -238,11 +272,3 @@ class Chain(Mitigator):
         for stage in self.mitigators[:stages]:
             vectors = checked(stage, vectors, stage.transform(vectors, texts))
         return np.asarray(vectors, dtype=np.float32)
-
-
-class RewrittenElsewhere(Mitigator):
-    """Stands for a stage that only rewrites, in a process that knows all texts as rewritten."""
-
-    def rewrite(self, texts: Sequence[str]) -> list[str]:
-        """Raise OnlyInMain."""
-        raise OnlyInMain("a text that no plan lists is to be rewritten")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness import folders
 from harness.commands import arguments
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ def command(debug: bool, /, paths: tuple[Path, ...], trust: tuple[Path, ...]) ->
     from harness import progress
     from harness.commands import output
     from harness.errors import HarnessError, Unavailable
-    from harness.registry.beside import with_concepts_beside
-    from harness.registry.registry import Registry
+    from harness.registry.registry import Registry, with_concepts_beside
 
     installed = Registry(trust=trust)
     installed.data.progress = progress.for_terminal()
@@ -78,12 +78,11 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
     from harness.commands.output import counted
     from harness.concept import Concept
     from harness.registry import trust
-    from harness.registry.files import kind_of, load
-    from harness.run import run_file
-    from harness.run.run_file import RunFile
-    from harness.task import each, lint
+    from harness.registry.discovery import kind_of, load_file
+    from harness.run.settings import RunFile, asked_in_file
+    from harness.task import lint, yaml_files
 
-    document = load(path)
+    document = load_file(path)
     kind = kind_of(document)
     if kind == "concept":
         concept = document.validate(Concept)
@@ -92,7 +91,7 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
     if kind == "study":
         return _study(registry, document), []
     if kind == "benchmark":
-        parts = each.documents(document)
+        parts = yaml_files.documents(document)
         return ", ".join(_benchmark(registry, part) for part in parts), []
     if kind == "reproduction":
         trust.of_rows(document, registry).check()
@@ -102,9 +101,9 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
         return f"a recipe; `harness train --recipe {path} --dry-run` checks it", []
     if kind == "run":
         n_models = len(document.validate(RunFile).models)
-        run_file.asked(document, registry).check()
+        asked_in_file(document, registry).check()
         return f"run of {counted(n_models, 'model')}", []
-    parts = each.documents(document)
+    parts = yaml_files.documents(document)
     tasks = [registry.resolve(part) for part in parts]
     scores = counted(sum(_run(registry, task, path, debug) for task in tasks), "score")
     scenarios = counted(sum(len(task.scenarios) for task in tasks), "scenario")
@@ -130,20 +129,20 @@ def _study(registry: Registry, document: Document) -> str:
 def _asked(registry: Registry, path: Path) -> list[str]:
     """Return what a valid file would run, read outside of its folder, or contact."""
     from harness.registry import trust
-    from harness.registry.files import kind_of, load
-    from harness.run import run_file
+    from harness.registry.discovery import kind_of, load_file
+    from harness.run.settings import asked_in_file
     from harness.study import study
     from harness.study.study_file import StudyFile
-    from harness.task import each
+    from harness.task import yaml_files
 
-    document = load(path)
+    document = load_file(path)
     kind = kind_of(document)
     if kind == "run":
-        gates = [run_file.asked(document, registry)]
+        gates = [asked_in_file(document, registry)]
     elif kind == "study":
         gates = [study.asked(document, document.validate(StudyFile), registry)]
     elif kind == "task":
-        gates = [trust.of_task(part, registry) for part in each.documents(document)]
+        gates = [trust.of_task(part, registry) for part in yaml_files.documents(document)]
     elif kind == "recipe":
         gates = [trust.of_recipe(document, registry)]
     elif kind == "reproduction":
@@ -156,7 +155,7 @@ def _asked(registry: Registry, path: Path) -> list[str]:
 def _benchmark(registry: Registry, document: Document) -> str:
     from harness.commands.output import counted
     from harness.registry import discovery
-    from harness.registry.files import SUBFOLDERS
+    from harness.registry.discovery import SUBFOLDERS
     from harness.registry.registry import Registry
     from harness.run.tasks import check_benchmark, list_tasks
 
@@ -207,15 +206,14 @@ def _run(registry: Registry, task: Task, path: Path, debug: bool) -> int:
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
-    from harness import user_files
     from harness.errors import InvalidFile, unreadable
-    from harness.registry.files import files
+    from harness.registry.discovery import files_of
 
     for path in paths:
-        if not user_files.exists(path):
+        if not folders.exists(path):
             raise unreadable(path)
-        if user_files.is_folder(path):
-            inside = {file for kind in KINDS for file in files(path, kind)}
+        if folders.is_folder(path):
+            inside = {file for kind in KINDS for file in files_of(path, kind)}
             if not inside:
                 raise InvalidFile(
                     "no task, concept, study or benchmark files in this folder", path=path

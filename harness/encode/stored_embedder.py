@@ -5,24 +5,37 @@ One object serves one run. It does not try a text again that could not be encode
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from harness.embedder import Embedder, ModelInfo
+from harness.arrays import Vectors, all_threads
+from harness.embedder import Embedder, ModelInfo, Role, Vocabulary, vocabulary_of
 from harness.encode import roles
+from harness.encode.batches import without_vector
 from harness.encode.engine import Engine
-from harness.encode.stored_vectors import StoredVectors
-from harness.encode.without_vector import without_vector
-from harness.errors import PLUGIN_ERRORS, ModelError
+from harness.encode.identity import UNNAMED
+from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError
 from harness.folders import Place
 from harness.progress import Progress
 from harness.store import pruning
 from harness.store.store import Store
-from harness.threads import all_threads
-from harness.vocabulary import Vocabulary, vocabulary_of
 
 MANY_SEGMENTS = 32
+"""Segments of a hosted model above which they are merged."""
+
+
+@contextlib.contextmanager
+def store_folder(info: ModelInfo, folder: Place) -> Iterator[Place]:
+    """Yield the folder of stores: `folder`, or a temporary one for an unnamed object."""
+    if not info.fingerprint.startswith(UNNAMED):
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="harness-") as temporary:
+        yield Path(temporary)
 
 
 def store_of(embedder: Embedder, folder: Place) -> Store:
@@ -35,7 +48,7 @@ def store_of(embedder: Embedder, folder: Place) -> Store:
     )
 
 
-class StoredEmbedder(StoredVectors):
+class StoredEmbedder:
     """An embedder that reads from the store; itself an embedder.
 
     Parameters
@@ -53,6 +66,8 @@ class StoredEmbedder(StoredVectors):
 
     Attributes
     ----------
+    failed
+        Keys of texts that could not be encoded.
     encoded
         Number of texts that were encoded so far.
     seconds
@@ -69,11 +84,12 @@ class StoredEmbedder(StoredVectors):
         store: Store,
         progress: Progress,
     ) -> None:
-        super().__init__(embedder.info, store)
         self.embedder, self.name = embedder, name
-        self.engine, self.progress = engine, progress
+        self.engine, self.store, self.progress = engine, store, progress
+        self.failed: set[str] = set()
         self.encoded, self.seconds = 0, 0.0
         self.notices: list[str] = []
+        self._role: Role = roles.PLAIN
         self._truncated: dict[str, bool] = {}
 
     @property
@@ -85,6 +101,36 @@ class StoredEmbedder(StoredVectors):
     def vocabulary(self) -> Vocabulary:
         """The embedder's own vocabulary: its vectors are available without the store."""
         return vocabulary_of(self.embedder)
+
+    @contextlib.contextmanager
+    def reading(self, role: Role) -> Iterator[None]:
+        """Take all texts that are asked for in this context as texts of a role.
+
+        That holds for what a mitigator encodes to change these texts, too.
+        """
+        before, self._role = self._role, role
+        try:
+            yield
+        finally:
+            self._role = before
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return the (n, d) vectors of `texts`.
+
+        Raises
+        ------
+        HarnessError
+            If some of them cannot be encoded.
+        """
+        keys = roles.keys(texts, self._role, self.info.readings)
+        for _ in range(2):  # reading may find damaged vectors, which are then encoded again
+            self.ensure(keys)
+            with contextlib.suppress(KeyError):
+                return self.store.get(keys)
+        failed = [roles.text_of(key) for key in self.store.missing(keys)]
+        raise HarnessError(
+            f"{len(failed)} of its texts could not be encoded; the first is {failed[0][:60]!r}"
+        )
 
     def ensure(self, keys: Sequence[str]) -> None:
         """Encode the texts of those `keys` that are not in the store and have not failed yet.

@@ -1,7 +1,6 @@
 """The tables of an evaluation: a section for each model and for what its tasks measure.
 
-A row is a score of a task, a column a mitigator. Computes what the cells say; knows no formats:
-`formats` writes LaTeX and Markdown, and the commands print tables on a terminal.
+A row is a score of a task, a column a mitigator. Computes what the cells say; `formats` writes it.
 """
 
 from __future__ import annotations
@@ -11,11 +10,22 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness import labels, names
-from harness.results import means, scale
-from harness.results.over_seeds import standard_error
-from harness.results.record import Record, stars
-from harness.results.record_parts import IntervalPart
+from harness import names
+from harness.results import formats, resampling
+from harness.results.formats import (  # noqa: F401
+    BEST,
+    NOTHING,
+    Report,
+    Sentences,
+    Table,
+    Value,
+    comma_separated,
+    markdown_grid,
+    markdown_text,
+)
+from harness.results.record import STARS, IntervalPart, Record, stars
+from harness.results.record import loss as loss_of
+from harness.results.resampling import standard_error
 
 MEASURES = ("bias", "usefulness", "control")
 """Sections of a model, in this order."""
@@ -140,7 +150,7 @@ def sections(records: Iterable[Record]) -> list[Section]:
     known_by_name = Counter(name for name, _ in models)
     return [
         _section(
-            name if known_by_name[name] == 1 else labels.with_fingerprint(name, fingerprint),
+            name if known_by_name[name] == 1 else names.with_fingerprint(name, fingerprint),
             measures,
             chosen,
         )
@@ -216,7 +226,7 @@ def _row(task: str, score: str, line: Mapping[str, Record], columns: Sequence[st
     ideal = first.ideal if isinstance(first.ideal, str) else f"{first.ideal:g}"
     if first.task.measures != "control":
         losses = {
-            column: scale.loss(record.value, record.ideal, record.bounds)
+            column: loss_of(record.value, record.ideal, record.bounds)
             for column, record in line.items()
             if record.value is not None
         }
@@ -274,7 +284,7 @@ def _mean(
     measures: str, lines: Sequence[Mapping[str, Record]], columns: Sequence[str]
 ) -> Row | None:
     """Return the mean over families of the tasks that count in all columns, as on a leaderboard."""
-    counted = means.over_families(lines, columns)
+    counted = resampling.mean_over_families(lines, columns)
     if counted is None:
         return None
     by_column, n = counted
@@ -283,5 +293,153 @@ def _mean(
         Cell(mean, change=None if base is None or column == names.NONE else mean - base)
         for column, mean in by_column.items()
     ]
-    title = f"{means.NAMES[measures]} ({n} of {len(lines)})"
+    title = f"{resampling.NAMES[measures]} ({n} of {len(lines)})"
     return Row(title, "", "0", tuple(_with_best(cells, columns, by_column)))
+
+
+# The same as `Table`s, which `formats` writes.
+
+
+REVERSED = "↔"
+"""Marks a reversed association."""
+VOID = "void"
+
+
+def report(sections: Sequence[Section], *, intervals: bool = False, best: str = BEST) -> Report:
+    """Return the tables, and a legend.
+
+    Parameters
+    ----------
+    sections
+        The sections of an evaluation.
+    intervals
+        Whether to show confidence intervals in place of changes.
+    best
+        What marks the best value of a row in the legend.
+    """
+    tables = [_table(section, intervals=intervals) for section in sections]
+    return Report("", [*tables, Sentences("", legend(sections, intervals=intervals, best=best))])
+
+
+def _table(section: Section, *, intervals: bool) -> Table:
+    """Return a section, with mitigators as rows where only that fits a terminal."""
+    rows = [
+        [row.task, row.score, row.ideal, *(_value(cell, intervals) for cell in row.cells)]
+        for row in (*section.rows, *([section.mean] if section.mean else []))
+    ]
+    tasks = [
+        f"{task}\n{score or 'lower is better'}\nideal {ideal}" for task, score, ideal, *_ in rows
+    ]
+    turned = Table(
+        section.title,
+        ["mitigator", *tasks],
+        [[name, *(row[i] for row in rows)] for i, name in enumerate(section.columns, start=3)],
+        repeat=1,
+    )
+    return Table(
+        section.title,
+        ["task", "score", "ideal", *section.columns],
+        rows[: len(section.rows)],
+        rows[len(section.rows) :],
+        drop=["score"],
+        repeat=1,
+        turned=turned,
+    )
+
+
+def _value(cell: Cell | None, intervals: bool) -> Value:
+    if cell is None:
+        return Value(NOTHING)
+    return Value(
+        VOID if cell.value is None else f"{cell.value:z.{DIGITS}f}",
+        stars=cell.stars,
+        sign=REVERSED if cell.is_reversed else "",
+        beside=beside(cell, intervals=intervals),
+        is_best=cell.is_best,
+    )
+
+
+def beside(cell: Cell, *, intervals: bool) -> str:
+    """Return the change of a cell from the unmitigated model, or its interval; empty if none.
+
+    A mean over runs has its standard error in place of the change.
+    """
+    if intervals:
+        interval = cell.interval
+        return f"[{interval.low:z.2f}, {interval.high:z.2f}]" if interval else ""
+    if cell.standard_error is not None:
+        return f"± {cell.standard_error:.{DIGITS}f}"
+    if cell.change is None:
+        return ""
+    change = f"{cell.change:+z.{DIGITS}f}"
+    return "(=)" if float(change) == 0 else f"({change})"
+
+
+def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) -> list[str]:
+    """Return what the marks in the tables mean, a line each; only of marks that occur.
+
+    Parameters
+    ----------
+    sections
+        The tables.
+    intervals
+        Whether they show intervals in place of changes.
+    best
+        What marks the best value of a row.
+    """
+    cells = [cell for section in sections for cell in section.cells]
+    lines = []
+    if any(cell.stars for cell in cells):
+        lines.append(STARS)
+    if intervals:
+        levels = sorted({f"{cell.interval.level:.0%}" for cell in cells if cell.interval})
+        lines += [f"[low, high]: {' or '.join(levels)} confidence interval"] if levels else []
+    elif any(beside(cell, intervals=False).startswith("(") for cell in cells):
+        lines.append("(change): difference from none; (=): no difference")
+    if any(cell.standard_error is not None for cell in cells) and not intervals:
+        lines.append("± standard error of the mean over runs that differ only in their seed")
+    if any(cell.is_best for cell in cells):
+        lines.append(f"{best} nearest to the ideal in its row")
+    if any(cell.is_reversed for cell in cells):
+        lines.append(f"{REVERSED} reversed: the association points the other way")
+    if one_sided := dict.fromkeys(name for section in sections for name in section.one_sided):
+        lines.append(f"p-values of {', '.join(one_sided)} are one-sided: reversed has no star")
+    if any(cell.value is None for cell in cells):
+        lines.append(f"{VOID}: no number could be computed")
+    if any(cell is None for section in sections for row in section.rows for cell in row.cells):
+        lines.append(f"{NOTHING} not run")
+    if any(section.limit is not None for section in sections):
+        lines.append("smoke run (--limit): the scores only show that it runs; never ranked")
+    if any(section.mean for section in sections):
+        lines += [
+            f"{name}: {resampling.HELP[name]}; lower is better"
+            for name in dict.fromkeys(
+                resampling.NAMES[section.measures] for section in sections if section.mean
+            )
+        ]
+        lines.append("(n of m): n of m tasks count in all columns; a family has one vote")
+    return lines
+
+
+# Until the study and the recipes build `Table`s.
+
+
+def latex_text(text: str) -> str:
+    return formats._latex_cell(text)
+
+
+def latex_row(texts: Iterable[str]) -> str:
+    return " & ".join(texts) + r" \\"
+
+
+def tabular(columns: Sequence[str], body: Sequence[str], alignment: str = "") -> list[str]:
+    head = [rf"\begin{{tabular}}{{{alignment or 'l' * len(columns)}}}", r"\toprule"]
+    return [*head, latex_row(map(latex_text, columns)), *body, r"\bottomrule", r"\end{tabular}"]
+
+
+def html_lines(texts: Iterable[str]) -> str:
+    return formats.html(Report("", [Sentences("", list(texts))]))
+
+
+def html_of_texts(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return formats.html(Report("", [Table(title, columns, list(rows))]))

@@ -1,30 +1,199 @@
-"""Makes records of scores: everything that is needed to trust and repeat a score."""
+"""Makes records of scores: everything that is needed to trust and repeat a score.
+
+What the user should know of all records of a run is here, too.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
+import itertools
+import math
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
+from statistics import fmean
+from typing import Any
 
 import numpy as np
 
 import harness
-from harness import labels
+from harness import names
+from harness.arrays import Mask
 from harness.digest import json_like
 from harness.embedder import ModelInfo
-from harness.results.record import Record, finite
-from harness.results.record_parts import Environment, FloorPart, IntervalPart, ModelPart, TaskPart
+from harness.encode.stored_embedder import StoredEmbedder
+from harness.errors import HarnessError
+from harness.metrics import Metric
+from harness.results.record import (
+    Coverage,
+    Environment,
+    FloorPart,
+    Frequency,
+    IntervalPart,
+    ModelPart,
+    Record,
+    TaskPart,
+    finite,
+)
 from harness.run.plan import Job
-from harness.run.scoring import MetricScores
-from harness.scores import Ideal, Score
+from harness.scores import Ideal, Samples, Score
+from harness.task.inputs import Input
+from harness.task.task import Measurement, Scenario
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers")
 """Packages whose version can change a score."""
+
+
+# The rows of `--samples`: the texts of each item of a score, and what the item contributes.
+
+
+SampleRow = dict[str, Any]
+
+
+class SampleRows:
+    """The rows of the scores of one metric on one scenario.
+
+    Parameters
+    ----------
+    job
+        The task under its mitigator, which may rewrite texts.
+    metric
+        The metric.
+    inputs
+        Input by parameter of the metric.
+    kept
+        By group of inputs, which rows the metric got.
+    """
+
+    def __init__(
+        self, job: Job, metric: Metric, inputs: Mapping[str, Input], kept: Mapping[str, Mask]
+    ) -> None:
+        self.job, self.metric, self.inputs, self.kept = job, metric, inputs, kept
+
+    def of(self, score: Score) -> list[SampleRow]:
+        """Return the rows of a score.
+
+        A row has the text of the item as `text` and its input as `input`; an item of several
+        inputs, such as a pair, has each text under the name of its input. `embedded` is the text
+        as the mitigator rewrote it, and `cluster` the number that items of one word share.
+
+        Raises
+        ------
+        HarnessError
+            If the metric's samples do not fit its inputs.
+        """
+        samples = score.samples() if callable(score.samples) else score.samples
+        return list(itertools.chain.from_iterable(map(self._part, samples)))
+
+    def _part(self, part: Samples) -> Iterator[SampleRow]:
+        names = (part.inputs,) if isinstance(part.inputs, str) else tuple(part.inputs)
+        columns: dict[str, Sequence[Any]] = {}
+        for name in names:
+            columns |= self._texts(name, part, single=len(names) == 1)
+        if names:
+            columns |= self._clusters(names[0], part)
+        columns |= {name: _values(values) for name, values in part.columns.items()}
+        if part.contribution is not None:
+            columns["contribution"] = _values(part.contribution)
+        lengths = {name: len(values) for name, values in columns.items()}
+        if len(set(lengths.values())) > 1:
+            sizes = ", ".join(f"{name} {length}" for name, length in lengths.items())
+            raise HarnessError(f"{self.metric}: columns of its samples differ in length: {sizes}")
+        for values in zip(*columns.values(), strict=True):
+            yield dict(zip(columns, values, strict=True))
+
+    def _texts(self, name: str, part: Samples, *, single: bool) -> dict[str, Sequence[Any]]:
+        """Return the columns of the texts of an input."""
+        input_ = self.inputs.get(name)
+        if input_ is None or input_.texts is None:
+            raise HarnessError(f"{self.metric}: its samples are of '{name}', no input with texts")
+        texts = self._chosen(input_, input_.texts, part)
+        embedded = self._chosen(input_, self.job.texts(input_), part)
+        rewritten = {"embedded" if single else f"{name}_embedded": embedded}
+        columns: dict[str, Sequence[Any]] = {name: texts}
+        if single:
+            columns = {"input": [name] * len(texts), "text": texts}
+        return columns | (rewritten if embedded != texts else {})
+
+    def _clusters(self, name: str, part: Samples) -> dict[str, Sequence[int]]:
+        """Return the column of the clusters of an input, if items share one."""
+        input_ = self.inputs[name]
+        codes = self._chosen(input_, input_.clusters.tolist(), part)
+        return {"cluster": codes} if len(set(codes)) < len(codes) else {}
+
+    def _chosen(self, input_: Input, values: Sequence[Any], part: Samples) -> list[Any]:
+        """Return the values of the items of a part, from those of all rows of the input."""
+        kept = list(itertools.compress(values, self.kept[input_.group]))
+        if part.rows is None:
+            return kept
+        try:
+            return [kept[row] for row in np.asarray(part.rows).tolist()]
+        except (IndexError, TypeError):
+            raise HarnessError(
+                f"{self.metric}: its samples have rows that '{input_.name}' does not have"
+            ) from None
+
+
+def _values(values: Any) -> list[Any]:
+    """Return the values of a column as JSON values; NaN and infinity become None."""
+    return [_finite(value) for value in map(json_like, values)]
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return finite(value) if isinstance(value, float) else value
+
+
+@dataclass(frozen=True)
+class MetricScores:
+    """The scores of a metric on a scenario.
+
+    Parameters
+    ----------
+    scenario, measurement
+        The scenario, and the metric with its inputs.
+    options
+        Options of the metric, defaults included.
+    scores
+        Scores by name.
+    coverage
+        How many distinct texts had a usable vector; `ModelFacts` adds what the model says of them.
+    clusters
+        Number of distinct items that the texts were made of.
+    overlap
+        Texts of the task that the mitigator was fitted on, in any spelling that the model reads
+        alike.
+    seconds
+        Time that the metric took.
+    samples
+        What each item contributes, by score; None if it was not asked for.
+    """
+
+    scenario: Scenario
+    measurement: Measurement
+    options: Mapping[str, Any]
+    scores: Mapping[str, Score]
+    coverage: Coverage
+    clusters: int
+    overlap: tuple[str, ...]
+    seconds: float
+    samples: Mapping[str, Sequence[SampleRow]] | None = None
+
+    @property
+    def lacks_samples(self) -> bool:
+        """Whether samples were asked for, and the metric gives none of a value."""
+        samples, scores = self.samples, self.scores
+        if samples is None or any(samples.values()):
+            return False
+        return any(math.isfinite(score.value) for score in scores.values())
 
 
 @dataclass(frozen=True)
@@ -76,7 +245,7 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
             language=file.language,
             scenario=result.scenario.name,
             metric=metric.name,
-            options=labels.public(json_like(result.options)),
+            options=names.public_value(json_like(result.options)),
             score=name,
             primary=(result.scenario.name, metric.name, name) == primary,
             value=value,
@@ -166,3 +335,200 @@ def _interval(score: Score) -> IntervalPart | None:
     return IntervalPart(
         low=interval.low, high=interval.high, level=interval.level, method=interval.method
     )
+
+
+# How frequent the words of a score are, from their places in the vocabulary of a word embedder.
+#
+# Vectors depend on frequency, so that scores of bias do, even where there is no bias: Valentini,
+# Rosati, Fernandez Slezak and Altszyler (2022), The undesirable dependence on frequency of gender
+# bias metrics based on word embeddings. They show the effect and give no threshold; the two below
+# are the harness's own.
+
+
+Ranks = Callable[[Sequence[str]], Sequence[int] | None]
+"""Returns the rank of each word, 1 for the most frequent one and 0 if it is unknown, or None."""
+FREQUENT = 50_000
+"""Words of greater rank are rare. Bolukbasi et al. (2016) study the 50,000 most frequent words."""
+UNLIKE = 3.0
+"""Contrasted sets whose typical ranks differ by this factor, about half an order of magnitude, are
+unlike."""
+SHOWN = 4
+"""Most tasks that a notice names."""
+
+
+def frequency_of(measurement: Measurement, ranks: Ranks) -> Frequency | None:
+    """Return the typical rank of each input; None if the order of the vocabulary is unknown."""
+    typical: dict[str, float] = {}
+    rare: dict[str, int] = {}
+    for parameter, input_ in measurement.inputs.items():
+        if input_.texts is None or input_.vocabulary:
+            continue
+        words = list(dict.fromkeys(input_.texts))
+        of_words = ranks(words)
+        if of_words is None:
+            return None
+        known = {word: rank for word, rank in zip(words, of_words, strict=True) if rank}
+        if known:
+            typical[parameter] = math.exp(fmean(map(math.log, known.values())))
+        rare |= {word: rank for word, rank in known.items() if rank > FREQUENT}
+    contrast = measurement.metric.contrast
+    pairs = [] if contrast is None else [contrast.sides, contrast.towards]
+    return Frequency(
+        ranks={parameter: round(rank) for parameter, rank in typical.items()},
+        unlike={
+            " and ".join(pair): round(ratio, 1)
+            for pair in pairs
+            if len(pair) == 2 and set(pair) <= set(typical)
+            if (ratio := _ratio(*(typical[name] for name in pair))) >= UNLIKE
+        },
+        rare=tuple(rare),
+    )
+
+
+def frequency_notices(records: Iterable[Record], model: str) -> list[str]:
+    """Return what the user should know of the frequency of the words of bias tasks."""
+    unlike: dict[str, str] = {}
+    rare: dict[str, str] = {}
+    for record in records:
+        frequency = record.coverage.frequency
+        if frequency is None or record.task.measures != "bias":
+            continue
+        if frequency.unlike:
+            unlike[record.task.name] = f"{max(frequency.unlike.values()):g} ×"
+        if frequency.rare:
+            rare[record.task.name] = f"{len(frequency.rare)}"
+    lines = []
+    if unlike:
+        lines.append(
+            f"{model}: contrasted words differ in frequency in {_listed(unlike)}: "
+            "part of the association may be frequency (coverage.frequency)"
+        )
+    if rare:
+        lines.append(
+            f"{model}: words that are not among the {FREQUENT:,} most frequent ones in "
+            f"{_listed(rare)}: their vectors are less certain (coverage.frequency)"
+        )
+    return lines
+
+
+def _ratio(first: float, second: float) -> float:
+    return max(first, second) / min(first, second)
+
+
+def _listed(by_task: dict[str, str]) -> str:
+    named = [f"{task} ({value})" for task, value in list(by_task.items())[:SHOWN]]
+    more = len(by_task) - len(named)
+    return ", ".join(named) + (f" and {more} more" if more else "")
+
+
+# What only the model knows about the texts of a score: which it cuts, and how frequent words are.
+#
+# The main process adds it to records, wherever they were computed.
+
+
+@dataclasses.dataclass(frozen=True)
+class _Facts:
+    """Facts as in a record's coverage."""
+
+    truncated: int | None
+    frequency: Frequency | None
+
+
+class ModelFacts:
+    """Adds to records what the model knows about their texts.
+
+    Parameters
+    ----------
+    vectors
+        The model.
+    """
+
+    def __init__(self, vectors: StoredEmbedder) -> None:
+        self._vectors = vectors
+        # By task, scenario and metric, since the words are the same under every mitigator.
+        self._frequency: dict[tuple[str, str, str], Frequency | None] = {}
+
+    def added(self, job: Job, records: Sequence[Record]) -> list[Record]:
+        """Return the records of a job with these facts in their coverage."""
+        facts = {
+            (scenario.name, measurement.metric.name): _Facts(
+                self._truncated(job, measurement.inputs.values()),
+                self._frequency_of(job, scenario.name, measurement),
+            )
+            for scenario in job.task.scenarios
+            for measurement in scenario.measurements
+        }
+        updated = []
+        for record in records:
+            of_record = facts[record.scenario, record.metric]
+            update = {"truncated": of_record.truncated, "frequency": of_record.frequency}
+            coverage = record.coverage.model_copy(update=update)
+            updated.append(record.model_copy(update={"coverage": coverage}))
+        return updated
+
+    def _truncated(self, job: Job, inputs: Iterable[Input]) -> int | None:
+        """Return how many distinct texts the model cuts; None if it cannot say."""
+        too_long: set[str] = set()
+        for input_ in inputs:
+            if input_.texts is None:
+                continue
+            with self._vectors.reading(input_.role):
+                cut = self._vectors.truncated(job.texts(input_))
+            if cut is None:
+                return None
+            too_long.update(itertools.compress(input_.texts, cut))
+        return len(too_long)
+
+    def _frequency_of(self, job: Job, scenario: str, measurement: Measurement) -> Frequency | None:
+        key = job.task.name, scenario, measurement.metric.name
+        if key not in self._frequency:
+            self._frequency[key] = frequency_of(measurement, self._vectors.ranks)
+        return self._frequency[key]
+
+
+# What the user should know of a run, a line each.
+
+
+def notes(jobs: Iterable[Job]) -> list[str]:
+    """Return the notes of the mitigators of jobs, a line each."""
+    return [
+        f"'{job.part.label}': {note}"
+        for job in jobs
+        for chain in job.chains
+        for note in chain.notes
+    ]
+
+
+def unlike(records: Iterable[Record], vectors: StoredEmbedder) -> list[str]:
+    """Return the likely reason why a model lacks half of the words of some tasks, in one line."""
+    missing: dict[str, None] = {}
+    tasks: dict[str, None] = {}
+    for record in records:
+        coverage = record.coverage
+        if coverage.asked and coverage.asked >= 2 * coverage.found:
+            missing |= dict.fromkeys(coverage.missing)
+            tasks[record.task.name] = None
+    reason = vectors.unlike(list(missing)) if missing else None
+    if reason is None:
+        return []
+    listed = ", ".join(list(tasks)[:SHOWN])
+    more = f" and {len(tasks) - SHOWN} more" if len(tasks) > SHOWN else ""
+    return [
+        f"{vectors.info.name}: half of the words of {listed}{more} or more have no vector; {reason}"
+    ]
+
+
+def missing_words(jobs: Iterable[Job], model: str) -> list[str]:
+    """Return a line for each list of words of a fit that the model does not have."""
+    mitigators: dict[tuple[str, ...], list[str]] = {}
+    for job in jobs:
+        for stage in job.mitigator.mitigators:
+            if stage.missing_words:
+                on = f" on {job.concept.name}" if job.concept else ""
+                mitigators.setdefault(stage.missing_words, []).append(f"'{job.part.label}'{on}")
+    lines = []
+    for words, labels in mitigators.items():
+        more = f" and {len(words) - 5} more" if len(words) > 5 else ""
+        under = ", ".join(dict.fromkeys(labels))
+        lines.append(f"{under}: fitted without {', '.join(words[:5])}{more}, which {model} lacks")
+    return lines

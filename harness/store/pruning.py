@@ -8,7 +8,7 @@ marked, and deleted by the first `prune` after an hour.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -17,13 +17,10 @@ import numpy as np
 
 from harness.errors import DiskError
 from harness.folders import Place
-from harness.store import model_file, segment
-from harness.store.contents import Info
-from harness.store.folder import Folder
-from harness.store.key_index import DamagedSegments, KeyIndex
-from harness.store.places import folders_in
+from harness.store import segment
+from harness.store.folder import Folder, folders_in, read_model_file
 from harness.store.segment import Segment
-from harness.store.store import Store
+from harness.store.store import DamagedSegments, Info, KeyIndex, Store
 
 _SMALL = 4096  # rows; segments with fewer rows are merged
 _MERGED_BYTES = 64 << 20
@@ -55,29 +52,6 @@ def stores(folder: Place) -> list[Info]:
     """Return the content of each store of a folder, the most recently used first."""
     infos = [store.info() for store in _stores(folder) if not store.files.is_removed()]
     return sorted(infos, key=lambda info: info.last_used, reverse=True)
-
-
-def has_older(store: Store, folder: Place, facts: Mapping[str, object]) -> bool:
-    """Return whether a new store has the model of another one, named by an older rule.
-
-    Parameters
-    ----------
-    store
-        The store; only an empty one is new.
-    folder
-        Folder of all stores.
-    facts
-        What model files state of the model: its name, kind and revision.
-    """
-    if store.files.names() or model_file.read(store.files):
-        return False
-    for files in folders_in(folder):
-        known = model_file.read(files)
-        if known and model_file.RULE not in known:
-            same = (known.get(fact) == facts[fact] for fact in ("name", "kind", "revision"))
-            if all(same) and files.names():
-                return True
-    return False
 
 
 def store_of(info: Info) -> Store:
@@ -203,7 +177,7 @@ def _store(folder: Place, files: Folder) -> Store | None:
 
 
 def _fingerprints(files: Folder) -> Iterator[str]:
-    stated = model_file.read(files).get("fingerprint")
+    stated = read_model_file(files).get("fingerprint")
     if isinstance(stated, str):
         yield stated
     for name in files.names():

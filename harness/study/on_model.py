@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from harness.embedder import Embedder
 from harness.mitigator import clone
 from harness.run import recording
-from harness.study import bench as benches
 from harness.study import leaks
+from harness.study.bench import prepare
 from harness.study.candidates import Candidate
 from harness.study.folds import Fold, deal
 from harness.study.judging import Result, Unit
@@ -39,7 +39,7 @@ class OnModel:
     def __init__(self, study: Study, embedder: Embedder, run: str) -> None:
         self.study, self.info, self.run = study, embedder.info, run
         file = study.file
-        self.bench = benches.prepare(study, embedder)
+        self.bench = prepare(study, embedder)
         self.folds = deal(
             len(self.bench.items),
             folds=file.folds,

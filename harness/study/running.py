@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness import folders, parallel
 from harness.embedder import Embedder
-from harness.encode import canary
+from harness.encode import admission
 from harness.encode.engine import Engine
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import (
@@ -20,12 +20,11 @@ from harness.errors import (
     UsageError,
 )
 from harness.progress import Progress, shown
-from harness.registry import files
-from harness.registry.beside import with_concepts_beside
-from harness.registry.registry import Registry
+from harness.registry import discovery
+from harness.registry.registry import Registry, with_concepts_beside
 from harness.results import jsonl
 from harness.results.folder import STUDY
-from harness.run.same_models import Entry, distinct
+from harness.run.evaluation import Entry, distinct
 from harness.run.settings import paths
 from harness.study import judging
 from harness.study.judging import Place
@@ -90,7 +89,7 @@ def run_study(
     folders_ = paths(include)
     registry = Registry(include=folders_, trust=paths(trust, "trust"))
     registry.data.progress = shown(progress)
-    document = files.find(registry.study_files, study)
+    document = discovery.find_file(registry.study_files, study)
     study_ = resolved(registry, document)
     path = Path(results) / f"{folders.safe_name(study_.file.name)}{STUDY}"
     file = jsonl.RecordsFile(path, StudyRecord)
@@ -198,7 +197,7 @@ class _Runner:
 
     def run(self, model: str, embedder: Embedder) -> int:
         """Judge and record what is not recorded of a model; return the number of new records."""
-        self.notices += canary.settle(embedder, self.store, self.progress.say)
+        self.notices += admission.settle(embedder, self.store, self.progress.say)
         place = Place(model, embedder.info.fingerprint, self.include, self.store)
         if embedder.info.kind == "text":  # workers only read
             embedder = judging.stored(embedder, place, self.progress, self.engine)

@@ -8,8 +8,14 @@ from __future__ import annotations
 
 import polars as pl
 
-from harness.leaderboard.boards.cells import BASELINES
-from harness.leaderboard.boards.ranking import DIGITS, means, rank
+from .cells import (
+    BASELINES,
+)
+from .ranking import (
+    DIGITS,
+    means,
+    rank,
+)
 
 EVIDENCE = 0.05
 """A change with a p-value below this after Holm's correction has evidence."""

@@ -12,8 +12,9 @@ from harness.embedder import Embedder
 from harness.embedder import Kind as EmbedderKind
 from harness.errors import InvalidOption, NotApplicable, suggestion
 from harness.mitigator import Mitigator, clone
-from harness.plugins.texts import edits
-from harness.plugins.texts.mentions import KINDS, Kind, Mention
+
+from ..texts import edits
+from ..texts.mentions import KINDS, Kind, Mention
 
 ALL = "all"
 
@@ -143,7 +144,7 @@ class Anonymize(Mitigator):
         """Return the mitigator with the spaCy pipeline of a language, if no model is named."""
         if self.model is not None or self.engine != "spacy" or language == "en":
             return self
-        from harness.plugins.texts.spacy_mentions import PIPELINES
+        from ..texts.spacy_mentions import PIPELINES
 
         if language not in PIPELINES:
             raise NotApplicable(
@@ -203,7 +204,7 @@ class Anonymize(Mitigator):
         kinds = parse_entities(self.entities)
         if self.engine == "llm":
             return self._of_language_model(kinds)
-        from harness.plugins.texts.spacy_mentions import MODEL, SpacyMentions
+        from ..texts.spacy_mentions import MODEL, SpacyMentions
 
         defaults = inspect.signature(Anonymize).parameters
         options = ("base_url", "key", "prompt", "seed", "temperature")
@@ -216,9 +217,9 @@ class Anonymize(Mitigator):
         return _FoundNames(finder, self.mode, self.identifiers)
 
     def _of_language_model(self, kinds: tuple[Kind, ...]) -> Editor:
-        from harness.plugins.embedders.hosted.chat import Chat
-        from harness.plugins.texts.language_model import LanguageModelMentions
-        from harness.plugins.texts.prompted_edits import PromptedEdits
+        from ..embedders.hosted.chat import Chat
+        from ..texts.language_model import LanguageModelMentions
+        from ..texts.prompted_edits import PromptedEdits
 
         if self.model is None:
             raise InvalidOption(
@@ -233,7 +234,7 @@ class Anonymize(Mitigator):
         return _FoundNames(LanguageModelMentions(chat, kinds=kinds), self.mode, self.identifiers)
 
     def _paper_prompt(self, kinds: tuple[Kind, ...]) -> str:
-        from harness.plugins.texts import prompted_edits
+        from ..texts import prompted_edits
 
         if self.identifiers != "letters":
             raise InvalidOption("anonymize?prompt=paper: the prompt asks for identifiers=letters")

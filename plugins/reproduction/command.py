@@ -12,19 +12,21 @@ import click
 from harness.commands import arguments
 from harness.folders import Place
 
+from .rows import PaperFile
+from .status import Result
+
 if TYPE_CHECKING:
-    from harness.plugins.reproduction.rows import PaperFile
-    from harness.plugins.reproduction.running import Findings
-    from harness.plugins.reproduction.status import Result
-    from harness.plugins.reproduction.values import Value
+    from .rows import PaperFile, Value
+    from .status import Findings, Result
 
 WIDEST = 48
 """Characters of a cell in the terminal."""
 
 
 def _papers(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from harness.plugins.reproduction import rows
     from harness.registry.registry import Registry
+
+    from . import rows
 
     return [name for name in rows.read(Registry()) if name.startswith(incomplete)]
 
@@ -87,8 +89,9 @@ def run(options: Options) -> int:
     """Find the values, print the tables, and write what was asked for."""
     from harness import folders
     from harness.errors import HarnessError, InvalidFile, UsageError
-    from harness.plugins.reproduction import page, rows, status
     from harness.registry.registry import Registry
+
+    from . import page, rows, status
 
     if options.model and (options.no_run or options.record or options.out):
         raise UsageError("--model compares a model of yours: omit --no-run, --record and --out")
@@ -130,11 +133,12 @@ def run(options: Options) -> int:
 def _findings(options: Options, papers: Sequence[PaperFile]) -> Findings:
     """Return the values that running the tasks gives, and those of recorded studies."""
     from harness import progress
-    from harness.plugins.reproduction import running
+
+    from . import status
 
     if options.no_run:
-        return running.Findings()
-    findings = running.scores(
+        return status.Findings()
+    findings = status.scores(
         papers,
         model=options.model,
         results=options.results,
@@ -143,7 +147,7 @@ def _findings(options: Options, papers: Sequence[PaperFile]) -> Findings:
         trust=options.trust,
         progress=progress.for_terminal(),
     )
-    studies = running.studies(papers, options.results)
+    studies = status.studies(papers, options.results)
     findings.values |= studies.values
     findings.missing |= studies.missing
     return findings
@@ -156,23 +160,23 @@ def _with_recorded(
 
     Records the new values if asked to.
     """
-    from harness.plugins.reproduction import values
-    from harness.plugins.reproduction.selection import ScoreSelection
+    from . import rows
+    from .rows import ScoreSelection
 
     merged: dict[str, Value] = {}
     for file in papers:
         folder = file.path.parent
-        recorded = values.read(folder)
+        recorded = rows.read_values(folder)
         kept = dict(recorded)
         for id_, selected in file.selections.items():
             kept.pop(id_, None)
-            earlier = values.current(recorded, id_, selected)
+            earlier = rows.current(recorded, id_, selected)
             if (value := findings.values.get(id_) or earlier) is not None:
                 kept[id_] = value
                 if not (isinstance(selected, ScoreSelection) and id_ in findings.missing):
                     merged[id_] = value
         if keep and kept != recorded:
-            values.write(folder, kept)
+            rows.write_values(folder, kept)
     return merged
 
 
@@ -180,7 +184,8 @@ def _show(
     options: Options, papers: Sequence[PaperFile], shown: Sequence[Result], findings: Findings
 ) -> None:
     from harness.commands import output
-    from harness.plugins.reproduction import page, status
+
+    from . import page, status
 
     if options.as_json:
         output.as_json([_as_json(result) for result in shown])

@@ -1,34 +1,25 @@
 """The page of all rows in Markdown: a summary, then a table for each paper.
 
-A pure function of the rows and their recorded values, so that a test can compare it.
+A pure function of the rows and their recorded values.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from harness.plugins.reproduction.rows import PaperFile
-from harness.plugins.reproduction.status import SHOWN, Result, as_printed, text
-from harness.results import markup
+from harness.results.formats import markdown_grid, markdown_text
+
+from .rows import PaperFile
+from .status import SHOWN, Result, as_printed, text
 
 INTRODUCTION = """\
 # What the papers print, and what comes out here
 
-One row for each table, figure and claim of five papers. `harness reproduce` makes this page from
-the rows in `tasks/reproduction/`. Every status is computed:
-
-- **reproduced within** a tolerance: |here − printed| is at most as large; or the claim holds;
-- **differs**: by more than the tolerance, or the claim does not hold, and the row says why;
-- **needs**: something that is not here, such as a model, a data set or a key.
-
-A number that reproduces may still say nothing about bias. The column *valid score* is computed,
-too: **yes** if a ranked task ranks by this score, **no** with the reason if it is published but
-not valid ([claims](claims.md) has the measurements), and – if nothing is ranked by it.
-
-`harness reproduce PAPER` runs what the rows of a paper need. `--model NAME` shows your own model
-beside the printed values, for instance all-mpnet-base-v2 on `uriot-2024`. A task whose data is
-missing gives rows without a value.
+**reproduced**: within the tolerance, or the claim holds. **differs**: it is not, for the reason
+that the row gives. **needs**: something that is not here. *Valid score* says whether a ranked task
+ranks by this score, or why none does; a dash where nothing is ranked by it.
 """
 SOURCES = {
     "peer": "An expected value marked *peer* is that of another implementation.",
@@ -46,17 +37,32 @@ def render(papers: Sequence[PaperFile], results: Sequence[Result]) -> str:
     results
         The results of their rows.
     """
-    by_paper: dict[str, list[Result]] = {file.paper.name: [] for file in papers}
-    for result in results:
-        by_paper[result.paper].append(result)
-    parts = [INTRODUCTION, _summary(papers, by_paper)]
+    return "\n".join([INTRODUCTION, summary(papers, results), tables(papers, results)])
+
+
+def summary(papers: Iterable[PaperFile], results: Iterable[Result]) -> str:
+    """Return the table of papers: how many rows have which status."""
+    by_paper = _by_paper(results)
+    rows = []
+    for file in papers:
+        name = file.paper.name
+        counts = [sum(r.status == status for r in by_paper[name]) for status in SHOWN]
+        items = {item for r in by_paper[name] for item in r.row.items}
+        printed = [sum(item.startswith(kind) for item in items) for kind in ("Table", "Figure")]
+        rows.append((name, *map(str, (*printed, sum(counts), *counts))))
+    totals = [str(sum(int(row[i]) for row in rows)) for i in range(1, 7)]
+    columns = ("paper", "tables", "figures", "rows", *SHOWN)
+    return markdown_grid(columns, [*rows, ("**all**", *totals)]) + "\n"
+
+
+def tables(papers: Iterable[PaperFile], results: Sequence[Result]) -> str:
+    """Return a table of the rows of each paper, under a heading, with the commands below it."""
+    by_paper = _by_paper(results)
     notes = [
         line for source, line in SOURCES.items() if any(r.row.source == source for r in results)
     ]
-    if notes:
-        parts.append(" ".join(notes) + "\n")
-    for file in papers:
-        parts.append(_section(file, by_paper[file.paper.name]))
+    parts = [" ".join(notes) + "\n"] if notes else []
+    parts += [_section(file, by_paper[file.paper.name]) for file in papers]
     return "\n".join(parts)
 
 
@@ -77,20 +83,11 @@ def status(result: Result) -> str:
     return ". ".join(part.rstrip(".") for part in parts)
 
 
-def _summary(papers: Iterable[PaperFile], by_paper: dict[str, list[Result]]) -> str:
-    rows = []
-    for file in papers:
-        name = file.paper.name
-        counts = [sum(r.status == status for r in by_paper[name]) for status in SHOWN]
-        items = {item for r in by_paper[name] for item in r.row.items}
-        tables = sum(item.startswith("Table") for item in items)
-        figures = sum(item.startswith("Figure") for item in items)
-        rows.append(
-            (f"[{name}](#{name})", str(tables), str(figures), str(sum(counts)), *map(str, counts))
-        )
-    totals = [str(sum(int(row[i]) for row in rows)) for i in range(1, 7)]
-    columns = ("paper", "tables", "figures", "rows", *SHOWN)
-    return markup.grid(columns, [*rows, ("**all**", *totals)]) + "\n"
+def _by_paper(results: Iterable[Result]) -> dict[str, list[Result]]:
+    by_paper: dict[str, list[Result]] = defaultdict(list)
+    for result in results:
+        by_paper[result.paper].append(result)
+    return by_paper
 
 
 def _section(file: PaperFile, results: Sequence[Result]) -> str:
@@ -112,7 +109,7 @@ def _section(file: PaperFile, results: Sequence[Result]) -> str:
     parts = [
         f"## {file.paper.name}",
         f"{_escaped(file.paper.title)}. {_escaped(file.paper.citation)}.",
-        markup.grid(columns, rows),
+        markdown_grid(columns, rows),
     ]
     if commands:
         parts.append("\n".join(f"{i + 1}. `{command}`" for i, command in enumerate(commands)))
@@ -123,6 +120,6 @@ def _escaped(value: str) -> str:
     """Return a text for a cell in Markdown; what stands in backticks is code."""
     texts_and_codes = re.split("`([^`]+)`", value)
     return "".join(
-        f"`{part.replace('|', chr(92) + '|')}`" if i % 2 else markup.markdown(part)
+        f"`{part.replace('|', chr(92) + '|')}`" if i % 2 else markdown_text(part)
         for i, part in enumerate(texts_and_codes)
     )

@@ -33,23 +33,16 @@ NOT_RUN = {
     r"python3 -m venv .*": "makes an environment; test_packaging.py makes them",
     r"\. .*/bin/activate": "needs an environment",
     r"(harness|export) .*s3://.*": "needs a bucket; test_buckets.py has one",
-    r"harness .*--devices cuda.*": "needs two GPUs",
     r"harness .*--engine .*ray.*": "starts a cluster; test_ray.py has one",
-    r"harness eval .*residual-bias(-sentences)?": "test_tasks_page.py runs it",
-    r"harness eval .*-answers,summeval": "takes minutes; test_tasks_page.py has its values",
     r"harness train .*--device cuda.*": "needs a GPU",
-    r"harness train .*sts-train.csv.*": "takes a minute",
     r"torchrun .*": "needs several GPUs",
-    r"harness corpus .*hf://.*": "needs the network; test_entries.py has a data set",
     r"harness data fetch .*": "needs the network; test_fetching.py fetches from a local one",
     r"harness eval .*engine=llm.*": "needs an endpoint; test_anonymize_by_model.py has a local one",
     r"harness results show --over-seeds": "follows runs of an endpoint",
-    r"harness eval .*name-perturbations-(plots|books-corpus)": "takes an hour, and the network",
     r"harness train --recipe fairer-snli(?!.*--dry-run).*": "takes minutes, or a night",
     r"harness eval .*--tasks bias-in-bios": "needs the network; test_bias_in_bios.py has a sample",
-    r"harness eval .*--results board": "takes minutes; test_board_page.py repeats some scores",
+    r"harness eval .*--results board": "takes minutes; test_pages.py repeats some scores",
     r"harness results correlate .*--results board": "follows these",
-    r"harness study (run|show) (gender-|religion|context-)[a-z-]*( .*)?": "takes minutes",
 }
 """Patterns of whole commands that are not run, and the reason."""
 SHORTENED = ("--tasks all", "--tasks [w]eat-6,name-triplet[s]")  # globs: skipped without an error
@@ -219,6 +212,14 @@ def test_links_within_the_repository_have_a_target(page: Path) -> None:
 def anchors(page: Path) -> set[str]:
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}
+
+
+def test_the_places_that_contributing_names_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:harness|plugins|leaderboard|tasks|tests)/[\w/.]+)`", text)
+    assert len(named) > 10
+    places = [ROOT / name for name in named if "FAMILY" not in name]
+    assert [place for place in places if not place.exists()] == []
 
 
 @pytest.mark.parametrize("hook", discovery.HOOKS)

@@ -1,7 +1,7 @@
 """Runs and writers that are killed at random lose nothing, double nothing, and compute the same.
 
-With a few kills here; `make soak` kills a hundred times, and prints the figures of
-docs/reliability.md. HARNESS_SOAK is the number of kills.
+With a few kills here; `make soak` kills a hundred times, and prints what they
+lost. HARNESS_SOAK is the number of kills.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from killed_runs import Place
 from score_records import record
 
 from harness.results.folder import read
+from harness.results.jsonl import Verified, verify
 from harness.results.record import Record
-from harness.results.verifying import Verified, verify
 
 KILLS = int(os.environ.get("HARNESS_SOAK", "2"))
 OPTIONS = (

@@ -1,4 +1,4 @@
-"""The table of limits in the documentation is that of `harness/limits.py`."""
+"""Each limit says what it is of, and a message names the size and the limit."""
 
 from __future__ import annotations
 
@@ -6,30 +6,19 @@ import ast
 import itertools
 from pathlib import Path
 
-import pytest
-
 from harness import limits
 
-PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 
-
-def rows() -> list[str]:
-    """Return a row of the table for each limit: its value, and the first sentence about it."""
+def test_each_limit_has_a_docstring():
     body = ast.parse(Path(limits.__file__).read_text("utf-8")).body
-    lines = []
-    for statement, following in itertools.pairwise(body):
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            name = statement.targets[0].id
-            assert isinstance(following, ast.Expr), f"{name} has no docstring"
-            text = " ".join(str(ast.literal_eval(following.value)).split())
-            sentence = text.split(". ")[0].split(";")[0].split(":")[0].rstrip(".")
-            lines.append(f"| `{name}` | {getattr(limits, name):,} | {sentence} |")
-    return lines
-
-
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row.split("`")[1])
-def test_each_limit_is_documented(row):
-    assert row in PAGE.read_text("utf-8").splitlines()
+    undocumented = [
+        statement.targets[0].id
+        for statement, following in itertools.pairwise(body)
+        if isinstance(statement, ast.Assign)
+        and isinstance(statement.targets[0], ast.Name)
+        and not (isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant))
+    ]
+    assert undocumented == []
 
 
 def test_a_message_has_the_size_and_the_limit():

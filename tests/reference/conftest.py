@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness import tasks
+from harness import folders, tasks
 from harness.embedder import Embedder, ModelInfo, WordEmbedder
-from harness.plugins.embedders import packages
-from harness.plugins.embedders.vectors import glove as glove_package
 from harness.plugins.embedders.vectors import spacy_vectors
+from harness.plugins.embedders.vectors.glove import PACKAGE
 from harness.registry.registry import Registry
 from harness.scores import Score
 from harness.store.store import Store
@@ -75,7 +74,7 @@ def registry() -> Registry:
 
 @pytest.fixture(scope="session")
 def glove_50d(registry) -> WordEmbedder:
-    return _packaged(registry, glove_package.PACKAGE, "glove-6b-50d")
+    return _packaged(registry, PACKAGE, "glove-6b-50d")
 
 
 @pytest.fixture(scope="session")
@@ -84,7 +83,7 @@ def en_core_web_md(registry) -> WordEmbedder:
 
 
 def _packaged(registry: Registry, package: str, name: str) -> Any:
-    if packages.folder(package) is None:
+    if folders.of_package(package) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     return registry.embedder(name)
 

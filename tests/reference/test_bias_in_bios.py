@@ -1,9 +1,8 @@
-"""Bias in Bios on 280 biographies: the figures of docs/tasks.md, and that they are at chance."""
+"""Bias in Bios on 280 biographies: the scores, and that they are at chance."""
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from pathlib import Path
 
@@ -13,9 +12,13 @@ import pytest
 import harness
 from harness import tasks
 
-PAGE = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text(encoding="utf-8")
-SECTION = PAGE[PAGE.index("## Occupations from biographies") :].partition("\n## ")[0]
 MITIGATORS = ("none", "hard-debias", "leace", "inlp")
+SCORES = {
+    "gap_rms": (0.298, 0.283, 0.276, 0.294),
+    "gap_correlation": (0.603, 0.365, 0.337, 0.570),
+    "accuracy": (0.414, 0.404, 0.411, 0.393),
+}
+"""By mitigator, of means of GloVe's word vectors."""
 TASK = """\
 include: _bias_in_bios.yaml
 name: bios-sample
@@ -53,19 +56,16 @@ def records(fetched_data, tmp_path_factory):
     return {(record.mitigator.name, record.score): record for record in found}
 
 
-@pytest.mark.parametrize("score", ["gap_rms", "gap_correlation", "accuracy"])
-def test_the_page_has_the_scores_of_word_vectors(records, score):
-    rows = SECTION[SECTION.index("| GloVe 50d") :]
-    printed = re.search(rf"`{score}`[^|]*\| (.*) \|\n", rows)[1].split(" | ")
+@pytest.mark.parametrize("score", SCORES)
+def test_the_scores_of_word_vectors_are_as_measured(records, score):
     values = [records[name, score].value for name in MITIGATORS]
-    assert [float(number) for number in printed] == pytest.approx(values, abs=0.0006)
+    assert values == pytest.approx(SCORES[score], abs=0.0006)
 
 
 def test_the_root_mean_square_is_at_its_floor_and_the_correlation_is_not(records):
     gap, correlation = records["none", "gap_rms"], records["none", "gap_correlation"]
-    mean, sd = re.search(r"it is (\.\d+) ± (\.\d+)", SECTION).groups()
-    assert gap.floor.mean == pytest.approx(float(mean), abs=0.006)
-    assert gap.floor.sd == pytest.approx(float(sd), abs=0.006)
+    assert gap.floor.mean == pytest.approx(0.30, abs=0.006)
+    assert gap.floor.sd == pytest.approx(0.05, abs=0.006)
     assert abs(gap.value - gap.floor.mean) < 2 * gap.floor.sd
     assert gap.details["above_chance"] == 0
     assert (gap.details["classes"], gap.details["left_out"]) == (15, 13)

@@ -12,9 +12,9 @@ import pytest
 from scipy.stats import spearmanr
 
 import harness.tasks
-from harness.chain import Chain
-from harness.mitigated_embedder import MitigatedEmbedder
-from harness.plugins.embedders import packages
+from harness import folders
+from harness.chain import Chain, MitigatedEmbedder
+from harness.embedder import vocabulary_of
 from harness.plugins.embedders.vectors import spacy_vectors
 from harness.plugins.metrics.analogies import specific_words, words_of
 from harness.plugins.metrics.direct_bias import direct_bias
@@ -22,10 +22,9 @@ from harness.plugins.metrics.explained_variance import explained_variance
 from harness.plugins.metrics.indirect_bias import gender_share, indirect_bias
 from harness.plugins.metrics.occupation_projection import occupation_projection
 from harness.plugins.metrics.pair_analogies import pair_analogies
-from harness.plugins.metrics.statistics.pair_components import pair_components
+from harness.plugins.metrics.statistics.concept_scores import pair_components
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.scores import Score
-from harness.vocabulary import vocabulary_of
 
 MODELS = {"glove50": "glove-6b-50d", "md300": "en-core-web-md"}
 MEASURED = 2e-3  # the expected values' own tolerance
@@ -40,7 +39,7 @@ def name(request):
 
 @pytest.fixture(scope="module")
 def model(name, registry):
-    if packages.folder(spacy_vectors.PACKAGE) is None:
+    if folders.of_package(spacy_vectors.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     return registry.embedder(MODELS[name])
 

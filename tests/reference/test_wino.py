@@ -1,25 +1,10 @@
-"""WinoBias and Winogender on all-MiniLM-L6-v2: the figures of docs/tasks.md, and their sign."""
+"""WinoBias on all-MiniLM-L6-v2: the sign that the paper has."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import numpy as np
-import pytest
 
 from harness.plugins.metrics.similarity_gap import similarity_gap
-from harness.plugins.validity import table
-
-PAGE = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text("utf-8")
-SECTION = PAGE.partition("## Pronouns: WinoBias")[2].partition("\n## ")[0]
-
-
-@pytest.mark.parametrize("task", ["winobias-similarity", "winogender-similarity"])
-def test_the_page_has_the_recorded_slope(task, registry):
-    (recorded,) = (row.value for row in table.recorded(registry) if row.task == task)
-    printed = re.search(rf"`{task}`, slope \| 0 \| (\.\d+) \|", SECTION)[1]
-    assert float(printed) == pytest.approx(recorded, abs=0.0006)
 
 
 def test_occupations_are_closer_to_the_stereotyped_pronoun_as_in_the_paper(registry, minilm):

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from harness import tasks
-from harness.registry.files import load
+from harness.registry.discovery import load_file
 from harness.registry.registry import Registry
-from harness.task import each
+from harness.task import yaml_files
 
 FOLDER = Path(tasks.__file__).parent
-X_WEAT = each.documents(load(FOLDER / "x_weat" / "x-weat.yaml"))
-CA_WEAT = each.documents(load(FOLDER / "ca_weat" / "ca-weat.yaml"))
-PAGE = (Path(__file__).parents[2] / "docs" / "languages.md").read_text("utf-8")
+X_WEAT = yaml_files.documents(load_file(FOLDER / "x_weat" / "x-weat.yaml"))
+CA_WEAT = yaml_files.documents(load_file(FOLDER / "ca_weat" / "ca-weat.yaml"))
 
 
 @pytest.fixture(scope="module")
@@ -62,19 +61,3 @@ def test_ca_weat_is_a_control_of_its_language(document, registry):
     assert len(set(scenario.inputs["tests_of_attributes_2"].numbers)) == 8
     assert task.file.measures == "control"
     assert task.file.language == language
-
-
-def test_the_page_names_every_language_of_each_family(registry):
-    rows = [line.split(" | ") for line in PAGE.splitlines() if line.startswith("| `")]
-    stated = {
-        cells[0].split("`")[1].removesuffix("-*"): set(cells[1].split())
-        for cells in rows
-        if "-*`" in cells[0]
-    }
-    assert {"weathub", "weathub-india", "x-weat", "ca-weat"} <= stated.keys()
-    found: dict[str, set[str]] = {}
-    for name, document in registry.task_files.items():
-        families = [family for family in stated if name.startswith(f"{family}-")]
-        if families:
-            found.setdefault(max(families, key=len), set()).add(document.data.get("language", "en"))
-    assert found == stated

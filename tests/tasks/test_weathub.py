@@ -15,17 +15,17 @@ from harness import tasks
 from harness.arrays import unit_rows
 from harness.plugins.metrics.weat_mean import weat_mean
 from harness.plugins.tables import mended_tests
-from harness.registry.files import load
+from harness.registry.discovery import load_file
 from harness.registry.registry import Registry
-from harness.task import table_files
-from harness.task.table_schema import Table
+from harness.task import data_files
+from harness.task.schema import Table
 
 FAMILY = Path(tasks.__file__).parent / "weathub"
 README = (FAMILY / "README.md").read_text("utf-8")
 KEYS = dict(zip(("targ1", "targ2", "attr1", "attr2"), mended_tests.INPUTS, strict=True))
 ORIGINAL = Path(os.environ.get("HARNESS_DATA", "no such folder")) / "weathub" / "data"
-LANGUAGES = [mapping["language"] for mapping in load(FAMILY / "weathub.yaml").data["each"]]
-INDIAN = [mapping["language"] for mapping in load(FAMILY / "weathub-india.yaml").data["each"]]
+LANGUAGES = [mapping["language"] for mapping in load_file(FAMILY / "weathub.yaml").data["each"]]
+INDIAN = [mapping["language"] for mapping in load_file(FAMILY / "weathub-india.yaml").data["each"]]
 ELSEWHERE = {"weat3", "weat4", "weat5", "weat10"}
 """English tests that the family `weat` has."""
 
@@ -38,8 +38,8 @@ def registry():
 @pytest.fixture(scope="module")
 def shipped():
     """Return the lists of each language and test, as they are shipped."""
-    table = Table(**load(FAMILY / "weathub.yaml").data["tables"]["lists"])
-    rows = table_files.parse(table, FAMILY / "data" / "tests.tsv.gz")
+    table = Table(**load_file(FAMILY / "weathub.yaml").data["tables"]["lists"])
+    rows = data_files.parse_table(table, FAMILY / "data" / "tests.tsv.gz")
     return {
         (language, test): lists
         for language in dict.fromkeys(row["language"] for row in rows)

@@ -24,9 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import folders, user_files
+from harness import folders
 from harness.errors import HarnessError, ModelError, suggestion, unreadable
-from harness.plugins.embedders import config_files, weight_files
+
+from .. import weight_files
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 PREFIX = "enc_lstm."
@@ -65,11 +66,11 @@ class Config:
 
 def recognises(reference: str) -> bool:
     """Return whether a text is a folder whose config.json describes an InferSent model."""
-    file = user_files.typed(reference) / CONFIG
-    if not user_files.is_file(file):
+    file = folders.typed(reference) / CONFIG
+    if not folders.is_file(file):
         return False
     try:
-        stated = config_files.read_object(file, reference)
+        stated = weight_files.read_object(file, reference)
     except ModelError:
         return False
     return stated.get("model_type") == "infersent"
@@ -89,7 +90,7 @@ def read_config(folder: Path) -> Config:
         raise unreadable(folder)
     if not (folder / CONFIG).exists():
         raise ModelError(f"'{folder}' is not a model folder: {CONFIG} is missing")
-    stated = config_files.read(folder / CONFIG, str(folder))
+    stated = weight_files.read_config(folder / CONFIG, str(folder))
     if not isinstance(stated, dict) or stated.pop("model_type", None) != "infersent":
         raise ModelError(f'\'{folder}\': {CONFIG} must state "model_type": "infersent"')
     types: dict[str, Any] = {

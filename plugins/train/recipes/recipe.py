@@ -8,16 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from harness import user_files
+from harness import folders
 from harness.errors import InvalidOption, UsageError, suggestion
-from harness.plugins.corpora.entries import Kind
-from harness.plugins.train.recipes.recipe_file import RecipeFile, RowFile
-from harness.plugins.train.recipes.summary import Group
-from harness.plugins.train.settings import TrainSettings
 from harness.registry import trust
 from harness.registry.registry import Registry
 from harness.task import yaml_files
-from harness.task.mistakes import Collector
+from harness.task.yaml_files import Collector
+
+from ...corpora.entries import Kind
+from ..settings import TrainSettings
+from .recipe_file import RecipeFile, RowFile
+from .summary import Group
 
 HUB = "hf://"
 DATA = "HARNESS_DATA"
@@ -232,10 +233,10 @@ def _corpus(document: yaml_files.Document, file: RecipeFile) -> str:
         if source.startswith(HUB):
             return source
         data = Path(root) / source if root else None
-        if data and user_files.is_file(data) and user_files.is_inside(data, Path(root or "")):
+        if data and folders.is_file(data) and folders.is_inside(data, Path(root or "")):
             return str(data)
         beside = document.beside(source, ("corpus", i))
-        if user_files.is_file(beside):
+        if folders.is_file(beside):
             return str(beside)
     names = ", ".join(f"'{source}'" for source in file.corpus)
     raise document.error(

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness import folders
 from harness.embedder import WordEmbedder
 from harness.errors import ModelError
-from harness.plugins.embedders import file_hashes, packages
+from harness.plugins.embedders import weight_files
 from harness.plugins.embedders.transformers import minilm
 from harness.plugins.embedders.vectors import glove
 from harness.registry.registry import Registry
@@ -20,7 +21,7 @@ from harness.registry.registry import Registry
 
 @pytest.fixture
 def packaged():
-    if packages.folder(minilm.PACKAGE) is None or packages.folder(glove.PACKAGE) is None:
+    if folders.of_package(minilm.PACKAGE) is None or folders.of_package(glove.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     return Registry()
 
@@ -32,7 +33,7 @@ def test_minilm_gives_the_vectors_of_its_library(packaged):
     from sentence_transformers import SentenceTransformer
 
     embedder = packaged.embedder("all-MiniLM-L6-v2", device="cpu")
-    folder = packages.folder(minilm.PACKAGE) / "model"
+    folder = folders.of_package(minilm.PACKAGE) / "model"
     expected = SentenceTransformer(str(folder), device="cpu").encode(SENTENCES)
     np.testing.assert_allclose(embedder.encode(SENTENCES), expected, atol=1e-6)
     assert embedder.info.name == "all-MiniLM-L6-v2"
@@ -42,7 +43,7 @@ def test_minilm_gives_the_vectors_of_its_library(packaged):
 
 
 def test_minilm_has_one_fingerprint_by_its_name_and_by_its_folder(packaged):
-    folder = packages.folder(minilm.PACKAGE) / "model"
+    folder = folders.of_package(minilm.PACKAGE) / "model"
     by_name, by_folder = (
         packaged.embedder(name).info.fingerprint
         for name in ("all-MiniLM-L6-v2", f"sentence-transformers:{folder}")
@@ -107,41 +108,41 @@ def test_without_the_packages_the_models_say_how_to_install_them(tmp_path):
     )
     lines = done.stdout.splitlines()
     assert len(lines) == 2, done.stderr
-    assert all(packages.INSTALL in line for line in lines)
+    assert all(weight_files.INSTALL in line for line in lines)
 
 
 def test_a_missing_package_has_no_folder():
-    assert packages.folder("no_such_package_at_all") is None
+    assert folders.of_package("no_such_package_at_all") is None
 
 
 def test_the_hash_of_a_large_file_changes_with_the_file(tmp_path):
     path = tmp_path / "weights"
-    path.write_bytes(bytes(file_hashes.SMALL))
-    before = file_hashes.sha256(path)
-    assert before == hashlib.sha256(path.read_bytes()).hexdigest() == file_hashes.sha256(path)
-    path.write_bytes(bytes(file_hashes.SMALL) + b"more")
-    assert file_hashes.sha256(path) == hashlib.sha256(path.read_bytes()).hexdigest() != before
+    path.write_bytes(bytes(weight_files.SMALL))
+    before = weight_files.sha256(path)
+    assert before == hashlib.sha256(path.read_bytes()).hexdigest() == weight_files.sha256(path)
+    path.write_bytes(bytes(weight_files.SMALL) + b"more")
+    assert weight_files.sha256(path) == hashlib.sha256(path.read_bytes()).hexdigest() != before
 
 
 def test_a_file_with_the_size_and_time_of_another_is_hashed_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(file_hashes, "TICK", 0.0)
+    monkeypatch.setattr(weight_files, "TICK", 0.0)
     path = tmp_path / "weights"
     for replaced in (False, True):
         hashes = []
         for content in (b"a", b"b"):
             if replaced:  # as rsync does: a new file takes the place of the old one
                 path.unlink(missing_ok=True)
-            path.write_bytes(content * file_hashes.SMALL)
+            path.write_bytes(content * weight_files.SMALL)
             os.utime(path, (315532800, 315532800))
-            hashes.append(file_hashes.sha256(path))
+            hashes.append(weight_files.sha256(path))
             assert hashes[-1] == hashlib.sha256(path.read_bytes()).hexdigest()
         assert hashes[0] != hashes[1]
 
 
 def test_the_hash_of_a_file_that_changed_a_moment_ago_is_not_remembered(tmp_path):
     path = tmp_path / "weights"
-    path.write_bytes(bytes(file_hashes.SMALL))
-    file_hashes.sha256(path)
+    path.write_bytes(bytes(weight_files.SMALL))
+    weight_files.sha256(path)
     assert not (tmp_path / "cache" / "sha256").exists()
 
 
@@ -149,24 +150,24 @@ def test_a_file_named_by_a_hash_is_hashed_by_its_content(tmp_path):
     path = tmp_path / "blobs" / ("f" * 64)
     path.parent.mkdir()
     path.write_bytes(b"other")
-    assert file_hashes.sha256(path) == hashlib.sha256(b"other").hexdigest()
+    assert weight_files.sha256(path) == hashlib.sha256(b"other").hexdigest()
 
 
 def test_a_remembered_hash_is_used_and_a_damaged_one_is_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(file_hashes, "TICK", 0.0)
+    monkeypatch.setattr(weight_files, "TICK", 0.0)
     path = tmp_path / "weights"
-    path.write_bytes(bytes(file_hashes.SMALL))
-    right = file_hashes.sha256(path)
+    path.write_bytes(bytes(weight_files.SMALL))
+    right = weight_files.sha256(path)
     (note,) = (tmp_path / "cache" / "sha256").iterdir()
     note.write_text("f" * 64)
-    assert file_hashes.sha256(path) == "f" * 64
+    assert weight_files.sha256(path) == "f" * 64
     note.write_text("f" * 10)
-    assert file_hashes.sha256(path) == right
+    assert weight_files.sha256(path) == right
 
 
 def test_hashes_are_computed_without_a_writable_cache(tmp_path, monkeypatch):
     path = tmp_path / "weights"
-    path.write_bytes(bytes(file_hashes.SMALL))
+    path.write_bytes(bytes(weight_files.SMALL))
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "file"))
-    assert file_hashes.sha256(path) == hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    assert weight_files.sha256(path) == hashlib.sha256(Path(path).read_bytes()).hexdigest()

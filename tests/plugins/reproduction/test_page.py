@@ -1,18 +1,15 @@
-"""The page of all rows is what the rows and their recorded values give, and these still hold."""
+"""Every table and figure of the papers has a row with a status; recorded values still hold."""
 
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import pytest
 
-from harness.plugins.reproduction import page, rows, running, status, values
-from harness.plugins.reproduction.selection import ScoreSelection
-from harness.plugins.reproduction.standing import NOT_VALID
+from harness.plugins.reproduction import rows, status
+from harness.plugins.reproduction.rows import NOT_VALID, ScoreSelection
 from harness.registry.registry import Registry
 
-PAGE = Path(__file__).parents[3] / "docs" / "reproduction.md"
 PAPERS = ("bolukbasi-2016", "dolci-2023", "name-bias", "uriot-2024", "zambrano-2024")
 CHEAP = {  # run here; the others take longer
     "age-traits",
@@ -32,16 +29,13 @@ def papers():
 @pytest.fixture(scope="module")
 def recorded(papers):
     return {
-        id_: value
-        for file in papers.values()
-        for id_, selected in file.selections.items()
-        if (value := values.current(values.read(file.path.parent), id_, selected)) is not None
+        id_: v for file in papers.values() for id_, v in rows.read_values(file.path.parent).items()
     }
 
 
 @pytest.fixture(scope="module")
-def results(papers, recorded):
-    return [r for file in papers.values() for r in status.results(file, recorded, {})]
+def results(papers):
+    return status.recorded(papers.values())
 
 
 def test_all_papers_have_rows(papers):
@@ -74,15 +68,10 @@ def test_scores_that_are_not_valid_are_known_scores_with_a_reason():
         assert reason
 
 
-def test_the_page_is_what_the_rows_and_recorded_values_give(papers, results):
-    made = page.render(list(papers.values()), results)
-    assert PAGE.read_text("utf-8") == made, "harness reproduce --no-run --out docs/reproduction.md"
-
-
 def test_no_recorded_value_is_left_of_a_row_that_is_gone(papers):
     selected = {id_ for file in papers.values() for id_ in file.selections}
     (folder,) = {file.path.parent for file in papers.values()}
-    assert set(values.read(folder)) <= selected
+    assert set(rows.read_values(folder)) <= selected
 
 
 def test_cheap_rows_give_their_recorded_values_again(papers, recorded, tmp_path):
@@ -95,7 +84,7 @@ def test_cheap_rows_give_their_recorded_values_again(papers, recorded, tmp_path)
         })
         for file in papers.values()
     ]  # fmt: skip
-    found = running.scores(cheap, results=None, cache=tmp_path, progress=False)
+    found = status.scores(cheap, results=None, cache=tmp_path, progress=False)
     assert (found.missing, found.failed) == ({}, [])
     assert len(found.values) >= 30
     for id_, value in found.values.items():

@@ -1,0 +1,346 @@
+"""The scores of real models that are kept for the documentation, and the tables made of them.
+
+`docs/figures/board.jsonl.gz` holds them; `python docs/pages.py --keep results/` writes it from the
+results folders of the commands in docs/board.md, docs/downstream.md and docs/languages.md.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import re
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import polars as pl
+
+from harness.leaderboard import building
+from harness.leaderboard.boards.board import Board
+from harness.names import NONE
+from harness.plugins.validity.page import number
+from harness.registry.registry import Registry
+from harness.results.comparison import (
+    SIGNIFICANT,
+    Correlation,
+    Correlations,
+    correlate,
+    of_other_metrics,
+)
+from harness.results.folder import read_results
+from harness.results.record import Record
+from harness.run.tasks import list_tasks, select
+
+KEPT = Path(__file__).parent / "figures" / "board.jsonl.gz"
+INTRINSIC, DOWNSTREAM = "social-bias-encoders", "downstream"
+OTHER = "other metrics"
+"""Intrinsic tasks that are scored by another metric than the downstream ones."""
+LANGUAGES = {"universal": "control", "gender": "gender"}
+"""Scenarios of the association tests in many languages that have a table of their own."""
+_DETAILS = ("alternative", "reversed", "undone")
+"""Details that a board reads."""
+
+
+def keep(results: Sequence[Path]) -> None:
+    """Write the records that the tables need into the file of kept scores."""
+    lines = []
+    for record in read_results(*results):
+        if record.mitigator.label == "normalize":  # changes no cosine: its points are (0, 0)
+            continue
+        if not (record.primary or _is_of_languages(record)):
+            continue
+        details = {key: record.details[key] for key in _DETAILS if key in record.details}
+        small = {"run": "board", "details": details, "tables": {}, "figures": {}, "samples": None}
+        lines.append(record.model_copy(update=small).line())
+    KEPT.write_bytes(gzip.compress("".join(sorted(lines)).encode(), 9, mtime=0))
+
+
+class Scores:
+    """The kept scores, and the tables that are made of them."""
+
+    def __init__(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()  # as long as the scores are used
+        self.file = Path(self.folder.name) / "board.jsonl"
+        self.file.write_bytes(gzip.decompress(KEPT.read_bytes()))
+        self.registry = Registry()
+        self.records = read_results(self.file)
+
+    def board(self, benchmark: str, kind: str) -> Board:
+        """Return the board of the tasks of a benchmark."""
+        ranked = building.rank([self.file], self.registry, tasks=[benchmark])
+        return next(board for board in ranked.boards if board.kind == kind)
+
+    def models(self, benchmark: str, kind: str) -> str:
+        """Return the table of models: bias above the floor, with intervals and ranks."""
+        rows = self.board(benchmark, kind).rows.filter(mitigator=NONE)
+        lines = [
+            [
+                row["model"],
+                number(row["bias"]),
+                ends(row["bias_low"], row["bias_high"]),
+                ranks(row),
+                str(row["bias_tasks"] or "–"),
+                number(row["usefulness"]),
+                ends(row["usefulness_low"], row["usefulness_high"]),
+                row["unusable"] or ("reference" if row["role"] == "reference" else ""),
+            ]
+            for row in rows.iter_rows(named=True)
+        ]
+        columns = ["", "bias", "95 % interval", "ranks", "tasks", "usefulness", "95 % interval", ""]
+        return table(columns, lines)
+
+    def tasks(self, benchmark: str, kind: str) -> str:
+        """Return the table of tasks: each model's value with its floor."""
+        board = self.board(benchmark, kind)
+        is_constant = pl.col("model").cast(pl.String).str.starts_with("constant")
+        cells = board.cells.filter(pl.col("mitigator") == NONE, ~is_constant)
+        models = [m for m in board.rows["model"].unique(maintain_order=True) if m in cells["model"]]
+        bias = board.tasks.filter(pl.col("measures") == "bias")
+        lines = []
+        for task in bias.sort("not_ranked", "task", nulls_last=False).iter_rows(named=True):
+            of = {r["model"]: r for r in cells.filter(task=task["task"]).iter_rows(named=True)}
+            shown = [of.get(model) for model in models]
+            mark = "" if task["not_ranked"] is None else " *"
+            name = f"`{task['task']}`{mark}"
+            lines.append([name, ideal(task["ideal"]), *map(with_floor, shown)])
+        return table(["task", "fair", *models], lines)
+
+    @functools.cache  # noqa: B019  # lives as long as the script
+    def correlated(self, category: str | None, *, other_metrics: bool = False) -> Correlations:
+        """Return correlations of the two benchmarks, or of their tasks of a category."""
+        files = [entry.file for entry in list_tasks(self.registry)]
+        required = {file.name for file in files if file.required}
+        of_category = {file.name for file in files if category in (None, file.category)}
+        intrinsic, downstream = (
+            {entry.file.name for entry in select(self.registry, [name])} & of_category
+            for name in (INTRINSIC, DOWNSTREAM)
+        )
+        records = [record for record in self.records if record.model.kind == "text"]
+        if other_metrics:
+            intrinsic = of_other_metrics(records, intrinsic, downstream)
+        return correlate(records, intrinsic, downstream, required)
+
+    def of_means(
+        self, over: str, category: str | None, *, other_metrics: bool = False
+    ) -> Correlation:
+        """Return the correlation of the means of all tasks, over models or mitigators."""
+        found = self.correlated(category, other_metrics=other_metrics)
+        return next(part for part in found.over if (part.over, part.task) == (over, None))
+
+    @functools.cached_property
+    def metrics(self) -> dict[str, str]:
+        """The metric of the primary score of each task."""
+        return {record.task.name: record.metric for record in self.records if record.primary}
+
+    def correlations(self) -> str:
+        """Return the table of the correlations of the intrinsic and the downstream benchmark."""
+        selections = {"all": (None, False), "gender": ("gender", False), OTHER: ("gender", True)}
+        return table(
+            ["over", "intrinsic tasks", "number", "points", "Spearman", "95 % interval"],
+            [
+                [
+                    over,
+                    label,
+                    f"{part.tasks[0]} and {part.tasks[1]}",
+                    str(len(part.points)),
+                    number(part.spearman),
+                    interval(part),
+                ]
+                for over in ("models", "mitigators")
+                for label, (category, other_metrics) in selections.items()
+                for part in [self.of_means(over, category, other_metrics=other_metrics)]
+            ],
+        )
+
+    def correlations_by_task(self) -> str:
+        """Return the table of the correlations of each downstream task, for gender."""
+        every = self.correlated("gender").by_task
+        other = self.correlated("gender", other_metrics=True).by_task
+        columns = {
+            f"over models, {OTHER}": (other, "models"),
+            f"over mitigators, {OTHER}": (other, "mitigators"),
+            "over mitigators, all metrics": (every, "mitigators"),
+        }
+        return table(
+            ["downstream task", *(name for label in columns for name in (label, "95 % interval"))],
+            [
+                [
+                    f"`{task}`",
+                    *(
+                        cell
+                        for by_task, over in columns.values()
+                        for cell in (
+                            number(by_task[task][over].spearman),
+                            interval(by_task[task][over]),
+                        )
+                    ),
+                ]
+                for task in other
+            ],
+        )
+
+    def points(self) -> str:
+        """Return the table of the means of each model that are correlated, for gender."""
+        every = self.of_means("models", "gender").points
+        other = self.of_means("models", "gender", other_metrics=True).points
+        pairs = sorted(zip(every, other, strict=True), key=lambda pair: pair[0].a)
+        return table(
+            ["", INTRINSIC, OTHER, DOWNSTREAM],
+            [
+                [point.model, number(point.a), number(same.a), number(point.b)]
+                for point, same in pairs
+            ],
+        )
+
+    def changes(self) -> str:
+        """Return the table of the mean changes by each mitigator, by metric, for gender."""
+        by_metric: dict[str, dict[str, dict[str, list[float]]]] = {}  # metric, mitigator, model
+        for task, parts in self.correlated("gender").by_task.items():
+            metric = self.metrics[task]
+            for point in parts["mitigators"].points:
+                of_models = by_metric.setdefault(metric, {}).setdefault(point.mitigator, {})
+                of_models.setdefault(point.model, []).append(point.b)
+        mitigators = next(iter(by_metric.values()))
+        return table(
+            ["", *(f"`{metric}`" for metric in by_metric)],
+            [
+                [mitigator, *(change(of[mitigator].values()) for of in by_metric.values())]
+                for mitigator in sorted(mitigators)
+            ],
+        )
+
+    def languages(self, *models: str) -> str:
+        """Return the table of languages: control and gender of each model, in units of spread."""
+        cells = self._of_languages()
+        columns = [f"{label}, {model}" for model in models for label in LANGUAGES.values()]
+        lines = [
+            [
+                language,
+                *(
+                    in_units(cells.get((model, language, scenario)))
+                    for model in models
+                    for scenario in LANGUAGES
+                ),
+            ]
+            for language in sorted({language for _, language, _ in cells})
+        ]
+        return table(["language", *columns], lines)
+
+    def controls(self, *models: str) -> str:
+        """Return the table of the number of languages in which each model passes the control."""
+        cells = self._of_languages()
+        languages = sorted({language for _, language, _ in cells})
+        lines = []
+        for model in models:
+            control, gender = (
+                {code for code in languages if is_found(cells.get((model, code, scenario)))}
+                for scenario in LANGUAGES
+            )
+            numbers = [len(languages), len(control), len(gender & control), len(gender - control)]
+            lines.append([model, *map(str, numbers)])
+        columns = ["", "languages", "control passed", "of these with gender", "gender elsewhere"]
+        return table(columns, lines)
+
+    def language(self, code: str, *models: str) -> str:
+        """Return the table of all tasks in a language, a model a column."""
+        of_task: dict[str, dict[str, Record]] = {}  # by task and model
+        for record in self.records:
+            if record.language == code and record.mitigator.label == NONE:
+                task = f"`{record.task.name}`"
+                if _is_of_languages(record):
+                    task += f", {LANGUAGES[record.scenario]}"
+                of_task.setdefault(task, {})[record.model.name] = record
+        lines = [
+            [task, ideal(next(iter(of.values())).ideal), *(with_p(of.get(m)) for m in models)]
+            for task, of in sorted(of_task.items())
+        ]
+        return table(["task", "fair", *models], lines)
+
+    def _of_languages(self) -> dict[tuple[str, str, str], Record]:
+        """Return the associations in many languages by model, language and scenario."""
+        return {
+            (record.model.name, record.language or "", record.scenario): record
+            for record in self.records
+            if _is_of_languages(record) and record.mitigator.label == NONE
+        }
+
+
+def _is_of_languages(record: Record) -> bool:
+    of_words = re.fullmatch(r"weathub-\w+", record.task.name)
+    return bool(of_words) and record.scenario in LANGUAGES and record.score == "association"
+
+
+def table(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown; all columns but the first are aligned to the right."""
+    head = "| " + " | ".join(columns) + " |\n"
+    rule = "| --- |" + " ---: |" * (len(columns) - 1) + "\n"
+    return head + rule + "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def ideal(value: float | str) -> str:
+    """Return the ideal of a score."""
+    return str(value).removesuffix(".0")
+
+
+def change(of_models: Iterable[Sequence[float]]) -> str:
+    """Return the mean change by a mitigator, and the number of models that it is negative for."""
+    means = [fmean(changes) for changes in of_models]
+    return f"{number(fmean(means))} ({sum(mean < 0 for mean in means)} of {len(means)} lower)"
+
+
+def ends(low: float | None, high: float | None) -> str:
+    """Return the ends of an interval."""
+    return "–" if low is None or high is None else f"{number(low)} to {number(high)}"
+
+
+def interval(part: Correlation) -> str:
+    """Return the ends of the interval of a correlation."""
+    return ends(part.interval.low, part.interval.high) if part.interval else "–"
+
+
+def ranks(row: dict[str, Any]) -> str:
+    """Return the rank of a row of a board with its set of ranks."""
+    low, high = row["rank_low"], row["rank_high"]
+    if row["rank"] is None:
+        return "–"
+    return f"{row['rank']}" if low is None else f"{row['rank']} ({low} to {high})"
+
+
+def with_floor(cell: dict[str, Any] | None) -> str:
+    """Return a value and, in brackets, its floor: what shuffled sides show on average."""
+    if cell is None or cell["value"] is None:
+        return "–"
+    floor = "" if cell["floor"] is None else f" ({number(cell['floor'])})"
+    return f"{number(cell['value'])}{floor}"
+
+
+def is_found(record: Record | None) -> bool:
+    """Return whether an association goes the expected way, with p < .05."""
+    if record is None or record.value is None or record.p_value is None:
+        return False
+    return record.value > 0 and record.p_value < SIGNIFICANT
+
+
+def in_units(record: Record | None) -> str:
+    """Return an association in units of the spread of all cosines, its floor and its p-value."""
+    if record is None or record.value is None or record.floor is None or record.unit is None:
+        return "–"
+    value, floor = record.value / record.unit, record.floor.mean / record.unit
+    return f"{number(value, 2)} ({number(floor, 2)}; {p_value(record)})"
+
+
+def with_p(record: Record | None) -> str:
+    """Return a value with its floor and its p-value."""
+    if record is None or record.value is None:
+        return "–"
+    floor = f"{number(record.floor.mean)}; " if record.floor else ""
+    return f"{number(record.value)} ({floor}{p_value(record)})"
+
+
+def p_value(record: Record) -> str:
+    """Return the p-value of a score."""
+    if record.p_value is None:
+        return "no p"
+    return "p < .001" if record.p_value < 0.001 else f"p {number(record.p_value)}"

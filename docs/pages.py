@@ -1,0 +1,185 @@
+"""The numbers of the documentation: written by a command, from what is kept or measured.
+
+    python docs/pages.py                   # `make pages`: write the tables that are committed
+    python docs/pages.py --keep results/   # keep the scores of results folders for the tables
+
+A comment `<!-- table: NAME ARGUMENT … -->` in a page stands for a table. If `<!-- end of table -->`
+follows, the table is committed and stands between the two. If not, only the site has it: Sphinx
+fills it in (`conf.py`).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from kept_scores import Scores, keep
+
+import harness
+from harness import folders
+from harness.commands import result_tables
+from harness.plugins.reproduction import page as reproduction_page
+from harness.plugins.reproduction import rows, status
+from harness.plugins.validity import measuring
+from harness.plugins.validity import page as validity_page
+from harness.registry.registry import Registry
+from harness.results import formats
+from harness.run.tasks import list_tasks
+from harness.task.schema import TaskFile
+
+ROOT = Path(__file__).parents[1]
+MARK = re.compile(
+    r"<!-- table: (?P<name>[\w:. -]+?) -->\n"
+    r"(?P<committed>(?:(?!<!-- table: ).)*?<!-- end of table -->)?",
+    re.DOTALL,
+)
+END = "<!-- end of table -->"
+MODEL = "all-MiniLM-L6-v2"
+MITIGATORS = ("none", "normalize", "hard-debias")
+NUMBER = re.compile(r"[+-]?\d+\.\d+")
+ROUNDING = 0.002
+"""By how much a value of an encoder may differ between machines."""
+
+
+def committed() -> list[Path]:
+    """Return the README and the pages."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def for_site(page: str) -> str:
+    """Return a page with the tables that only the site has; those that are committed stay."""
+
+    def written(match: re.Match[str]) -> str:
+        name, *arguments = match["name"].split()
+        return match[0] if match["committed"] else f"\n{table(name, arguments)}\n"
+
+    return MARK.sub(written, page)
+
+
+def up_to_date(page: str) -> str:
+    """Return a page with its committed tables written anew."""
+
+    def written(match: re.Match[str]) -> str:
+        if match["committed"] is None:
+            return match[0]
+        name, *arguments = match["name"].split()
+        old = match["committed"].removesuffix(END).strip("\n")
+        new = table(name, [*arguments, *([old] if name == "result" else [])]).strip("\n")
+        return f"<!-- table: {match['name']} -->\n\n{new}\n\n{END}"
+
+    return MARK.sub(written, page)
+
+
+def table(name: str, arguments: Sequence[str]) -> str:
+    """Return a table by its name: one of this module's, or of the kept scores."""
+    make: Callable[..., str] = TABLES.get(name) or getattr(kept_scores(), name)
+    return make(*arguments)
+
+
+@functools.cache
+def kept_scores() -> Scores:
+    """Return the kept scores; they take seconds to read."""
+    return Scores()
+
+
+def papers() -> str:
+    """Return how many rows of each paper reproduce."""
+    files = list(rows.read(Registry()).values())
+    return reproduction_page.summary(files, status.recorded(files))
+
+
+def reproduction() -> str:
+    """Return the rows of all papers."""
+    files = list(rows.read(Registry()).values())
+    return reproduction_page.tables(files, status.recorded(files))
+
+
+def validity() -> str:
+    """Return what is recorded of the validity of all tasks."""
+    return validity_page.tables(measuring.recorded(Registry()))
+
+
+def families() -> str:
+    """Return the families of tasks that there are in other languages than English."""
+    files = [entry.file for entry in list_tasks(Registry())]
+    names = {file.name.partition(f"-{file.language}")[0] for file in files if file.language != "en"}
+    members: dict[str, list[TaskFile]] = {name: [] for name in sorted(names)}
+    for file in files:
+        found = [name for name in names if file.name.startswith(f"{name}-")]
+        if found:
+            members[max(found, key=len)].append(file)
+    lines = []
+    for name, of in members.items():
+        reviewed = {file.language for file in of if file.reviewed}
+        categories = sorted({file.category for file in of})
+        lines.append(
+            [
+                f"`{name}-*`",
+                " ".join(sorted({file.language for file in of})),
+                ", ".join(categories),
+                f"`{of[0].primary.metric}`",
+                " ".join(sorted(reviewed)) or "none",
+            ]
+        )
+    return formats.markdown_grid(["tasks", "languages", "category", "metric", "reviewed"], lines)
+
+
+def result(*arguments: str) -> str:
+    """Return what `harness eval` prints of some tasks; numbers that differ by rounding stay.
+
+    Parameters
+    ----------
+    *arguments
+        The tasks, and what is printed now.
+    """
+    *tasks, old = arguments
+    records = harness.evaluate(MODEL, tasks, MITIGATORS, concept="gender", progress=False)
+    lines: list[str] = []
+    for line in result_tables.text(records.select(), intervals=False).splitlines():
+        if line.startswith("*"):
+            break  # the notes
+        if not line.strip().startswith("mean distance"):
+            lines.append(line)
+    text = "\n".join(lines).strip("\n")
+    text = "```\n" + text.replace("\n\n" + MODEL, "\n …\n\n" + MODEL) + "\n …\n```"
+    return old if differ_by_rounding(old, text) else text
+
+
+def differ_by_rounding(old: str, new: str) -> bool:
+    """Return whether two texts have the same words, and nearly the same numbers."""
+    if NUMBER.sub("", old) != NUMBER.sub("", new):
+        return False
+    pairs = zip(NUMBER.findall(old), NUMBER.findall(new), strict=True)
+    return all(abs(float(a) - float(b)) <= ROUNDING for a, b in pairs)
+
+
+TABLES: dict[str, Callable[..., str]] = {
+    "families": families,
+    "papers": papers,
+    "reproduction": reproduction,
+    "result": result,
+    "validity": validity,
+}
+
+
+def changed() -> dict[Path, str]:
+    """Return the new text of each committed page whose tables are out of date."""
+    texts = {path: path.read_text("utf-8") for path in committed()}
+    new = {path: up_to_date(text) for path, text in texts.items()}
+    return {path: text for path, text in new.items() if text != texts[path]}
+
+
+def main(*arguments: str) -> None:
+    """Write the tables; before that, keep the scores of results folders if there are any."""
+    if arguments[:1] == ("--keep",):
+        keep([Path(path) for path in arguments[1:]])
+    for path, text in changed().items():
+        folders.write_atomically(path, text.encode())
+        print(f"wrote {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
