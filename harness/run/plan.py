@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias, cast
 
-from sklearn.base import clone
-
 from harness import names
 from harness.arrays import Vectors
 from harness.chain import Chain
@@ -24,7 +22,7 @@ from harness.embedder import Embedder, ModelInfo, Role, vocabulary_of
 from harness.encode import identity, roles
 from harness.encode.roles import Spellings
 from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, one_line
-from harness.mitigator import Mitigator, check_needs
+from harness.mitigator import Mitigator, check_needs, clone
 from harness.registry.registry import Registry
 from harness.results import record
 from harness.results.record import MitigatorPart
@@ -254,7 +252,7 @@ def _copy(stage: Mitigator) -> Mitigator:
     if not isinstance(stage, Mitigator):
         raise UsageError(f"mitigators: {_expected(stage)}")
     try:
-        copy = cast("Mitigator", clone(stage))
+        copy = clone(stage)
     except Exception as error:  # scikit-learn's rules for estimators are broken
         raise UsageError(
             f"mitigators: {type(stage).__name__} cannot be copied: its arguments must be stored "

@@ -17,7 +17,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
-from sklearn.base import clone
 
 from harness import folders, parallel
 from harness.digest import json_like
@@ -25,6 +24,7 @@ from harness.embedder import Embedder
 from harness.encode import admission
 from harness.encode.engine import Engine
 from harness.encode.stored_embedder import StoredEmbedder, store_of
+from harness.mitigator import clone
 from harness.errors import (
     DiskError,
     HarnessError,

@@ -48,11 +48,10 @@ NOT_RUN = {
 SHORTENED = ("--tasks all", "--tasks [w]eat-6,name-triplet[s]")  # globs: skipped without an error
 """All tasks take minutes, and `make demo` runs them; here two tasks are run."""
 LIMITED = {
-    r"harness eval .*--tasks (gender-occ|gest|holistic|rag|seegull|stereoset|sts-bias|wino).*": 10,
     r"harness eval .*--tasks screening-.*": 40,  # fewer have no group of two names
+    r"harness eval .*--model (all-MiniLM-L6-v2|spacy:)(?!.*screening-).*": 10,
 }
-"""Evaluations of thousands of texts, and what their tasks are cut to here; tests/reference has the
-values."""
+"""Evaluations of encoders, and what their tasks are cut to here; tests/reference has the values."""
 
 
 @dataclass(frozen=True)
@@ -103,22 +102,16 @@ def documentation() -> str:
     return "\n".join(page.read_text(encoding="utf-8") for page in [*PAGES, *TUTORIALS])
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a cache folder for all pages, so that a text of several pages is encoded once."""
-    return tmp_path_factory.mktemp("cache")
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_and_code_of_a_page_run(
     page: Path,
-    cache: Path,
+    kept_cache: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HARNESS_CACHE", str(cache))
+    monkeypatch.setenv("HARNESS_CACHE", str(kept_cache))
     of_python = ""  # what the Python block before this one printed
     for block in blocks(page):
         for command in block.commands:

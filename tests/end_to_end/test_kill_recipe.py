@@ -35,6 +35,7 @@ def finished(folder: Path) -> set[str]:
     return {record.step for record in jsonl.read(folder / "steps.jsonl", StepRecord, [])}
 
 
+@pytest.mark.long
 def test_a_recipe_killed_in_training_and_in_evaluation_ends_with_the_same_tables(tmp_path):
     multiprocessing.get_context("forkserver").set_forkserver_preload(HEAVY)
     rows = {name: tiny_recipe.ROWS[name] for name in ("original", "sub80", "hd")}
