@@ -21,12 +21,11 @@ from kept_scores import Scores, keep
 import harness
 from harness import folders
 from harness.commands import result_tables
-from harness.plugins.reproduction import page as reproduction_page
-from harness.plugins.reproduction import rows, status
+from harness.plugins.reproduction import command, rows, status
+from harness.plugins.validity import measuring
 from harness.plugins.validity import page as validity_page
-from harness.plugins.validity import table as validity_table
 from harness.registry.registry import Registry
-from harness.results import markup
+from harness.results.tables import markdown_grid
 from harness.run.tasks import list_tasks
 from harness.task.schema import TaskFile
 
@@ -88,18 +87,18 @@ def kept_scores() -> Scores:
 def papers() -> str:
     """Return how many rows of each paper reproduce."""
     files = list(rows.read(Registry()).values())
-    return reproduction_page.summary(files, status.recorded(files))
+    return command.summary(files, status.recorded(files))
 
 
 def reproduction() -> str:
     """Return the rows of all papers."""
     files = list(rows.read(Registry()).values())
-    return reproduction_page.tables(files, status.recorded(files))
+    return command.row_tables(files, status.recorded(files))
 
 
 def validity() -> str:
     """Return what is recorded of the validity of all tasks."""
-    return validity_page.tables(validity_table.recorded(Registry()))
+    return validity_page.row_tables(measuring.recorded(Registry()))
 
 
 def families() -> str:
@@ -124,7 +123,7 @@ def families() -> str:
                 " ".join(sorted(reviewed)) or "none",
             ]
         )
-    return markup.grid(["tasks", "languages", "category", "metric", "reviewed"], lines)
+    return markdown_grid(["tasks", "languages", "category", "metric", "reviewed"], lines)
 
 
 def result(*arguments: str) -> str:
