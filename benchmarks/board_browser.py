@@ -27,8 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.leaderboard.site.columns import TYPES, column
-from harness.leaderboard.site.payload import script
+from harness.leaderboard.site.payload import TYPES, column, script
 
 BUDGETS = {
     "opening": 1000.0,

@@ -21,8 +21,7 @@ from harness.plugins.metrics.statistics.association import (
     resampled_associations,
     resampled_effect_sizes,
 )
-from harness.plugins.metrics.statistics.intervals import jackknife_interval
-from harness.plugins.metrics.statistics.weighted import auc, pearson, spearman
+from harness.plugins.metrics.statistics.intervals import auc, jackknife_interval, pearson, spearman
 
 DIMENSIONS = 300
 SIZES = (5, 8, 25)

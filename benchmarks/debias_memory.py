@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.arrays import Vectors
-from harness.run import vector_files
+from harness.run import debiasing
 
 LISTED = ["she", "he", "woman", "man", "girl", "boy", "mother", "father", "her", "his"]
 BLOCK = 4096
@@ -74,7 +74,7 @@ def make(path: Path, n: int, dimensions: int) -> None:
             block = words[start : start + BLOCK]
             yield block, rng.standard_normal((len(block), dimensions), dtype=np.float32)
 
-    vector_files.write(path, vector_files.format_of(path), words, dimensions, blocks())
+    debiasing.write_vectors(path, debiasing.format_of(path), words, dimensions, blocks())
 
 
 def debias(source: Path, out: Path) -> int:

@@ -22,8 +22,7 @@ from pathlib import Path
 import numpy as np
 import timing
 
-from harness.encode.batch_size import default_token_budget
-from harness.encode.batches import split, token_lengths
+from harness.encode.batches import default_token_budget, split, token_lengths
 from harness.registry.registry import Registry
 from harness.store.store import Store
 

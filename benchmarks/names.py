@@ -24,8 +24,7 @@ def texts() -> list[str]:
     """Return some texts of the shipped tasks, drawn with a fixed seed."""
     from harness.progress import Silent
     from harness.registry.registry import Registry
-    from harness.run.task_reader import TaskReader
-    from harness.run.tasks import select
+    from harness.run.tasks import TaskReader, select
     from harness.task.task import Task
 
     registry = Registry()

@@ -204,9 +204,9 @@ def harness(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
     for module in ("scipy.linalg.blas", "sklearn.cluster"):
         importlib.import_module(module)  # functions import it later; WEFE imports it at its start
 
+    from harness.embedder import vocabulary_of
     from harness.plugins.embedders.vectors.word_vectors import WordVectors
     from harness.registry.registry import Registry
-    from harness.vocabulary import vocabulary_of
 
     registry = Registry()
     vocabulary = json.loads((folder / "words.json").read_text())["words"]

@@ -22,7 +22,7 @@ from harness.leaderboard.boards.board import Board
 from harness.names import NONE
 from harness.plugins.validity.page import number
 from harness.registry.registry import Registry
-from harness.results.correlation import (
+from harness.results.comparison import (
     SIGNIFICANT,
     Correlation,
     Correlations,

@@ -21,12 +21,12 @@ from kept_scores import Scores, keep
 import harness
 from harness import folders
 from harness.commands import result_tables
-from harness.plugins.reproduction import page as reproduction_page
+from harness.plugins.reproduction import command as reproduction_page
 from harness.plugins.reproduction import rows, status
+from harness.plugins.validity import measuring
 from harness.plugins.validity import page as validity_page
-from harness.plugins.validity import table as validity_table
 from harness.registry.registry import Registry
-from harness.results import markup
+from harness.results.tables import markdown_grid
 from harness.run.tasks import list_tasks
 from harness.task.schema import TaskFile
 
@@ -99,7 +99,7 @@ def reproduction() -> str:
 
 def validity() -> str:
     """Return what is recorded of the validity of all tasks."""
-    return validity_page.tables(validity_table.recorded(Registry()))
+    return validity_page.tables(measuring.recorded(Registry()))
 
 
 def families() -> str:
@@ -124,7 +124,7 @@ def families() -> str:
                 " ".join(sorted(reviewed)) or "none",
             ]
         )
-    return markup.grid(["tasks", "languages", "category", "metric", "reviewed"], lines)
+    return markdown_grid(["tasks", "languages", "category", "metric", "reviewed"], lines)
 
 
 def result(*arguments: str) -> str:

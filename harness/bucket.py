@@ -7,19 +7,34 @@ No message has text of a server in it, since that could echo a key.
 
 from __future__ import annotations
 
+import bz2
 import contextlib
+import functools
+import gzip
+import logging
+import lzma
 import os
+import re
+import tarfile
+import tempfile
 import uuid
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import urlsplit
 
-from harness import folders
+from harness import folders, limits
 from harness.digest import digest
-from harness.errors import DiskError, HarnessError, UsageError
+from harness.errors import DiskError, HarnessError, Unavailable, UsageError
 from harness.folders import Url
+
+if TYPE_CHECKING:
+    import requests
+
 
 _EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}  # by protocol
 _VERSIONS = [
@@ -249,3 +264,247 @@ def _cause(error: Exception) -> str:
     if is_network or any(part in type(error).__name__ for part in ("Connect", "Timeout")):
         return "it cannot be reached"
     return type(error).__name__
+
+
+# Downloads of files whose hash is known: https only, of limited size, checked, never in parts.
+#
+# `pooch` writes a temporary file, checks its hash, tries once more, and gives it its name. Here are
+# the rules that it lacks. Only https has an adapter, so no redirect leaves it. The length is
+# limited while the answer streams. A file of an archive is read by its name; nothing is unpacked. A
+# host that could not be reached is not tried again by the same `Downloads`.
+
+
+TIMEOUT = (4.0, 30.0)
+"""Seconds to wait for a connection, and for the next bytes."""
+BLOCK = 1 << 16
+HUB = "hf://datasets/"
+_BROKEN_ARCHIVE = (
+    *(KeyError, EOFError, OSError, RuntimeError, NotImplementedError, zlib.error, lzma.LZMAError),
+    *(zipfile.BadZipFile, tarfile.TarError),
+)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a file is on the web.
+
+    Parameters
+    ----------
+    url
+        `https://…`, or `hf://datasets/owner/name@revision/path`. A `.gz` is decompressed.
+    sha256
+        SHA-256 of the file, after decompression.
+    member
+        Path of the file in the archive at `url`; None if that is no archive.
+    size
+        Bytes at `url`, if known: then the limit.
+    """
+
+    url: str
+    sha256: str
+    member: str | None = None
+    size: int | None = None
+
+    @property
+    def host(self) -> str:
+        """The host, to be shown, and to remember whether it can be reached."""
+        return "huggingface.co" if self.url.startswith(HUB) else urlsplit(self.url).netloc
+
+
+class Downloads:
+    """Downloads files, and remembers which hosts cannot be reached.
+
+    Archives stay in temporary files while it lives, so that two files of one are one download.
+    """
+
+    def __init__(self) -> None:
+        self._unreachable: dict[str, Unavailable] = {}
+        self._archives: dict[str, IO[bytes]] = {}
+
+    def fetch(self, address: Address, path: Path) -> None:
+        """Download a file to `path`, unless it is there; it appears there whole and checked.
+
+        Raises
+        ------
+        Unavailable
+            If the host cannot be reached, or answers with anything but the file.
+        DiskError
+            If it cannot be written.
+        """
+        import pooch
+        from requests import RequestException
+
+        if address.host in self._unreachable:
+            raise self._unreachable[address.host]
+        pooch.get_logger().setLevel(logging.ERROR)
+        files = pooch.create(
+            folders.make(path.parent),
+            base_url="",
+            registry={path.name: f"sha256:{address.sha256}"},
+            urls={path.name: address.url},
+            retry_if_failed=1,
+        )
+        try:
+            files.fetch(path.name, downloader=self._downloader(address))
+            path.chmod(0o644)  # temporary files are private; others may read this one
+        except RequestException as error:
+            raise Unavailable(f"'{address.url}' could not be fetched ({_reason(error)})") from None
+        except ValueError as error:
+            problem = str(error)
+            if "hash" in problem:
+                problem = f"its SHA-256 is not {address.sha256}"
+            raise Unavailable(f"'{address.url}' is not the expected file: {problem}") from None
+        except OSError as error:
+            raise DiskError(f"cannot write '{path}' ({error.strerror or error})") from None
+
+    def _downloader(self, address: Address) -> Callable[[str, Any, Any], None]:
+        def download(_url: str, target: Any, _pooch: object) -> None:
+            with Path(target).open("wb") as file:
+                if address.member is not None or urlsplit(address.url).path.endswith(".gz"):
+                    _unpack(self._archive(address), address, file)
+                else:
+                    self._get(address, file)
+
+        return download
+
+    def _archive(self, address: Address) -> IO[bytes]:
+        """Return the archive at an address, downloaded once."""
+        if address.url not in self._archives:
+            archive: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # it lives as long as this object
+            self._get(address, archive)
+            self._archives[address.url] = archive
+        kept = self._archives[address.url]
+        kept.seek(0)
+        return kept
+
+    def _get(self, address: Address, file: IO[bytes]) -> None:
+        from requests import ConnectionError as CannotConnect
+        from requests import ReadTimeout
+
+        url, headers = _on_hub(address.url) if address.url.startswith(HUB) else (address.url, {})
+        try:
+            response = self._session.get(url, headers=headers, stream=True, timeout=TIMEOUT)
+        except (CannotConnect, ReadTimeout) as error:
+            if isinstance(_download_cause(error), ConnectionResetError):
+                raise  # the connection was open and broke: pooch tries again
+            raise self._cannot_reach(address, _reason(error)) from None
+        except ValueError as error:  # an address, here or in a redirect, that is no https
+            raise Unavailable(f"'{address.url}' could not be fetched ({error})") from None
+        with response:
+            _stream(response, address, file)
+
+    @functools.cached_property
+    def _session(self) -> requests.Session:
+        """Connections, kept open; there are none but of https."""
+        from requests import Session
+
+        session = Session()
+        del session.adapters["http://"]
+        session.max_redirects = 5
+        return session
+
+    def _cannot_reach(self, address: Address, reason: str) -> Unavailable:
+        error = Unavailable(f"{address.host} cannot be reached: {reason}")
+        self._unreachable[address.host] = error
+        return error
+
+
+def _on_hub(url: str) -> tuple[str, dict[str, str]]:
+    """Return the https address of a file on the hub, and the headers with the user's token."""
+    from huggingface_hub import get_token, hf_hub_url
+
+    owner, name, path = url.removeprefix(HUB).split("/", 2)
+    name, _, revision = name.partition("@")
+    address = hf_hub_url(f"{owner}/{name}", path, repo_type="dataset", revision=revision or None)
+    token = get_token()
+    return address, {"Authorization": f"Bearer {token}"} if token else {}
+
+
+def _stream(response: requests.Response, address: Address, file: IO[bytes]) -> None:
+    """Write the body of an answer, up to the limit."""
+    if response.status_code == 429 or response.status_code >= 500:
+        response.raise_for_status()  # pooch tries again
+    if response.status_code != 200:
+        status = f"{response.status_code} {response.reason}"
+        raise Unavailable(f"'{address.url}' could not be fetched ({status})")
+    limit = address.size or limits.DOWNLOAD_BYTES
+    length = response.headers.get("Content-Length", "")
+    if length.isdigit() and int(length) > limit:
+        raise _too_large(address, limit)
+    _write(response.iter_content(BLOCK), file, address, limit)
+
+
+def _unpack(archive: IO[bytes], address: Address, file: IO[bytes]) -> None:
+    """Write the file that an archive, or a `.gz`, contains."""
+    member = address.member
+    try:
+        if member is None:
+            with gzip.open(archive) as source:
+                _copy(source, file, address)
+        elif zipfile.is_zipfile(archive):
+            with zipfile.ZipFile(archive) as packed, packed.open(member) as source:
+                _copy(source, file, address)
+        else:
+            archive.seek(0)
+            with tempfile.TemporaryFile() as plain:
+                _decompress(archive, plain, address)
+                with tarfile.open(fileobj=plain, mode="r:") as packed_tar:
+                    _copy(_tar_member(packed_tar, member), file, address)
+    except _BROKEN_ARCHIVE as error:
+        problem = str(error).partition("\n")[0]  # that of tarfile has several lines
+        if isinstance(error, KeyError):
+            problem = f"no file '{member}' in it"
+        raise Unavailable(f"'{address.url}' is not the expected archive: {problem}") from None
+
+
+def _decompress(archive: IO[bytes], plain: IO[bytes], address: Address) -> None:
+    """Write a tar without its compression: a small one may unpack to more than a disk holds."""
+    magic = archive.read(6)
+    archive.seek(0)
+    source: IO[bytes] = archive
+    if magic.startswith(b"\x1f\x8b"):
+        source = cast("IO[bytes]", gzip.open(archive))  # noqa: SIM115  # the archive is kept
+    elif magic.startswith(b"BZh"):
+        source = cast("IO[bytes]", bz2.open(archive))  # noqa: SIM115
+    elif magic.startswith(b"\xfd7zXZ"):
+        source = cast("IO[bytes]", lzma.open(archive))  # noqa: SIM115
+    _write(iter(lambda: source.read(BLOCK), b""), plain, address, limits.ARCHIVE_BYTES)
+    plain.seek(0)
+
+
+def _tar_member(archive: tarfile.TarFile, member: str) -> IO[bytes]:
+    source = archive.extractfile(member)
+    if source is None:
+        raise KeyError(member)
+    return source
+
+
+def _copy(source: IO[bytes] | gzip.GzipFile, target: IO[bytes], address: Address) -> None:
+    """Copy a file that is at hand, up to the limit."""
+    _write(iter(lambda: source.read(BLOCK), b""), target, address, limits.DOWNLOAD_BYTES)
+
+
+def _write(blocks: Iterable[bytes], file: IO[bytes], address: Address, limit: int) -> None:
+    n_bytes = 0
+    for block in blocks:
+        n_bytes += len(block)
+        if n_bytes > limit:
+            raise _too_large(address, limit)
+        file.write(block)
+
+
+def _too_large(address: Address, limit: int) -> Unavailable:
+    return Unavailable(f"'{address.url}' is refused: it is larger than {limit:,} bytes")
+
+
+def _download_cause(error: BaseException) -> BaseException:
+    """Return the error at the bottom of one of requests, which wraps several."""
+    parts = [getattr(error, "reason", None), *error.args]
+    inner = next((part for part in parts if isinstance(part, BaseException)), None)
+    return error if inner is None else _download_cause(inner)
+
+
+def _reason(error: BaseException) -> str:
+    """Return the cause of an error of requests, without the objects in its text."""
+    cause = _download_cause(error)
+    return re.sub(r"^(<.*?>|\w+\(.*?\)): ", "", str(cause)) or type(cause).__name__

@@ -7,15 +7,29 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    get_args,
+    runtime_checkable,
+)
 
 from harness.digest import digest
-from harness.errors import ModelError
+from harness.errors import ModelError, NotApplicable
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from harness.arrays import Floats, Vectors
+
 
 Kind: TypeAlias = Literal["word", "text"]
 """`word`: a vocabulary with vectors. `text`: an encoder."""
@@ -105,7 +119,7 @@ class ModelInfo(Card):
         with such texts are not run.
     hosted
         Whether the model is known by its address and name only, so that its provider may put
-        another one behind them: see `harness.encode.canary`. Its vectors are stored as soon as
+        another one behind them: see `harness.encode.admission`. Its vectors are stored as soon as
         they arrive, because they are paid for.
 
     Raises
@@ -178,7 +192,7 @@ class Embedder(Protocol):
     - `precision` is that of weights and arithmetic, such as `float32`, and `batch_fault` says which
       setting lets a text's vector depend on its batch, and what would be right: for the check
       before the first vector is stored (`harness.encode.admission`);
-    - `token_states(texts)` is described in `harness.token_states`.
+    - `token_states(texts)` is described in `harness.embedder`.
 
     An embedder with prompts or routes by role (`info.role_prompts`, `info.routes`) is a
     `RoleEmbedder`.
@@ -315,3 +329,164 @@ def gaussian_vectors(texts: Sequence[str], dimensions: int) -> Floats:
         seed = int.from_bytes(keys[i * SIZE : (i + 1) * SIZE], "little")
         rows[i] = np.random.default_rng(seed).standard_normal(dimensions)
     return rows
+
+
+# The vocabulary of a word embedder, read in blocks, so that it need not fit into memory.
+#
+# For mitigators that learn from many words, and for commands that change all words. Knows no file
+# format.
+
+
+BLOCK = 65_536
+"""Number of words in a block: 13 MB of float32 with 50 dimensions, 79 MB with 300."""
+
+
+class Vocabulary:
+    """Words and their vectors, in the order of the source: usually the most frequent word first.
+
+    Parameters
+    ----------
+    words
+        The words.
+    rows
+        Returns the (stop − start, d) float32 vectors of `words[start:stop]`.
+    """
+
+    def __init__(self, words: Sequence[str], rows: Callable[[int, int], Vectors]) -> None:
+        self.words, self.rows = words, rows
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def head(self, n: int) -> tuple[list[str], Vectors]:
+        """Return the first `n` words, or all if there are fewer, and their (n, d) vectors."""
+        n = min(n, len(self))
+        return list(self.words[:n]), self.rows(0, n)
+
+    def blocks(self, size: int = BLOCK) -> Iterator[tuple[list[str], Vectors]]:
+        """Yield all words in order, in blocks of `size`, with their (size, d) vectors."""
+        for start in range(0, len(self), size):
+            stop = min(start + size, len(self))
+            yield list(self.words[start:stop]), self.rows(start, stop)
+
+
+def vocabulary_of(embedder: Embedder) -> Vocabulary:
+    """Return the vocabulary of a word embedder, with the vectors that the embedder returns.
+
+    Raises
+    ------
+    NotApplicable
+        If the embedder has no vocabulary: it is a text encoder.
+    """
+    view = getattr(embedder, "vocabulary", None)
+    if isinstance(view, Vocabulary):
+        return view
+    if embedder.info.kind == "word" and isinstance(embedder, WordEmbedder):
+        vectors = embedder.vectors
+        return Vocabulary(embedder.words, lambda start, stop: vectors[start:stop])
+    raise NotApplicable(f"'{embedder.info.name}' has no vocabulary; a word embedder is required")
+
+
+# The states of a text's tokens before pooling, and the word that each token belongs to.
+#
+# With an embedder that offers `token_states`, a measure can compute how much each word contributes
+# to the vector of a text. All embedders split a text into words in the same way, so that words can
+# be compared and looked up in lists; the tokens of a word depend on the model. This module computes
+# no weights of words.
+
+
+NO_WORD = -1
+"""The word index of a token that belongs to no word: a special token, or one of a prompt."""
+# A possessive 's is a separate word, so that "woman's" is found as "woman". A punctuation mark is
+# a word too, because it takes part in pooling.
+_WORD = re.compile(r"['’]s\b|[^\W_]+(?:(?:-|['’](?!s\b))[^\W_]+)*|\S")
+
+
+class Word(NamedTuple):
+    """A word in lower case, and its position in the text: characters `start` to `end` − 1."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class TokenStates:
+    """The tokens of one text that take part in its pooling.
+
+    Parameters
+    ----------
+    words
+        The words of the text in their order, in lower case, punctuation marks included. A word
+        after the model's longest input has no token.
+    word_of
+        (T,) index in `words` of each token's word, -1 for special tokens and those of a prompt.
+    states
+        (T, d) float32 state of each token before pooling. If the model excludes its prompt from
+        pooling, the prompt's tokens are excluded here.
+    """
+
+    words: tuple[str, ...]
+    word_of: npt.NDArray[np.int64]
+    states: Vectors
+
+    def behind(self, n: int) -> TokenStates:
+        """Return the states without the first `n` tokens."""
+        return TokenStates(self.words, self.word_of[n:], self.states[n:])
+
+
+@runtime_checkable
+class TokenStatesEmbedder(Protocol):
+    """An embedder that gives access to the states of its tokens."""
+
+    @property
+    def poolings(self) -> tuple[str, ...]:
+        """How the states become one vector: `mean`, `max`, `cls`, `lasttoken`, and so on.
+
+        The vectors of several poolings are concatenated. An empty tuple: the model does not pool.
+        """
+        ...
+
+    def token_states(self, texts: Sequence[str]) -> list[TokenStates]:
+        """Return the states of each text's tokens, encoded as one batch."""
+        ...
+
+
+def words(text: str) -> list[Word]:
+    """Return the words of a text.
+
+    A word consists of letters and digits; it may have hyphens and apostrophes inside
+    (mother-in-law, don't). A possessive ('s) and any other mark are separate words.
+    """
+    return [Word(m.group().lower(), m.start(), m.end()) for m in _WORD.finditer(text)]
+
+
+def words_of_tokens(
+    text_words: Sequence[Word], offsets: npt.ArrayLike, *, shift: int = 0
+) -> npt.NDArray[np.int64]:
+    """Return (T,) the index of the word that each token belongs to, -1 for no word.
+
+    Parameters
+    ----------
+    text_words
+        Words of the text.
+    offsets
+        (T, 2) start and end of each token, in characters; equal for special tokens.
+    shift
+        Number of characters of a prompt before the text; the prompt's tokens belong to no word.
+
+    Notes
+    -----
+    A token that overlaps two words belongs to the first. A token that overlaps no word (some models
+    have tokens of spaces) belongs to the next word, or to the last word if no other follows.
+    """
+    import numpy as np
+
+    spans: npt.NDArray[Any] = np.asarray(offsets, dtype=np.int64).reshape(-1, 2) - shift
+    if not text_words:
+        return np.full(len(spans), NO_WORD, dtype=np.int64)
+    ends = np.array([word.end for word in text_words])
+    first_after = np.searchsorted(ends, np.maximum(spans[:, 0], 0), side="right")
+    word_of = np.minimum(first_after, len(text_words) - 1)
+    empty = (spans[:, 0] == spans[:, 1]) | (spans[:, 1] <= 0)
+    return np.where(empty, NO_WORD, word_of)

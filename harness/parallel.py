@@ -14,16 +14,23 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import os
 import pickle
 import re
 import signal
 import sys
+import uuid
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from types import MappingProxyType
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
 
 from harness import signals
 from harness.errors import (
@@ -35,8 +42,184 @@ from harness.errors import (
     UsageError,
     one_line,
 )
-from harness.shared import OnlyInMain
-from harness.threads import one_thread
+
+# Objects that are sent to other processes once, however many calls need them.
+#
+# They are pickled by cloudpickle, so that functions and classes of a notebook or script are sent,
+# too. Only what another process of this run has pickled is read.
+
+
+Value = TypeVar("Value")
+
+NOTHING: Mapping[str, object] = MappingProxyType({})
+OPENED = 2**28
+"""Most bytes of pickles whose objects a process keeps."""
+OBJECTS = 64
+"""Most objects that it keeps: enough for the mitigators of a run and some tasks."""
+
+
+class OnlyInMain(BaseException):
+    """A call needs what only the main process has, such as a model.
+
+    It is no Exception, so that no code between takes it for a failure.
+    """
+
+
+class Shared(Generic[Value]):
+    """An object that many calls need: pickled once, and read once in each process.
+
+    Parameters
+    ----------
+    value
+        The object.
+    apart
+        Objects that `value` refers to, by name, and that are not sent with it: others take their
+        places.
+
+    Raises
+    ------
+    Exception
+        Of any class, if the object cannot be pickled.
+    """
+
+    def __init__(self, value: Value, *, apart: Mapping[str, object] = NOTHING) -> None:
+        self.token = uuid.uuid4().hex
+        # As an array, joblib writes it to a file once, if it is large.
+        self._pickle = np.frombuffer(_pickled(value, apart), dtype=np.uint8)
+
+    def open(self, *, apart: Mapping[str, object] = NOTHING) -> Value:
+        """Return the object: the same each time in a process that keeps it.
+
+        Parameters
+        ----------
+        apart
+            What takes the place of each object that was not sent.
+
+        Raises
+        ------
+        OnlyInMain
+            If this process cannot read it, for example because a module is not found.
+        """
+        if self.token in _opened:
+            _opened.move_to_end(self.token)
+            value: Value = _opened[self.token][0]
+            return value
+        value = self.copy(apart=apart)
+        _opened[self.token] = value, len(self._pickle)
+        while len(_opened) > OBJECTS or sum(size for _, size in _opened.values()) > OPENED:
+            _opened.popitem(last=False)
+        return value
+
+    def copy(self, *, apart: Mapping[str, object] = NOTHING) -> Value:
+        """Return the object, read anew; parameters and errors are those of `open`."""
+        try:
+            value: Value = _unpickled(self._pickle, apart)
+        except Exception as error:
+            raise OnlyInMain(one_line(error)) from None
+        return value
+
+
+_opened: OrderedDict[str, tuple[Any, int]] = OrderedDict()
+
+
+def _pickled(value: object, apart: Mapping[str, object]) -> bytes:
+    import cloudpickle
+
+    names = {id(part): name for name, part in apart.items()}
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # it ships no types
+        def persistent_id(self, part: object) -> str | None:
+            return names.get(id(part))
+
+    pickler = Pickler if names else cloudpickle.Pickler
+    with io.BytesIO() as file:
+        pickler(file, protocol=pickle.HIGHEST_PROTOCOL).dump(value)
+        return file.getvalue()
+
+
+def _unpickled(content: npt.NDArray[np.uint8], apart: Mapping[str, object]) -> Any:
+    class Unpickler(pickle.Unpickler):
+        def persistent_load(self, name: str) -> object:
+            return apart[name]
+
+    return Unpickler(io.BytesIO(content.data)).load()
+
+
+# Threads of numerical libraries: one in a call, so that sums are the same in every process.
+
+
+_VARIABLE = "OMP_NUM_THREADS"
+
+
+class _Limit:
+    """Limits BLAS, OpenMP and torch to one thread, from now until it is lifted.
+
+    What this limits must be loaded. Others of these libraries are, but torch takes seconds, and is
+    loaded by the first task that needs it. It reads the environment then.
+    """
+
+    def __init__(self) -> None:
+        torch = sys.modules.get("torch")
+        self._threads: int | None = torch.get_num_threads() if torch else None
+        if torch:
+            torch.set_num_threads(1)
+        self._variable = os.environ.get(_VARIABLE)
+        os.environ[_VARIABLE] = "1"
+        self._libraries = _controller(len(sys.modules)).limit(limits=1)
+
+    def lift(self) -> None:
+        self._libraries.restore_original_limits()
+        os.environ.pop(_VARIABLE, None)
+        if self._variable is not None:
+            os.environ[_VARIABLE] = self._variable
+        if torch := sys.modules.get("torch"):
+            torch.set_num_threads(self._threads or _threads_of_torch(self._variable))
+
+
+_limits: list[_Limit] = []  # of nested contexts; only the first of them changes anything
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit numerical libraries to one thread: for small arrays that is faster, too."""
+    _limits.append(_Limit())
+    try:
+        yield
+    finally:
+        _limits.pop().lift()
+
+
+@contextlib.contextmanager
+def all_threads() -> Iterator[None]:
+    """Lift the limit of `one_thread`, such as for a model that encodes a text after all."""
+    n = len(_limits)
+    while _limits:
+        _limits.pop().lift()
+    try:
+        yield
+    finally:
+        _limits.extend(_Limit() for _ in range(n))
+
+
+def _threads_of_torch(variable: str | None) -> int:
+    """Return how many threads torch would have, had it been loaded without a limit."""
+    if variable and variable.isdecimal() and int(variable):
+        return int(variable)
+    import joblib
+
+    with warnings.catch_warnings():  # it may not find out, and counts all cores then
+        warnings.simplefilter("ignore")
+        n: int = joblib.cpu_count(only_physical_cores=True)
+    return n
+
+
+@functools.lru_cache(maxsize=1)  # looking for libraries takes 2 ms, as long as a small call
+def _controller(n_modules: int) -> Any:
+    """Return what limits the threads of all libraries that are loaded with `n_modules` modules."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")

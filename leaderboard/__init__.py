@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 @hookimpl
 def harness_commands(group: click.Group) -> None:
     """Add `harness leaderboard`, and the commands of submissions to `harness results`."""
-    from harness.leaderboard.command import leaderboard
-    from harness.leaderboard.submissions.commands import results
-    from harness.leaderboard.submissions.init_command import init
+    from .commands import init, leaderboard, results
 
     leaderboard.add_command(init)
     group.add_command(leaderboard)

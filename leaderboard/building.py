@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from harness.errors import InvalidFile
-from harness.leaderboard.boards import references
-from harness.leaderboard.boards.board import Board, compile_boards
-from harness.leaderboard.boards.cells import of_tasks
-from harness.leaderboard.claims import facts as task_facts
-from harness.leaderboard.claims import reading, trust
-from harness.leaderboard.claims.facts import TaskFacts
-from harness.leaderboard.claims.reading import Claims
-from harness.leaderboard.submissions import withdrawn
 from harness.names import without_options
-from harness.task.benchmark import BenchmarkFile
+from harness.task.schema import BenchmarkFile
+
+from .boards import references
+from .boards.board import Board, compile_boards
+from .boards.cells import of_tasks
+from .claims import facts as task_facts
+from .claims import reading, trust
+from .claims.facts import TaskFacts
+from .claims.reading import Claims
+from .submissions import withdrawn
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry

@@ -3,17 +3,64 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from harness import folders
-from harness.commands import kinds
 
 if TYPE_CHECKING:
+    from harness.registry.registry import Registry
     from harness.registry.trust import Gate
+
+
+# The kinds of names that users type, and which names each kind has.
+
+
+SHOWN = ("model", "mitigator", "metric", "task", "concept", "study", "benchmark")
+"""Kinds that `harness show` shows."""
+SELECTION = "selection"
+"""What `--tasks` takes: tasks, benchmarks, tags, categories and `all`."""
+
+
+def names_of_kind(registry: Registry, kind: str) -> Iterable[str]:
+    """Return the names of a kind: one of `SHOWN`, `recipe`, or `SELECTION`."""
+    by_kind: dict[str, Callable[[], Iterable[str]]] = {
+        "model": lambda: registry.embedders,
+        "mitigator": lambda: ["none", *registry.mitigators],
+        "metric": lambda: registry.metrics,
+        "task": lambda: registry.task_files,
+        "concept": lambda: registry.concept_files,
+        "study": lambda: registry.study_files,
+        "recipe": lambda: registry.recipe_files,
+        "benchmark": lambda: registry.benchmark_files,
+        SELECTION: lambda: _selection(registry),
+    }
+    return by_kind[kind]()
+
+
+def commands_for(registry: Registry, name: str) -> list[str]:
+    """Return the commands that show what a name stands for."""
+    from harness.run.tasks import list_tasks
+
+    commands = [
+        f"harness show {kind} {name}" for kind in SHOWN if name in names_of_kind(registry, kind)
+    ]
+    files = [entry.file for entry in list_tasks(registry)]
+    if any(name in file.tags for file in files):
+        commands.append(f"harness list tasks --tag {name}")
+    if any(name in (file.category, file.measures) for file in files):
+        commands.append(f"harness list tasks --category {name}")
+    return commands
+
+
+def _selection(registry: Registry) -> Iterable[str]:
+    from harness.run.tasks import known_names, list_tasks
+
+    return known_names(registry, list_tasks(registry))
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,11 +94,11 @@ def copied(name: str) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         @functools.wraps(function)
         def call(*arguments: Any, **options: Any) -> Any:
-            from harness.results import shared
+            from harness.results import folder
 
             value = options[name]
             is_single = isinstance(value, Path | folders.Url)
-            paths = tuple(map(shared.local, [value] if is_single else value))
+            paths = tuple(map(folder.local_copy, [value] if is_single else value))
             return function(*arguments, **options | {name: paths[0] if is_single else paths})
 
         return cast("F", call)
@@ -65,7 +112,7 @@ def complete(kind: str) -> Callable[[click.Context, click.Parameter, str], list[
     def completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
         from harness.registry.registry import Registry
 
-        names = kinds.names(Registry(), kind)
+        names = names_of_kind(Registry(), kind)
         return sorted(name for name in names if name.startswith(incomplete))
 
     return completions
@@ -148,9 +195,9 @@ _RUN_FILE = "harness.run_file"
 def _read_run_file(ctx: click.Context, parameter: click.Parameter, path: Path | None) -> None:
     """Take what the command line omits from a run file."""
     if path is not None:
-        from harness.run import run_file
+        from harness.run import settings
 
-        ctx.default_map = run_file.read(path)
+        ctx.default_map = settings.read_run_file(path)
         ctx.meta[_RUN_FILE] = path
 
 
@@ -171,12 +218,12 @@ def run_file_gate(ctx: click.Context) -> Gate | None:
     if _RUN_FILE not in ctx.meta:
         return None
     from harness.registry.registry import Registry
-    from harness.run import run_file
+    from harness.run import settings
     from harness.task import yaml_files
 
     keys = {"folders" if name == "include" else name for name in typed(ctx)}
     document = yaml_files.load(ctx.meta[_RUN_FILE])
-    return run_file.asked(document, Registry(trust=ctx.params["trust"]), keys)
+    return settings.asked_in_file(document, Registry(trust=ctx.params["trust"]), keys)
 
 
 def _checked(function: F) -> F:
@@ -234,14 +281,14 @@ def evaluation(function: F) -> F:
             show_default=True,
             help="Names, globs, benchmarks, tags, categories, files or all; comma-separated or "
             "repeated.",
-            shell_complete=complete(kinds.SELECTION),
+            shell_complete=complete(SELECTION),
         ),
         click.option(
             "--exclude",
             "-x",
             multiple=True,
             help="Tasks to leave out, written as after --tasks.",
-            shell_complete=complete(kinds.SELECTION),
+            shell_complete=complete(SELECTION),
         ),
         click.option(
             "--limit",

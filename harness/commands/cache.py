@@ -12,7 +12,7 @@ from harness.folders import Place
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from harness.store.contents import Info
+    from harness.store.store import Info
 
 
 @click.group("cache")

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.commands import arguments, kinds
+from harness.commands import arguments
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
     from harness.task.data_files import DataFile
-    from harness.task.table_schema import Table
+    from harness.task.schema import Table
     from harness.task.yaml_files import Document
 
-_tasks = click.argument("tasks", nargs=-1, shell_complete=arguments.complete(kinds.SELECTION))
+_tasks = click.argument("tasks", nargs=-1, shell_complete=arguments.complete(arguments.SELECTION))
 
 
 @click.group("data")

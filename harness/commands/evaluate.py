@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from harness.commands import arguments
+from harness import names
+from harness.commands import arguments, output
+
+if TYPE_CHECKING:
+    from harness.embedder import Embedder
+    from harness.folders import Place
+    from harness.results.records import NotRun, Outcome, Reason, Records
+    from harness.run.evaluation import Run
 
 
 @click.command("eval")
@@ -59,9 +68,8 @@ def command(debug: bool, /, **options: Any) -> int:
     not.
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness import names, progress
-    from harness.commands import output, report
     from harness.errors import UsageError
-    from harness.results.not_run import NotRunWarning
+    from harness.results.records import NotRunWarning
     from harness.run import evaluation
 
     models = list(dict.fromkeys(options["models"]))
@@ -98,9 +106,9 @@ def command(debug: bool, /, **options: Any) -> int:
             debug=debug,
         )
     if options["as_json"]:
-        output.as_json(report.as_json(records))
+        output.as_json(report_as_json(records))
     else:
-        report.show(
+        show_report(
             records,
             options["results"],
             verbose=options["verbose"],
@@ -108,3 +116,302 @@ def command(debug: bool, /, **options: Any) -> int:
             intervals=options["intervals"],
         )
     return 0 if len(records) and not records.failed and not records.missed else 1
+
+
+# `harness plan`: what an evaluation would encode.
+
+
+@click.command("plan")
+@arguments.evaluation
+@arguments.verbose
+@click.pass_context
+def plan_command(ctx: click.Context, /, **options: Any) -> int:
+    """Show what an evaluation would encode, without encoding anything.
+
+    What models, mitigators and files would run, read elsewhere, or contact is listed, too.
+    """
+    from harness.registry.registry import Registry
+    from harness.results.records import NotRun, Outcome
+    from harness.run.evaluation import Run, distinct
+    from harness.run.settings import Settings
+
+    settings = Settings(
+        results=options["results"],
+        cache=options["cache"],
+        seed=options["seed"],
+        overwrite=options["overwrite"],
+        concept=arguments.concept_or_none(options["concept"]),
+        exclude=names.split(options["exclude"]),
+        limit=options["limit"],
+        any_language=options["any_language"],
+    )
+    registry = Registry(include=options["include"], trust=options["trust"])
+    run = Run(registry, settings, names.split(options["tasks"]), list(options["mitigators"]))
+    models, notices = distinct(
+        [(model, registry.embedder(model)) for model in options["models"]], registry.embedders
+    )
+    asked = _asked(ctx, run)
+    plans = [
+        {**_of_model(run, cast("Embedder", embedder)), "asked": asked} for _, embedder in models
+    ]
+    if options["as_json"]:
+        output.as_json(plans)
+        return 0
+    for plan in plans:
+        if plan["tasks"]:
+            output.table(
+                ["task", "mitigators", "texts", "stored", "to encode"],
+                [list(row.values()) for row in plan["tasks"]],
+                title=plan["model"],
+                shorten=["mitigators"],
+            )
+        click.echo(
+            f"{output.counted(plan['texts'], 'distinct text')}, {plan['stored']} stored, "
+            f"{plan['to_encode']} to encode; "
+            f"{output.counted(plan['done'], 'job')} recorded already"
+            f"{_cost(plan)}\n"
+        )
+    for line in asked:
+        click.echo(line)
+    for line in counts([Outcome(**plan["outcome"]) for plan in plans], "can run"):
+        click.echo(line)
+    not_run = [NotRun(**entry) for plan in plans for entry in plan["not_run"]]
+    explain(not_run, verbose=options["verbose"])
+    for line in notices:
+        click.echo(line, err=True)
+    return 0
+
+
+def _asked(ctx: click.Context, run: Run) -> list[str]:
+    """Return what names and files would run, read outside of a file's folder, or contact."""
+    from harness.registry import trust
+
+    gate, typed = arguments.run_file_gate(ctx), arguments.typed(ctx)
+    lines = [] if gate is None else [f"{gate.document.path}: {line}" for line in gate.lines()]
+    anywhere = trust.Requests(run.registry, [Path(Path.cwd().anchor)])
+    for option, requests in (("models", anywhere.of_model), ("mitigators", anywhere.of_mitigator)):
+        for name in ctx.params[option] if option in typed else ():
+            lines += [f"{names.without_secrets(name)}: {request}" for request in requests(name)]
+    for entry in run.tasks.selected:
+        if not run.registry.is_installed(entry.document.path):
+            of_task = trust.of_task(entry.document, run.registry).lines()
+            lines += [f"{entry.document.path}: {line}" for line in of_task]
+    return list(dict.fromkeys(lines))
+
+
+def _cost(plan: dict[str, Any]) -> str:
+    """Return a line with the tokens to encode, and their cost if the price is known."""
+    if not plan["tokens"]:
+        return ""
+    cost = f", US$ {plan['cost']:.4f}" if plan["cost"] is not None else ""
+    return f"\nestimate for the texts to encode: {plan['tokens']:,} tokens{cost}"
+
+
+def _of_model(run: Run, embedder: Embedder) -> dict[str, Any]:
+    """Return the plan for a model as `--json` prints it."""
+    from harness.encode import admission
+    from harness.encode.batches import token_lengths
+    from harness.results.folder import ResultsFile
+    from harness.results.records import outcome
+
+    admission.remember(embedder, run.place)  # a plan asks nobody
+    info = embedder.info
+    folder = run.results
+    file = ResultsFile(folder, info.name, run.shared) if folder and folder.is_dir() else None
+    plan = run.plan(embedder, file)
+    with run.store(embedder) as store:
+        missing = set(store.missing(plan.texts))
+    rows = []
+    for task in dict.fromkeys(job.task.name for job in plan.jobs):
+        jobs = [job for job in plan.jobs if job.task.name == task]
+        texts = {text for job in jobs for text in job.needed}
+        rows.append(
+            {
+                "task": task,
+                "mitigators": ", ".join(job.part.label for job in jobs),
+                "texts": len(texts),
+                "stored": len(texts - missing),
+                "to_encode": len(texts & missing),
+            }
+        )
+    is_text = info.kind == "text"  # words are looked up, which costs nothing
+    tokens = int(token_lengths(embedder, list(missing)).sum()) if is_text else 0
+    runs = dict.fromkeys(job.task.name for job in (*plan.done, *plan.jobs))
+    return {
+        "model": info.name,
+        "tasks": rows,
+        "texts": len(plan.texts),
+        "stored": len(plan.texts) - len(missing),
+        "to_encode": len(missing),
+        "tokens": tokens,
+        "cost": None if info.price is None else tokens * info.price / 1e6,
+        "done": len(plan.done),
+        "outcome": vars(outcome(info.name, info.kind, tuple(runs), plan.not_run)),
+        "not_run": [vars(entry) for entry in plan.not_run],
+    }
+
+
+# The end of a run: tables, what ran on each model, and the reasons for what did not.
+
+
+LINES = 5
+"""Most reasons of a kind that are printed without --verbose."""
+HINTS = {
+    "data": "   (harness data status says which)",
+    "language": "   (--any-language runs them)",
+}
+"""What a user can do about tasks that did not run, by kind of reason."""
+WIDTH = 80
+"""Width of the block where the output is not a terminal."""
+
+
+def show_report(
+    records: Records, results: Place, *, verbose: bool, quiet: bool, intervals: bool
+) -> None:
+    """Print the tables of an evaluation, and what ran.
+
+    Parameters
+    ----------
+    records
+        The records.
+    results
+        Folder of the records.
+    verbose
+        Whether to print all reasons, scores of other scenarios, and seconds.
+    quiet
+        Whether to print failures only.
+    intervals
+        Whether the tables show confidence intervals in place of changes.
+    """
+    from harness.commands import result_tables
+    from harness.results.records import outcomes, reasons, void
+
+    if not quiet:
+        width = output.width()
+        primary = [record for record in records if record.primary]
+        result_tables.show(primary, intervals=intervals, width=width)
+        if verbose:
+            result_tables.show_other_scenarios(records, intervals=intervals, width=width)
+            result_tables.show_seconds(records, width=width)
+            click.echo(f"encoding took {records.seconds:.1f} s\n")
+        for line in counts(outcomes(records, records.not_run)):
+            click.echo(line)
+        _joined(_facts(records, results), width or WIDTH)
+        if records.reused:
+            n_scores = output.counted(records.reused, "score")
+            click.echo(f"{n_scores} from earlier records (--overwrite computes them again)")
+        explain((e for e in records.skipped if e.task not in records.missed), verbose=verbose)
+        _lines("void: ", void(records), verbose=verbose)
+        for notice in records.notices:
+            click.echo(notice, err=True)
+    _lines("FAILED: ", reasons(records.failed), verbose=True)
+    missed = [entry for entry in records.skipped if entry.task in records.missed]
+    _lines("skipped, but asked for by name: ", reasons(missed), verbose=True)
+    if not records and not records.failed and not missed:
+        click.echo("no task was run", err=True)
+
+
+def report_as_json(records: Records) -> dict[str, Any]:
+    """Return what `--json` prints."""
+    from harness.results.records import outcomes
+
+    return {
+        "records": [record.model_dump(mode="json", by_alias=True) for record in records],
+        "not_run": [vars(entry) for entry in records.not_run],
+        "outcomes": [vars(outcome) for outcome in outcomes(records, records.not_run)],
+        "missed": list(records.missed),
+        "notices": list(records.notices),
+        "texts": records.texts,
+        "encoded": records.encoded,
+        "reused": records.reused,
+    }
+
+
+def counts(outcomes: Sequence[Outcome], verb: str = "run") -> list[str]:
+    """Return how many tasks ran on each model, and how many not by kind of reason.
+
+    Parameters
+    ----------
+    outcomes
+        The outcomes.
+    verb
+        What happens with a task: `run`, or `can run`.
+    """
+    lines = []
+    column = max((len(outcome.model) for outcome in outcomes), default=0)
+    hint = "   (--verbose lists them)"
+    for outcome in outcomes:
+        n_run, asked = len(outcome.run), outcome.asked
+        if not asked:
+            lines.append(f"{outcome.model:<{column}}   not available")
+            continue
+        lines.append(f"{outcome.model:<{column}}   {n_run:,} of {asked:,} tasks {verb}")
+        if n_run == asked:
+            continue
+        other = {"text": "word embeddings", "word": "text encoders"}.get(outcome.embedder)
+        numbers = {
+            f"made for {other or 'other embedders'}": ("embedder", other is not None),
+            "in other languages": ("language", False),
+            "data missing": ("data", True),
+            "mitigator does not apply": ("mitigator", False),
+            "failed": ("failed", False),
+        }
+        for text, (kind, always) in numbers.items():
+            n = len(_of_kind(outcome.not_run, kind))
+            if n or always:
+                where = HINTS.get(kind, hint)
+                lines.append(f"  {text:<24}  {n:>4,}{where if n else ''}")
+                hint = hint if kind in HINTS or not n else ""
+    return lines
+
+
+def explain(skipped: Iterable[NotRun], *, verbose: bool) -> None:
+    """Print why tasks were skipped; without `verbose`, only what no other line says."""
+    from harness.results.records import reasons
+
+    shown = [entry for entry in skipped if verbose or _says_more(entry)]
+    _lines("skipped: ", reasons(shown), verbose=verbose)
+
+
+def _says_more(entry: NotRun) -> bool:
+    """Return whether the reason is in no other line: a notice names all files that are missing."""
+    is_file = entry.reason.startswith("missing data: ")
+    return entry.kind == "mitigator" or (entry.kind == "data" and not is_file)
+
+
+def _of_kind(not_run: Mapping[Any, tuple[str, ...]], kind: str) -> tuple[str, ...]:
+    return not_run.get(kind, ())
+
+
+def _facts(records: Records, results: Place) -> list[str]:
+    n_void = sum(record.primary and record.value is None for record in records)
+    facts = [
+        f"failed {len(records.failed):,}",
+        f"void {n_void:,}",
+        f"{output.counted(len(records), 'record')} in {results}",
+    ]
+    if records.texts:
+        cached = int(100 * (1 - records.encoded / records.texts))  # 100 only if none was encoded
+        facts.append(f"{output.counted(records.texts, 'text')}, {cached} % read from the cache")
+    return facts
+
+
+def _joined(facts: Iterable[str], width: int) -> None:
+    """Print facts, as many on a line as fit."""
+    line = ""
+    for fact in facts:
+        longer = f"{line} · {fact}" if line else fact
+        if len(longer) > width:
+            click.echo(line)
+            longer = fact
+        line = longer
+    click.echo(line)
+
+
+def _lines(label: str, reasons: Sequence[Reason], *, verbose: bool) -> None:
+    shown = reasons if verbose else reasons[:LINES]
+    for reason in shown:
+        click.echo(f"{label}{reason.line(verbose=verbose)}", err=True)
+    if len(reasons) > len(shown):
+        more = output.counted(len(reasons) - len(shown), "more reason")
+        click.echo(f"{label}{more} (--verbose lists them)", err=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from harness.run.tasks import TaskEntry
     from harness.task.yaml_files import Document
 
+
 Model = TypeVar("Model", bound="BaseModel")
 Rows = list[dict[str, Any]]
 _DROPPED_FIRST = (
@@ -167,7 +168,7 @@ def _studies(registry: Registry, _: dict[str, Any]) -> Rows:
 
 
 def _benchmarks(registry: Registry, _: dict[str, Any]) -> Rows:
-    from harness.task.benchmark import BenchmarkFile
+    from harness.task.schema import BenchmarkFile
 
     return [
         {
@@ -233,3 +234,23 @@ _add("benchmarks", _benchmarks)
 _add("concepts", _concepts)
 _add("recipes", _recipes)
 _add("studies", _studies)
+
+
+# `harness completion`: prints a shell's completion script.
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion_command(ctx: click.Context, shell: str) -> None:
+    """Print the script that completes commands, options and names in a shell.
+
+    \b
+    harness completion bash >> ~/.bashrc
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from click.shell_completion import get_completion_class
+
+    completion = get_completion_class(shell)
+    if completion is not None:
+        root = ctx.find_root()
+        click.echo(completion(root.command, {}, "harness", "_HARNESS_COMPLETE").source())

@@ -16,22 +16,22 @@ import click
 import harness
 
 COMMANDS = {
-    "eval": ("evaluate", "Evaluate models under mitigators on tasks."),
-    "debias": ("debias", "Write the debiased vocabulary of a word model to a file."),
-    "results": ("results", "Show, compare and export recorded scores."),
-    "study": ("study", "Compare mitigators by nested cross-validation."),
-    "plan": ("plan", "Show what an evaluation would encode, without encoding."),
-    "list": ("listing", "List models, mitigators, metrics, tasks, benchmarks and so on."),
-    "show": ("show", "Show one model, mitigator, metric, task, benchmark and so on."),
-    "validate": ("validate", "Check files of tasks, concepts, studies and benchmarks."),
-    "new": ("new", "Write a working example of a plugin, or of a part of one."),
-    "plugins": ("plugins", "List the installed plugins and load errors."),
-    "data": ("data", "Show and fetch the data files of tasks and studies."),
-    "cache": ("cache", "Show, verify and prune the cached embeddings."),
-    "schema": ("schema", "Print the JSON Schema of a kind of file."),
-    "completion": ("completion", "Print the completion script of a shell."),
+    "eval": ("evaluate:command", "Evaluate models under mitigators on tasks."),
+    "debias": ("debias:command", "Write the debiased vocabulary of a word model to a file."),
+    "results": ("results:command", "Show, compare and export recorded scores."),
+    "study": ("study:command", "Compare mitigators by nested cross-validation."),
+    "plan": ("evaluate:plan_command", "Show what an evaluation would encode, without encoding."),
+    "list": ("listing:command", "List models, mitigators, metrics, tasks, benchmarks and so on."),
+    "show": ("show:command", "Show one model, mitigator, metric, task, benchmark and so on."),
+    "validate": ("validate:command", "Check files of tasks, concepts, studies and benchmarks."),
+    "new": ("new:command", "Write a working example of a plugin, or of a part of one."),
+    "plugins": ("plugins:command", "List the installed plugins and load errors."),
+    "data": ("data:command", "Show and fetch the data files of tasks and studies."),
+    "cache": ("cache:command", "Show, verify and prune the cached embeddings."),
+    "schema": ("schema:command", "Print the JSON Schema of a kind of file."),
+    "completion": ("listing:completion_command", "Print the completion script of a shell."),
 }
-"""By name: the module in `harness.commands`, and the line in `harness --help`."""
+"""By name: `module:attribute` in `harness.commands`, and the line in `harness --help`."""
 
 
 class Commands(click.Group):
@@ -45,8 +45,9 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by name."""
         if cmd_name in COMMANDS and cmd_name not in self.commands:
-            module = importlib.import_module(f"harness.commands.{COMMANDS[cmd_name][0]}")
-            self.add_command(module.command, cmd_name)
+            module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+            command = getattr(importlib.import_module(f"harness.commands.{module}"), attribute)
+            self.add_command(command, cmd_name)
         if cmd_name not in self.commands or cmd_name == "results":  # a group that plugins extend
             self._add_plugins()
         return super().get_command(ctx, cmd_name)
@@ -161,8 +162,8 @@ def _report_failed_plugins() -> None:
 
 
 def _fail(line: str, code: int) -> int:
-    from harness import labels
+    from harness.names import without_secrets
 
     line = " ".join(line.splitlines())  # what the user typed may have several
-    click.echo(f"harness: {labels.without_secrets(line)}", err=True)
+    click.echo(f"harness: {without_secrets(line)}", err=True)
     return code

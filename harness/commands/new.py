@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from harness.registry.catalogue import Catalogue
+    from harness.registry.files import Catalogue
 
 KINDS = ("plugin", "model", "metric", "mitigator", "task")
 STUBS = Path(__file__).parents[1] / "stubs"

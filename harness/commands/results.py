@@ -2,24 +2,637 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from harness.commands import (
-    arguments,
-    export_formats,
-    results_correlate,
-    results_files,
-    results_views,
-    selection,
-)
-from harness.commands.selection import filters, paths
+from harness.commands import arguments, output, result_tables
 
 if TYPE_CHECKING:
+    from harness.registry.registry import Registry
+    from harness.results.comparison import Comparison, Correlation, Correlations, Items
+    from harness.results.record import Fault, Line, Record
     from harness.results.records import Records
+
+
+# Which records a command about results reads: PATHS, filters, and two rows to compare.
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def paths(function: F) -> F:
+    """Add the argument PATHS."""
+    argument = click.argument("paths", nargs=-1, type=arguments.PlaceType())
+    return argument(arguments.copied("paths")(function))
+
+
+def results_argument(function: F) -> F:
+    """Add the option `--results`."""
+    option = click.option(
+        "--results",
+        "-r",
+        type=arguments.PlaceType(),
+        default=Path("results"),
+        show_default=True,
+        help="Results folder that A and B are names in.",
+    )
+    return option(arguments.copied("results")(function))
+
+
+def _split(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
+    from harness import names
+
+    return names.split(values)
+
+
+_NAMES = {
+    "model": "Only these models, names or globs; repeatable.",
+    "mitigator": "Only these mitigators, labels or globs; repeatable.",
+    "task": "Only these tasks, names or globs; comma-separated or repeated.",
+}
+_PRIMARY = {
+    "scenario": "These scenarios, names or globs, instead of the primary one; repeatable.",
+    "metric": "All scores of these metrics instead of the primary one; repeatable.",
+}
+_ANY = {
+    "scenario": "Only these scenarios, names or globs; repeatable.",
+    "metric": "Only these metrics, names or globs; repeatable.",
+}
+
+
+def filters(function: F) -> F:
+    """Add the options that select records: by default the primary score of each task."""
+    all_scores = click.option("--all-scores", is_flag=True, help="All scores of all scenarios.")
+    return _options(all_scores(function), _NAMES | _PRIMARY)
+
+
+def filters_of_all(function: F) -> F:
+    """Add the options that select records: by default all."""
+    return _options(function, _NAMES | _ANY)
+
+
+def filters_of_rows(function: F) -> F:
+    """Add the options that select models and mitigators."""
+    return _options(function, {name: _NAMES[name] for name in ("model", "mitigator")})
+
+
+def _options(function: F, helps: Mapping[str, str]) -> F:
+    spellings = {
+        "model": ["-m"], "mitigator": ["-M"], "task": ["--tasks", "-t"],
+    }  # fmt: skip
+    for name, text in reversed(list(helps.items())):
+        option = click.option(
+            f"--{name}",
+            *spellings.get(name, ()),
+            multiple=True,
+            help=text,
+            callback=_split if name == "task" else None,
+        )
+        function = option(function)
+    return function
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Comparisons of two rows by what both share, and the results folder of each row."""
+
+    comparisons: Mapping[str, Comparison]
+    folder: Path
+    folder_b: Path
+
+
+def read_comparison(a: str, b: str, results: Path, options: Mapping[str, Any]) -> Compared:
+    """Compare two mitigators, models, or results folders or files.
+
+    Raises
+    ------
+    UsageError
+        If a name is wrong, or the two have no score in common.
+    """
+    from harness.errors import UsageError
+    from harness.results.comparison import between, between_runs
+
+    if a == b:
+        raise UsageError(f"A and B are both '{a}'; name two different ones")
+    absent = [side for side in (a, b) if not Path(side).exists()]
+    if len(absent) == 1 and not results.exists():
+        raise UsageError(f"'{absent[0]}' is no results folder or file")
+    if absent:
+        records = read_selected((results,)).select(**options)
+        notices(records)
+        folder = _folder(results)
+        return Compared(between(records, a, b, folder=folder), folder, folder)
+    sides = [read_selected((Path(side),)).select(**options) for side in (a, b)]
+    for side in sides:
+        notices(side)
+    folder, folder_b = _folder(a), _folder(b)
+    return Compared(between_runs(*sides, folder=folder, folder_b=folder_b), folder, folder_b)
+
+
+def read_selected(paths: tuple[Path, ...]) -> Records:
+    """Return the records in folders and files; those of smoke runs only if there are no others."""
+    from harness.errors import UsageError
+    from harness.results.folder import read_results
+    from harness.results.records import Records, set_aside
+
+    chosen = paths or (Path("results"),)
+    records = read_results(*chosen)
+    if not records:
+        places = ", ".join(f"'{path}'" for path in chosen)
+        if records.notices:
+            raise UsageError(f"no line in {places} is a record: {records.notices[0]}")
+        raise UsageError(f"no records in {places}; `harness eval` writes them")
+    whole, smoke = set_aside(records)
+    if not whole or not smoke:  # there is nothing that they could be mixed up with
+        return records
+    return Records(whole, notices=(*records.notices, smoke))
+
+
+def _folder(path: Path | str) -> Path:
+    """Return the results folder of a path, which may be a file in it."""
+    return Path(path) if Path(path).is_dir() else Path(path).parent
+
+
+def notices(records: Records) -> None:
+    """Print what was noticed when the records were read."""
+    for notice in records.notices:
+        click.echo(notice, err=True)
+
+
+# `harness results correlate`: how two groups of tasks correlate.
+
+
+@click.command("correlate")
+@click.argument("a")
+@click.argument("b")
+@results_argument
+@filters_of_rows
+@click.option(
+    "--exclude", multiple=True, help="Tasks to leave out, as --tasks takes them; repeatable."
+)
+@click.option(
+    "--category",
+    "categories",
+    multiple=True,
+    help="Only tasks of this category, such as gender; repeatable.",
+)
+@click.option(
+    "--other-metrics",
+    is_flag=True,
+    help="Leave out tasks of A by a metric that B has, too: a metric agrees with itself.",
+)
+@arguments.include
+@click.option("--points", is_flag=True, help="Print the correlated means, too.")
+@arguments.as_json
+def correlate_command(
+    a: str,
+    b: str,
+    results: Path,
+    exclude: Sequence[str],
+    categories: Sequence[str],
+    other_metrics: bool,
+    include: Sequence[Path],
+    points: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Correlate the bias of the tasks A with that of the tasks B.
+
+    A and B are benchmarks, categories, tags or tasks, with commas between. Does a model with more
+    bias in A have more in B (over models)? Does a mitigator that lowers the one lower the other
+    (over mitigators, by changes against `none`)?
+
+    A mitigator of gender says nothing about tasks on other groups: --category gender leaves these
+    out.
+
+    \b
+    harness results correlate social-bias-encoders downstream
+    harness results correlate social-bias-encoders downstream --category gender --other-metrics
+    harness results correlate gender downstream --exclude names --json
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.errors import UsageError
+    from harness.registry.registry import Registry
+    from harness.results.comparison import correlate, of_other_metrics
+    from harness.run.tasks import list_tasks
+
+    registry = Registry(include=include)
+    left_out = _names(registry, exclude) if exclude else set()
+    files = [entry.file for entry in list_tasks(registry)]
+    _check(categories, {file.category for file in files})
+    tasks_a, tasks_b = (_names(registry, [side], categories) - left_out for side in (a, b))
+    records = read_selected((results,)).select(**options, all_scores=True)
+    if other_metrics:
+        tasks_a = of_other_metrics(records, tasks_a, tasks_b)
+    for side, tasks in ((a, tasks_a), (b, tasks_b - tasks_a)):
+        if not tasks:
+            raise UsageError(
+                f"no task is left in '{side}': the other side has them, or --exclude, --category "
+                "or --other-metrics leaves them out"
+            )
+    required = {file.name for file in files if file.required}
+    found = correlate(records, tasks_a, tasks_b, required)
+    if as_json:
+        output.as_json(_as_json(found))
+    else:
+        _show(found, a, b, points=points)
+    notices(records)
+
+
+def _names(registry: Registry, patterns: Sequence[str], categories: Sequence[str] = ()) -> set[str]:
+    """Return the names of the chosen tasks, of any category if there are no `categories`."""
+    from harness import names
+    from harness.run.tasks import select
+
+    files = [entry.file for entry in select(registry, names.split(patterns))]
+    return {file.name for file in files if not categories or file.category in categories}
+
+
+def _check(categories: Sequence[str], known: Collection[str]) -> None:
+    """Raise `UnknownName` if no task has one of the categories."""
+    from harness.errors import UnknownName
+
+    for category in categories:
+        if category not in known:
+            raise UnknownName("category", category, known)
+
+
+def _as_json(found: Correlations) -> dict[str, Any]:
+    over = [
+        asdict(part) | {"interval": part.interval.model_dump() if part.interval else None}
+        for part in found.over
+    ]
+    left_out = [{"model": model, "reason": reason} for model, reason in found.left_out]
+    return {"correlations": over, "left_out": left_out}
+
+
+def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
+    from harness import scores
+    from harness.results.resampling import FEWEST_PAIRS
+
+    whole = [part for part in found.over if part.task is None]
+    if points:
+        for part in whole:
+            change = "" if part.over == "models" else ", changes against none"
+            output.table(
+                ["model", "mitigator", a, b],
+                [[point.model, point.mitigator, point.a, point.b] for point in part.points],
+                title=f"means above the floor{change}",
+            )
+    output.table(
+        ["over", "tasks of A", "tasks of B", "points", "Spearman", "95% interval", "Pearson"],
+        [
+            [
+                part.over,
+                *part.tasks,
+                len(part.points),
+                part.spearman,
+                _interval(part),
+                part.pearson,
+            ]
+            for part in whole
+        ],
+        title=f"{a} (A) and {b} (B)",
+    )
+    _show_tasks(found.by_task, a)
+    for part in whole:
+        models = len({point.model for point in part.points})
+        if part.spearman is None:
+            click.echo(
+                f"no correlation over {part.over}: fewer than {FEWEST_PAIRS} points, or all alike"
+            )
+        elif models < scores.FEWEST:
+            few = f"{output.counted(models, 'model')}, an interval needs {scores.FEWEST}"
+            click.echo(f"no interval over {part.over}: {few}")
+    for model, reason in found.left_out:
+        click.echo(f"left out: {model}: {reason}", err=True)
+
+
+def _show_tasks(by_task: Mapping[str, Mapping[str, Correlation]], a: str) -> None:
+    """Print the correlation of each task of B with the mean of A, over models and mitigators."""
+    if not by_task:
+        return
+    kinds = list(dict.fromkeys(kind for of in by_task.values() for kind in of))
+    output.table(
+        ["task of B", *(name for kind in kinds for name in (f"over {kind}", f"95% ({kind})"))],
+        [
+            [
+                task,
+                *(
+                    cell
+                    for kind in kinds
+                    for cell in (
+                        (of[kind].spearman, _interval(of[kind])) if kind in of else (None, "")
+                    )
+                ),
+            ]
+            for task, of in by_task.items()
+        ],
+        title=f"Spearman's correlation of single tasks with the mean of {a}",
+    )
+
+
+def _interval(part: Correlation) -> str:
+    if part.interval is None:
+        return ""
+    return f"{part.interval.low:.2f} to {part.interval.high:.2f}"
+
+
+# `harness results verify` and `repair`: the files themselves, line by line.
+
+
+COLUMNS = ("file", "line", "state", "problem")
+
+
+@click.command("verify")
+@paths
+@arguments.as_json
+def verify(paths: tuple[Path, ...], as_json: bool) -> int:
+    """Check results files line by line.
+
+    Exits with 1 if a line does not count:
+
+    \b
+    damaged   no record, or changed since it was written
+    torn      the last line of a run that was killed, or NUL bytes
+    repeated  a later line has the same id
+    doubtful  its id is not that of its content
+    unknown   of another version of the harness
+    leftover  a temporary file of a run that was killed
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.results import jsonl
+
+    chosen = paths or (Path("results"),)
+    checked = [jsonl.verify(file, schema) for file, schema in _files(chosen)]
+    leftovers = list(_leftovers(chosen))
+    rows = [_row(fault) for part in checked for fault in part.faults]
+    rows += [
+        dict(zip(COLUMNS, (str(path), None, "leftover", "a temporary file"), strict=True))
+        for path in leftovers
+    ]
+    records = sum(part.records for part in checked)
+    if as_json:
+        output.as_json({"files": len(checked), "records": records, "problems": rows})
+    else:
+        if rows:
+            output.table(COLUMNS, [list(row.values()) for row in rows], shorten=("problem",))
+        facts = f"{output.counted(len(checked), 'file')}, {output.counted(records, 'record')}"
+        click.echo(f"{facts}, {output.counted(len(rows), 'problem')}")
+        if rows:
+            click.echo("`harness results repair` moves damaged lines to a file beside", err=True)
+    return int(bool(rows))
+
+
+@click.command("repair")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@arguments.as_json
+def repair(paths: tuple[Path, ...], as_json: bool) -> int:
+    """Move damaged lines out of results files.
+
+    The lines that `verify` lists go to a file beside, NAME.jsonl.damaged; none is deleted. Lines of
+    other versions of the harness stay, and files without a record. `harness eval` computes what was
+    moved again. Temporary files that are older than an hour are removed.
+    """
+    from harness.results import jsonl
+
+    done = [jsonl.repair(file, schema) for file, schema in _files(paths)]
+    removed = [str(path) for path in _leftovers(paths)]
+    for path in removed:
+        Path(path).unlink(missing_ok=True)
+    changed = [part for part in done if part.moved or part.left]
+    if as_json:
+        rows = [
+            {
+                "file": str(part.path),
+                "moved": [_row(fault) for fault in part.moved],
+                "to": str(part.beside) if part.moved else None,
+                "left": [_row(fault) for fault in part.left],
+            }
+            for part in changed
+        ]
+        output.as_json({"files": rows, "removed": removed})
+        return 0
+    for part in changed:
+        if part.moved:
+            lines = output.counted(len(part.moved), "line")
+            click.echo(f"{part.path}: {lines} moved to {part.beside}")
+        if part.left:
+            lines = output.counted(len(part.left), "line")
+            reason = "of another version" if part.has_records else "without any record"
+            click.echo(f"{part.path}: {lines} {reason} left")
+    if removed:
+        click.echo(f"{output.counted(len(removed), 'temporary file')} removed")
+    if not changed and not removed:
+        click.echo("nothing to repair")
+    return 0
+
+
+def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, type[Line]]]:
+    """Yield the files of records in `paths`, each with the schema of its lines."""
+    from harness.results import jsonl, record
+    from harness.results.folder import STUDY
+    from harness.results.record import Record
+    from harness.study.study_record import StudyRecord
+
+    for file in jsonl.files(paths, "*.jsonl"):
+        if file.is_file() and not file.name.endswith(record.SUFFIX):
+            yield file, StudyRecord if file.name.endswith(STUDY) else Record
+
+
+def _leftovers(paths: Iterable[Path]) -> Iterator[Path]:
+    from harness import user_files
+    from harness.results import jsonl
+
+    for path in paths:
+        if user_files.is_folder(path):
+            yield from jsonl.temporary_files(path)
+
+
+def _row(fault: Fault) -> dict[str, str | int | None]:
+    values = (str(fault.path), fault.line, fault.fate, fault.problem)
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+# `harness results items`, `tables` and `figures`: what lies behind and beside the scores.
+
+
+def _out(purpose: str) -> Callable[[F], F]:
+    path = click.Path(path_type=Path, dir_okay=False)
+    return click.option("--out", "-o", type=path, help=purpose)
+
+
+@click.command("items")
+@click.argument("a")
+@click.argument("b")
+@results_argument
+@click.option(
+    "--column",
+    default="contribution",
+    show_default=True,
+    help="Column of the samples to compare, such as projection.",
+)
+@_out("HTML page to write, with a point for each item of one score.")
+@arguments.overwrite
+@filters
+@arguments.as_json
+def items_command(
+    a: str,
+    b: str,
+    results: Path,
+    column: str,
+    out: Path | None,
+    overwrite: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Compare A with B item by item: how their samples correlate.
+
+    A and B are as in `compare`. Both need samples (`harness eval --samples`).
+
+    \b
+    harness results items glove-6b-50d en-core-web-md --tasks direct-bias --column cosine
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.results.comparison import items_of
+
+    arguments.refuse_to_replace(out, overwrite=overwrite)
+    compared = read_comparison(a, b, results, options)
+    pairs = items_of(compared.comparisons, column, compared.folder, compared.folder_b)
+    if out is not None:
+        _write(out, pairs, a, b)
+    rows = [
+        {
+            "context": part.context,
+            "task": part.pair.a.task.name,
+            "scenario": part.pair.a.scenario,
+            "score": part.pair.a.score,
+            "n": len(part.texts),
+            "spearman": part.spearman,
+        }
+        for part in pairs
+    ]
+    if as_json:
+        parts = zip(rows, pairs, strict=True)
+        output.as_json([row | {"column": column, "items": part.rows()} for row, part in parts])
+        return
+    output.table(
+        list(rows[0]),
+        [list(row.values()) for row in rows],
+        title=f"{column} of the items: {a} and {b}",
+    )
+
+
+def _write(out: Path, parts: list[Items], a: str, b: str) -> None:
+    from harness.errors import UsageError
+    from harness.results import folder
+
+    if len(parts) > 1:
+        raise UsageError(
+            f"--out draws the items of one score, here are {len(parts)}: choose with --tasks, "
+            "--scenario, --metric, --model or --mitigator"
+        )
+    folder.write_figure(out, parts[0].figure(a, b), f"{a} and {b}")
+    click.echo(f"wrote {out}", err=True)
+
+
+@click.command("tables")
+@paths
+@filters_of_all
+@click.option("--name", "-n", multiple=True, help="Only tables of this name; repeatable.")
+@arguments.as_json
+def tables_command(
+    paths: tuple[Path, ...], name: tuple[str, ...], as_json: bool, **options: Any
+) -> None:
+    """Print the tables beside the scores in PATHS.
+
+    Some metrics keep such tables, for instance of pairs of texts.
+
+    \b
+    harness results tables --tasks name-triplets --scenario original --name pairs
+    """  # noqa: D301  # click keeps the lines after a backspace
+    chosen = paths or (Path("results"),)
+    records = read_selected(chosen).select(**options, all_scores=True)
+    shown = result_tables.read_attached(chosen, [record.id for record in records], name)
+    if as_json:
+        output.as_json(result_tables.attached_as_json(shown))
+    elif not result_tables.show_attached(shown):
+        click.echo("no tables lie beside these scores")
+    notices(records)
+
+
+@click.command("figures")
+@paths
+@filters_of_all
+@click.option("--name", "-n", multiple=True, help="Only figures of this name; repeatable.")
+@_out("HTML page to write, with the listed figures of one name in one.")
+@arguments.overwrite
+@arguments.as_json
+def figures_command(
+    paths: tuple[Path, ...],
+    name: tuple[str, ...],
+    out: Path | None,
+    overwrite: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """List the figures beside the scores in PATHS.
+
+    With --out, those of one name are drawn in one page. The paths that it prints are relative to
+    the results folder.
+
+    \b
+    harness results figures results --tasks explained-variance
+    harness results figures results --tasks analogy-ratings --name ratings --out ratings.html
+    """  # noqa: D301  # click keeps the lines after a backspace
+    arguments.refuse_to_replace(out, overwrite=overwrite)
+    chosen = paths or (Path("results"),)
+    records = read_selected(chosen).select(**options, all_scores=True)
+    pages = result_tables.attached("figure", chosen, [record.id for record in records], name)
+    if out is not None:
+        _write_together(out, pages)
+    rows = [
+        {
+            "model": record.model.name,
+            "mitigator": record.mitigator.label,
+            "task": record.task.name,
+            "scenario": record.scenario,
+            "figure": figure,
+            "path": f"{path.parent.name}/{path.name}",
+        }
+        for path, record, figure in pages
+    ]
+    if as_json:
+        output.as_json(rows)
+    elif rows:
+        output.table(list(rows[0]), [list(row.values()) for row in rows])
+    else:
+        click.echo("no figures lie beside these scores")
+    notices(records)
+
+
+def _write_together(out: Path, pages: Sequence[tuple[Path, Record, str]]) -> None:
+    """Write one page with figures of one name; what differs between them names the traces."""
+    from harness.errors import UsageError
+    from harness.results import folder
+
+    names = dict.fromkeys(name for *_, name in pages)
+    if len(names) != 1:
+        shown = f"here are {', '.join(names)}: choose with --name" if names else "here are none"
+        raise UsageError(f"--out draws figures of one name, {shown}")
+    places = [
+        (record.model.name, record.mitigator.label, record.task.name, record.scenario)
+        for _, record, _ in pages
+    ]
+    differ = [i for i in range(4) if len({place[i] for place in places}) > 1]
+    labels = [", ".join(place[i] for i in differ) for place in places]
+    drawings = {
+        label: folder.read_figure(path) for label, (path, *_) in zip(labels, pages, strict=True)
+    }
+    folder.write_figure(out, folder.figures_together(drawings), next(iter(names)))
+    click.echo(f"wrote {out}", err=True)
+
 
 intervals = click.option(
     "--intervals", is_flag=True, help="Show confidence intervals, not changes."
@@ -40,12 +653,12 @@ def command() -> None:
     """
 
 
-command.add_command(results_correlate.command)
-command.add_command(results_views.items)
-command.add_command(results_views.tables)
-command.add_command(results_views.figures)
-command.add_command(results_files.verify)
-command.add_command(results_files.repair)
+command.add_command(correlate_command)
+command.add_command(items_command)
+command.add_command(tables_command)
+command.add_command(figures_command)
+command.add_command(verify)
+command.add_command(repair)
 
 
 @command.command("show")
@@ -63,14 +676,12 @@ def show(
     harness results show
     harness results show results --mitigator none --scenario debiasing
     """  # noqa: D301  # click keeps the lines after a backspace
-    from harness.commands import output, result_tables
-
     records = _selected(paths, over_seeds, options)
     if as_json:
         output.as_json(records.rows())
     else:
         result_tables.show(records, intervals=intervals, width=output.width())
-    selection.notices(records)
+    notices(records)
 
 
 @command.command("average")
@@ -87,22 +698,21 @@ def average(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
     harness results average -t seat-c6,seat-c6b,seat-c7,seat-c7b,seat-c8,seat-c8b
     harness results average -t '*-*' --metric association-test --metric concept-direction
     """  # noqa: D301  # click keeps the lines after a backspace
-    from harness.commands import average_tables, output
-    from harness.results.averages import averages
+    from harness.results.comparison import averages
 
-    records = selection.read(paths).select(**options)
+    records = read_selected(paths).select(**options)
     rows = averages(records)
     if as_json:
-        output.as_json(average_tables.as_json(rows))
+        output.as_json(result_tables.averages_as_json(rows))
     else:
-        average_tables.show(rows)
-    selection.notices(records)
+        result_tables.show_averages(rows)
+    notices(records)
 
 
 @command.command("compare")
 @click.argument("a")
 @click.argument("b")
-@selection.results
+@results_argument
 @filters
 @arguments.as_json
 def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> None:
@@ -115,14 +725,12 @@ def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> Non
     harness results compare all-MiniLM-L6-v2 all-mpnet-base-v2 --mitigator none
     harness results compare results-of-monday results-of-friday
     """  # noqa: D301  # click keeps the lines after a backspace
-    from harness.commands import comparison_tables, output
-
-    comparisons = selection.compared(a, b, results, options).comparisons
+    comparisons = read_comparison(a, b, results, options).comparisons
     if as_json:
-        output.as_json(comparison_tables.as_json(comparisons))
+        output.as_json(result_tables.comparison_as_json(comparisons))
         return
     for context, comparison in comparisons.items():
-        comparison_tables.show(context, (a, b), comparison, width=output.width())
+        result_tables.show_comparison(context, (a, b), comparison, width=output.width())
 
 
 @command.command("export")
@@ -133,7 +741,7 @@ def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> Non
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(export_formats.FORMATS),
+    type=click.Choice(result_tables.FORMATS),
     help="csv and parquet have one row for each score, the others are tables.  "
     "[default: by the suffix of --out; without --out, table]",
 )
@@ -162,19 +770,19 @@ def export(
     from harness import folders
     from harness.errors import UsageError
 
-    kind = kind or export_formats.of_file(out)
+    kind = kind or result_tables.of_file(out)
     if out is None and kind == "parquet":
         raise UsageError("a Parquet file needs --out")
     arguments.refuse_to_replace(out, overwrite=overwrite)
     records = _selected(paths, over_seeds, options)
-    content = export_formats.written(records, kind, intervals=intervals)
+    content = result_tables.written(records, kind, intervals=intervals)
     if out is None:
         click.echo(content.decode(), nl=False)
     else:
         folders.write_atomically(out, content)
-    selection.notices(records)
+    notices(records)
 
 
 def _selected(paths: tuple[Path, ...], over_seeds: bool, options: Mapping[str, Any]) -> Records:
-    records = selection.read(paths)
+    records = read_selected(paths)
     return (records.over_seeds() if over_seeds else records).select(**options)

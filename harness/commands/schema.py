@@ -23,12 +23,11 @@ def command(kind: str) -> None:
     from harness.commands import output
     from harness.concept import Concept
     from harness.results.record import Record
-    from harness.run.run_file import RunFile
+    from harness.run.settings import RunFile
     from harness.study.study_file import StudyFile
     from harness.study.study_record import StudyRecord
-    from harness.task import each
-    from harness.task.benchmark import BenchmarkFile
-    from harness.task.schema import TaskFile
+    from harness.task import yaml_files
+    from harness.task.schema import BenchmarkFile, TaskFile
 
     schemas: dict[str, type[BaseModel]] = {
         "task": TaskFile,
@@ -45,7 +44,7 @@ def command(kind: str) -> None:
             "description": "Files whose mappings are merged below this one's.",
             "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
         }
-        if kind in each.KINDS:
+        if kind in yaml_files.KINDS:
             for part in (schema, *schema.get("$defs", {}).values()):
                 part["properties"] = {
                     name: _or_variable(value) for name, value in part.get("properties", {}).items()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.commands import arguments, data, kinds
+from harness.commands import arguments, data
 
 if TYPE_CHECKING:
     from harness.errors import UnknownName, UsageError
@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 
 def _completions(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     kind = ctx.params.get("kind")
-    return arguments.complete(kind)(ctx, parameter, incomplete) if kind in kinds.SHOWN else []
+    return arguments.complete(kind)(ctx, parameter, incomplete) if kind in arguments.SHOWN else []
 
 
 @click.command("show")
 @click.argument(
     "kind",
-    metavar="|".join(kinds.SHOWN),
-    shell_complete=lambda _, __, start: [kind for kind in kinds.SHOWN if kind.startswith(start)],
+    metavar="|".join(arguments.SHOWN),
+    shell_complete=lambda _, __, start: [
+        kind for kind in arguments.SHOWN if kind.startswith(start)
+    ],
 )
 @click.argument("name", required=False, metavar="NAME", shell_complete=_completions)
 @click.option("--scenario", help="Show only this scenario of a task.")
@@ -50,7 +52,7 @@ def command(
     from harness.registry.registry import Registry
 
     registry = Registry(include=include, trust=trust)
-    if kind not in kinds.SHOWN or name is None:
+    if kind not in arguments.SHOWN or name is None:
         raise _no_kind(registry, kind)
     facts = describe(registry, kind, name)
     unavailable = facts.get("unavailable")
@@ -111,12 +113,12 @@ def _no_kind(registry: Registry, word: str) -> UsageError:
     """Return the error for a first word that is no kind, or that no name follows."""
     from harness.errors import UnknownName, UsageError
 
-    if word in kinds.SHOWN:
+    if word in arguments.SHOWN:
         return UsageError(f"which {word}? write 'harness show {word} NAME'")
-    commands = kinds.commands_for(registry, word)
+    commands = arguments.commands_for(registry, word)
     if commands:
         return UsageError(f"'{word}' is not a kind; did you mean: {' or '.join(commands)}")
-    return UnknownName("kind", word, kinds.SHOWN)
+    return UnknownName("kind", word, arguments.SHOWN)
 
 
 def _only(scenarios: dict[str, Any], name: str) -> dict[str, Any]:
@@ -149,7 +151,7 @@ def _mitigator(registry: Registry, name: str) -> dict[str, Any]:
 
     facts: dict[str, Any] = {}
     mitigators = registry.mitigator(name).mitigators
-    for stage, mitigator in zip(names.mitigators(name), mitigators, strict=True):
+    for stage, mitigator in zip(names.chain_stages(name), mitigators, strict=True):
         facts[stage.name] = {
             "documentation": inspect.getdoc(type(mitigator)) or "",
             "works on": ", ".join(mitigator.kinds),
@@ -183,15 +185,15 @@ def _metric(registry: Registry, name: str) -> dict[str, Any]:
 def _task(registry: Registry, name: str) -> dict[str, Any]:
     from harness.errors import Unavailable
     from harness.registry import files
-    from harness.registry.beside import with_concepts_beside
-    from harness.task import each, validity
+    from harness.registry.registry import with_concepts_beside
+    from harness.task import validity, yaml_files
     from harness.task.schema import TaskFile
 
     is_file = name.endswith((".yaml", ".yml"))
     if not is_file and name not in registry.task_files.owners:
         raise _unknown_task(registry, name)
     if is_file:
-        document = each.documents(files.load(Path(name)))[0]
+        document = yaml_files.documents(files.load(Path(name)))[0]
     else:
         document = registry.task_files.find(name)
     file = document.validate(TaskFile)
@@ -242,7 +244,7 @@ def _description(file: TaskFile) -> dict[str, Any]:
 def _unknown_task(registry: Registry, name: str) -> UnknownName:
     from harness.errors import UnknownName
 
-    commands = kinds.commands_for(registry, name)
+    commands = arguments.commands_for(registry, name)
     hint = f"; did you mean: {' or '.join(commands)}" if commands else ""
     return UnknownName("task", name, () if hint else registry.task_files, hint=hint)
 

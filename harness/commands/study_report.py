@@ -52,7 +52,7 @@ def write(summaries: Sequence[Summary], records: Path) -> Path:
         If the folder cannot be written to.
     """
     from harness import folders
-    from harness.results import figures
+    from harness.results.folder import write_figure
     from harness.study import formats
     from harness.study.violins import violins
 
@@ -73,7 +73,7 @@ def write(summaries: Sequence[Summary], records: Path) -> Path:
     for summary in summaries:
         model = f"-{folders.safe_name(summary.model.name)}" if len(summaries) > 1 else ""
         title = f"{summary.study.title}, on {summary.model.name}"
-        figures.write(folder / f"violins{model}.html", violins(summary), title)
+        write_figure(folder / f"violins{model}.html", violins(summary), title)
     return folder
 
 

@@ -35,8 +35,7 @@ def command(debug: bool, /, paths: tuple[Path, ...], trust: tuple[Path, ...]) ->
     from harness import progress
     from harness.commands import output
     from harness.errors import HarnessError, Unavailable
-    from harness.registry.beside import with_concepts_beside
-    from harness.registry.registry import Registry
+    from harness.registry.registry import Registry, with_concepts_beside
 
     installed = Registry(trust=trust)
     installed.data.progress = progress.for_terminal()
@@ -79,9 +78,8 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
     from harness.concept import Concept
     from harness.registry import trust
     from harness.registry.files import kind_of, load
-    from harness.run import run_file
-    from harness.run.run_file import RunFile
-    from harness.task import each, lint
+    from harness.run.settings import RunFile, asked_in_file
+    from harness.task import lint, yaml_files
 
     document = load(path)
     kind = kind_of(document)
@@ -92,7 +90,7 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
     if kind == "study":
         return _study(registry, document), []
     if kind == "benchmark":
-        parts = each.documents(document)
+        parts = yaml_files.documents(document)
         return ", ".join(_benchmark(registry, part) for part in parts), []
     if kind == "reproduction":
         trust.of_rows(document, registry).check()
@@ -102,9 +100,9 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
         return f"a recipe; `harness train --recipe {path} --dry-run` checks it", []
     if kind == "run":
         n_models = len(document.validate(RunFile).models)
-        run_file.asked(document, registry).check()
+        asked_in_file(document, registry).check()
         return f"run of {counted(n_models, 'model')}", []
-    parts = each.documents(document)
+    parts = yaml_files.documents(document)
     tasks = [registry.resolve(part) for part in parts]
     scores = counted(sum(_run(registry, task, path, debug) for task in tasks), "score")
     scenarios = counted(sum(len(task.scenarios) for task in tasks), "scenario")
@@ -131,19 +129,19 @@ def _asked(registry: Registry, path: Path) -> list[str]:
     """Return what a valid file would run, read outside of its folder, or contact."""
     from harness.registry import trust
     from harness.registry.files import kind_of, load
-    from harness.run import run_file
+    from harness.run.settings import asked_in_file
     from harness.study import study
     from harness.study.study_file import StudyFile
-    from harness.task import each
+    from harness.task import yaml_files
 
     document = load(path)
     kind = kind_of(document)
     if kind == "run":
-        gates = [run_file.asked(document, registry)]
+        gates = [asked_in_file(document, registry)]
     elif kind == "study":
         gates = [study.asked(document, document.validate(StudyFile), registry)]
     elif kind == "task":
-        gates = [trust.of_task(part, registry) for part in each.documents(document)]
+        gates = [trust.of_task(part, registry) for part in yaml_files.documents(document)]
     elif kind == "recipe":
         gates = [trust.of_recipe(document, registry)]
     elif kind == "reproduction":

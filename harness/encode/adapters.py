@@ -66,7 +66,7 @@ class ObjectEmbedder:
         """Return the vectors of texts of one role as a float32 array.
 
         Bytes, bits and complex numbers are returned as they are, and refused by
-        `harness.encode.one_batch.checked`.
+        `harness.encode.batches.checked`.
 
         Raises
         ------

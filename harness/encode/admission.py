@@ -3,37 +3,47 @@
 Scores compare vectors of texts that were encoded in different batches. So the vector of a text must
 depend on nothing but the text. Before the first vector of a fingerprint is stored, the process that
 has the model encodes a few fixed texts as one batch, each alone, and one of them again: at most
-`MOST_TEXTS` texts. `harness.encode.one_batch` looks at the number type and shape of what is
+`MOST_TEXTS` texts. `harness.encode.batches` looks at the number type and shape of what is
 returned. A model that cannot take the fixed texts is checked with texts of the run.
 
 That a model passed is kept in `model.json` of its store, for this version of the check and of the
 libraries that run models. That it was refused is not kept, since a library may be the cause.
 
 Word embedders are not checked: they look their vectors up. Of hosted models the canaries are looked
-at (`harness.encode.canary`), so that nothing is asked twice.
+at (`harness.encode.admission`), so that nothing is asked twice.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import dataclasses
 import functools
 import importlib.metadata
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Vectors
+from harness.digest import digest
+from harness.embedder import Embedder, with_info
 from harness.encode import roles
-from harness.encode.one_batch import Failure, attempt
-from harness.encode.without_vector import without_vector
-from harness.errors import DiskError, ModelError
-from harness.store import model_file
+from harness.encode.batches import Failure, attempt, without_vector
+from harness.errors import DiskError, HarnessError, ModelError, one_line
+from harness.folders import Place
+from harness.store import folder
+from harness.store.folder import read_model_file, update_model_file
+from harness.store.store import Store
 
 if TYPE_CHECKING:
-    from harness.embedder import Embedder, Role
-    from harness.store.store import Store
+    from harness.embedder import Role
+
+    Canaries: TypeAlias = "Mapping[str, np.ndarray[Any, np.dtype[np.float32]]]"
+    """Vectors by text."""
+
 
 VERSION = 1
 """Changes with the texts and with what is checked: models are then checked again."""
@@ -88,7 +98,7 @@ def admit(embedder: Embedder, store: Store, keys: Sequence[str]) -> None:
     info = embedder.info
     if info.kind != "text" or info.hosted:
         return
-    stated = model_file.read(store.files).get(_ADMITTED)
+    stated = folder.read_model_file(store.files).get(_ADMITTED)
     passed = [str(version) for version in stated] if isinstance(stated, list) else []
     if _version() in passed:
         return
@@ -96,7 +106,7 @@ def admit(embedder: Embedder, store: Store, keys: Sequence[str]) -> None:
     if _is_sound(getattr(embedder, "unquantized", embedder), keys):
         facts = {"fingerprint": store.fingerprint, "name": info.name, "kind": info.kind}
         with contextlib.suppress(DiskError):  # the vectors will say so
-            model_file.update(store.files, {**facts, _ADMITTED: [*passed, _version()]})
+            folder.update_model_file(store.files, {**facts, _ADMITTED: [*passed, _version()]})
 
 
 def check_numbers(name: str, vectors: Vectors) -> None:
@@ -271,7 +281,6 @@ def _is_training(embedder: Embedder) -> bool:
 
 
 def _cosine(a: Vectors, b: Vectors) -> str:
-    from harness.encode.canary import cosine
 
     return f"{cosine(a, b):.3f}"
 
@@ -288,3 +297,252 @@ def _version() -> str:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions.append(f"{library} {importlib.metadata.version(library)}")
     return ", ".join(versions)
+
+
+# Which model answers behind a hosted name: its vectors of a few fixed texts, the canaries.
+#
+# A hosted model is known by its address and name only, and its provider may put another model
+# behind them. So a run first encodes the canaries, in one request, and compares them with those of
+# earlier runs, which `model.json` of the model's store holds. If they are the same, nothing
+# changes. If not, the model that answers is a variant with a fingerprint of its own, and so a store
+# and records of its own. A later run finds the variant again by its canaries.
+#
+# The main process decides; other processes get the fingerprint. If the model cannot be reached, the
+# last variant counts, so that a run whose texts are all stored needs no network.
+
+
+CANARY_TEXTS = (
+    "the nurse asked the engineer for a key",
+    "Врач читает письмо у окна.",
+    "医生在厨房里唱歌。",
+    "3.14 kg of ‘naïve’ e-mails, 1999",
+)
+"""The fixed texts. Who changes one makes that text unknown: it is compared in the next run."""
+SAME = 0.999
+"""Least cosine of two vectors of one text by one model. Answers of a hosted model differ by 1e-4
+from call to call."""
+VARIANT = "-variant-"
+"""Stands in the fingerprint of a variant, between the model's own and a digest."""
+_KNOWN = "canaries"
+_LAST = "last_variant"
+
+
+def settle(
+    embedder: Embedder, folder: Place, say: Callable[[str], None] | None = None
+) -> list[str]:
+    """Find out which variant of a hosted model answers, and give the embedder its fingerprint.
+
+    Does nothing for other models.
+
+    Parameters
+    ----------
+    embedder
+        The model, which is changed.
+    folder
+        Folder of all stores.
+    say
+        Shows a line while the model makes the run wait.
+
+    Returns
+    -------
+    list of str
+        Lines for the user: that another model answers, or that none could be asked.
+
+    Raises
+    ------
+    ModelError
+        If the canaries have vectors of bytes; see `harness.encode.admission`.
+    """
+    info = embedder.info
+    if not info.hosted:
+        return []
+    if say is not None:
+        getattr(embedder, "tell", lambda _: None)(say)
+    known = _Known.of(folder, _own(info.fingerprint))
+    getattr(embedder, "watch", lambda *_: None)(None, None)  # an object of an earlier run
+    seen = _encoded(embedder)
+    if isinstance(seen, str):
+        _become(embedder, known.last)
+        return [f"{info.name}: not compared with earlier runs ({seen}); those vectors are used"]
+    _check_numbers(info.name, seen)
+    fingerprint = known.find(seen)
+    notices = []
+    if fingerprint is None:
+        fingerprint = known.own + VARIANT + digest(_written(seen))
+        notices.append(
+            f"{info.name}: another model answers than in earlier runs ({known.difference(seen)}); "
+            f"it gets vectors and records of its own, with the fingerprint {fingerprint}"
+        )
+    elif fingerprint != known.last:
+        notices.append(
+            f"{info.name}: another model answers than in the last run, one of an earlier run; the "
+            f"vectors and records of that run are used, with the fingerprint {fingerprint}"
+        )
+    with contextlib.suppress(DiskError):  # a read-only store can still be read
+        known.keep(fingerprint, seen, {"name": info.name, "kind": info.kind})
+    _become(embedder, fingerprint)
+    _watch(embedder, seen)
+    return notices
+
+
+def remember(embedder: Embedder, folder: Place) -> None:
+    """Give a hosted model the fingerprint of the variant of the last run, without a request."""
+    if embedder.info.hosted:
+        _become(embedder, _Known.of(folder, _own(embedder.info.fingerprint)).last)
+
+
+def follow(embedder: Embedder, folder: Place, fingerprint: str) -> None:
+    """Give a hosted model the fingerprint that the main process found, if it is one of its own."""
+    own = _own(embedder.info.fingerprint)
+    if embedder.info.hosted and (fingerprint == own or fingerprint.startswith(own + VARIANT)):
+        canaries = _Known.of(folder, own).variants.get(fingerprint)
+        _become(embedder, fingerprint)
+        if canaries:
+            _watch(embedder, canaries)
+
+
+def cosine(a: Any, b: Any) -> float:
+    """Return the cosine of two vectors; 0 if their lengths differ, or one has no direction."""
+    if np.shape(a) != np.shape(b):
+        return 0.0
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    norms = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(a @ b) / norms if norms > 0 else 0.0
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Return whether two vectors of one text come from one model."""
+    return cosine(a, b) >= SAME
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known of the variants of a model.
+
+    Parameters
+    ----------
+    store
+        The store of the model's own fingerprint.
+    variants
+        Canaries by fingerprint, the first variant first.
+    last
+        Fingerprint of the variant of the last run.
+    """
+
+    store: Store
+    variants: Mapping[str, Canaries]
+    last: str
+
+    @classmethod
+    def of(cls, folder: Place, fingerprint: str) -> _Known:
+        store = Store(folder, fingerprint)
+        facts = read_model_file(store.files)
+        stated = facts.get(_KNOWN)
+        variants = {
+            str(variant): canaries
+            for variant, written in (stated.items() if isinstance(stated, dict) else ())
+            if variant == fingerprint or str(variant).startswith(fingerprint + VARIANT)
+            if (canaries := _read(written))
+        }
+        last = facts.get(_LAST)
+        return cls(store, variants, last if last in variants else fingerprint)
+
+    @property
+    def own(self) -> str:
+        """The model's own fingerprint."""
+        return self.store.fingerprint
+
+    def find(self, seen: Canaries) -> str | None:
+        """Return the fingerprint of the variant with these canaries; None if it is a new one."""
+        same = [
+            fingerprint
+            for fingerprint, canaries in self.variants.items()
+            if (shared := canaries.keys() & seen.keys())
+            and all(is_same(canaries[text], seen[text]) for text in shared)
+        ]
+        if same:
+            return self.last if self.last in same else same[0]
+        if self.own not in self.variants and self.store.dimensions in (None, _width(seen)):
+            return self.own  # its vectors may be from before there were canaries
+        if not any(canaries.keys() & seen.keys() for canaries in self.variants.values()):
+            return self.last if self.variants else None
+        return None
+
+    def difference(self, seen: Canaries) -> str:
+        """Return how canaries differ from those of the last run, or else of the first variant."""
+        canaries = self.variants.get(self.last) or next(iter(self.variants.values()), {})
+        old = _width(canaries) if canaries else self.store.dimensions
+        if old != _width(seen):
+            return f"{_width(seen)} dimensions instead of {old}"
+        shared = canaries.keys() & seen.keys()
+        least = min((cosine(canaries[text], seen[text]) for text in shared), default=0.0)
+        return f"cosine {least:.3f} to their vectors of fixed texts"
+
+    def keep(self, fingerprint: str, seen: Canaries, facts: Mapping[str, Any]) -> None:
+        """Write the canaries of a variant; what is known of it already stays as it is."""
+        content = {
+            variant: _written({**seen, **canaries} if variant == fingerprint else canaries)
+            for variant, canaries in ({fingerprint: seen} | dict(self.variants)).items()
+        }
+        own = {"fingerprint": self.store.fingerprint, **facts}
+        update_model_file(self.store.files, {**own, _KNOWN: content, _LAST: fingerprint})
+
+
+def _encoded(embedder: Embedder) -> Canaries | str:
+    """Return the canaries of a model, without those that it refuses; or why it has none."""
+    plain: Embedder = getattr(embedder, "unquantized", embedder)
+    try:
+        result = attempt(plain, CANARY_TEXTS)
+    except HarnessError as error:
+        return one_line(error)
+    if isinstance(result, Failure):
+        return result.reason
+    canaries = {
+        text: vector
+        for i, (text, vector) in enumerate(zip(CANARY_TEXTS, result.vectors, strict=True))
+        if i not in result.reasons
+    }
+    return canaries or result.reasons[0]
+
+
+def _check_numbers(name: str, canaries: Canaries) -> None:
+    rows = [row for row in canaries.values() if np.isfinite(row).all()]
+    if rows:
+        check_numbers(name, np.stack(rows))
+
+
+def _width(canaries: Canaries) -> int:
+    return len(next(iter(canaries.values())))
+
+
+def _own(fingerprint: str) -> str:
+    """Return the fingerprint of a model without that of its variant."""
+    return fingerprint.partition(VARIANT)[0]
+
+
+def _become(embedder: Embedder, fingerprint: str) -> None:
+    if embedder.info.fingerprint != fingerprint:
+        with_info(embedder, lambda info: dataclasses.replace(info, fingerprint=fingerprint))
+
+
+def _watch(embedder: Embedder, canaries: Canaries) -> None:
+    text = next(iter(canaries))
+    getattr(embedder, "watch", lambda *_: None)(text, canaries[text])
+
+
+def _written(canaries: Canaries) -> dict[str, str]:
+    return {
+        text: base64.b64encode(vector.astype("<f4").tobytes()).decode()
+        for text, vector in canaries.items()
+    }
+
+
+def _read(written: object) -> Canaries:
+    """Return canaries from a file; those that are damaged are left out."""
+    canaries = {}
+    for text, vector in written.items() if isinstance(written, dict) else ():
+        with contextlib.suppress(TypeError, ValueError):
+            row = np.frombuffer(base64.b64decode(vector, validate=True), dtype="<f4")
+            if row.size and np.isfinite(row).all():
+                canaries[str(text)] = row
+    return canaries

@@ -3,11 +3,8 @@
 ====================  ==============================================================
 `discovery`           finds the installed plugins by entry points
 `files`               finds the YAML files of tasks, concepts, studies and benchmarks
-`catalogue`           things of one kind by name
-`models`              finds the model that a name means, and its label
-`registry`            looks names up
-`beside`              looks up the concepts beside a file first
-`quantized`           text encoders whose vectors have less precision
-`loading`             imports the objects that they stand for
+`models`              finds the model that a name means, its label and its precision
+`registry`            looks names up, also those of files beside an installed plugin
+`trust`               what a file may ask for: code, keys, addresses, paths
 ====================  ==============================================================
 """

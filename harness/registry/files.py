@@ -9,14 +9,90 @@ One with a mistake, or a name that another file has too, is left out with a noti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import importlib
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 from harness import user_files
-from harness.errors import HarnessError, InvalidFile, UnknownName, suggestion, unreadable
+from harness.errors import (
+    PLUGIN_ERRORS,
+    HarnessError,
+    InvalidFile,
+    NameClash,
+    Unavailable,
+    UnknownName,
+    one_line,
+    suggestion,
+    unreadable,
+)
 from harness.registry import discovery
-from harness.registry.catalogue import Catalogue
-from harness.task import each, yaml_files
+from harness.specs import Spec
+from harness.task import yaml_files
+
+# Things of one kind by name. A name that two plugins or files claim belongs to neither.
+
+
+T = TypeVar("T")
+
+
+class Catalogue(dict[str, T]):
+    """Things of one kind by name.
+
+    Parameters
+    ----------
+    kind
+        What the names stand for, for messages: `model`, `task`, `metric` …
+
+    Attributes
+    ----------
+    owners
+        The plugin or file of each name.
+    clashes
+        Error for each name that two plugins or files claim. Such a name is not in the mapping, so
+        that a clash concerns only who uses the name.
+    """
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind = kind
+        self.owners: dict[str, str] = {}
+        self.clashes: dict[str, NameClash] = {}
+
+    def claim(self, name: str, value: T, owner: str, *, advice: str = "") -> None:
+        """Add a name; if another owner has it already, withdraw it from both."""
+        if name not in self.owners:
+            self[name], self.owners[name] = value, owner
+            return
+        self.pop(name, None)
+        self.owners[name] += f" and {owner}"
+        self.clashes[name] = NameClash(
+            f"the {self.kind} '{name}' is claimed by {self.owners[name]}{advice}"
+        )
+
+    def find(self, name: str, *further: str) -> T:
+        """Return what a name stands for.
+
+        Parameters
+        ----------
+        name
+            The name.
+        further
+            Names that have a meaning elsewhere, which the message for an unknown name may suggest.
+
+        Raises
+        ------
+        NameClash
+            If two plugins or files claim it.
+        UnknownName
+            If it is unknown.
+        """
+        if name in self.clashes:
+            raise self.clashes[name]
+        if name not in self:
+            raise UnknownName(self.kind, name, {*self, *further})
+        return self[name]
+
 
 SUBFOLDERS = {
     "concept": "concepts",
@@ -152,7 +228,7 @@ class TaskFolders:
                 if folder and not user_files.is_inside(path, folder):
                     raise InvalidFile(f"a link to a file outside of '{folder}'", path=path)
                 document = yaml_files.load(path, folder, *_installed()) if folder else load(path)
-                of_file = each.documents(document) if kind in each.KINDS else [document]
+                of_file = yaml_files.documents(document) if kind in yaml_files.KINDS else [document]
                 for part in of_file:
                     if not isinstance(part.data.get("name"), str):
                         raise part.error(f"a {kind} requires a 'name'", ("name",))
@@ -189,3 +265,30 @@ class TaskFolders:
                 raise unreadable(place)
             elif kind == "task" and not place.name.startswith("_"):
                 yield place, None
+
+
+# Imports the object that a spec names, when it is first used.
+
+
+def load_target(spec: Spec, what: str) -> Callable[..., Any]:
+    """Import the object of a spec.
+
+    Raises
+    ------
+    Unavailable
+        If a package that it imports is not installed.
+    HarnessError
+        If it cannot be imported.
+    """
+    module, _, attribute = spec.target.partition(":")
+    try:
+        return cast("Callable[..., Any]", getattr(importlib.import_module(module), attribute))
+    except PLUGIN_ERRORS as error:
+        if isinstance(error, ModuleNotFoundError) and not (
+            "." in module and f"{module}.".startswith(f"{error.name}.")
+        ):
+            raise Unavailable(
+                f"{what} needs the package '{error.name}': pip install {error.name}"
+            ) from error
+        reason = one_line(error)
+        raise HarnessError(f"{what}: '{spec.target}' cannot be imported ({reason})") from error

@@ -9,12 +9,15 @@ A name is tried in this order:
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
-from harness import labels, names, options
+from harness import names, options
+from harness.digest import digest
 from harness.embedder import Embedder, ModelInfo, renamed
 from harness.errors import (
     PLUGIN_ERRORS,
@@ -26,8 +29,12 @@ from harness.errors import (
     one_line,
     unreadable,
 )
-from harness.registry.catalogue import Catalogue
+from harness.registry.files import Catalogue
 from harness.specs import EmbedderSpec, Spec
+
+if TYPE_CHECKING:
+    from harness.arrays import Vectors
+
 
 NAME = "name"
 """Option of every model: the label to report it under."""
@@ -135,8 +142,6 @@ class Models:
         if not is_embedder:
             raise ModelError(f"model '{name}' is no embedder: its info is no harness.ModelInfo")
         if model.precision is not None:
-            from harness.registry.quantized import Quantized
-
             embedder = Quantized(embedder, model.precision)
         return renamed(cast("Embedder", embedder), label)
 
@@ -159,7 +164,7 @@ class Models:
     def _aliases(self) -> dict[str, EmbedderSpec]:
         cards = [spec for spec in self.specs.values() if spec.card and not spec.provider]
         pairs = [(alias, spec) for spec in cards if spec.card for alias in spec.card.aliases]
-        return {alias: spec for alias, spec in reversed(pairs) if not labels.exists(alias)}
+        return {alias: spec for alias, spec in reversed(pairs) if not names.path_exists(alias)}
 
     def _target(self, model: Model) -> Callable[..., Any]:
         return self._load(model.spec, f"model '{model.spec.name}'")
@@ -184,8 +189,8 @@ class Models:
                 except HarnessError as error:
                     reasons.append(str(error))
         why = f" ({'; '.join(reasons)})" if reasons else ""
-        if labels.is_local(reference) or "/" in reference or labels.exists(reference):
-            if not labels.exists(reference):
+        if names.is_local(reference) or "/" in reference or names.path_exists(reference):
+            if not names.path_exists(reference):
                 raise unreadable(reference)
             providers = ", ".join(name for name, spec in self.specs.items() if spec.provider)
             raise UsageError(
@@ -201,7 +206,7 @@ class Models:
         """
         if spec.recognises is None:
             return False
-        if "/" not in reference and not labels.exists(reference):
+        if "/" not in reference and not names.path_exists(reference):
             return True
         look = Spec(name=spec.name, target=spec.recognises)
         try:
@@ -217,7 +222,7 @@ class Models:
         problem = ""
         if not label.strip() or not label.isprintable() or len(label) > 100:
             problem = "a name has 1 to 100 printable characters"
-        elif labels.is_local(label):
+        elif names.is_local(label):
             problem = "a name of its own is expected, not a path"
         elif label in self.specs and self.specs[label] is not model.spec:
             problem = f"'{label}' is a registered name; choose another one"
@@ -230,13 +235,13 @@ class Models:
         spec = model.spec
         shown = {
             option: value
-            for option, value in labels.differing(target, chosen, spec.options).items()
+            for option, value in names.differing(target, chosen, spec.options).items()
             if option not in spec.neutral
         }
         if model.precision is not None:
             shown[QUANTIZE] = model.precision
         name = spec.name if model.reference is None else self._referred(spec, model.reference)
-        return labels.with_options(name, shown)
+        return names.with_options(name, shown)
 
     def _referred(self, spec: EmbedderSpec, reference: str) -> str:
         """Return the label of a provider's model, without options."""
@@ -245,6 +250,128 @@ class Models:
         if inner is not None and inner.provider and ":" in reference:
             reference = self.label(reference)
         else:
-            reference = labels.of_reference(reference)
+            reference = names.reference_label(reference)
         can_be_typed = is_recognised and reference not in self.specs
         return reference if can_be_typed else f"{spec.name}:{reference}"
+
+
+# `?quantize=`: an encoder whose vectors are stored with less precision, as vector databases do.
+#
+# Written for `sentence_transformers.quantize_embeddings`, which gives the same codes. A code is
+# returned as the number that it stands for, so that metrics and mitigators work on it as on any
+# vector.
+#
+# The file `calibration.txt` has the texts that ranges of `int8` come from: 117 search queries,
+# their 117 documents about no gender, and the words of the queries. They are from Grep-BiasIR
+# (Krieg et al. 2023, KlaraKrieg/GrepBiasIR, CC0 1.0).
+
+
+Precision: TypeAlias = Literal["int8", "binary"]
+
+LEVELS = 256
+"""Number of values of a dimension with `int8`."""
+_CALIBRATION = Path(__file__).with_name("calibration.txt")
+_BATCH = 32  # calibration texts that are encoded together
+_FORWARDED = (
+    *("batch_texts", "batch_tokens", "close", "lacks", "lengths", "notes", "truncated"),
+    *("share", "tell", "watch"),
+)
+
+
+class Quantized:
+    """A text encoder whose vectors are quantised; itself an embedder.
+
+    Parameters
+    ----------
+    embedder
+        The encoder.
+    precision
+        `int8`: each dimension has 256 levels between the least and the greatest value that it has
+        in the vectors of the calibration texts; values outside are set to the nearest level. A
+        level is returned as its middle. `binary`: a dimension is 1 if it is above 0, else -1, so
+        that the cosine of two vectors is 1 - 2h/d for the Hamming distance h.
+
+    Raises
+    ------
+    InvalidOption
+        If the precision is unknown, or the embedder is no text encoder.
+
+    Notes
+    -----
+    The calibration texts are the same for all models and tasks: ranges that came from the texts of
+    a run would make a vector depend on what else is run. They are encoded when the first text is.
+    """
+
+    def __init__(self, embedder: Embedder, precision: str) -> None:
+        if precision not in get_args(Precision):
+            raise InvalidOption(f"quantize={precision}: expected one of int8, binary")
+        info = embedder.info
+        if info.kind != "text":
+            raise InvalidOption(f"quantize={precision}: '{info.name}' is no text encoder")
+        self.embedder, self.precision = embedder, precision
+        stated = {"int8": [precision, *calibration_texts()], "binary": [precision]}[precision]
+        fingerprint = f"{info.fingerprint}-{digest(stated)}"
+        # Published scores are those of the whole vectors.
+        self.info = dataclasses.replace(info, fingerprint=fingerprint, scores={})
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a member that quantisation does not change; there are no token states."""
+        if name in _FORWARDED:
+            return getattr(self.embedder, name)
+        raise AttributeError(name)
+
+    def encode(self, texts: Sequence[str], **role: Any) -> Vectors:
+        """Return the (n, d) float32 quantised vectors of `n` texts; rows of NaN stay NaN."""
+        import numpy as np
+
+        vectors = np.asarray(self.embedder.encode(texts, **role), dtype=np.float32)
+        if self.precision == "binary":
+            signs = np.where(vectors > 0, np.float32(1), np.float32(-1))
+            return np.where(np.isnan(vectors), vectors, signs)
+        return of_codes(codes(vectors, self._ranges), self._ranges) if len(texts) else vectors
+
+    @property
+    def unquantized(self) -> Embedder:
+        """The encoder, whose whole vectors tell models apart."""
+        return self.embedder
+
+    @functools.cached_property
+    def _ranges(self) -> Vectors:
+        """The (2, d) least and greatest values of each dimension."""
+        import numpy as np
+
+        texts = calibration_texts()
+        batches = [texts[i : i + _BATCH] for i in range(0, len(texts), _BATCH)]
+        vectors = np.concatenate([self.embedder.encode(batch) for batch in batches])
+        return np.stack([np.nanmin(vectors, axis=0), np.nanmax(vectors, axis=0)]).astype(np.float32)
+
+
+def codes(vectors: Vectors, ranges: Vectors) -> Vectors:
+    """Return the (n, d) levels of vectors, from 0 to 255 as floats, for (2, d) ranges."""
+    import numpy as np
+
+    start, step = ranges[0], _steps(ranges)
+    levels: Vectors = np.clip(np.floor((vectors - start) / step), 0, LEVELS - 1)
+    return levels
+
+
+def of_codes(levels: Vectors, ranges: Vectors) -> Vectors:
+    """Return the (n, d) float32 values in the middle of levels."""
+    import numpy as np
+
+    middles = ranges[0] + (levels + np.float32(0.5)) * _steps(ranges)
+    constant = ranges[0] == ranges[1]
+    return np.asarray(np.where(constant & ~np.isnan(levels), ranges[0], middles), dtype=np.float32)
+
+
+def _steps(ranges: Vectors) -> Vectors:
+    import numpy as np
+
+    steps = (ranges[1] - ranges[0]) / np.float32(LEVELS - 1)
+    return np.where(steps == 0, np.float32(1), steps)
+
+
+@functools.cache
+def calibration_texts() -> tuple[str, ...]:
+    """Return the texts that the ranges of `int8` come from."""
+    return tuple(_CALIBRATION.read_text(encoding="utf-8").splitlines())

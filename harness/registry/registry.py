@@ -6,6 +6,7 @@ plugins claim one name, only who uses that name gets an error, which names both.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Sequence
@@ -14,16 +15,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from harness import names, options, user_files
 from harness.concept import Concept
-from harness.errors import (
-    PLUGIN_ERRORS,
-    HarnessError,
-    InvalidFile,
-    UsageError,
-    one_line,
-)
-from harness.registry import discovery, files, loading
-from harness.registry.catalogue import Catalogue
-from harness.registry.files import TaskFolders
+from harness.errors import PLUGIN_ERRORS, HarnessError, InvalidFile, UsageError, one_line
+from harness.registry import discovery, files
+from harness.registry.files import SUBFOLDERS, Catalogue, TaskFolders
 from harness.registry.models import Models
 from harness.specs import (
     AdapterSpec,
@@ -33,7 +27,7 @@ from harness.specs import (
     MitigatorSpec,
     TableSpec,
 )
-from harness.task import each, yaml_files
+from harness.task import yaml_files
 from harness.task.data_files import DataFiles
 
 if TYPE_CHECKING:
@@ -200,7 +194,7 @@ class Registry:
         """
         from harness.chain import Chain
 
-        return Chain([self._stage(stage) for stage in names.mitigators(name)])
+        return Chain([self._stage(stage) for stage in names.chain_stages(name)])
 
     def engine(
         self, name: str, devices: Sequence[str] = (), *, timeout: float | None = None
@@ -268,14 +262,14 @@ class Registry:
 
     def task_file(self, path: Path) -> Task:
         """Return the task that a file describes, resolved; of several the first."""
-        return self.resolve(each.documents(files.load(path))[0])
+        return self.resolve(yaml_files.documents(files.load(path))[0])
 
     def resolve(self, document: yaml_files.Document, *, limit: int | None = None) -> Task:
         """Return the task that a parsed file describes, with its data read.
 
         `limit` is the largest number of items of each set or table.
         """
-        from harness.task.resolving import resolve
+        from harness.task.task import resolve
 
         self.check_task(document)
         return resolve(document, self, limit=limit)
@@ -291,7 +285,7 @@ class Registry:
                 return
             gate.check()
 
-    load = staticmethod(loading.load)
+    load = staticmethod(files.load_target)
 
     def _specs(self, hook: str, kind: str) -> Catalogue[Any]:
         catalogue: Catalogue[Any] = Catalogue(kind)
@@ -324,3 +318,36 @@ class Registry:
         check_needs(mitigator, what)
         mitigator.check_options()
         return mitigator
+
+
+# Concepts beside a file: a task or study that is named by its path may name them.
+
+
+def with_concepts_beside(registry: Registry, path: Path) -> Registry:
+    """Return a registry that looks up concepts beside a file first, then as `registry` does.
+
+    Parameters
+    ----------
+    registry
+        A registry, which stays as it is.
+    path
+        A file, or a folder of files. The nearest folder `concepts` counts: in its own folder, else
+        in the one above, since a family of tasks has a folder of its own.
+    """
+    folder = (path if path.is_dir() else path.parent).resolve()
+    for place in (folder, folder.parent):
+        if (place / SUBFOLDERS["concept"]).is_dir():
+            break
+    else:
+        return registry
+    beside = Registry(discovery.Plugins(()), include=[place])
+    concepts = copy.copy(registry.concept_files)
+    concepts.owners = concepts.owners | beside.concept_files.owners
+    clashes = {name: e for name, e in concepts.clashes.items() if name not in beside.concept_files}
+    concepts.clashes = clashes | beside.concept_files.clashes
+    concepts.update(beside.concept_files)
+    for notice in beside.notices:
+        registry.note(notice)
+    found = copy.copy(registry)
+    found.concept_files = concepts
+    return found

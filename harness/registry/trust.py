@@ -16,17 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from harness import labels, names, options, user_files
-from harness.download import HUB
+from harness import names, options, user_files
+from harness.bucket import HUB
 from harness.errors import HarnessError, InvalidFile
 from harness.registry.models import NAME, QUANTIZE
 from harness.specs import Sensitive, Spec
 from harness.task import data_files
 from harness.task.data_files import DataFile
-from harness.task.mistakes import Collector
-from harness.task.schema import TaskFile
-from harness.task.table_schema import Table
-from harness.task.yaml_files import Document, KeyPath, dotted
+from harness.task.schema import Table, TaskFile
+from harness.task.yaml_files import Collector, Document, KeyPath, dotted
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
@@ -138,7 +136,7 @@ class Requests:
         UsageError
             If the name cannot be parsed.
         """
-        stages = names.mitigators(name)
+        stages = names.chain_stages(name)
         specs = self.registry.mitigators
         for stage in stages:
             yield from self.of_options(specs.get(stage.name), stage.options)
@@ -159,7 +157,7 @@ class Requests:
 
     def of_hub(self, name: str, what: str) -> Iterator[Request]:
         """Yield what the id of something on a hub asks for, which may also be a local folder."""
-        if labels.is_local(name) or labels.exists(name.partition("@")[0]):
+        if names.is_local(name) or names.path_exists(name.partition("@")[0]):
             yield from self.of_weights(name)
         else:
             yield Request("download", what)
@@ -168,7 +166,7 @@ class Requests:
         """Yield what a path asks for: nothing, if it is in the roots once links are followed."""
         place = user_files.typed(path)
         if not self._is_inside(place):
-            yield Request("path", f"'{labels.without_secrets(path)}'")
+            yield Request("path", f"'{names.without_secrets(path)}'")
 
     def of_weights(self, path: str) -> Iterator[Request]:
         """Yield what the path of a model asks for, with the links in its folder."""
@@ -202,7 +200,7 @@ class Requests:
             yield Request("download", f"'{text}'")
         elif kind == "hub":
             yield from self.of_hub(text, f"the model '{text}' of the hub")
-        elif labels.exists(text) or (not option and labels.is_local(text)):
+        elif names.path_exists(text) or (not option and names.is_local(text)):
             yield from self.of_weights(text)
 
     def _by_value(self, text: str) -> Sensitive | None:
@@ -219,7 +217,7 @@ class Requests:
             target = self.registry.load(spec, f"model '{spec.name}'")
         except HarnessError:  # whoever creates the model tells it
             return False
-        return any(map(labels.is_secret, options.parameters(target)))
+        return any(map(names.is_secret, options.parameters(target)))
 
 
 class Gate:
@@ -274,7 +272,7 @@ class Gate:
             if table.url and name in files and files[name].state == "to fetch":
                 is_known = urlsplit(table.url).hostname == _HUB or table.url.startswith(HUB)
                 kind: Kind = "download" if is_known else "address"
-                self._add((*key, "url"), [Request(kind, f"'{labels.without_secrets(table.url)}'")])
+                self._add((*key, "url"), [Request(kind, f"'{names.without_secrets(table.url)}'")])
             if table.package:
                 self._add((*key, "package"), [Request("package", f"'{table.package}'")])
             if table.made_by:
@@ -403,7 +401,7 @@ def _by_name(option: str, text: str) -> Sensitive | None:
         return "code" if "code" in told else None
     if _NUMBER.fullmatch(text):
         return None
-    if labels.is_secret(option):
+    if names.is_secret(option):
         return "key"
     if told:
         return next(kind for kind in _TELLING if kind in told)
@@ -413,5 +411,5 @@ def _by_name(option: str, text: str) -> Sensitive | None:
 
 
 def _shown(option: str, value: str) -> str:
-    is_key = labels.is_secret(option) and not labels.is_variable(value)
-    return f"'{option}=***'" if is_key else f"'{option}={labels.without_secrets(value)}'"
+    is_key = names.is_secret(option) and not names.is_variable(value)
+    return f"'{option}=***'" if is_key else f"'{option}={names.without_secrets(value)}'"

@@ -7,16 +7,20 @@ Over tasks it gives the mean difference of the distance to the ideal, with its i
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from html import escape
+from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from harness.errors import UsageError
-from harness.results import means, resampling, samples, scale
-from harness.results.record import Record
-from harness.results.record_parts import IntervalPart
+from harness.errors import UnknownName, UsageError
+from harness.names import NONE
+from harness.results import resampling
+from harness.results.record import IntervalPart, Record, finite, loss, samples_exist
+from harness.results.resampling import Point, coefficient, interval_of
 from harness.results.tables import DIGITS, age
 
 if TYPE_CHECKING:
@@ -62,8 +66,8 @@ class Pair:
     @property
     def nearer(self) -> str:
         """Which of the two is nearer to the ideal: `a`, `b`, or empty if neither."""
-        loss_a = round(scale.loss(self.value_a, self.a.ideal, self.a.bounds), DIGITS)
-        loss_b = round(scale.loss(self.value_b, self.a.ideal, self.a.bounds), DIGITS)
+        loss_a = round(loss(self.value_a, self.a.ideal, self.a.bounds), DIGITS)
+        loss_b = round(loss(self.value_b, self.a.ideal, self.a.bounds), DIGITS)
         return "" if loss_a == loss_b else "a" if loss_a < loss_b else "b"
 
 
@@ -219,7 +223,7 @@ def _pair(a: Record | None, b: Record | None, folders: Folders) -> Pair | str:
 def _samples(record: Record, folder: Path | str | None) -> Sequence[Mapping[str, Any]]:
     """Return the samples of a record: those in its folder or in memory; none if it has none."""
     if folder is not None:
-        is_there = samples.exist(Path(folder), record)
+        is_there = samples_exist(Path(folder), record)
         return record.read_samples(folder) if is_there else ()
     with contextlib.suppress(UsageError):  # they are in a folder that the caller did not name
         return record.read_samples()
@@ -228,7 +232,7 @@ def _samples(record: Record, folder: Path | str | None) -> Sequence[Mapping[str,
 
 def _mean(measures: str, pairs: Sequence[Pair]) -> Mean | None:
     lines = [{"a": pair.a, "b": pair.b} for pair in pairs if pair.a.task.measures == measures]
-    families = list(means.by_family(lines, ("a", "b")).values())
+    families = list(resampling.mean_by_family(lines, ("a", "b")).values())
     if not families:
         return None
     import numpy as np
@@ -242,3 +246,607 @@ def _mean(measures: str, pairs: Sequence[Pair]) -> Mean | None:
         difference=float((b - a).mean()),
         interval=resampling.over_families(b - a),
     )
+
+
+# Means over several tasks, a line a model, mitigator and score; and how scores agree over rows.
+#
+# A mean of signed scores hides biases of opposite signs, so it stands beside the mean of absolute
+# values. A row without a value on every task has no mean.
+
+
+LEAST_ROWS = 3
+"""Rows for a correlation."""
+
+Score = tuple[str, str, str]
+"""Metric, score and scenario."""
+Row = tuple[str, str, str]
+"""Model, its fingerprint, and mitigator."""
+
+
+@dataclass(frozen=True)
+class Average:
+    """The mean of a score over tasks, for one model and mitigator.
+
+    Parameters
+    ----------
+    model, mitigator
+        Labels.
+    metric, score, scenario
+        What is averaged.
+    tasks
+        Number of tasks that have this score.
+    missing
+        Those without a value here.
+    mean, mean_absolute
+        Means of the values and of the absolute values; None if a task is missing.
+    """
+
+    model: str
+    mitigator: str
+    metric: str
+    score: str
+    scenario: str
+    tasks: int
+    missing: tuple[str, ...]
+    mean: float | None
+    mean_absolute: float | None
+
+    def row(self) -> dict[str, Any]:
+        """Return it as a flat mapping."""
+        return asdict(self) | {"missing": list(self.missing)}
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How two averaged scores agree: over models and mitigators, by the mean absolute values.
+
+    Parameters
+    ----------
+    a, b
+        Metric, score and scenario of each.
+    rows
+        Number of models and mitigators with both means.
+    pearson, spearman
+        The correlations; None with fewer than three rows, or if all values of one are equal.
+    """
+
+    a: Score
+    b: Score
+    rows: int
+    pearson: float | None
+    spearman: float | None
+
+
+def averages(records: Iterable[Record]) -> list[Average]:
+    """Return the averages of records, those of one score together.
+
+    Of several versions, seeds or dates of a score the newest counts.
+    """
+    values: dict[Score, dict[Row, dict[str, Record]]] = {}
+    for record in records:
+        of_row = values.setdefault((record.metric, record.score, record.scenario), {})
+        row = (record.model.name, record.model.fingerprint, record.mitigator.label)
+        of_task = of_row.setdefault(row, {})
+        known = of_task.get(record.task.name)
+        if known is None or age(known) <= age(record):
+            of_task[record.task.name] = record
+    return [
+        _average(score, row, of_task, tasks)
+        for score, of_row in values.items()
+        for tasks in [sorted({task for of_task in of_row.values() for task in of_task})]
+        for row, of_task in of_row.items()
+    ]
+
+
+def agreements(rows: Iterable[Average]) -> list[Agreement]:
+    """Return the agreement of each two scores."""
+    by_score: dict[Score, dict[tuple[str, str], float]] = {}
+    for row in rows:
+        of_score = by_score.setdefault((row.metric, row.score, row.scenario), {})
+        if row.mean_absolute is not None:
+            of_score[row.model, row.mitigator] = row.mean_absolute
+    return [_agreement(a, b, by_score[a], by_score[b]) for a, b in combinations(by_score, 2)]
+
+
+def _average(score: Score, row: Row, of_task: dict[str, Record], tasks: list[str]) -> Average:
+    values = {task: record.value for task, record in of_task.items() if record.value is not None}
+    missing = tuple(task for task in tasks if task not in values)
+    metric, name, scenario = score
+    return Average(
+        model=row[0],
+        mitigator=row[2],
+        metric=metric,
+        score=name,
+        scenario=scenario,
+        tasks=len(tasks),
+        missing=missing,
+        mean=None if missing else fmean(values.values()),
+        mean_absolute=None if missing else fmean(map(abs, values.values())),
+    )
+
+
+def _agreement(
+    a: Score, b: Score, of_a: dict[tuple[str, str], float], of_b: dict[tuple[str, str], float]
+) -> Agreement:
+    both = [row for row in of_a if row in of_b]
+    x, y = [of_a[row] for row in both], [of_b[row] for row in both]
+    if len(both) < LEAST_ROWS or len(set(x)) == 1 or len(set(y)) == 1:
+        return Agreement(a, b, len(both), None, None)
+    from scipy.stats import pearsonr, spearmanr
+
+    return Agreement(
+        a, b, len(both), float(pearsonr(x, y).statistic), float(spearmanr(x, y).statistic)
+    )
+
+
+# Correlation of two groups of tasks, such as intrinsic and downstream bias.
+#
+# Do they order models and mitigators alike?
+#
+# The mean of a group is that of a leaderboard: over families, of what is above the floor. The
+# correlation over models takes these means as they are. That over mitigators takes changes against
+# `none` of the same model, so that the level of a model does not count. Its size does: a model with
+# more bias has more to lose.
+
+
+SIGNIFICANT = 0.05
+"""A required control is passed by a value above its ideal with a p-value below this."""
+Model: TypeAlias = tuple[str, str]
+"""Name and fingerprint."""
+OfTask: TypeAlias = dict[str, Record]
+"""The primary record of each task, for one model and mitigator."""
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """How the means of two groups of tasks correlate.
+
+    Parameters
+    ----------
+    over
+        `models` as they are, or changes by `mitigators`.
+    task
+        The only task of the second group that counts; None if all do.
+    points
+        What is correlated.
+    tasks
+        Number of tasks of each group that count for every point.
+    spearman, pearson
+        The correlations; None with fewer than three points, or if a mean is the same in all.
+    interval
+        95 % interval of `spearman`; None with fewer than five models. Over models it is that of
+        Bonett and Wright (2000), over mitigators a jackknife over models and, with at least five,
+        over mitigators.
+    """
+
+    over: Literal["models", "mitigators"]
+    task: str | None
+    points: tuple[Point, ...]
+    tasks: tuple[int, int]
+    spearman: float | None
+    pearson: float | None
+    interval: IntervalPart | None
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """Correlations of two groups of tasks.
+
+    Parameters
+    ----------
+    over
+        Those of the means: over models, and over mitigators if there are any. Then those of each
+        task of the second group with the mean of the first.
+    left_out
+        Models that do not count, each with the reason.
+    """
+
+    over: tuple[Correlation, ...]
+    left_out: tuple[tuple[str, str], ...]
+
+    @property
+    def by_task(self) -> dict[str, dict[str, Correlation]]:
+        """The correlations of single tasks of the second group, by task and `over`."""
+        of_task: dict[str, dict[str, Correlation]] = {}
+        for part in self.over:
+            if part.task is not None:
+                of_task.setdefault(part.task, {})[part.over] = part
+        return of_task
+
+
+def correlate(
+    records: Iterable[Record], a: Collection[str], b: Collection[str], required: Collection[str]
+) -> Correlations:
+    """Correlate the means of two groups of tasks over models and over mitigators.
+
+    Only primary scores of bias count that a leaderboard ranks (`Record.counted`). Over models a
+    task counts if it counts for each of them; over mitigators, if it does for each model with each
+    mitigator and without. So all points are means over the same tasks.
+
+    Parameters
+    ----------
+    records
+        Any records; of several of one score the newest counts.
+    a, b
+        Names of the tasks of both groups. Tasks of both count in `a` alone.
+    required
+        Names of controls. A model that fails one is left out: random vectors have no bias of any
+        kind, so that they make any two measures agree.
+
+    Returns
+    -------
+    Correlations
+        Over mitigators, intervals leave out each model in turn and each mitigator: points of one
+        model are not independent, and those of one mitigator are not, either.
+
+    References
+    ----------
+    Bonett and Wright, "Sample size requirements for estimating Pearson, Kendall and Spearman
+    correlations", Psychometrika 2000.
+    """
+    groups = (frozenset(a), frozenset(b) - frozenset(a))
+    rows = _newest(records)
+    models: dict[Model, OfTask] = {}
+    left_out = []
+    for model, of in rows.items():
+        reason = _unusable(of.get(NONE, {}), groups, required)
+        if reason is None:
+            models[model] = of[NONE]
+        else:
+            left_out.append((model[0], reason))
+    pairs = [
+        (model, mitigator, models[model], of_task)
+        for model in models
+        for mitigator, of_task in rows[model].items()
+        if mitigator != NONE and all(_shared((models[model], of_task), groups))
+    ]
+    over = []
+    shared = _shared(models.values(), groups)
+    for task in (None, *sorted(shared[1])):
+        tasks = (shared[0], shared[1] if task is None else {task})
+        over.append(_correlation("models", task, _as_they_are(models, tasks), tasks))
+    shared = _shared([of_task for pair in pairs for of_task in pair[2:]], groups)
+    for task in (None, *sorted(shared[1])) if pairs else ():
+        tasks = (shared[0], shared[1] if task is None else {task})
+        over.append(_correlation("mitigators", task, _changes(pairs, tasks), tasks))
+    return Correlations(tuple(over), tuple(sorted(left_out)))
+
+
+def of_other_metrics(records: Iterable[Record], a: Collection[str], b: Collection[str]) -> set[str]:
+    """Return the tasks of `a` with records that are scored by another metric than those of `b`.
+
+    A metric on both sides agrees with itself: two tasks of one metric are nearly one test.
+
+    Parameters
+    ----------
+    records, a, b
+        As for `correlate`. Of `b`, ranked tasks of bias count.
+    """
+    metrics: dict[str, set[str]] = {}
+    of_b: set[str] = set()
+    for record in records:
+        if record.primary:
+            metrics.setdefault(record.task.name, set()).add(record.metric)
+            is_of_b = record.task.name in b and record.task.name not in a
+            if is_of_b and record.task.measures == "bias" and record.counted is not None:
+                of_b.add(record.metric)
+    return {task for task in a if task in metrics and not metrics[task] & of_b}
+
+
+def _newest(records: Iterable[Record]) -> dict[Model, dict[str, OfTask]]:
+    """Return the newest primary record of each task by model and mitigator."""
+    rows: defaultdict[Model, defaultdict[str, OfTask]] = defaultdict(lambda: defaultdict(dict))
+    for record in records:
+        if not record.primary:
+            continue
+        of_task = rows[record.model.name, record.model.fingerprint][record.mitigator.label]
+        known = of_task.get(record.task.name)
+        if known is None or age(known) <= age(record):
+            of_task[record.task.name] = record
+    return {model: dict(of) for model, of in rows.items()}
+
+
+def _unusable(
+    of_task: OfTask, groups: Sequence[Collection[str]], required: Collection[str]
+) -> str | None:
+    """Return why a model does not count; None if it does."""
+    if not of_task:
+        return f"no records without a mitigator ('{NONE}')"
+    for group, name in zip(groups, "AB", strict=True):
+        if not any(_counts(of_task, task) for task in group):
+            return f"no score of a ranked task of {name}"
+    for task in sorted(required):
+        control = of_task.get(task)
+        if control is None:
+            continue
+        p = control.p_value
+        if control.value is None or control.value <= _ideal(control) or p is None:
+            return f"fails the control '{task}'"
+        if p >= SIGNIFICANT:
+            return f"fails the control '{task}': p = {p:.3g}"
+    return None
+
+
+def _ideal(record: Record) -> float:
+    return 0.0 if isinstance(record.ideal, str) else record.ideal
+
+
+def _counts(of_task: OfTask, task: str) -> bool:
+    record = of_task.get(task)
+    return record is not None and record.task.measures == "bias" and record.counted is not None
+
+
+def _shared(
+    models: Collection[OfTask], groups: Sequence[Collection[str]]
+) -> tuple[set[str], set[str]]:
+    """Return the tasks of each group that count for every model."""
+    a, b = (
+        {task for task in group if models and all(_counts(of_task, task) for of_task in models)}
+        for group in groups
+    )
+    return a, b
+
+
+def _as_they_are(models: Mapping[Model, OfTask], tasks: Sequence[Collection[str]]) -> list[Point]:
+    return [
+        Point(name, NONE, *(_mean_correlation(of_task, group) for group in tasks))
+        for (name, _), of_task in models.items()
+        if all(tasks)
+    ]
+
+
+def _changes(
+    pairs: Iterable[tuple[Model, str, OfTask, OfTask]], tasks: Sequence[Collection[str]]
+) -> list[Point]:
+    return [
+        Point(
+            name,
+            mitigator,
+            *(
+                _mean_correlation(after, group) - _mean_correlation(before, group)
+                for group in tasks
+            ),
+        )
+        for (name, _), mitigator, before, after in pairs
+        if all(tasks)
+    ]
+
+
+def _mean_correlation(of_task: OfTask, tasks: Iterable[str]) -> float:
+    """Return the mean over families of what counts of these tasks, all of which count."""
+    families: defaultdict[str, list[float]] = defaultdict(list)
+    for task in sorted(tasks):
+        counted = of_task[task].counted
+        assert counted is not None  # noqa: S101  # by the choice of tasks
+        families[of_task[task].family].append(counted)
+    return fmean(map(fmean, families.values()))
+
+
+def _correlation(
+    over: Literal["models", "mitigators"],
+    task: str | None,
+    points: Sequence[Point],
+    tasks: Sequence[Collection[str]],
+) -> Correlation:
+    spearman = coefficient(points)
+    return Correlation(
+        over=over,
+        task=task,
+        points=tuple(points),
+        tasks=(len(tasks[0]), len(tasks[1])),
+        spearman=spearman,
+        pearson=coefficient(points, ranks=False),
+        interval=None if spearman is None else interval_of(over, spearman, points),
+    )
+
+
+# Two rows item by item: what the samples of a score say under one model and under another.
+#
+# Figure 4 of Bolukbasi et al. (2016) is one use: professions' projections in one embedding against
+# those in another.
+
+
+@dataclass(frozen=True)
+class Items:
+    """One column of the samples of both records of a pair, for the items that both have.
+
+    Parameters
+    ----------
+    context
+        What both rows share, as in a comparison: a model, a mitigator, or both.
+    pair
+        The two records.
+    column
+        Name of the column.
+    texts
+        The n items.
+    a, b
+        Their n values in each record.
+    """
+
+    context: str
+    pair: Pair
+    column: str
+    texts: tuple[str, ...]
+    a: tuple[float, ...]
+    b: tuple[float, ...]
+
+    @property
+    def spearman(self) -> float | None:
+        """Rank correlation of both; None for fewer than three items, or where all are equal."""
+        from scipy.stats import spearmanr
+
+        if len(self.texts) < 3 or 1 in (len(set(self.a)), len(set(self.b))):
+            return None
+        return finite(float(spearmanr(self.a, self.b).statistic))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one flat mapping per item."""
+        values = zip(self.texts, self.a, self.b, strict=True)
+        return [{"text": text, "a": a, "b": b} for text, a, b in values]
+
+    def figure(self, a: str, b: str) -> dict[str, Any]:
+        """Return a Plotly figure of the items; `a` and `b` name the axes."""
+        points = {
+            "type": "scatter",
+            "mode": "markers",
+            "x": list(self.a),
+            "y": list(self.b),
+            "text": [escape(text) for text in self.texts],  # Plotly interprets some HTML
+            "hovertemplate": "%{text}<br>%{x:.3f}, %{y:.3f}<extra></extra>",
+        }
+        rho = "" if self.spearman is None else f", Spearman {self.spearman:.3f}"
+        title = f"{self.pair.a.task.name}: {self.column} of {len(self.texts)} items{rho}"
+        return {
+            "data": [points],
+            "layout": {
+                "title": {"text": escape(title)},
+                "xaxis": {"title": {"text": escape(a)}},
+                "yaxis": {"title": {"text": escape(b)}},
+            },
+        }
+
+
+def items_of(
+    comparisons: Mapping[str, Comparison],
+    column: str,
+    folder: Path,
+    folder_b: Path | None = None,
+) -> list[Items]:
+    """Return the items of each pair of records that has samples with a column of numbers.
+
+    Parameters
+    ----------
+    comparisons
+        Comparisons of two rows, by what both share.
+    column
+        Name of the column, such as `projection` or `contribution`.
+    folder, folder_b
+        The results folder, and that of the second records if it is another one.
+
+    Raises
+    ------
+    UsageError
+        If no pair has samples.
+    UnknownName
+        If no samples have the column.
+    """
+    chosen: list[Items] = []
+    known: set[str] = set()
+    pairs = [(context, pair) for context, of in comparisons.items() for pair in of.pairs]
+    for context, pair in pairs:
+        rows = _by_item(pair.a, folder), _by_item(pair.b, folder_b or folder)
+        shared = [key for key in rows[0] if key in rows[1]]
+        for key in shared[:1]:
+            known |= {name for name, value in rows[0][key].items() if _is_number(value)}
+        both = [(key, rows[0][key].get(column), rows[1][key].get(column)) for key in shared]
+        numbers = [(key, a, b) for key, a, b in both if _is_number(a) and _is_number(b)]
+        if numbers:
+            keys, a, b = zip(*numbers, strict=True)
+            texts = tuple(rows[0][key].get("text") or " : ".join(key) for key in keys)
+            chosen.append(Items(context, pair, column, texts, tuple(a), tuple(b)))
+    if not known:
+        raise UsageError("these scores have no samples in common; run `harness eval --samples`")
+    if not chosen:
+        raise UnknownName("column", column, known)
+    return chosen
+
+
+def _by_item(record: Record, folder: Path) -> Mapping[tuple[str, ...], Mapping[str, Any]]:
+    """Return the samples of a record by item: its input and text, or the texts of a pair."""
+    rows: Sequence[Mapping[str, Any]] = ()
+    if samples_exist(folder, record):
+        rows = record.read_samples(folder)
+    return {tuple(resampling.item(row).values()): row for row in rows}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+# Which rows are compared: two mitigators on each model, two models, or two runs.
+
+
+Column: TypeAlias = Callable[[Record], str]
+
+
+def between(
+    records: Sequence[Record], a: str, b: str, *, folder: Path | None = None
+) -> dict[str, Comparison]:
+    """Compare two mitigators on each model, or two models under each mitigator.
+
+    Parameters
+    ----------
+    records
+        Records of both.
+    a, b
+        Labels of two mitigators, or names of two models.
+    folder
+        The results folder, if it has samples.
+
+    Returns
+    -------
+    dict
+        A comparison for each model, or for each mitigator, that both have records of.
+
+    Raises
+    ------
+    UnknownName
+        If a name is neither.
+    UsageError
+        If one is a mitigator and the other a model, or they have no score in common.
+    """
+    kinds: tuple[tuple[Column, Column], ...] = ((_mitigator, _model), (_model, _mitigator))
+    for column, other in kinds:
+        known = {column(record) for record in records}
+        if a in known and b in known:
+            sides = [[r for r in records if column(r) == name] for name in (a, b)]
+            return _by_context(sides[0], sides[1], other, (folder, folder))
+    every = {_mitigator(record) for record in records} | {_model(record) for record in records}
+    for name in (a, b):
+        if name not in every:
+            raise UnknownName("mitigator or model in these records", name, every)
+    raise UsageError(f"'{a}' and '{b}' cannot be compared: one is a mitigator, the other a model")
+
+
+def between_runs(
+    a: Iterable[Record],
+    b: Iterable[Record],
+    *,
+    folder: Path | None = None,
+    folder_b: Path | None = None,
+) -> dict[str, Comparison]:
+    """Compare two sets of records on each model and mitigator that both have; see `compare`.
+
+    Raises
+    ------
+    UsageError
+        If they have none in common.
+    """
+    return _by_context(
+        list(a),
+        list(b),
+        lambda record: f"{_model(record)} under {_mitigator(record)}",
+        (folder, folder_b),
+    )
+
+
+def _model(record: Record) -> str:
+    return record.model.name
+
+
+def _mitigator(record: Record) -> str:
+    return record.mitigator.label
+
+
+def _by_context(
+    a: list[Record], b: list[Record], context: Column, folders: Folders
+) -> dict[str, Comparison]:
+    comparisons = {}
+    for name in dict.fromkeys(map(context, a)):
+        left, right = ([r for r in side if context(r) == name] for side in (a, b))
+        if right:
+            comparisons[name] = compare(left, right, folder=folders[0], folder_b=folders[1])
+    if not any(comparison.pairs for comparison in comparisons.values()):
+        raise UsageError("the two have no score in common")
+    return comparisons

@@ -6,34 +6,605 @@ infinity: the value is null then, with the reason.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
-
-from pydantic import Field, PrivateAttr, field_validator
-
-from harness import folders
-from harness.digest import digest
-from harness.errors import UsageError
-from harness.results import samples as sample_files
-from harness.results import scale
-from harness.results.record_parts import (
-    Count,
-    Coverage,
-    Environment,
-    Finite,
-    FloorPart,
-    IntervalPart,
-    Label,
-    Line,
-    MitigatorPart,
-    ModelPart,
-    Probability,
-    TaskPart,
-    Time,
+from typing import (
+    Annotated,
+    Any,
+    BinaryIO,
+    Generic,
+    Literal,
+    Self,
+    TypeAlias,
+    TypeVar,
 )
-from harness.scores import Bounds, is_within
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+
+from harness import folders, limits
+from harness.digest import digest
+from harness.errors import DiskError, InvalidFile, UsageError
+from harness.scores import Bounds, Ideal, is_within
+
+# Lines of results files: records with a check, and what is wrong with the other lines.
+#
+# A line ends with `"check":"…"`, a hash of the bytes before it. A changed byte is found when the
+# line is read, also where it leaves valid JSON with another number. Lines without a check are read
+# as they are: older files, files that people write, and files that another program wrote again.
+
+
+Kind = TypeVar("Kind", bound="Line")
+Fate: TypeAlias = Literal["damaged", "torn", "unknown", "repeated", "doubtful"]
+"""What a line is that does not count. `unknown` lines are whole, and of another version of the
+harness; of `repeated` ones a later line has the same id; the id of a `doubtful` one is not that of
+its content."""
+
+MOST_NOTICES = 5
+"""Lines of a file that have a notice each."""
+_SIZE = 8
+"""Bytes of a check: of 1.8e19 damaged lines, one is not found."""
+_KEY = b',"check":"'
+_END = b'"}'
+_LENGTH = len(_KEY) + 2 * _SIZE + len(_END)
+_BLOCK = 1_000_000
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A line that does not count.
+
+    Parameters
+    ----------
+    path, line
+        The file, and the line from 1.
+    fate
+        What it is.
+    problem
+        What is wrong with it.
+    """
+
+    path: Path
+    line: int
+    fate: Fate
+    problem: str
+
+    def __str__(self) -> str:
+        """Return one line for the user."""
+        hint = "" if self.fate == "torn" else "; see harness results verify"
+        return f"{self.path}:{self.line}: the line was left out: {self.problem}{hint}"
+
+
+@dataclass(frozen=True)
+class Entry(Generic[Kind]):
+    """A line of a file that is not blank.
+
+    Parameters
+    ----------
+    number
+        Its number, from 1.
+    start, size
+        Where it is in the file, and its bytes, with the newline if it has one.
+    record
+        The record; None if it is none.
+    fault
+        What is wrong with it.
+    """
+
+    number: int
+    start: int
+    size: int
+    record: Kind | None = None
+    fault: Fault | None = None
+
+    def bytes_in(self, file: BinaryIO) -> bytes:
+        """Return the line as it is in the file."""
+        file.seek(self.start)
+        return file.read(self.size)
+
+
+def with_check(content: str) -> str:
+    """Return a JSON object on one line, with its check as the last key."""
+    return f'{content[:-1]},"check":"{_hash(content.encode())}"}}'
+
+
+def is_as_written(line: bytes) -> bool:
+    """Return whether a line agrees with its check; a line without one does."""
+    text = line.strip()
+    check = _check_of(text)
+    return check is None or check == _hash(text[:-_LENGTH] + b"}").encode()
+
+
+def entries(path: Path, schema: type[Kind]) -> Iterator[Entry[Kind]]:
+    """Yield the lines of a file in order, without blank ones; one line is in memory at a time.
+
+    Raises
+    ------
+    DiskError
+        If the file cannot be read.
+    """
+    start = 0
+    for number, (raw, size) in enumerate(_raw(path), start=1):
+        text = raw.strip(b"\0 \t\r\n")
+        if text or b"\0" in raw:
+            result = _parsed(raw, size, text, schema)
+            if isinstance(result, tuple):
+                yield Entry(number, start, size, fault=Fault(path, number, *result))
+            else:
+                yield Entry(number, start, size, result)
+        start += size
+
+
+def notices(faults: Iterable[Fault]) -> list[str]:
+    """Return a notice for each of the first faulty lines of a file, and one for all others."""
+    faults = list(faults)
+    lines = [str(fault) for fault in faults[:MOST_NOTICES]]
+    if n := len(faults) - len(lines):
+        noun = "1 more line was" if n == 1 else f"{n:,} more lines were"
+        lines.append(f"{faults[0].path}: {noun} left out; see harness results verify")
+    return lines
+
+
+def first_mistake(error: ValidationError, schema: type[BaseModel]) -> str:
+    """Return the first mistake of a line that is no record, with its key."""
+    mistake = error.errors()[0]
+    message, key = mistake["msg"], ".".join(str(part) for part in mistake["loc"])
+    if key == "schema":
+        known = schema.model_fields["schema_version"].default
+        message = (
+            f"version {mistake['input']!r} of the schema is unknown, version {known} is "
+            "required; use the version of the harness that wrote it, or a newer one"
+        )
+    return f"{key}: {message}" if key else message
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=_SIZE).hexdigest()
+
+
+def _raw(path: Path) -> Iterator[tuple[bytes, int]]:
+    """Yield each line and its size; of one that is too long, the beginning."""
+    try:
+        with path.open("rb") as file:
+            while raw := file.readline(limits.OWN_LINE_BYTES + 1):
+                size, rest = len(raw), raw
+                while size > limits.OWN_LINE_BYTES and rest and not rest.endswith(b"\n"):
+                    rest = file.readline(_BLOCK)
+                    size += len(rest)
+                yield raw, size
+    except OSError as error:
+        raise DiskError(f"cannot read '{path}' ({error.strerror})") from None
+
+
+def _parsed(raw: bytes, size: int, text: bytes, schema: type[Kind]) -> Kind | tuple[Fate, str]:
+    """Return the record of a line, or what the line is and what is wrong with it."""
+    if size > limits.OWN_LINE_BYTES:
+        return "damaged", f"a line of {limits.too_many(size, limits.OWN_LINE_BYTES)}"
+    if not text:
+        return "torn", "it holds nothing but NUL bytes, as after a power failure"
+    try:
+        record = schema.model_validate_json(text)
+    except ValidationError as error:
+        is_json = error.errors()[0]["type"] != "json_invalid"
+        if not is_json and not raw.endswith(b"\n"):
+            return "torn", "the last line is torn, as after a kill"
+        problem = first_mistake(error, schema) if is_json or _is_text(text) else "not UTF-8"
+        is_whole = is_json and _check_of(text) is not None and is_as_written(text)
+        is_other = is_whole or problem.startswith("schema: version")
+        return "unknown" if is_other else "damaged", f"not a record: {problem}"
+    return record if is_as_written(text) else ("damaged", "its check differs from its content")
+
+
+def _check_of(text: bytes) -> bytes | None:
+    """Return the check at the end of a line; None if there is none."""
+    key, end = len(text) - _LENGTH, len(text) - len(_END)
+    if text[key : key + len(_KEY)] != _KEY or not text.endswith(_END):
+        return None
+    return text[key + len(_KEY) : end]
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+# The parts of a record: the model, mitigator, task, interval, floor, coverage and environment.
+
+
+def _is_a_time(text: str) -> str:
+    datetime.fromisoformat(text)
+    return text
+
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Probability = Annotated[float, Field(ge=0, le=1)]
+Spread = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=limits.INTEGER)]
+Label = Annotated[str, Field(max_length=limits.NAME_CHARACTERS)]
+Time = Annotated[str, Field(max_length=40), AfterValidator(_is_a_time)]
+"""ISO 8601."""
+
+
+class Part(BaseModel):
+    """Base of a record and its parts: unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Line(Part):
+    """Base of what a line of a results file holds."""
+
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    """Version of this schema."""
+    id: str = ""
+    """Digest of what identifies the record; a record replaces the one with the same id."""
+    check: Annotated[str, AfterValidator(lambda _: "")] = Field(default="", exclude=True)
+    """Last key of a line: hash of the bytes before it, compared when the line is read. It is no
+    part of the record: lines without it are valid."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    def identity(self) -> str:
+        """Return the id that the content has; by default the one that the record states."""
+        return self.id
+
+    def line(self) -> str:
+        """Return the record as one line of JSON, with its check and its newline."""
+        return with_check(self.model_dump_json(by_alias=True)) + "\n"
+
+
+class ModelPart(Part):
+    """The embedder."""
+
+    name: Label
+    """Label: the registered name or that of a folder, file or hub id, with options."""
+    aliases: tuple[str, ...] = ()
+    """Other names of the same weights and settings."""
+    revision: str | None = None
+    """Commit or version of the weights."""
+    fingerprint: Label
+    """Identifies the exact weights and settings."""
+    kind: Literal["word", "text"]
+    """`word` or `text`."""
+    dimensions: Count | None = None
+    """Length of a vector."""
+    parameters: Count | None = None
+    """Number of weights."""
+    max_tokens: Count | None = None
+    """Longest input in tokens."""
+    licence: str | None = None
+    """SPDX identifier, or the licence's own name."""
+    open_weights: bool | None = None
+    """Whether anybody can download the weights."""
+    released: str | None = None
+    """Day of the first release, or its year or month."""
+    superseded_by: str | None = None
+    """Name of the model that its authors recommend instead."""
+    languages: tuple[str, ...] = ()
+    """ISO 639-1 codes, or `multilingual`."""
+    prompts: dict[str, str] = Field(default_factory=dict)
+    """Prompt put before each text, by the role that the task gives the text: `query`, `document`,
+    or `text`, which also stands for roles that are not listed."""
+    routes: dict[str, str] = Field(default_factory=dict)
+    """Part of an asymmetric model that texts of each role go through; empty for other models."""
+    url: str | None = None
+    """Page of the model."""
+    published: dict[str, Finite] = Field(default_factory=dict)
+    """Published scores by name, such as MTEB's."""
+
+    @model_serializer(mode="wrap")
+    def _without_empty_routes(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # Few models have routes; the lines of all others stay as they were.
+        part: dict[str, Any] = written(self)
+        return part if self.routes else {k: v for k, v in part.items() if k != "routes"}
+
+
+class MitigatorPart(Part):
+    """The mitigator."""
+
+    name: Label
+    """As users type it, without options: `none`, `hard-debias`, `anonymize+hard-debias`."""
+    label: Label = ""
+    """The name with the options that differ from their defaults: `hard-debias?k=2`."""
+    params: dict[str, Any] = Field(default_factory=dict)
+    """Hyper-parameters, by stage for a chain."""
+    concept: str | None = None
+    """Concept that it was fitted on."""
+    fingerprint: Label
+    """Identifies the mitigator, its hyper-parameters and the content of the concept."""
+    method: Label = ""
+    """Identifies the mitigator and its hyper-parameters, whatever the concept."""
+
+    def model_post_init(self, context: Any) -> None:
+        """Take the name as the label of a record that was written without one."""
+        if not self.label:
+            object.__setattr__(self, "label", self.name)
+
+
+class TaskPart(Part):
+    """The task."""
+
+    name: Label
+    """Name of the task."""
+    version: Count
+    """Version in its file."""
+    digest: Label
+    """Identifies the resolved task with its data."""
+    title: str = ""
+    """Title in one line."""
+    measures: Literal["bias", "usefulness", "control"]
+    """What its scores measure."""
+    family: Label = ""
+    """Family of methods: a leaderboard gives one vote to each category and family."""
+    unranked: str = ""
+    """Why the score is shown but not ranked."""
+    required: bool = False
+    """Whether every usable model passes this control."""
+
+
+class FloorPart(Part):
+    """What the score is on the same vectors with its sides shuffled."""
+
+    mean: Finite
+    """Mean distance from the ideal: the floor."""
+    sd: Spread
+    """Standard deviation of this distance."""
+    centre: Finite
+    """Mean of the shuffled values."""
+    spread: Spread
+    """Standard deviation of the shuffled values."""
+    draws: Count
+    """Number of shuffled values."""
+    shuffled: str
+    """What was drawn at random."""
+
+
+class IntervalPart(Part):
+    """A confidence interval."""
+
+    low: Finite
+    """Lower end."""
+    high: Finite
+    """Upper end."""
+    level: Annotated[float, Field(gt=0, lt=1)]
+    """Confidence."""
+    method: str
+    """How it was computed."""
+
+    @model_validator(mode="after")
+    def _is_ordered(self) -> Self:
+        if self.low > self.high:
+            raise ValueError(f"the lower end {self.low} is above the upper end {self.high}")
+        return self
+
+
+class Frequency(Part):
+    """How frequent the words of a score are, by their places in the model's vocabulary."""
+
+    ranks: dict[str, Count] = Field(default_factory=dict)
+    """Typical rank (geometric mean) of the words of each input; 1 is the most frequent word."""
+    unlike: dict[str, float] = Field(default_factory=dict)
+    """Contrasted inputs whose typical ranks differ by a factor of 3 or more, with that factor."""
+    rare: tuple[str, ...] = ()
+    """Words that are not among the 50,000 most frequent ones."""
+
+
+class Coverage(Part):
+    """How many of the distinct texts of the score had a usable vector."""
+
+    asked: Count
+    """Number of distinct texts."""
+    found: Count
+    """Number of texts with a usable vector."""
+    missing: tuple[str, ...] = ()
+    """Texts without a usable vector."""
+    truncated: Count | None = None
+    """Number of texts that the model truncated; null if the model does not say."""
+    frequency: Frequency | None = None
+    """How frequent the words are; null if the model has no vocabulary in order of frequency."""
+
+    @model_validator(mode="after")
+    def _has_at_most_all(self) -> Self:
+        if self.found > self.asked:
+            raise ValueError(f"{self.found} texts of {self.asked} cannot have a vector")
+        return self
+
+
+class Environment(Part):
+    """Versions and devices that it ran on."""
+
+    harness: str
+    """Version of the harness."""
+    python: str
+    """Version of Python."""
+    platform: str
+    """Operating system and processor."""
+    device: str
+    """Devices that encoded."""
+    packages: dict[str, str] = Field(default_factory=dict)
+    """Version of each package that can change a score."""
+
+
+# Samples: what each item contributes to a score, in a file of JSON lines for each record.
+#
+# The files are in the folder `samples` of the results folder; their names are the ids of the
+# records.
+
+
+SUFFIX = ".samples.jsonl"
+"""End of the name of a file of samples. A results folder has records in its other JSONL files."""
+
+
+def samples_path(id_: str) -> str:
+    """Return the path of the samples of the record with an id, relative to the results folder."""
+    return f"samples/{folders.safe_name(id_)}{SUFFIX}"
+
+
+def samples_exist(folder: Path, record: Record) -> bool:
+    """Return whether a record of a results folder has samples there."""
+    return record.samples is not None and (folder / samples_path(record.id)).is_file()
+
+
+def write_samples(folder: Path, record: Record, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write the samples of a record to a results folder.
+
+    Raises
+    ------
+    DiskError
+        If the disk is full or the file cannot be written.
+    """
+    lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+    # A lone surrogate cannot be encoded; with a backslash it is JSON's escape.
+    content = "".join(lines).encode(errors="backslashreplace")
+    folders.write_atomically(folder / samples_path(record.id), content)
+
+
+def read_samples(folder: Path, record: Record) -> list[dict[str, Any]]:
+    """Return the samples of a record from a results folder; none if it has no samples.
+
+    Raises
+    ------
+    DiskError
+        If the file cannot be read.
+    InvalidFile
+        If a line is not a JSON object.
+    """
+    if record.samples is None:
+        return []
+    path = folder / samples_path(record.id)
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except OSError as error:
+        raise DiskError(f"cannot read '{path}' ({error.strerror})") from None
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            row = json.loads(line or "{}")
+        except ValueError:
+            row = None
+        if not isinstance(row, dict):
+            raise InvalidFile("not a JSON object", path=path, line=number)
+        rows += [row] if row else []
+    return rows
+
+
+# How far a value is from its ideal, so that scores with different scales can be averaged.
+
+
+def loss(value: float, ideal: Ideal, bounds: Bounds) -> float:
+    """Return how far a value is from its ideal, in the unit of the score; lower is better.
+
+    If `ideal` is `higher` or `lower`, the distance is from the bound on that side, or from 0
+    where the score has none: it orders values, but may be negative.
+    """
+    low, high = bounds
+    if ideal == "higher":
+        return (0.0 if high is None else high) - value
+    if ideal == "lower":
+        return value - (0.0 if low is None else low)
+    return abs(value - float(ideal))
+
+
+def distance(value: float, ideal: Ideal, bounds: Bounds) -> float | None:
+    """Return the distance to the ideal: 0 at the ideal, 1 as far from it as the score can be.
+
+    None for a score that lacks a bound: it has no greatest distance.
+    """
+    greatest = greatest_loss(ideal, bounds)
+    return None if greatest is None else min(max(loss(value, ideal, bounds) / greatest, 0.0), 1.0)
+
+
+def greatest_loss(ideal: Ideal, bounds: Bounds) -> float | None:
+    """Return the greatest possible loss of a score; None if it lacks a bound."""
+    low, high = bounds
+    if low is None or high is None:
+        return None
+    ends = (low, high)
+    greatest = high - low if isinstance(ideal, str) else max(abs(ideal - end) for end in ends)
+    return greatest if greatest > 0 else None
+
+
+def counted(
+    value: float,
+    measures: str,
+    ideal: Ideal,
+    bounds: Bounds,
+    *,
+    floor: float | None = None,
+    unit: float | None = None,
+) -> float | None:
+    """Return what a value adds to means over tasks; the lower, the better.
+
+    For bias `above_floor`, for usefulness `distance`: use has no floor.
+
+    Parameters
+    ----------
+    value, ideal, bounds, floor, unit
+        As of `above_floor`.
+    measures
+        `bias`, `usefulness` or `control`.
+
+    Returns
+    -------
+    float or None
+        None for a score that cannot be added to others.
+    """
+    if measures == "usefulness":
+        return distance(value, ideal, bounds)
+    return above_floor(value, ideal, bounds, floor=floor, unit=unit)
+
+
+def above_floor(
+    value: float,
+    ideal: Ideal,
+    bounds: Bounds,
+    *,
+    floor: float | None = None,
+    unit: float | None = None,
+) -> float | None:
+    """Return how far a value is from its ideal beyond what chance shows, in units that add up.
+
+    0 is what the same vectors show with shuffled sides, on average. A value may be below 0: chance
+    is sometimes nearer to the ideal than its mean, and only a difference that is not cut at 0 has
+    the mean 0 where there is no bias.
+
+    Parameters
+    ----------
+    value, ideal, bounds
+        The score and its scale.
+    floor
+        Mean distance from the ideal with shuffled sides; None counts as 0.
+    unit
+        Distance that counts as 1; by default the greatest possible one.
+
+    Returns
+    -------
+    float or None
+        None for a score that has neither a unit nor bounds.
+    """
+    unit = greatest_loss(ideal, bounds) if unit is None else unit
+    if unit is None or unit <= 0:
+        return None
+    return (loss(value, ideal, bounds) - (floor or 0.0)) / unit
+
 
 SCHEMA = 1
 """Version of the schema of a record: its field `schema`."""
@@ -133,7 +704,7 @@ class Record(Line):
         """Return the record with tables, figures and samples, to be written when it is written."""
         tables = {name: f"tables/{self.id}-{folders.safe_name(name)}.tsv" for name in rows}
         figures = {name: f"figures/{self.id}-{folders.safe_name(name)}.html" for name in drawings}
-        path = None if samples is None else sample_files.path_of(self.id)
+        path = None if samples is None else samples_path(self.id)
         update = {"tables": tables, "figures": figures, "samples": path}
         record = self.model_copy(update=update)
         record._rows, record._drawings, record._sample_rows = dict(rows), dict(drawings), samples
@@ -158,7 +729,7 @@ class Record(Line):
         if not is_within(self.value, self.bounds):
             return None
         floor = None if self.floor is None else self.floor.mean
-        return scale.counted(
+        return counted(
             self.value, self.task.measures, self.ideal, self.bounds, floor=floor, unit=self.unit
         )
 
@@ -186,12 +757,12 @@ class Record(Line):
             return self._sample_rows or ()
         if folder is None:
             raise UsageError("the samples of this record are in a file: name its results folder")
-        return sample_files.read(Path(folder), self)
+        return read_samples(Path(folder), self)
 
     def write_samples(self, folder: Path) -> None:
         """Write the samples to a results folder, and drop them from memory: they may be many."""
         if self._sample_rows is not None:
-            sample_files.write(folder, self, self._sample_rows)
+            write_samples(folder, self, self._sample_rows)
             self._sample_rows = None
 
     def identity(self) -> str:

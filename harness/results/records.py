@@ -4,15 +4,106 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterable, Sequence
+from abc import abstractmethod
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar, overload
 
+from harness import names
 from harness.errors import UnknownName, UsageError
-from harness.results.frames import Framed
-from harness.results.not_run import NotRun
-from harness.results.record import Record
+from harness.results.record import MitigatorPart, ModelPart, Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+
+# Sequences of records that are data frames, too.
+
+
+T = TypeVar("T")
+
+
+class Framed(Sequence[T]):
+    """A sequence of records with flat rows, which become a data frame.
+
+    Attributes
+    ----------
+    columns
+        Type of each column; an empty frame has them too.
+    """
+
+    columns: ClassVar[Mapping[str, type]]
+    _records: tuple[T, ...]
+
+    @abstractmethod
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of the data frames, each a mapping with the names of the columns."""
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a polars data frame of `rows()`."""
+        import polars as pl
+
+        return pl.DataFrame(self.rows(), schema=dict(self.columns))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a pandas data frame of `rows()` (needs the package pandas)."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows(), columns=list(self.columns))
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._records)
+
+
+# A task that was not run. Light to import: `harness list` needs no schema of records.
+
+
+Kind: TypeAlias = Literal["embedder", "language", "data", "mitigator", "failed"]
+"""Why a task was not run.
+
+`embedder`: the task is made for another kind of embedder. `language`: it is in a language that the
+model's card lacks. `data`: its data or a package that it needs is not on this machine. `mitigator`:
+the mitigator or a metric does not apply to it. `failed`: something went wrong.
+"""
+EVERY_TASK = "every task"
+"""Stands for the tasks of a model that is not available."""
+
+
+class NotRunWarning(UserWarning):
+    """A task failed, or one that was asked for by its own name did not run."""
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """A task that was not run for a model and mitigator, and why.
+
+    Parameters
+    ----------
+    model, mitigator, task
+        Their names.
+    reason
+        Why it was not run, for people.
+    kind
+        Why it was not run, for programs.
+    """
+
+    model: str
+    mitigator: str
+    task: str
+    reason: str
+    kind: Kind
+
+    @property
+    def failed(self) -> bool:
+        """Whether something went wrong; if not, the task was skipped."""
+        return self.kind == "failed"
 
 
 class Records(Framed[Record]):
@@ -158,7 +249,7 @@ class Records(Framed[Record]):
 
     def over_seeds(self) -> Records:
         """Return the records with runs that differ only in a seed as one: their mean."""
-        from harness.results.over_seeds import over_seeds
+        from harness.results.resampling import over_seeds
 
         return self._of(over_seeds(self))
 
@@ -243,11 +334,11 @@ class Records(Framed[Record]):
         return rows
 
     def _repr_html_(self) -> str:
-        from harness.results import html
+        from harness.results import tables
         from harness.results.tables import sections
 
-        parts = [html.of_sections(sections(record for record in self if record.primary))]
-        return "".join([*parts, html.lines([self._summary(), *self.notices])])
+        parts = [tables.html_of_sections(sections(record for record in self if record.primary))]
+        return "".join([*parts, tables.html_lines([self._summary(), *self.notices])])
 
     def _summary(self) -> str:
         """Return how many records there are, and how many tasks were not run."""
@@ -288,3 +379,212 @@ def _matching(
             raise UnknownName(f"{name} in these records", pattern, known)
         values |= matches
     return [record for record in records if column(record) in values]
+
+
+# One name for each model of many records, and one label for each mitigator.
+#
+# Runs at different times may have used several names for the same weights and settings, such as a
+# registered name and that of a folder. Records that are read together get one of them. Two
+# mitigators may have one label, such as a class before and after an edit. Theirs get an ending.
+
+
+def unified(records: Iterable[Record], notices: list[str]) -> list[Record]:
+    """Return records, the last of each id in the place of the first, named consistently.
+
+    The name of a model with a page (`url`) is preferred, since it is registered; then the one with
+    most records, then the shortest. The other names become aliases.
+
+    Parameters
+    ----------
+    records
+        The records; a later one replaces an earlier one with its id.
+    notices
+        Is extended by a line for each further name of a model.
+    """
+    last: dict[str, Record] = {}
+    parts: defaultdict[str, dict[str, ModelPart]] = defaultdict(dict)
+    counts: Counter[tuple[str, str]] = Counter()
+    for record in records:
+        last[record.id] = record
+        parts[record.model.fingerprint][record.model.name] = record.model
+        counts[record.model.fingerprint, record.model.name] += 1
+    chosen: dict[str, ModelPart] = {}
+    for fingerprint, by_name in parts.items():
+        if len(by_name) > 1:
+            best = min(
+                by_name.values(),
+                key=lambda part: (
+                    part.url is None,
+                    -counts[part.fingerprint, part.name],
+                    len(part.name),
+                    part.name,
+                ),
+            )
+            others = [name for name in by_name if name != best.name]
+            notices += [
+                f"{other} is the same model as {best.name}; its records are shown under {best.name}"
+                for other in others
+            ]
+            aliases = dict.fromkeys([*best.aliases, *others])
+            chosen[fingerprint] = best.model_copy(update={"aliases": tuple(aliases)})
+    named = [
+        record.model_copy(update={"model": chosen[record.model.fingerprint]})
+        if record.model.fingerprint in chosen
+        else record
+        for record in last.values()
+    ]
+    return _with_distinct_labels(named)
+
+
+def _with_distinct_labels(records: Sequence[Record]) -> list[Record]:
+    """Return records with the end of the method's digest in labels that several methods share."""
+    methods: defaultdict[str, set[str]] = defaultdict(set)
+    for record in records:
+        if record.mitigator.method:
+            methods[record.mitigator.label].add(record.mitigator.method)
+
+    def distinct(part: MitigatorPart) -> MitigatorPart:
+        if len(methods[part.label]) < 2 or not part.method:
+            return part
+        label = names.with_fingerprint(part.label, part.method)
+        return part.model_copy(update={"label": label})
+
+    return [
+        record.model_copy(update={"mitigator": distinct(record.mitigator)}) for record in records
+    ]
+
+
+# What an evaluation ran and what not: counts for each model, and every reason once.
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How many tasks ran on a model.
+
+    Parameters
+    ----------
+    model
+        Name of the model.
+    embedder
+        Kind of the model, `word` or `text`; empty if no task ran.
+    run
+        Names of the tasks that have records under at least one mitigator.
+    not_run
+        Names of the other tasks, by the kind of the reason.
+    """
+
+    model: str
+    embedder: str
+    run: tuple[str, ...]
+    not_run: dict[Kind, tuple[str, ...]]
+
+    @property
+    def asked(self) -> int:
+        """Number of tasks that the model was to run."""
+        return len(self.run) + sum(map(len, self.not_run.values()))
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why tasks were not run, or why their scores are void.
+
+    Parameters
+    ----------
+    reason
+        The reason.
+    models, mitigators, tasks
+        Names: it holds for each of these models, under each mitigator, on each task.
+    """
+
+    reason: str
+    models: tuple[str, ...]
+    mitigators: tuple[str, ...]
+    tasks: tuple[str, ...]
+
+    def line(self, *, verbose: bool) -> str:
+        """Return one line; without `verbose`, long lists of tasks are counted."""
+        is_short = verbose or len(self.tasks) <= 3
+        tasks = ", ".join(self.tasks) if is_short else f"{len(self.tasks)} tasks"
+        models, mitigators = ", ".join(self.models), ", ".join(self.mitigators)
+        return f"{models} under {mitigators} on {tasks}: {self.reason}"
+
+
+def outcomes(records: Iterable[Record], not_run: Iterable[NotRun]) -> list[Outcome]:
+    """Return the outcome of each model, in the order of the records."""
+    kinds: dict[str, str] = {}
+    ran: dict[str, dict[str, None]] = {}
+    lost: dict[str, list[NotRun]] = {}
+    for record in records:
+        kinds[record.model.name] = record.model.kind
+        ran.setdefault(record.model.name, {})[record.task.name] = None
+    for entry in not_run:
+        lost.setdefault(entry.model, []).append(entry)
+    return [
+        outcome(model, kinds.get(model, ""), tuple(ran.get(model, ())), lost.get(model, ()))
+        for model in dict.fromkeys([*ran, *lost])
+    ]
+
+
+def outcome(model: str, embedder: str, run: tuple[str, ...], not_run: Iterable[NotRun]) -> Outcome:
+    """Return the outcome of one model.
+
+    A task that did not run under any mitigator counts once: as failed if one of them failed.
+    """
+    kinds: dict[str, Kind] = {}
+    for entry in not_run:
+        is_lost = entry.task not in run and entry.task != EVERY_TASK
+        if is_lost and (entry.failed or entry.task not in kinds):
+            kinds[entry.task] = entry.kind
+    return Outcome(
+        model=model,
+        embedder=embedder,
+        run=run,
+        not_run={
+            kind: tuple(task for task, other in kinds.items() if other == kind)
+            for kind in dict.fromkeys(kinds.values())
+        },
+    )
+
+
+def reasons(not_run: Iterable[NotRun]) -> list[Reason]:
+    """Return why tasks were not run: equal reasons once, over models, mitigators and tasks."""
+    return _grouped((e.reason, e.model, e.mitigator, e.task) for e in not_run)
+
+
+def void(records: Iterable[Record]) -> list[Reason]:
+    """Return why primary scores are void: equal reasons once."""
+    return _grouped(
+        (record.reason or "no number", record.model.name, record.mitigator.label, record.task.name)
+        for record in records
+        if record.primary and record.value is None
+    )
+
+
+def _grouped(entries: Iterable[tuple[str, str, str, str]]) -> list[Reason]:
+    """Join entries of reason, model, mitigator and task that differ in one name only."""
+    by_task = [(r, (m,), (u,), (t,)) for r, m, u, t in dict.fromkeys(entries)]
+    by_mitigator = _joined(by_task, 3)
+    by_model = _joined(by_mitigator, 2)
+    return [Reason(*group) for group in _joined(by_model, 1)]
+
+
+def _joined(groups: Iterable[Any], i: int) -> list[Any]:
+    """Join groups that are equal but for the names at position `i`."""
+    joined: dict[Hashable, tuple[str, ...]] = {}
+    for group in groups:
+        rest = (*group[:i], *group[i + 1 :])
+        joined[rest] = (*joined.get(rest, ()), *group[i])
+    return [(*rest[:i], names, *rest[i:]) for rest, names in joined.items()]  # type: ignore[index]
+
+
+# Sets the records of smoke runs (`--limit`) aside: their scores are never ranked or compared.
+
+
+def set_aside(records: Sequence[Record]) -> tuple[list[Record], str]:
+    """Return the records of whole tasks, and a line on the others, empty if there are none."""
+    whole = [record for record in records if record.limit is None]
+    n = len(records) - len(whole)
+    if not n:
+        return whole, ""
+    noun = "1 record of a smoke run is" if n == 1 else f"{n} records of smoke runs are"
+    return whole, f"{noun} set aside: --limit cut the tasks, so the scores mean nothing"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from statistics import fmean
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist, fmean, stdev
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from harness import jackknife
-from harness.results.record_parts import IntervalPart
+from harness import names, scores
+from harness.results.record import IntervalPart, MitigatorPart, Record, finite
 
 if TYPE_CHECKING:
     from harness.arrays import Floats, Reals
+
 
 LEVEL = 0.95
 """Confidence level of the intervals."""
@@ -144,10 +147,233 @@ def _interval(value: float, left_out: Sequence[Floats], method: str) -> Interval
     import numpy as np
 
     if np.allclose(np.concatenate(left_out), value, rtol=1e-12, atol=1e-12):
-        ends = jackknife.Ends(value, value)  # all differences are equal
+        ends = scores.Ends(value, value)  # all differences are equal
     else:
-        interval = jackknife.t_interval(value, left_out, confidence=LEVEL)
+        interval = scores.t_interval(value, left_out, confidence=LEVEL)
         if interval is None:
             return None
         ends = interval
+    return IntervalPart(low=ends.low, high=ends.high, level=LEVEL, method=method)
+
+
+# Means over tasks, as on a leaderboard: each family of tasks has one vote.
+
+
+NAMES = {"bias": "mean above the floor", "usefulness": "mean distance"}
+"""Name of the mean of each kind of task."""
+HELP = {
+    "mean above the floor": "less what chance shows; 0 is no bias",
+    "mean distance": "0 at the ideal, 1 at the farthest value",
+}
+"""What each mean is; the lower, the better."""
+
+
+Values = dict[str, float]
+"""What counts, by column."""
+
+
+def mean_by_family(
+    lines: Sequence[Mapping[str, Record]], columns: Sequence[str]
+) -> dict[str, list[Values]]:
+    """Return by family what counts of each task that counts in all columns.
+
+    Parameters
+    ----------
+    lines
+        One line a task: its record of each column.
+    columns
+        The columns. A task counts if `Record.counted` has a value in each, and if either all
+        records have a floor or none has, those `undone` aside: older versions wrote no floor.
+    """
+    families: defaultdict[str, list[Values]] = defaultdict(list)
+    for line in lines:
+        counted = {column: record.counted for column, record in line.items()}
+        known = {column: value for column, value in counted.items() if value is not None}
+        has_floor = {record.floor is not None for record in line.values() if not record.undone}
+        if len(known) == len(columns) and len(has_floor) <= 1:
+            families[next(iter(line.values())).family].append(known)
+    return dict(families)
+
+
+def mean_over_families(
+    lines: Sequence[Mapping[str, Record]], columns: Sequence[str]
+) -> tuple[Values, int] | None:
+    """Return the mean of each column over the tasks that count in all of them, and their number.
+
+    None with fewer than two tasks that count. Parameters as in `by_family`.
+    """
+    families = mean_by_family(lines, columns)
+    n = sum(map(len, families.values()))
+    if n < 2:
+        return None
+    means = {
+        column: fmean(fmean(values[column] for values in family) for family in families.values())
+        for column in columns
+    }
+    return means, n
+
+
+# Means over runs that differ only in a seed: of the run, or the option `seed` of a mitigator.
+#
+# A score that depends on a random choice, such as the answers of a language model, is worth as much
+# as its spread over runs.
+
+
+SEED = "seed"
+RUNS = "runs"
+"""Key of the details of a mean: the values of its runs."""
+
+
+def over_seeds(records: Iterable[Record]) -> list[Record]:
+    """Return records in which runs that differ only in a seed are one record: their mean.
+
+    The mean has the values of its runs in the details (`runs`), with their `standard_error`, the
+    sample standard deviation over √n. Its interval is that of Student's t with n − 1 degrees of
+    freedom, which is wide for two runs. It has no p-value. A score with a single value stays as it
+    is. A run without a value does not count.
+    """
+    groups: dict[tuple[Any, ...], list[Record]] = defaultdict(list)
+    for record in records:
+        part = record.model
+        mitigator = (_without_seed(record.mitigator.label), record.mitigator.concept)
+        task = (record.task.name, record.task.version, record.task.digest)
+        score = (record.scenario, record.metric, record.score, record.limit)
+        groups[part.name, part.fingerprint, *mitigator, *task, *score].append(record)
+    return [_mean(group) for group in groups.values()]
+
+
+def _mean(group: Sequence[Record]) -> Record:
+    runs = [record for record in group if record.value is not None]
+    first = (runs or group)[0]
+    update: dict[str, Any] = {"mitigator": _of_any_seed(first.mitigator)}
+    values = [record.value for record in runs if record.value is not None]
+    if len(values) > 1:
+        error = stdev(values) / math.sqrt(len(values))
+        update |= {
+            "value": fmean(values),
+            "details": {RUNS: values, "standard_error": error},
+            "interval": _mean_interval(fmean(values), error, len(values), first.bounds),
+            "p_value": None,
+            "tables": {},
+            "figures": {},
+            "samples": None,
+        }
+    return first.model_copy(update=update)
+
+
+def _mean_interval(
+    mean: float, error: float, n: int, bounds: tuple[float | None, float | None]
+) -> IntervalPart:
+    from scipy.stats import t
+
+    half = float(t.ppf((1 + LEVEL) / 2, n - 1)) * error
+    low, high = mean - half, mean + half
+    return IntervalPart(
+        low=low if bounds[0] is None else max(low, bounds[0]),
+        high=high if bounds[1] is None else min(high, bounds[1]),
+        level=LEVEL,
+        method=f"Student's t over {n} runs",
+    )
+
+
+def standard_error(record: Record) -> float | None:
+    """Return the standard error of a mean over runs; None if the record is of one run."""
+    return finite(record.details["standard_error"]) if RUNS in record.details else None
+
+
+def _of_any_seed(part: MitigatorPart) -> MitigatorPart:
+    params = {
+        key: {k: v for k, v in value.items() if k != SEED} if isinstance(value, dict) else value
+        for key, value in part.params.items()
+        if key != SEED
+    }
+    return part.model_copy(update={"label": _without_seed(part.label), "params": params})
+
+
+def _without_seed(label: str) -> str:
+    """Return the label of a mitigator without the option `seed` of any stage."""
+    stages = names.chain_stages(label)
+    if not any(SEED in stage.options for stage in stages):
+        return label
+    return "+".join(
+        names.with_options(
+            stage.name, {key: value for key, value in stage.options.items() if key != SEED}
+        )
+        for stage in stages
+    )
+
+
+# Spearman's correlation of models or of changes by mitigators, and its interval.
+
+
+FEWEST_PAIRS = 3
+"""Fewest rows for a correlation."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A model, or a mitigator on a model.
+
+    Parameters
+    ----------
+    model, mitigator
+        Their labels.
+    a, b
+        Mean of each group of tasks; with a mitigator its change against `none`. Lower is less bias.
+    """
+
+    model: str
+    mitigator: str
+    a: float
+    b: float
+
+
+def coefficient(points: Sequence[Point], *, ranks: bool = True) -> float | None:
+    """Return Spearman's correlation, or Pearson's; None with few points or without a spread."""
+    a, b = [point.a for point in points], [point.b for point in points]
+    if len(points) < FEWEST_PAIRS or len(set(a)) == 1 or len(set(b)) == 1:
+        return None
+    from scipy.stats import pearsonr, spearmanr
+
+    return float((spearmanr if ranks else pearsonr)(a, b).statistic)
+
+
+def interval_of(
+    over: Literal["models", "mitigators"], value: float, points: Sequence[Point]
+) -> IntervalPart | None:
+    """Return the interval of a correlation; see `Correlation`."""
+    if len({point.model for point in points}) < scores.FEWEST or 1 - abs(value) < 1e-9:
+        return None
+    return _of_models(value, len(points)) if over == "models" else _of_changes(value, points)
+
+
+def _of_models(value: float, n: int) -> IntervalPart:
+    """Return the interval of Bonett and Wright (2000) for n independent points.
+
+    In simulations of 5 to 20 points with correlations of 0, .5 and .8 it covers in 95 to 100 %, and
+    is narrower than the jackknife of so few ranks.
+    """
+    half = NormalDist().inv_cdf(0.5 + LEVEL / 2) * math.sqrt((1 + value**2 / 2) / (n - 3))
+    low, high = (math.tanh(math.atanh(value) + sign * half) for sign in (-1, 1))
+    return IntervalPart(low=low, high=high, level=LEVEL, method="Bonett and Wright")
+
+
+def _of_changes(value: float, points: Sequence[Point]) -> IntervalPart | None:
+    """Return the jackknife interval over models and, with at least five, over mitigators."""
+    import numpy as np
+
+    units = [[point.model for point in points]]
+    if len({point.mitigator for point in points}) >= scores.FEWEST:
+        units.append([point.mitigator for point in points])
+    left_out = []
+    for unit_names in units:
+        without = [
+            coefficient([p for p, name in zip(points, unit_names, strict=True) if name != unit])
+            for unit in dict.fromkeys(unit_names)
+        ]
+        left_out.append(np.array([np.nan if r is None else r for r in without]))
+    ends = scores.t_interval(value, left_out, confidence=LEVEL, bounds=(-1.0, 1.0))
+    if ends is None:
+        return None
+    method = "jackknife t of " + " and ".join(["models", "mitigators"][: len(units)])
     return IntervalPart(low=ends.low, high=ends.high, level=LEVEL, method=method)

@@ -2,30 +2,406 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import dataclasses
+import uuid
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
-from harness import names, parallel
-from harness.encode import adapters
-from harness.errors import DiskError, HarnessError, UsageError
+from harness import folders, names, parallel
+from harness.concept import Concept
+from harness.embedder import Embedder, ModelInfo, renamed
+from harness.encode import adapters, admission
+from harness.encode.adapters import ObjectEmbedder
+from harness.encode.engine import Engine
+from harness.encode.stored_embedder import StoredEmbedder, store_of
+from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, ModelError, UsageError, one_line
 from harness.folders import Place
-from harness.progress import Progress
+from harness.metrics import Metric
+from harness.progress import Progress, Silent
 from harness.registry.registry import Registry
-from harness.results.not_run import EVERY_TASK, NotRun, NotRunWarning
-from harness.results.outcome import reasons
-from harness.results.records import Records
-from harness.run import added_metrics, models
-from harness.run import mitigators as mitigators_
-from harness.run.added_metrics import Added
-from harness.run.mitigators import Row
-from harness.run.run import Run
-from harness.run.run_file import RunFile
-from harness.run.same_models import distinct
-from harness.run.settings import FALLBACK_CONCEPT, Settings, paths
+from harness.results.folder import ResultsFile, SharedResults
+from harness.results.records import EVERY_TASK, NotRun, NotRunWarning, Records, reasons
+from harness.run import plan
+from harness.run.job_pool import score
+from harness.run.plan import Plan, Row, chains, make_plan
+from harness.run.plan import Row as MitigatorRow
+from harness.run.settings import FALLBACK_CONCEPT, RunFile, Settings, paths
+from harness.run.tasks import Added, TaskReader, resolve, select, unused
+from harness.store import pruning
+from harness.store.folder import CURRENT_RULE, RULE
+from harness.store.store import Store
+from harness.task.task import Task as LoadedTask
 from harness.task.yaml_files import Document
+
+# The models of a run: names and Python objects become embedders.
+
+
+EXPECTED = (
+    "expected a model's name, an Embedder, an object with encode(texts), or a function from texts "
+    "to vectors"
+)
+
+
+def as_list(model: object, registry: Registry) -> list[str | object]:
+    """Return the models that a user gives: one, or several in an iterable.
+
+    An object that encodes or that a plugin knows is one model, even if it is iterable, as a
+    SentenceTransformer and gensim's vectors are.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    """
+    if isinstance(model, str) or callable(getattr(model, "encode", None)) or callable(model):
+        return [model]
+    adapted = _adapted(model, registry)
+    if adapted is not None:
+        return [adapted]
+    if not isinstance(model, Iterable) or isinstance(model, Mapping):
+        return [model]
+    models = list(cast("Iterable[str | object]", model))
+    if not models:
+        raise UsageError("no model is given")
+    return models
+
+
+def embedder_of(model: str | object, registry: Registry, *, device: str | None = None) -> Embedder:
+    """Return the embedder of a name or object.
+
+    Raises
+    ------
+    UsageError
+        If the name is unknown, or the object is no model.
+    HarnessError
+        If the model is not available, or is broken.
+    """
+    if isinstance(model, str):
+        return registry.embedder(model, device=device)
+    if isinstance(model, type):
+        raise UsageError(f"{EXPECTED}, not the class {model.__name__} itself")
+    if isinstance(model, Embedder) and isinstance(model.info, ModelInfo):
+        return model
+    adapted = _adapted(model, registry)
+    if adapted is not None:
+        return adapted
+    if not callable(getattr(model, "encode", None)) and not callable(model):
+        raise UsageError(f"{EXPECTED}, not {type(model).__name__}")
+    return ObjectEmbedder(model)
+
+
+def _adapted(model: object, registry: Registry) -> Embedder | None:
+    """Return the embedder that a plugin makes of an object; None if no plugin knows it."""
+    for class_ in type(model).__mro__:
+        name = f"{class_.__module__.partition('.')[0]}.{class_.__name__}"
+        if name not in registry.adapters:
+            continue
+        adapter = registry.load(registry.adapters[name], f"adapter '{name}'")
+        try:
+            embedder = cast("Callable[[object], Embedder | None]", adapter)(model)
+        except HarnessError:
+            raise
+        except PLUGIN_ERRORS as error:
+            raise ModelError(
+                f"this {name} cannot be used as a model ({one_line(error)})"
+            ) from error
+        if embedder is not None:
+            return embedder
+    return None
+
+
+# An evaluation in progress: names become objects, and models are run one by one.
+#
+# For each model: plan, encode the texts that are not in the store, score task by task, and write
+# the records of each task when it is scored.
+
+
+class Run:
+    """An evaluation in progress. Every name but the models' is looked up when it is made.
+
+    Parameters
+    ----------
+    registry
+        Where names are looked up.
+    settings
+        How it runs.
+    tasks, rows
+        Tasks and mitigators as users give them.
+    metrics
+        Metrics that are added to the tasks.
+
+    Attributes
+    ----------
+    mitigators
+        Unfitted chains by label.
+    ignores_concept
+        Whether mitigators were run, and none was fitted on the concept of the settings.
+    file
+        The file that repeats the run. It is written as soon as something is to be computed, if
+        there is a results folder.
+
+    Raises
+    ------
+    UsageError
+        If a name is wrong, or there is none.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        settings: Settings,
+        tasks: Sequence[str | Document],
+        rows: Iterable[MitigatorRow],
+        metrics: Sequence[Metric] = (),
+    ) -> None:
+        self.registry, self.settings = registry, settings
+        self.mitigators = chains(rows, registry)
+        self.fallback: Concept | None = (
+            registry.concept(settings.concept) if settings.concept else None
+        )
+        selected = select(registry, tasks, settings.exclude)
+        self.tasks = TaskReader(
+            registry,
+            selected,
+            settings.progress,
+            limit=settings.limit,
+            metrics=metrics,
+            any_language=settings.any_language,
+        )
+        self.ignores_concept = any(chain.mitigators for chain in self.mitigators.values())
+        self.id = uuid.uuid4().hex[:12]
+        self._engines: dict[str, Engine] = {}
+        if settings.engine is not None:
+            self._engine_of(settings.engine, settings.timeout)
+        place = settings.results
+        self.shared = SharedResults(place, self.id) if isinstance(place, folders.Url) else None
+        shared = self.shared.path if self.shared is not None else None
+        self.results = place if isinstance(place, Path) else shared
+        self.file: RunFile | None = None
+
+    def embedder(self, model: str | object) -> Embedder | HarnessError:
+        """Return the embedder of a name or object, or why it is not available.
+
+        Raises
+        ------
+        UsageError
+            If the name is unknown, or the object is no model.
+        """
+        devices = self.settings.devices
+        try:
+            return embedder_of(model, self.registry, device=devices[0] if devices else None)
+        except UsageError:
+            raise
+        except HarnessError as error:
+            return error
+
+    def plan(self, embedder: Embedder, file: ResultsFile | None) -> Plan:
+        """Return the plan for a model, without the jobs that are recorded in `file`."""
+        info, seed = embedder.info, self.settings.seed
+        recorded: set[str] = set()
+        if file and not self.settings.overwrite:
+            recorded = file.ids(with_samples=self.settings.samples)
+        entries = self.tasks.for_model(info)
+        tasks = [entry for entry in entries if isinstance(entry, LoadedTask)]
+        unavailable = [
+            dataclasses.replace(entry, model=info.name, mitigator=name)
+            for entry in entries
+            if isinstance(entry, NotRun)
+            for name in self.mitigators
+        ]
+        is_slow = any(chain.rewrites for chain in self.mitigators.values())
+        progress = self.settings.progress if is_slow else Silent()
+        label, n = f"{info.name}: planning", len(tasks) * len(self.mitigators)
+        with progress.stage(label, n, "tasks under mitigators") as advance:
+            plan = make_plan(
+                embedder,
+                tasks,
+                self.mitigators,
+                fallback=self.fallback,
+                translation=self.registry.concept_in,
+                is_done=lambda job: job.is_recorded(recorded, info, seed),
+                advance=advance,
+            )
+        return dataclasses.replace(plan, not_run=(*unavailable, *plan.not_run))
+
+    def settle(self, embedder: Embedder) -> list[str]:
+        """Find out which model answers behind a hosted name; return lines for the user."""
+        return admission.settle(embedder, self.place, self.settings.progress.say)
+
+    @property
+    def place(self) -> Place:
+        """The folder of all stores."""
+        return self.settings.cache or folders.embeddings()
+
+    @contextlib.contextmanager
+    def store(self, embedder: Embedder) -> Iterator[Store]:
+        """Open the store of a model; it is temporary for a model without a fingerprint."""
+        with adapters.store_folder(embedder.info, self.place) as folder:
+            yield store_of(embedder, folder)
+
+    @contextlib.contextmanager
+    def vectors(self, embedder: Embedder, name: str | None) -> Iterator[StoredEmbedder]:
+        """Open a model with its store; `name` is what users typed for it, if it was a name."""
+        info = embedder.info
+        with self.store(embedder) as store:
+            stated = ("name", "kind", "revision", "dimensions")
+            facts = {fact: getattr(info, fact) for fact in stated}
+            is_again = not info.hosted and pruning.has_older(store, self.place, facts)
+            store.describe({**facts, RULE: CURRENT_RULE})
+            engine = self._engine(info)
+            vectors = StoredEmbedder(embedder, name, engine, store, self.settings.progress)
+            if is_again:
+                vectors.notices.append(
+                    f"{info.name}: its texts are encoded again, since it was changed, or more of "
+                    "it is identified than in earlier versions ('harness cache prune "
+                    "--unused-days 30' removes old vectors)"
+                )
+            yield vectors
+
+    def model(self, embedder: Embedder, name: str | None) -> Records:
+        """Evaluate one model; `name` is what users typed for it, if it was a name."""
+        settled = self.settle(embedder)
+        info, seed = embedder.info, self.settings.seed
+        file = ResultsFile(self.results, info.name, self.shared) if self.results else None
+        plan = self.plan(embedder, file)
+        notices = [*settled, *(file.notices if file else ())]
+        records = dict(file.records) if file else {}
+        not_run = list(plan.not_run)
+        encoded, unplanned, seconds = 0, 0, 0.0  # mitigators may need texts beyond the plan
+        if plan.jobs:
+            if self.file and self.results:
+                self.file.write(self.results, self.id, self.registry)
+            if self.shared:
+                self.shared.send()
+            with self.vectors(embedder, name) as vectors:
+                vectors.ensure(plan.texts)
+                planned = vectors.encoded
+                scores = score(plan.jobs, vectors, self.settings, run=self.id, file=file)
+                records |= scores.records
+                not_run += scores.not_run
+                encoded, seconds = vectors.encoded, vectors.seconds
+                unplanned = encoded - planned
+                notices += [*vectors.store.notices, *vectors.notices, *scores.notices]
+                notices += getattr(embedder, "notes", ())
+        fitted_on = {job.part.concept for job in plan.in_order}
+        self.ignores_concept &= self.settings.concept not in fitted_on
+        ids = [id_ for job in plan.in_order for id_ in job.ids(info, seed).values()]
+        if file:
+            file.arrange(ids)  # also if a run was killed just before it did
+        return Records(
+            [records[id_] for id_ in ids if id_ in records],
+            not_run=not_run,
+            notices=notices,
+            texts=len(plan.texts) + unplanned,
+            encoded=encoded,
+            seconds=seconds,
+            reused=sum(len(job.ids(info, seed)) for job in plan.done),
+        )
+
+    def close(self) -> None:
+        """Let engines leave what they started, and put what is left into results in a bucket.
+
+        Raises
+        ------
+        DiskError
+            If the bucket cannot be written. The results are kept on this machine.
+        """
+        for engine in self._engines.values():
+            getattr(engine, "close", lambda: None)()
+        self._engines.clear()
+        if self.shared:
+            self.shared.close()
+
+    def _engine(self, info: ModelInfo) -> Engine:
+        devices, timeout = self.settings.devices, self.settings.timeout
+        name = self.settings.engine
+        if name is None:
+            # A process of its own is not worth while for looking words up.
+            several = info.kind == "text" and (len(devices) > 1 or timeout is not None)
+            name, timeout = ("devices", timeout) if several else ("local", None)
+        return self._engine_of(name, timeout)
+
+    def _engine_of(self, name: str, timeout: float | None) -> Engine:
+        if name not in self._engines:
+            engine = self.registry.engine(name, self.settings.devices, timeout=timeout)
+            self._engines[name] = engine
+        return self._engines[name]
+
+
+# Models of one run: each is run once, and no two different ones have one name.
+
+
+Entry: TypeAlias = tuple[str | object, Embedder | HarnessError]
+"""What the user gave for a model, and the embedder, or why there is none."""
+
+
+class Distinct(NamedTuple):
+    """The models of a run, each once, and a line for each that has several names."""
+
+    entries: list[Entry]
+    notices: list[str]
+
+
+def distinct(entries: Iterable[Entry], registered: Collection[str]) -> Distinct:
+    """Return each model once.
+
+    Of the names of one model (equal fingerprints), a registered one is kept, else the first. The
+    others become its aliases.
+
+    Parameters
+    ----------
+    entries
+        The models as the user gave them.
+    registered
+        Names of registered models.
+
+    Raises
+    ------
+    UsageError
+        If two different models have one name.
+    """
+    lost: list[Entry] = []
+    groups: dict[str, list[tuple[str | object, Embedder]]] = {}
+    for source, embedder in entries:
+        if isinstance(embedder, HarnessError):
+            lost.append((source, embedder))
+        else:
+            groups.setdefault(embedder.info.fingerprint, []).append((source, embedder))
+    kept: dict[str, str | object] = {}
+    merged: list[Entry] = []
+    notices = []
+    for group in groups.values():
+        names = [embedder.info.name for _, embedder in group]
+        best = next((i for i, name in enumerate(names) if name in registered), 0)
+        source, embedder = group[best]
+        name = names[best]
+        if name in kept:
+            raise UsageError(_clash(name, kept[name], source))
+        kept[name] = source
+        others = [other for other in dict.fromkeys(names) if other != name]
+        notices += [
+            f"{other} is the same model as {name}; results are shown under {name}"
+            for other in others
+        ]
+        for _, other_embedder in group:
+            if other_embedder is not embedder:
+                getattr(other_embedder, "close", lambda: None)()
+        merged.append((source, renamed(embedder, name, others)))
+    return Distinct([*merged, *lost], notices)
+
+
+def _clash(name: str, first: str | object, second: str | object) -> str:
+    """Return the message for two different models of one name."""
+    message = f"two different models have the name '{name}'"
+    if not (isinstance(first, str) and isinstance(second, str)):
+        return f"{message}: give one of the objects another `name`"
+    separator = "&" if "?" in second else "?"
+    return f"{message}, '{first}' and '{second}': name one of them, '{second}{separator}name=…'"
+
 
 Task: TypeAlias = str | Path | Mapping[str, Any]
 """Tasks as users give them: names or a path, or one task as a mapping."""
@@ -164,9 +540,9 @@ def evaluate(
         debug=debug,
     )
     registry = registry or Registry(include=settings.include, trust=paths(trust, "trust"))
-    models_ = models.as_list(model, registry)
-    patterns, rows = _patterns(tasks), mitigators_.rows(mitigators)
-    registry, added = added_metrics.resolve(metrics, registry)
+    models_ = as_list(model, registry)
+    patterns, rows = _patterns(tasks), plan.rows(mitigators)
+    registry, added = resolve(metrics, registry)
     run = Run(registry, settings, patterns, rows, added)
     names_ = [metric.name if not metric.source else metric for metric in added]
     run.file = RunFile.of(models_, rows, patterns, settings, names_)
@@ -200,7 +576,7 @@ def evaluate(
     notices = [*registry.notices, *same, *(line for part in parts for line in part.notices)]
     if concept not in (None, names.NONE, FALLBACK_CONCEPT) and run.ignores_concept:
         notices.append(f"concept '{concept}' was not used: no mitigator was fitted on it")
-    notices += added_metrics.unused(added, records)
+    notices += unused(added, records)
     evaluated = Records(
         records,
         missed=[name for name in run.tasks.named if name not in with_records],

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Self, cast
 
-from harness import folders, names
+from pydantic import Field, StrictBool, StrictInt, field_validator
+
+import harness
+from harness import folders, limits, names
 from harness.errors import InvalidOption
 from harness.folders import Place
 from harness.limits import INTEGER
 from harness.options import convert
 from harness.progress import Progress, Silent, shown
+from harness.registry.registry import Registry
+from harness.registry.trust import Gate
+from harness.task import yaml_files
+from harness.task.schema import Strict
 
 FALLBACK_CONCEPT = "gender"
 """Concept that mitigators are fitted on if a task's own lacks a field that they need."""
@@ -140,3 +148,220 @@ def paths(
         if not isinstance(path, str | Path):
             raise InvalidOption(f"{argument}={include}: expected a path, or a list of paths")
     return tuple(Path(cast("Path | str", path)) for path in several)
+
+
+# A run as a YAML file: models, mitigators, tasks and options, as users type them.
+#
+# `harness eval -c FILE` runs it. A run that computes something writes the file that repeats it. The
+# file does not say where records and vectors are kept. It is data, as a file of somebody else is:
+# what it may not ask for has to be typed again.
+
+
+FOLDER = "runs"
+"""Folder of run files in a results folder."""
+_ID = re.compile(r"[0-9a-f]{12}")
+_PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
+_OPTION = re.compile(r"(?<=[?&])([^?&=]+)=([^&+]*)")
+NO_CONCEPT = "none"
+"""How users type that mitigators have no concept but a task's own."""
+
+
+class RunFile(Strict):
+    """A run: what to evaluate, and how. What it omits is as on a command line without it."""
+
+    models: tuple[str, ...] = Field(default=(), min_length=1)
+    """Names of models, as after `--model`."""
+    mitigators: tuple[str, ...] = Field(default=(), min_length=1)
+    """Names of mitigators, as after `--mitigator`; by default `none`."""
+    tasks: tuple[str, ...] = Field(default=(), min_length=1)
+    """Names, globs, benchmarks, tags, categories or files, as after `--tasks`; by default `all`."""
+    exclude: tuple[str, ...] = ()
+    """Tasks to leave out, as after `--exclude`."""
+    metrics: tuple[str, ...] = ()
+    """Further metrics, as after `--metric`."""
+    concept: str | None = None
+    """Concept for mitigators that need more than a task's concept has; or `none`."""
+    seed: StrictInt | None = Field(default=None, ge=0, le=limits.INTEGER)
+    """Seed of all random numbers."""
+    limit: StrictInt | None = Field(default=None, ge=1, le=limits.INTEGER)
+    """For a smoke run: number of items that each set or table is cut to."""
+    any_language: StrictBool | None = None
+    """Whether to run tasks in languages that a model's card lacks, too."""
+    samples: StrictBool | None = None
+    """Whether to write what each word, pair or text contributes to a score."""
+    folders: tuple[str, ...] = ()
+    """Further folders of tasks, as after `--include`. (In every YAML file of the harness,
+    `include` names files to merge.)"""
+    devices: tuple[str, ...] = ()
+    """Devices to encode on."""
+    engine: str | None = None
+    """Name of the engine that encodes."""
+    timeout: float | None = Field(default=None, gt=0)
+    """Seconds for a batch."""
+    workers: StrictInt | None = Field(default=None, ge=1)
+    """Number of processes that score."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_a_value(cls, value: object) -> object:
+        if value is None:
+            raise ValueError("expected a value; omit the key for the default")
+        return value
+
+    @classmethod
+    def of(
+        cls,
+        models: Sequence[object],
+        mitigators: Sequence[object],
+        tasks: Sequence[object],
+        settings: Settings,
+        metrics: Sequence[object] = (),
+    ) -> Self | None:
+        """Return the file of a run; None if a model, mitigator, task or metric has no name."""
+        if not all(isinstance(name, str) for name in (*models, *mitigators, *tasks, *metrics)):
+            return None
+        values: dict[str, Any] = {
+            "models": [_masked(str(model)) for model in models],
+            "mitigators": [_masked(str(mitigator)) for mitigator in mitigators],
+            "tasks": list(map(str, tasks)),
+            "exclude": settings.exclude,
+            "metrics": list(map(str, metrics)),
+            "concept": settings.concept or NO_CONCEPT,
+            "seed": settings.seed,
+            "limit": settings.limit,
+            "any_language": settings.any_language or None,
+            "samples": settings.samples or None,
+            "folders": [str(path) for path in settings.include],
+            "devices": settings.devices,
+            "engine": settings.engine,
+            "timeout": settings.timeout,
+            "workers": settings.workers,
+        }
+        is_default: tuple[Any, ...] = (None, (), [])
+        return cls.model_validate(
+            {key: value for key, value in values.items() if value not in is_default}
+        )
+
+    def write(self, results: Path, run: str, registry: Registry | None = None) -> Path:
+        """Write the file into a results folder and return its path.
+
+        A comment lists what a file may not ask for, which is to be typed again.
+
+        Parameters
+        ----------
+        results
+            The results folder.
+        run
+            Identifies the run.
+        registry
+            Where names are looked up; by default the installed plugins.
+
+        Raises
+        ------
+        DiskError
+            If it cannot be written.
+        """
+        import yaml
+
+        path = results / FOLDER / f"{run}.yaml"
+        values = self.model_dump(mode="json", exclude_unset=True)
+        head = [f"Run {run} of harness {harness.__version__}; harness eval -c repeats it."]
+        gate = asked_in_file(yaml_files.Document(path, values, {}), registry or Registry())
+        again = [(key, request) for key, request in gate.requests if request.needs_trust]
+        if again:
+            head.append("It is repeated with --trust and the path of this file, or if you type:")
+        for key in dict.fromkeys(key for key, _ in again):
+            value = values[str(key[0])]
+            value = value[key[1]] if len(key) > 1 else value
+            why = ", ".join(dict.fromkeys(str(request) for at, request in again if at == key))
+            head.append(f"    {OPTIONS[str(key[0])]} {shlex.quote(value)}    ({why})")
+        content = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+        lines = "".join(f"# {' '.join(line.splitlines())}\n" for line in head)
+        folders.write_atomically(path, (lines + content).encode())
+        return path
+
+
+OPTIONS = {
+    "models": "--model",
+    "mitigators": "--mitigator",
+    "tasks": "--tasks",
+    "exclude": "--exclude",
+    "folders": "--include",
+    "engine": "--engine",
+}
+"""Option of the command line by key, for the keys that name something."""
+
+
+def read_run_file(path: Path) -> dict[str, Any]:
+    """Return the options in a run file, by their names on the command line.
+
+    A file that a run wrote into the folder `runs` of a results folder gives that folder, too.
+
+    Raises
+    ------
+    InvalidFile
+        If it has a mistake in it.
+    """
+    file = yaml_files.load(path).validate(RunFile)
+    options: dict[str, Any] = file.model_dump(exclude_unset=True)
+    if "folders" in options:
+        options["include"] = options.pop("folders")
+    if "devices" in options:
+        options["devices"] = ",".join(options["devices"])
+    if (results := _results_of(path)) is not None:
+        options["results"] = results
+    return options
+
+
+def asked_in_file(
+    document: yaml_files.Document, registry: Registry, overridden: Container[str] = ()
+) -> Gate:
+    """Return what a run file asks for: code, keys, addresses, paths, downloads.
+
+    Parameters
+    ----------
+    document
+        The parsed file.
+    registry
+        Where names are looked up.
+    overridden
+        Keys whose values the user has typed in place of the file's.
+    """
+    file = document.validate(RunFile)
+    gate = Gate(document, registry, OPTIONS)
+    values = {key: getattr(file, key) for key in OPTIONS if key not in overridden}
+    for i, model in enumerate(values.get("models", ())):
+        gate.model(model, ("models", i))
+    for i, mitigator in enumerate(values.get("mitigators", ())):
+        gate.mitigator(mitigator, ("mitigators", i))
+    for key in ("tasks", "exclude", "folders"):
+        for i, named in enumerate(values.get(key, ())):
+            paths = [named] if key == "folders" else filter(_is_path, names.split(named))
+            for path in paths:
+                gate.path(path, (key, i))
+    if values.get("engine"):
+        engine = names.engine(values["engine"])
+        gate.options(registry.engines.get(engine.name), engine.options, ("engine",))
+    return gate
+
+
+def _is_path(task: str) -> bool:
+    return names.is_local(task) or PurePath(task).suffix in (".yaml", ".yml")
+
+
+def _results_of(path: Path) -> Path | None:
+    """Return the results folder that a run wrote a file into; None for a file of the user's own."""
+    if not _ID.fullmatch(path.stem) or path.absolute().parent.name != FOLDER:
+        return None
+    is_named = path.parent.name == FOLDER  # keep the path as short as it was typed
+    return path.parent.parent if is_named else path.absolute().parent.parent
+
+
+def _masked(name: str) -> str:
+    """Return a name without a password in an address, and without a key in an option."""
+
+    def masked(option: re.Match[str]) -> str:
+        is_secret = names.is_secret(option[1]) and not names.is_variable(option[2])
+        return f"{option[1]}=***" if is_secret else option[0]
+
+    return _OPTION.sub(masked, _PASSWORD.sub("***@", name))

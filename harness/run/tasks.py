@@ -6,23 +6,39 @@ benchmark; `--exclude` takes the same. Only its own name and benchmarks select a
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import dataclasses
 import fnmatch
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from harness.errors import (
+    PLUGIN_ERRORS,
     InvalidFile,
     NameClash,
+    Unavailable,
     UnknownName,
     UsageError,
+    one_line,
 )
+from harness.metrics import Metric
+from harness.progress import Progress, Silent
 from harness.registry.files import kind_of, load
-from harness.registry.registry import Registry
-from harness.task import benchmark, each, yaml_files
-from harness.task.benchmark import BenchmarkFile
-from harness.task.schema import TaskFile
+from harness.registry.registry import Registry, with_concepts_beside
+from harness.task import data_files, schema, yaml_files
+from harness.task.data_files import DataFile, MissingData
+from harness.task.schema import BenchmarkFile, TaskFile
+
+if TYPE_CHECKING:
+    from harness.embedder import ModelInfo
+    from harness.results.record import Record
+    from harness.results.records import Kind as NotRunKind
+    from harness.results.records import NotRun
+    from harness.task.inputs import Input
+    from harness.task.task import Scenario, Task
 
 ALL = "all"
 
@@ -128,7 +144,7 @@ def check_benchmark(entries: Sequence[TaskEntry], document: yaml_files.Document)
         If a task or tag has the same name, or a category that its tasks are not all of.
     """
     files = {entry.file.name: entry.file for entry in entries}
-    file = benchmark.check(document, {name: task.version for name, task in files.items()})
+    file = schema.check_benchmark(document, {name: task.version for name, task in files.items()})
     biased = [files[name] for name in file.tasks if files[name].measures == "bias"]
     is_of_category = all(task.category == file.name for task in biased)
     for entry in _matching(entries, file.name, with_large=True):
@@ -176,9 +192,9 @@ def _matches(
         if kind_of(document) == "run":
             raise UsageError(f"'{pattern}' is the file of a run, not of a task: write -c {pattern}")
         if kind_of(document) == "benchmark":
-            parts = each.documents(document)
+            parts = yaml_files.documents(document)
             return [entry for part in parts for entry in _of_benchmark(entries, part)]
-        matches = [_from_path(part, registry) for part in each.documents(document)]
+        matches = [_from_path(part, registry) for part in yaml_files.documents(document)]
     if not matches and pattern in registry.task_files.owners:
         registry.task_files.find(pattern).validate(TaskFile)  # raises: it was left out
     if not matches and (large := _matching(entries, pattern, with_large=True)):
@@ -219,3 +235,216 @@ def _natural(name: str) -> list[tuple[int, str]]:
         digits = "".join(c for c in piece if c.isdigit())
         pieces.append((int(digits or 0), piece) if piece[:1].isdigit() else (0, piece))
     return pieces
+
+
+# Metrics that a user passes to `evaluate`: functions of their own, or names of registered ones.
+#
+# A task file may name them. They also score each selected task that has all their inputs, beside
+# the task's own metrics, with default options; a task that has the metric itself is left as it is.
+# The task's own scores stay the same: a score that was added has a digest of its own, which covers
+# the code of the function.
+
+
+Added: TypeAlias = str | Callable[..., Any]
+"""A metric as users give it: a function decorated with `harness.metric`, or a name."""
+
+
+def resolve(
+    metrics: Added | Iterable[Added], registry: Registry
+) -> tuple[Registry, tuple[Metric, ...]]:
+    """Return a registry that knows the metrics too, and the metrics.
+
+    Parameters
+    ----------
+    metrics
+        A function or name, or several.
+    registry
+        A registry, which stays as it is.
+
+    Raises
+    ------
+    UsageError
+        If a name is unknown, a function is not decorated, or its name is that of another metric.
+    """
+    is_single = isinstance(metrics, str) or callable(metrics) or not isinstance(metrics, Iterable)
+    several = [cast("Added", metrics)] if is_single else list(cast("Iterable[Added]", metrics))
+    resolved: dict[str, Metric] = {}
+    for added in several:
+        metric = _metric(added, registry)
+        if metric.name in resolved and resolved[metric.name] != metric:
+            raise UsageError(f"metrics: two functions have the name '{metric.name}'")
+        resolved[metric.name] = metric
+    own = {name: metric for name, metric in resolved.items() if metric.source}
+    if own:
+        registry = copy.copy(registry)
+        registry.own_metrics = registry.own_metrics | own
+    return registry, tuple(resolved.values())
+
+
+def add(task: Task, metrics: Iterable[Metric]) -> Task:
+    """Return a task with those of `metrics` that it lacks, in each scenario with their inputs."""
+    from harness.task.task import Measurement
+
+    lacking = [metric for metric in metrics if metric.name not in task.file.metrics]
+    if not lacking:
+        return task
+
+    def extended(scenario: Scenario) -> Scenario:
+        added = [
+            Measurement(metric, inputs, {}, added=True)
+            for metric in lacking
+            if (inputs := _inputs(metric, scenario)) is not None
+        ]
+        return dataclasses.replace(scenario, measurements=(*scenario.measurements, *added))
+
+    return dataclasses.replace(task, scenarios=tuple(map(extended, task.scenarios)))
+
+
+def unused(metrics: Iterable[Metric], records: Sequence[Record]) -> list[str]:
+    """Return a line for each metric that scored nothing."""
+    used = {record.metric for record in records}
+    return [
+        f"metric '{metric.name}' scored nothing: no selected task that was run has its inputs, "
+        f"{' and '.join(name for name, required in metric.inputs.items() if required)}"
+        for metric in metrics
+        if metric.name not in used
+    ]
+
+
+def _metric(added: Added, registry: Registry) -> Metric:
+    from harness.encode import identity
+
+    if isinstance(added, str):
+        return registry.metric(added)
+    metric = getattr(added, "metric", None)
+    if not isinstance(metric, Metric):
+        name = getattr(added, "__name__", type(added).__name__)
+        raise UsageError(
+            f"metrics: '{name}' is no metric; decorate the function with @harness.metric"
+        )
+    if metric.name not in registry.metrics.owners:
+        return dataclasses.replace(metric, source=identity.of_function(metric.function))
+    registered = registry.metric(metric.name)
+    if registered.function is not metric.function:
+        raise UsageError(f"metrics: '{metric.name}' is registered already; choose another name")
+    return registered
+
+
+def _inputs(metric: Metric, scenario: Scenario) -> dict[str, Input] | None:
+    """Return the inputs of a metric in a scenario; None if it lacks one, or they share texts."""
+    inputs = {name: scenario.inputs[name] for name in metric.inputs if name in scenario.inputs}
+    if any(required and name not in inputs for name, required in metric.inputs.items()):
+        return None
+    for pair in metric.disjoint:
+        texts = [set(inputs[name].texts or ()) for name in pair if name in inputs]
+        if len(texts) == 2 and texts[0] & texts[1]:
+            return None
+    return inputs
+
+
+# Reads the tasks of a run that are for a model: their data, and the metrics added to them.
+
+
+class TaskReader:
+    """Resolves the tasks of a run.
+
+    Parameters
+    ----------
+    registry
+        Where names are looked up.
+    selected
+        The tasks of the run.
+    progress
+        Where to show progress if a table is made by a plugin, which may be slow.
+    limit
+        Largest number of items of each set or table of a task; None for all.
+    metrics
+        Metrics to add to each task that has their inputs.
+    any_language
+        Whether to read tasks in languages that a model's card lacks, too.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        selected: Sequence[TaskEntry],
+        progress: Progress,
+        *,
+        limit: int | None = None,
+        metrics: Sequence[Metric] = (),
+        any_language: bool = False,
+    ) -> None:
+        self.registry, self.selected, self.progress = registry, selected, progress
+        self.limit, self.metrics, self.any_language = limit, metrics, any_language
+        registry.data.progress = progress
+        self._resolved: dict[str, Task | NotRun] = {}
+
+    @property
+    def named(self) -> list[str]:
+        """The tasks that the user named one by one."""
+        return [entry.file.name for entry in self.selected if entry.is_named]
+
+    def for_model(self, info: ModelInfo) -> list[Task | NotRun]:
+        """Return each task with its data, or why it is not run.
+
+        Only the tasks for this kind of embedder, and for a language of its card, are read.
+
+        Raises
+        ------
+        UsageError
+            If a task that the user named has a mistake in it.
+        """
+        from harness.results.records import NotRun
+
+        reasons = {entry.file.name: self._unfit(entry.file, info) for entry in self.selected}
+        new = [
+            entry
+            for entry in self.selected
+            if reasons[entry.file.name] is None and entry.file.name not in self._resolved
+        ]
+        self._fetch_data(new)
+        is_slow = any(table.made_by for entry in new for table in entry.file.tables.values())
+        progress = self.progress if is_slow else Silent()
+        with progress.stage("reading tasks", len(new), "tasks") as advance:
+            for entry in new:
+                self._resolved[entry.file.name] = self._resolve(entry)
+                advance(1)
+        return [
+            self._resolved[name] if reason is None else NotRun("", "", name, *reason)
+            for name, reason in reasons.items()
+        ]
+
+    def _unfit(self, file: TaskFile, info: ModelInfo) -> tuple[str, NotRunKind] | None:
+        """Return why a task is not for a model, for people and for programs."""
+        if reason := file.unfit_for(info.kind):
+            return reason, "embedder"
+        languages = () if self.any_language else info.languages
+        if reason := file.foreign_to(languages):
+            return f"{reason}; --any-language runs it", "language"
+        return None
+
+    def _fetch_data(self, entries: Iterable[TaskEntry]) -> None:
+        """Fetch the data that tasks lack, all at once; reading a task tells its mistakes."""
+        files: list[DataFile] = []
+        for entry in entries:
+            with contextlib.suppress(InvalidFile):
+                self.registry.check_task(entry.document)
+                files += data_files.of_tables(entry.file.tables, entry.document).values()
+        self.registry.data.fetch(files)
+
+    def _resolve(self, entry: TaskEntry) -> Task | NotRun:
+        from harness.results.records import NotRun
+
+        try:
+            registry = self.registry
+            if entry.from_path:
+                registry = with_concepts_beside(registry, entry.document.path)
+            return add(registry.resolve(entry.document, limit=self.limit), self.metrics)
+        except PLUGIN_ERRORS as error:
+            if entry.is_named and isinstance(error, UsageError):
+                raise
+            kind: NotRunKind = "data" if isinstance(error, Unavailable) else "failed"
+            reason = one_line(error)
+            if isinstance(error, MissingData):  # a notice of the run says why, and how to get it
+                reason = f"missing data: {', '.join(error.problems)}"
+            return NotRun("", "", entry.file.name, reason, kind)

@@ -17,13 +17,10 @@ import numpy as np
 
 from harness.errors import DiskError
 from harness.folders import Place
-from harness.store import model_file, segment
-from harness.store.contents import Info
-from harness.store.folder import Folder
-from harness.store.key_index import DamagedSegments, KeyIndex
-from harness.store.places import folders_in
+from harness.store import segment
+from harness.store.folder import RULE, Folder, folders_in, read_model_file
 from harness.store.segment import Segment
-from harness.store.store import Store
+from harness.store.store import DamagedSegments, Info, KeyIndex, Store
 
 _SMALL = 4096  # rows; segments with fewer rows are merged
 _MERGED_BYTES = 64 << 20
@@ -69,11 +66,11 @@ def has_older(store: Store, folder: Place, facts: Mapping[str, object]) -> bool:
     facts
         What model files state of the model: its name, kind and revision.
     """
-    if store.files.names() or model_file.read(store.files):
+    if store.files.names() or read_model_file(store.files):
         return False
     for files in folders_in(folder):
-        known = model_file.read(files)
-        if known and model_file.RULE not in known:
+        known = read_model_file(files)
+        if known and RULE not in known:
             same = (known.get(fact) == facts[fact] for fact in ("name", "kind", "revision"))
             if all(same) and files.names():
                 return True
@@ -203,7 +200,7 @@ def _store(folder: Place, files: Folder) -> Store | None:
 
 
 def _fingerprints(files: Folder) -> Iterator[str]:
-    stated = model_file.read(files).get("fingerprint")
+    stated = read_model_file(files).get("fingerprint")
     if isinstance(stated, str):
         yield stated
     for name in files.names():

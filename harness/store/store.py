@@ -9,27 +9,393 @@ stores of a folder.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from harness import folders
 from harness.arrays import Vectors
-from harness.digest import digest
+from harness.digest import digest, text_keys
 from harness.errors import DiskError, ModelError
 from harness.folders import Place
-from harness.store import model_file, segment
-from harness.store.contents import Checked, Info, info_of
-from harness.store.folder import DAMAGED, MODEL_FILE
-from harness.store.key_index import DamagedSegments, KeyIndex, keys_of
-from harness.store.places import folder_of
-from harness.store.segment import Segment
-from harness.store.writer import Writer
+from harness.store import segment
+from harness.store.folder import (
+    DAMAGED,
+    DIMENSIONS,
+    MODEL_FILE,
+    Folder,
+    folder_of,
+    read_model_file,
+    stored_dimensions,
+    update_model_file,
+)
+from harness.store.segment import Damaged, Keys, Rows, Segment, row_checks
+
+# What a store contains, and what was found by verifying it.
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The result of verifying one segment.
+
+    Parameters
+    ----------
+    name
+        Name of the file.
+    rows
+        Number of vectors, 0 if unknown.
+    problem
+        Why the segment is damaged (then it was set aside) or cannot be read; empty if it is valid.
+    """
+
+    name: str
+    rows: int
+    problem: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the segment is valid."""
+        return not self.problem
+
+
+@dataclass(frozen=True)
+class Info:
+    """The content of a store.
+
+    Parameters
+    ----------
+    folder
+        Folder of the store.
+    fingerprint
+        Fingerprint of the embedder.
+    model
+        Facts about the model, as `describe` wrote them.
+    segments, rows, bytes
+        Number of segments, of vectors, and of bytes on disk.
+    last_used
+        Time of the last reading or writing, in UTC.
+    leftovers
+        Number of damaged segments and temporary files.
+    """
+
+    folder: Place
+    fingerprint: str
+    model: Mapping[str, Any]
+    segments: int
+    rows: int
+    bytes: int
+    last_used: datetime
+    leftovers: int
+
+
+def info_of(files: Folder, folder: Place, fingerprint: str) -> Info:
+    """Return what a store contains, without reading vectors."""
+    rows = size = 0
+    names = files.names()
+    files.prepare(names)
+    for name in names:
+        with contextlib.suppress(segment.Damaged, segment.Foreign, OSError):
+            size += files.size(name)
+            rows += segment.layout_of(files.header(name)).n
+    return Info(
+        folder=folder,
+        fingerprint=fingerprint,
+        model=read_model_file(files),
+        segments=len(names),
+        rows=rows,
+        bytes=size,
+        last_used=files.last_used(),
+        leftovers=len(files.leftovers()),
+    )
+
+
+# Finds vectors in open segments by the keys of their texts. Knows no folder.
+
+
+_BLOCK = 1 << 18  # numbers that are copied at once: they are still in the processor's cache
+
+
+def keys_of(texts: Iterable[str]) -> Keys:
+    """Return the (n, 2) keys of texts."""
+    return np.frombuffer(text_keys(texts), dtype="<u8").reshape(-1, 2)
+
+
+def first_of_each(
+    keys: Keys, last: npt.NDArray[np.bool_] | None = None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return the order that sorts (n, 2) keys, and which of them in that order are no repetition.
+
+    Equal keys keep their order, but those that are marked in `last`, (n,), come after the others.
+    """
+    order = np.lexsort((keys[:, 1], keys[:, 0]) if last is None else (last, keys[:, 1], keys[:, 0]))
+    is_new = np.ones(len(keys), dtype=bool)
+    is_new[1:] = (keys[order][1:] != keys[order][:-1]).any(axis=1)
+    return order, is_new
+
+
+@dataclass(frozen=True)
+class KeyIndex:
+    """All distinct keys of a store, sorted, with the position of each vector.
+
+    Parameters
+    ----------
+    first, second
+        (k,) the two halves of each key.
+    position
+        (k,) row of each key's vector, counted through all segments in their order.
+    starts
+        (segments + 1,) position of each segment's first row.
+    segments
+        The segments.
+    """
+
+    first: npt.NDArray[np.uint64]
+    second: npt.NDArray[np.uint64]
+    position: Rows
+    starts: Rows
+    segments: tuple[Segment, ...]
+
+    @classmethod
+    def of(cls, segments: Sequence[Segment]) -> KeyIndex:
+        """Return the index of segments.
+
+        Of equal keys the one in the first segment is used, and a row of NaN only if all are.
+        """
+        keys = np.concatenate([np.empty((0, 2), np.uint64), *(s.keys for s in segments)])
+        order, is_new = first_of_each(keys)
+        if not is_new.all() and any(s.may_have_nan for s in segments):
+            order, is_new = first_of_each(keys, last=np.concatenate([s.is_nan for s in segments]))
+        starts = np.cumsum([0, *(len(s.keys) for s in segments)], dtype=np.int64)
+        first, second = np.ascontiguousarray(keys[order][is_new].T)
+        return cls(first, second, order[is_new], starts, tuple(segments))
+
+    def find(self, keys: Keys) -> Rows:
+        """Return the (n,) position of each of the (n, 2) keys, -1 for a missing key."""
+        n = len(self.first)
+        positions = np.full(len(keys), -1, dtype=np.int64)
+        open_ = np.arange(len(keys))  # keys that are not decided yet
+        at = np.searchsorted(self.first, keys[:, 0])  # candidate of each
+        while len(open_):  # repeats only for keys whose first half equals that of another key
+            within = at < n
+            open_, at = open_[within], at[within]
+            same = self.first[at] == keys[open_, 0]
+            open_, at = open_[same], at[same]
+            hit = self.second[at] == keys[open_, 1]
+            positions[open_[hit]] = self.position[at[hit]]
+            open_, at = open_[~hit], at[~hit] + 1
+        return positions
+
+    @property
+    def width(self) -> int:
+        """Number of dimensions of the vectors, 0 without segments."""
+        return int(self.segments[0].vectors.shape[1]) if self.segments else 0
+
+    def is_nan(self, positions: Rows) -> npt.NDArray[np.bool_]:
+        """Return whether each vector at `positions`, (n,), is a row of NaN; -1 is none."""
+        result = np.zeros(len(positions), dtype=bool)
+        for i, opened in enumerate(self.segments):
+            if opened.may_have_nan:
+                start, stop = self.starts[i : i + 2]
+                rows = np.flatnonzero((start <= positions) & (positions < stop))
+                result[rows] = opened.is_nan[positions[rows] - start]
+        return result
+
+    def segments_of(self, positions: Rows) -> list[int]:
+        """Return the numbers of the segments that have the vectors at `positions`."""
+        numbers: list[int] = np.unique(self._numbers(positions)).tolist()
+        return numbers
+
+    def gather(self, positions: Rows, *, check: bool = True) -> Vectors:
+        """Return the (n, d) vectors at `positions`, (n,), each compared with its check.
+
+        Raises
+        ------
+        DamagedSegments
+            If vectors differ from their checks.
+        """
+        vectors = np.empty((len(positions), self.width), dtype=np.float32)
+        segment_of = self._numbers(positions)
+        order = np.argsort(segment_of, kind="stable")
+        bounds = np.searchsorted(segment_of[order], np.arange(len(self.segments) + 1))
+        damaged = []
+        for i, opened in enumerate(self.segments):
+            rows = order[bounds[i] : bounds[i + 1]]
+            if not len(rows):
+                continue
+            try:
+                _copy(opened, positions[rows] - self.starts[i], vectors, rows, check=check)
+            except Damaged as error:
+                damaged.append((opened, error))
+        if damaged:
+            raise DamagedSegments(damaged)
+        return vectors
+
+    def _numbers(self, positions: Rows) -> Rows:
+        return np.searchsorted(self.starts, positions, side="right") - 1
+
+
+class DamagedSegments(Exception):
+    """Segments with vectors that differ from their checks.
+
+    Attributes
+    ----------
+    damaged
+        Each segment, with what is wrong with it.
+    """
+
+    def __init__(self, damaged: Sequence[tuple[Segment, Damaged]]) -> None:
+        super().__init__(f"{len(damaged)} damaged segments")
+        self.damaged = tuple(damaged)
+
+
+def _copy(segment: Segment, rows: Rows, vectors: Vectors, to: Rows, *, check: bool) -> None:
+    """Copy rows of a segment to the rows `to` of `vectors`, and compare them with their checks."""
+    step = max(1, _BLOCK // vectors.shape[1]) if len(rows) else 1
+    checks = np.empty(len(rows), dtype=np.uint64)
+    for start in range(0, len(rows), step):
+        block = slice(start, start + step)
+        copied = segment.vectors[rows[block]]
+        if check:
+            checks[block] = row_checks(copied)
+        vectors[to[block]] = copied
+    if not check or not len(rows):
+        return
+    if not np.array_equal(checks, segment.checks[rows]):
+        raise Damaged("a vector differs from its checksum")
+    # A row of zeros has the check 0, and in a hole of a file both are zeros.
+    if not checks.all() and not segment.is_whole:
+        raise Damaged("a part of it may be missing: its checksum differs")
+
+
+# Adds vectors to a store: collects rows and writes them as segments of some thousand rows.
+
+
+_SEGMENT_BYTES = 64 << 20  # a segment of a wide embedder has fewer rows
+
+
+class Writer:
+    """Writes vectors as segments; leaving its context flushes it, also after an exception.
+
+    Parameters
+    ----------
+    folder
+        Where the segments lie.
+    fingerprint
+        The embedder's fingerprint.
+    dimensions
+        Number of dimensions of the store's vectors; None if it has none.
+    rows
+        A segment is written when this many rows are waiting.
+    seconds
+        A segment is also written this long after the first waiting row was added.
+    on_flush
+        Called after each segment.
+    """
+
+    def __init__(
+        self,
+        folder: Folder,
+        fingerprint: str,
+        *,
+        dimensions: int | None,
+        rows: int,
+        seconds: float,
+        on_flush: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._folder, self._fingerprint = folder, fingerprint
+        self._dimensions = dimensions
+        self._rows, self._seconds, self._on_flush = rows, seconds, on_flush
+        self._keys: list[Keys] = []
+        self._buffer: Vectors = np.empty((0, 0), dtype=np.float32)
+        self._n = 0
+        self._since = 0.0
+
+    def add(self, texts: Sequence[str], vectors: Vectors) -> None:
+        """Add the (n, d) `vectors` of n `texts`.
+
+        Raises
+        ------
+        ModelError
+            If the vectors have another number of dimensions than earlier ones or the store's.
+        DiskError
+            If a segment must be written now and cannot be written.
+        """
+        n, d = vectors.shape
+        if n != len(texts):
+            raise ValueError(f"{len(texts)} texts but {n} vectors")
+        if not n:
+            return
+        if not self._buffer.size:
+            self._check_width(d)
+            room = max(1, min(self._rows, _SEGMENT_BYTES // (4 * d)))
+            self._buffer = np.empty((room, d), dtype=np.float32)
+        if self._buffer.shape[1] != d:
+            raise ModelError(
+                f"a vector has {d} dimensions, but earlier vectors have {self._buffer.shape[1]}"
+            )
+        keys = keys_of(texts)
+        start = 0
+        while start < n:
+            stop = min(n, start + len(self._buffer) - self._n)
+            self._since = self._since if self._n else time.monotonic()
+            self._buffer[self._n : self._n + stop - start] = vectors[start:stop]
+            self._keys.append(keys[start:stop])
+            self._n += stop - start
+            start = stop
+            late = time.monotonic() - self._since > self._seconds
+            if self._n == len(self._buffer) or late:
+                self.flush()
+
+    def flush(self) -> None:
+        """Write the waiting rows as a segment."""
+        if not self._n:
+            return
+        keys = np.concatenate(self._keys)
+        order = np.lexsort((keys[:, 1], keys[:, 0]))
+        self._folder.write(self._fingerprint, keys[order], self._buffer[order])
+        self._keys, self._n = [], 0
+        self._on_flush()
+
+    def _check_width(self, d: int) -> None:
+        """Compare the first vectors with those of the store, whose width they else define."""
+        known, self._dimensions = self._dimensions, d
+        if known is None:
+            facts = {"fingerprint": self._fingerprint, DIMENSIONS: d}
+            with contextlib.suppress(DiskError):  # segments state it, too, and are not lost
+                update_model_file(self._folder, facts)
+        elif d != known:
+            raise ModelError(
+                f"a vector has {d} dimensions, but those in '{self._folder}' have {known}"
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self.flush()
+        except Exception:
+            raise
+        except BaseException:  # a signal in the middle of it: the rows are still waiting
+            self.flush()
+            raise
+        self._folder.send()
+
 
 WithoutVector: TypeAlias = Callable[[Sequence[str]], Sequence[bool]]
 
@@ -141,7 +507,7 @@ class Store:
     @property
     def dimensions(self) -> int | None:
         """Number of dimensions of the vectors: as the model file states, else as most rows have."""
-        return model_file.dimensions(self.files) or self._current().width or None
+        return stored_dimensions(self.files) or self._current().width or None
 
     def describe(self, info: Mapping[str, Any]) -> None:
         """Write facts about the model, at least its name, to the file beside the segments.
@@ -152,7 +518,7 @@ class Store:
             If it has another number of `dimensions` than the vectors of this store.
         """
         facts = {"fingerprint": self.fingerprint, **info}
-        known, stated = self.dimensions, info.get(model_file.DIMENSIONS)
+        known, stated = self.dimensions, info.get(DIMENSIONS)
         if known and stated and known != stated:
             raise ModelError(
                 f"model '{info.get('name')}' has {stated} dimensions, but its embeddings in "
@@ -160,8 +526,8 @@ class Store:
                 "fingerprint, or remove them with 'harness cache prune --model NAME'; if its "
                 f"{MODEL_FILE} is wrong, delete that file"
             )
-        facts[model_file.DIMENSIONS] = stated or known
-        model_file.update(self.files, {k: v for k, v in facts.items() if v or k != "dimensions"})
+        facts[DIMENSIONS] = stated or known
+        update_model_file(self.files, {k: v for k, v in facts.items() if v or k != "dimensions"})
 
     def verify(self) -> list[Checked]:
         """Compare every segment with its checksum, and set damaged segments aside."""
@@ -263,7 +629,7 @@ class Store:
         for name in sorted(opened):  # of widths with equally many rows the first counts
             rows[opened[name].vectors.shape[1]] += len(opened[name].keys)
         if self._width is None and rows:
-            self._width = model_file.dimensions(self.files)
+            self._width = stored_dimensions(self.files)
         width = self._width or max(rows, key=rows.__getitem__, default=None)
         reason = segment.Damaged(f"its vectors do not have {width} dimensions like the others")
         for name in [name for name, item in opened.items() if item.vectors.shape[1] != width]:

@@ -10,9 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from harness.arrays import Vectors, unit_rows
-from harness.embedder import Embedder, ModelInfo, Role
+from harness.embedder import Embedder, ModelInfo, Role, Vocabulary, vocabulary_of
 from harness.encode import roles
-from harness.vocabulary import Vocabulary, vocabulary_of
 
 
 class Base:

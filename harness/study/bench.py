@@ -17,9 +17,9 @@ from harness.chain import Chain
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo
 from harness.encode import roles
-from harness.encode.spellings import Spellings
+from harness.encode.roles import Spellings
 from harness.errors import PLUGIN_ERRORS, NotApplicable, UsageError, one_line
-from harness.run.leaks import fitting_texts, judged_texts
+from harness.run.plan import fitting_texts, judged_texts
 from harness.run.scoring import random_generator
 from harness.scores import Score
 from harness.study.calls import Call, Codes, Layout, Route, Way, lay_out

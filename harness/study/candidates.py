@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from harness import labels, limits, names, options
+from harness import limits, names, options
 from harness.chain import Chain
 from harness.digest import digest, json_like
 from harness.errors import InvalidOption, UsageError, suggestion
@@ -71,8 +71,8 @@ def candidate(source: StudyDocument, label: str) -> Candidate:
             raise UsageError(
                 f"'{name}' needs a concept with {needs}, and '{concept.name}' has none"
             )
-    shown = labels.of_mitigator(name, chain.mitigators)
-    stages = [stage.name for stage in names.mitigators(name)]
+    shown = names.mitigator_label(name, chain.mitigators)
+    stages = [stage.name for stage in names.chain_stages(name)]
     settings, chains = [], []
     for setting in ParameterGrid(_grids(source, label)):
         with document.pointing_at((*key, "grid")):

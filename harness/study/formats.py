@@ -8,8 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from harness.results import markup
-from harness.results.markup import comma_separated
+from harness.results.tables import (
+    comma_separated,
+    latex_row,
+    latex_text,
+    markdown_grid,
+    markdown_text,
+    tabular,
+)
 from harness.study import tables
 from harness.study.summary import Summary
 from harness.study.tables import Table
@@ -31,33 +37,33 @@ def changes_latex(summary: Summary) -> str:
     columns = blocks[0].columns
     body = []
     for block in blocks:
-        title = rf"\multicolumn{{{len(columns)}}}{{l}}{{{markup.latex(block.title)}}} \\"
+        title = rf"\multicolumn{{{len(columns)}}}{{l}}{{{latex_text(block.title)}}} \\"
         body += [r"\midrule", title, *(_row(row) for row in block.rows)]
         body += [r"\addlinespace", *(_row(row) for row in block.foot)] if block.foot else []
     legend = [_about(summary), *tables.legend(summary), *summary.notes]
     comments = [f"% {line}".replace("\n", " ") for line in legend]
-    return "\n".join([*comments, *markup.tabular(columns, body)]) + "\n"
+    return "\n".join([*comments, *tabular(columns, body)]) + "\n"
 
 
 def chosen_latex(summary: Summary) -> str:
     """Return the table of chosen hyper-parameters as a tabular of booktabs."""
     table = tables.chosen(summary)
     body = [r"\midrule", *(_row(row) for row in table.rows)]
-    return "\n".join([f"% {_about(summary)}", *markup.tabular(table.columns, body)]) + "\n"
+    return "\n".join([f"% {_about(summary)}", *tabular(table.columns, body)]) + "\n"
 
 
 def markdown(summary: Summary) -> str:
     """Return the tables, their legend, the conclusion and the caveats as Markdown."""
-    parts = [f"## {markup.markdown(_about(summary))}"]
+    parts = [f"## {markdown_text(_about(summary))}"]
     for block in tables.changes(summary):
-        parts.append(f"### {markup.markdown(block.title)}\n\n{_grid(block)}")
-    parts.append("\n".join(f"- {markup.markdown(line)}" for line in tables.legend(summary)))
+        parts.append(f"### {markdown_text(block.title)}\n\n{_grid(block)}")
+    parts.append("\n".join(f"- {markdown_text(line)}" for line in tables.legend(summary)))
     if summary.chosen:
         table = tables.chosen(summary)
-        parts.append(f"### {markup.markdown(table.title)}\n\n{_grid(table)}")
+        parts.append(f"### {markdown_text(table.title)}\n\n{_grid(table)}")
     for title, lines in (("Conclusion", summary.statement), ("Notes", summary.notes)):
         if lines:
-            items = "\n".join(f"- {markup.markdown(line)}" for line in lines)
+            items = "\n".join(f"- {markdown_text(line)}" for line in lines)
             parts.append(f"### {title}\n\n{items}")
     return "\n\n".join(parts) + "\n"
 
@@ -85,9 +91,9 @@ def _about(summary: Summary) -> str:
 
 
 def _grid(table: Table) -> str:
-    rows = [[markup.markdown(text) for text in row] for row in (*table.rows, *table.foot)]
-    return markup.grid([markup.markdown(column) for column in table.columns], rows)
+    rows = [[markdown_text(text) for text in row] for row in (*table.rows, *table.foot)]
+    return markdown_grid([markdown_text(column) for column in table.columns], rows)
 
 
 def _row(texts: Iterable[str]) -> str:
-    return markup.latex_row(map(markup.latex, texts))
+    return latex_row(map(latex_text, texts))

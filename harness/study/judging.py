@@ -16,7 +16,7 @@ from sklearn.base import clone
 from harness import folders, parallel
 from harness.digest import json_like
 from harness.embedder import Embedder
-from harness.encode import canary
+from harness.encode import admission
 from harness.encode.engine import Engine
 from harness.encode.stored_embedder import StoredEmbedder, store_of
 from harness.errors import HarnessError
@@ -191,7 +191,7 @@ def stored(
 def _base(place: Place, unit: bool) -> Base:
     """Return the model in this process, loaded once."""
     embedder: Any = Registry(include=place.include).embedder(place.model)
-    canary.follow(embedder, place.store, place.fingerprint)
+    admission.follow(embedder, place.store, place.fingerprint)
     if embedder.info.fingerprint != place.fingerprint:
         raise HarnessError(f"model '{place.model}' changed while the study ran")
     if embedder.info.kind == "text":

@@ -15,9 +15,9 @@ from harness.scores import Ideal
 from harness.study.study_document import StudyDocument
 from harness.study.study_file import MeasureFile
 from harness.task import yaml_files
-from harness.task.resolving import resolve as resolve_task
 from harness.task.schema import Source
 from harness.task.task import Measurement, Task
+from harness.task.task import resolve as resolve_task
 
 DIMENSIONS = 16
 """Of the random vectors that show whether a score has a sign."""

@@ -8,8 +8,8 @@ from sklearn.base import clone
 
 from harness.embedder import Embedder
 from harness.run import recording
-from harness.study import bench as benches
 from harness.study import leaks
+from harness.study.bench import prepare
 from harness.study.candidates import Candidate
 from harness.study.folds import Fold, deal
 from harness.study.judging import Result, Unit
@@ -40,7 +40,7 @@ class OnModel:
     def __init__(self, study: Study, embedder: Embedder, run: str) -> None:
         self.study, self.info, self.run = study, embedder.info, run
         file = study.file
-        self.bench = benches.prepare(study, embedder)
+        self.bench = prepare(study, embedder)
         self.folds = deal(
             len(self.bench.items),
             folds=file.folds,

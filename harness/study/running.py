@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness import folders, parallel
 from harness.embedder import Embedder
-from harness.encode import canary
+from harness.encode import admission
 from harness.encode.engine import Engine
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import (
@@ -21,11 +21,10 @@ from harness.errors import (
 )
 from harness.progress import Progress, shown
 from harness.registry import files
-from harness.registry.beside import with_concepts_beside
-from harness.registry.registry import Registry
+from harness.registry.registry import Registry, with_concepts_beside
 from harness.results import jsonl
 from harness.results.folder import STUDY
-from harness.run.same_models import Entry, distinct
+from harness.run.evaluation import Entry, distinct
 from harness.run.settings import paths
 from harness.study import judging
 from harness.study.judging import Place
@@ -198,7 +197,7 @@ class _Runner:
 
     def run(self, model: str, embedder: Embedder) -> int:
         """Judge and record what is not recorded of a model; return the number of new records."""
-        self.notices += canary.settle(embedder, self.store, self.progress.say)
+        self.notices += admission.settle(embedder, self.store, self.progress.say)
         place = Place(model, embedder.info.fingerprint, self.include, self.store)
         if embedder.info.kind == "text":  # workers only read
             embedder = judging.stored(embedder, place, self.progress, self.engine)

@@ -20,7 +20,7 @@ from harness.study.reference_rows import RAW, unit_length_mitigator
 from harness.study.study_document import StudyDocument
 from harness.study.study_file import Judging, StudyFile
 from harness.task import yaml_files
-from harness.task.mistakes import Collector
+from harness.task.yaml_files import Collector
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from harness import limits
 from harness.concept import Name, Word
-from harness.task.schema import InputFile, ScenarioFile
-from harness.task.table_schema import Strict, Table
+from harness.task.schema import InputFile, ScenarioFile, Strict, Table
 
 Folded = Literal["definitional_pairs", "definitional_sets"]
 Protocol = Literal["nested", "published"]

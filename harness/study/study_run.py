@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
-from harness.results.frames import Framed
+from harness.results.records import Framed
 from harness.study.study_record import StudyRecord
 
 if TYPE_CHECKING:
@@ -119,16 +119,16 @@ class StudyRun(Framed[StudyRecord]):
         ]
 
     def _repr_html_(self) -> str:
-        from harness.results import html
+        from harness.results.tables import html_lines, html_of_texts
         from harness.study import tables
 
         parts = []
         for summary in self.summaries:
             title = f"{summary.study.title} ({summary.study.name}, on {summary.model.name})"
-            parts.append(html.lines([title]))
+            parts.append(html_lines([title]))
             parts += [
-                html.of_texts(t.title, t.columns, (*t.rows, *t.foot))
+                html_of_texts(t.title, t.columns, (*t.rows, *t.foot))
                 for t in tables.changes(summary)
             ]
-            parts.append(html.lines([*tables.legend(summary), *summary.statement, *summary.notes]))
-        return "".join([*parts, html.lines([*self.failed, *self.notices])])
+            parts.append(html_lines([*tables.legend(summary), *summary.statement, *summary.notes]))
+        return "".join([*parts, html_lines([*self.failed, *self.notices])])

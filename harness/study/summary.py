@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any
 
 from harness.registry.registry import Registry
-from harness.results.record_parts import ModelPart
+from harness.results.record import ModelPart
 from harness.study import notes
 from harness.study.cells import Cell, cells
 from harness.study.reference_rows import ReferenceRows

@@ -2,28 +2,192 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import math
 import re
+import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from harness import limits
 from harness.arrays import Floats
 from harness.digest import digest
 from harness.embedder import Role
 from harness.errors import suggestion
-from harness.task import smoke_rows, table_files
-from harness.task import templates as templates_
-from harness.task.input_size import InputSize
-from harness.task.mistakes import Collector
-from harness.task.schema import InputFile, ScenarioFile, Source, VocabularyPart
-from harness.task.table_files import Row
-from harness.task.tables import Tables
-from harness.task.yaml_files import KeyPath
+from harness.task import data_files
+from harness.task.data_files import Row, Tables
+from harness.task.schema import InputFile, ScenarioFile, Source, TaskFile, VocabularyPart
+from harness.task.yaml_files import Collector, Document, KeyPath
+
+# The size of an input of a task, counted as its texts are made.
+
+
+class InputSize:
+    """The number of texts and characters of an input.
+
+    Parameters
+    ----------
+    document
+        The parsed file, for errors.
+    place
+        Key of the input.
+    """
+
+    def __init__(self, document: Document, place: KeyPath) -> None:
+        self._document, self._place = document, place
+        self._texts = self._characters = 0
+
+    def add(self, values: Sequence[Any]) -> None:
+        """Count values; those that are no texts have no characters.
+
+        Raises
+        ------
+        InvalidFile
+            If the input is larger than the limits, or a text cannot be written as UTF-8.
+        """
+        texts = [value for value in values if isinstance(value, str)]
+        longest = max(map(len, texts), default=0)
+        self._texts += len(values)
+        self._characters += sum(map(len, texts))
+        for size, largest, unit in (
+            (longest, limits.TEXT_CHARACTERS, "characters of a text"),
+            (self._texts, limits.INPUT_TEXTS, "texts"),
+            (self._characters, limits.INPUT_CHARACTERS, "characters of all texts"),
+        ):
+            if size > largest:
+                raise self._document.error(limits.too_many(size, largest, unit), self._place)
+        for text in texts:
+            if not text.isascii():
+                self._check_characters(text)
+
+    def _check_characters(self, text: str) -> None:
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:  # half of a character, as JSON may have it
+            problem = f"the text {text[:40]!r} has a character that is none ({error.reason})"
+            raise self._document.error(problem, self._place) from None
+
+
+# A smoke run (`--limit N`) cuts each set and table of a task to its first N items.
+#
+# Every input that is made of a table gets the same rows of it, so aligned inputs stay aligned.
+
+
+def first_rows(rows: Sequence[Row], limit: int, labels: Sequence[str] = ()) -> Sequence[Row]:
+    """Return the first `limit` rows, with every label among them where that is possible.
+
+    Parameters
+    ----------
+    rows
+        The rows of a table or set.
+    limit
+        Largest number of rows to return.
+    labels
+        Columns of numbers. If they have no more than `limit` different values, the first rows of
+        each value are taken in turn; the rows stay in their order.
+    """
+    by_label: dict[tuple[str, ...], list[int]] = {}
+    for i, row in enumerate(rows):
+        by_label.setdefault(tuple(str(row.get(column)) for column in labels), []).append(i)
+    if len(by_label) > limit:
+        return rows[:limit]
+    in_turn = itertools.chain.from_iterable(itertools.zip_longest(*by_label.values()))
+    chosen = itertools.islice((i for i in in_turn if i is not None), limit)
+    return [rows[i] for i in sorted(chosen)]
+
+
+def smoke_labels(file: TaskFile) -> dict[str, list[str]]:
+    """Return the columns of each table that inputs of a task read as numbers."""
+    columns: dict[str, list[str]] = {}
+    for _, source in file.sources():
+        known = columns.setdefault(source.table or "", [])
+        if source.number and source.column not in known:
+            known.append(source.column)
+    return columns
+
+
+# Fills templates: `{text}`, `{column}`, `{Column}` and `{context.name}` become text.
+
+
+def fields(text: str, cells: Mapping[str, Any], contexts: Mapping[str, str]) -> dict[str, str]:
+    """Return the value of each field of a template.
+
+    Parameters
+    ----------
+    text
+        The item.
+    cells
+        The cells of its row, by column.
+    contexts
+        The contexts of the concept, by name.
+    """
+    known = {"text": text} | {name: str(cell) for name, cell in cells.items()}
+    known |= {name.capitalize(): cell[:1].upper() + cell[1:] for name, cell in known.items()}
+    return known | {f"context.{name}": sentence for name, sentence in contexts.items()}
+
+
+def columns(template: str | Sequence[str], row: Mapping[str, Any], column: str) -> list[str]:
+    """Return the columns of a row that a template, or one of a list, puts into its text.
+
+    Parameters
+    ----------
+    template
+        The template, or list of templates.
+    row
+        A row of the table.
+    column
+        The column that `{text}` stands for.
+    """
+    by_field = {"text": column} | {name: name for name in row}
+    by_field |= {field.capitalize(): name for field, name in by_field.items()}
+    found: dict[str, None] = {}
+    for variant in [template] if isinstance(template, str) else template:
+        with contextlib.suppress(ValueError):  # `fill` says what is wrong with it
+            for _, field, _, _ in string.Formatter().parse(variant):
+                if field in by_field:
+                    found[by_field[field]] = None
+    return list(found)
+
+
+def fill(template: str, known: Mapping[str, str], document: Document, place: KeyPath) -> str:
+    """Return a template with its fields filled; `place` is its key in the file.
+
+    A field is a name, also with a dot in it. It has no format: `{text:>9}` could fill the memory.
+
+    Raises
+    ------
+    InvalidFile
+        If it has an unknown field, a field with a format, a brace that is not closed, or more
+        characters than a text may have.
+    """
+    parts: list[str] = []
+    try:
+        for literal, field, format_, conversion in string.Formatter().parse(template):
+            parts.append(literal)
+            if field is None:
+                continue
+            if field not in known:
+                problem = f"unknown field '{{{field}}}' in '{template}'{suggestion(field, known)}"
+                raise document.error(problem, place)
+            if format_ or conversion:
+                problem = f"the field '{{{field}}}' has a format in '{template}'; leave it out"
+                raise document.error(problem, place)
+            parts.append(known[field])
+    except ValueError as error:
+        raise document.error(
+            f"invalid template '{template}' ({error}); double a brace that is text", place
+        ) from None
+    size = sum(map(len, parts))
+    if size > limits.TEXT_CHARACTERS:
+        problem = limits.too_many(size, limits.TEXT_CHARACTERS, "characters")
+        raise document.error(f"a text of {problem}", place)
+    return "".join(parts)
+
 
 _MOST_MISTAKES = 20
 """Mistakes that are shown of a column."""
@@ -107,7 +271,7 @@ class Inputs:
 
     def __init__(self, tables: Tables, limit: int | None = None) -> None:
         self.document, self.file, self.concept = tables.document, tables.file, tables.concept
-        self._limit, self._labels = limit, smoke_rows.labels(tables.file)
+        self._limit, self._labels = limit, smoke_labels(tables.file)
         self._tables = tables
         self._known: dict[tuple[str, ...], Input] = {}
 
@@ -174,7 +338,7 @@ class Inputs:
         for part, key in zip(parts, keys, strict=True):
             rows = self._rows(part, key, templates)
             if self._limit is not None:
-                rows = smoke_rows.first(rows, self._limit, self._labels.get(part.table or "", ()))
+                rows = first_rows(rows, self._limit, self._labels.get(part.table or "", ()))
             offset = clusters[-1] + 1 if clusters else 0
             for i, row in enumerate(rows):
                 filled = self._fill(part, row, key, templates)
@@ -230,7 +394,7 @@ class Inputs:
         for column in (source.column, *source.where):
             place = (*key, "column" if column == source.column else "where")
             if rows and not any(column in row for row in rows):
-                hint = table_files.other_delimiter(list(rows[0]), column)
+                hint = data_files.other_delimiter(list(rows[0]), column)
                 raise self.document.error(
                     f"table '{source.table}' has no column '{column}'"
                     f"{hint or suggestion(column, rows[0])}",
@@ -266,7 +430,7 @@ class Inputs:
         """Return the columns whose cells become texts, parts of texts, or numbers."""
         if source.number or source.template is None:
             return (source.column,)
-        return templates_.columns(templates.get(source.template, ()), row, source.column)
+        return columns(templates.get(source.template, ()), row, source.column)
 
     def _collect(
         self,
@@ -312,10 +476,10 @@ class Inputs:
         if source.number:  # a number belongs to each of the texts that a row makes
             return [value] * (1 if isinstance(template, str) else len(template))
         contexts = {} if self.concept is None else self.concept.contexts
-        known = templates_.fields(str(value), row, contexts)
+        known = fields(str(value), row, contexts)
         place: KeyPath = ("templates", source.template)
         variants = [template] if isinstance(template, str) else template
-        return [templates_.fill(variant, known, self.document, place) for variant in variants]
+        return [fill(variant, known, self.document, place) for variant in variants]
 
     def _numbers(self, values: Sequence[Any], place: KeyPath) -> Floats:
         try:

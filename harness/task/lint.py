@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.concept import Concept
 from harness.errors import InvalidFile
-from harness.task import data_files, table_files
+from harness.task import data_files
 from harness.task.schema import TaskFile
 from harness.task.task import Task
 from harness.task.yaml_files import Document, KeyPath
@@ -58,7 +58,7 @@ def _notice(document: Document, warning: str, key: KeyPath) -> str:
 
 def _byte_order_marks(document: Document, file: TaskFile) -> Iterator[str]:
     for name, data in data_files.of_tables(file.tables, document).items():
-        if data.path and table_files.has_byte_order_mark(file.tables[name], data.path):
+        if data.path and data_files.has_byte_order_mark(file.tables[name], data.path):
             problem = "notice: a byte order mark at the beginning is left out"
             yield str(InvalidFile(problem, path=data.path, line=1))
 

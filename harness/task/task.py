@@ -6,17 +6,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
+from harness import options
 from harness.concept import Concept
 from harness.digest import digest, json_like
-from harness.errors import NotApplicable
+from harness.errors import NotApplicable, suggestion
 from harness.metrics import Metric
-from harness.task.inputs import Input
-from harness.task.schema import TaskFile
+from harness.task import yaml_files
+from harness.task.data_files import DataFiles, Tables
+from harness.task.inputs import Input, Inputs
+from harness.task.schema import DEFAULT_SCENARIO, MetricUse, ScenarioFile, TaskFile
+from harness.task.yaml_files import Collector
 
 
 @dataclass(frozen=True)
@@ -162,3 +167,218 @@ class Task:
             for input_ in scenario.inputs.values():
                 if input_.texts is not None:
                     yield input_
+
+
+# Resolves a task file: reads its data, and checks the inputs and options of its metrics.
+#
+# Errors point into the file. All mistakes are collected before one is raised.
+
+
+class Finder(Protocol):
+    """Finds what a task names. The registry is one."""
+
+    data: DataFiles
+    """Finds and fetches the files of tables."""
+
+    def concept(self, name: str) -> Concept:
+        """Return a concept."""
+        ...
+
+    def metric(self, name: str) -> Metric:
+        """Return a metric."""
+        ...
+
+    def table_maker(self, name: str) -> Callable[..., Any]:
+        """Return a table maker."""
+        ...
+
+
+def resolve(document: yaml_files.Document, finder: Finder, *, limit: int | None = None) -> Task:
+    """Resolve a task file: read its data and check the inputs and options of its metrics.
+
+    Parameters
+    ----------
+    document
+        The parsed task file.
+    finder
+        Finds what the file names.
+    limit
+        Largest number of items of each set or table; None for all.
+
+    Raises
+    ------
+    InvalidFile
+        If it has a mistake in it.
+    Unavailable
+        If its data is missing.
+    """
+    mistakes = Collector()
+    file = None
+    with mistakes.collecting():
+        file = document.validate(TaskFile)
+    its_concept, metrics = _named(document, finder, mistakes)
+    if file is None:
+        raise mistakes.error()
+    scenarios = file.scenarios or {DEFAULT_SCENARIO: ScenarioFile()}
+    _check_primary(document, file, metrics, scenarios, mistakes)
+    its_options: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in scenarios}
+    for name, scenario in scenarios.items():
+        for metric in metrics.values():
+            with mistakes.collecting():
+                options_ = _options_of(document, file, name, scenario, metric)
+                its_options[name][metric.name] = options_
+    paths: Mapping[str, Path] | None = None
+    with mistakes.collecting():
+        paths = finder.data.provide(file.tables, document)
+    if paths is None or (file.concept is not None and its_concept is None):
+        mistakes.check()  # inputs may need the concept
+    tables = Tables(document, file, its_concept, finder.table_maker, paths or {})
+    inputs = Inputs(tables, limit)
+    resolved = []
+    for name, scenario in scenarios.items():
+        with mistakes.collecting():
+            resolved.append(_scenario(name, scenario, inputs, metrics, its_options[name]))
+    mistakes.check()
+    return Task(file, its_concept, tuple(resolved), limit)
+
+
+def _named(
+    document: yaml_files.Document, finder: Finder, mistakes: Collector
+) -> tuple[Concept | None, dict[str, Metric]]:
+    """Return the concept and the metrics that a file names, also one with mistakes in its keys."""
+    concept, metrics = document.data.get("concept"), document.data.get("metrics")
+    its_concept = None
+    if isinstance(concept, str):
+        with mistakes.collecting(), document.pointing_at(("concept",)):
+            its_concept = finder.concept(concept)
+    its_metrics: dict[str, Metric] = {}
+    for name in metrics if isinstance(metrics, dict) else ():
+        with mistakes.collecting(), document.pointing_at(("metrics", name)):
+            its_metrics[name] = finder.metric(name)
+    return its_concept, its_metrics
+
+
+def _scenario(
+    name: str,
+    scenario: ScenarioFile,
+    inputs: Inputs,
+    metrics: Mapping[str, Metric],
+    its_options: Mapping[str, Mapping[str, Any]],
+) -> Scenario:
+    """Return a scenario; `its_options` are those of each metric whose options are valid."""
+    document, file = inputs.document, inputs.file
+    resolved = inputs.of_scenario(name, scenario)
+    mistakes = Collector()
+    for unknown in set(scenario.options) - set(file.metrics):
+        with mistakes.collecting():
+            raise document.error(
+                f"the task has no metric '{unknown}'{suggestion(unknown, metrics)}",
+                ("scenarios", name, "options", unknown),
+            )
+    measurements = []
+    for metric in metrics.values():
+        with mistakes.collecting():
+            key, use = ("metrics", metric.name), file.metrics[metric.name]
+            its_inputs = _inputs_of(document, key, metric, use, resolved)
+            _check_disjoint(document, metric, its_inputs)
+            measurements.append(Measurement(metric, its_inputs, its_options.get(metric.name, {})))
+    mistakes.check()
+    return Scenario(name, resolved, tuple(measurements))
+
+
+def _options_of(
+    document: yaml_files.Document,
+    file: TaskFile,
+    name: str,
+    scenario: ScenarioFile,
+    metric: Metric,
+) -> dict[str, Any]:
+    """Return the options of a metric in the scenario `name`."""
+    key = ("metrics", metric.name)
+    its_options: dict[str, Any] = {}
+    known = {*metric.options, *metric.required_options}
+    for place, values in (
+        ((*key, "options"), file.metrics[metric.name].options),
+        (("scenarios", name, "options", metric.name), scenario.options.get(metric.name, {})),
+    ):
+        with document.pointing_at(place):
+            its_options |= options.convert(
+                metric.function, values, known=known, what=f"metric '{metric.name}'"
+            )
+    for option in metric.required_options:
+        if option not in its_options:
+            raise document.error(f"metric '{metric.name}' requires the option '{option}'", key)
+    return its_options
+
+
+def _inputs_of(
+    document: yaml_files.Document,
+    key: yaml_files.KeyPath,
+    metric: Metric,
+    use: MetricUse,
+    resolved: Mapping[str, Input],
+) -> dict[str, Input]:
+    for parameter, source in use.inputs.items():
+        place = (*key, "inputs", parameter)
+        if parameter not in metric.inputs:
+            raise document.error(
+                f"metric '{metric.name}' has no input '{parameter}'"
+                f"{suggestion(parameter, metric.inputs)}",
+                place,
+            )
+        if source not in resolved:
+            raise document.error(
+                f"the task has no input '{source}'{suggestion(source, resolved)}", place
+            )
+    inputs = {}
+    for parameter, required in metric.inputs.items():
+        source = use.inputs.get(parameter, parameter)
+        if source in resolved:
+            inputs[parameter] = resolved[source]
+        elif required:
+            near = suggestion(parameter, set(resolved) - set(metric.inputs))
+            raise document.error(
+                f"metric '{metric.name}' requires the input '{parameter}', "
+                f"which the task lacks{near}",
+                key,
+            )
+    return inputs
+
+
+def _check_disjoint(
+    document: yaml_files.Document, metric: Metric, inputs: Mapping[str, Input]
+) -> None:
+    for parameters in metric.disjoint:
+        if not set(parameters) <= set(inputs):
+            continue
+        first, second = (inputs[parameter] for parameter in parameters)
+        shared = set(first.texts or ()) & set(second.texts or ())
+        if shared:
+            words = ", ".join(f"'{word}'" for word in sorted(shared)[:3])
+            raise document.error(
+                f"'{first.name}' and '{second.name}' share {words}; "
+                f"metric '{metric.name}' requires sets with no word in common",
+                ("inputs", second.name),
+            )
+
+
+def _check_primary(
+    document: yaml_files.Document,
+    file: TaskFile,
+    metrics: Mapping[str, Metric],
+    scenarios: Mapping[str, ScenarioFile],
+    mistakes: Collector,
+) -> None:
+    primary = file.primary
+    checks: list[tuple[str, str, Mapping[str, Any]]] = [
+        ("metric", primary.metric, file.metrics),
+        ("scenario", primary.scenario, scenarios),
+    ]
+    if primary.metric in metrics:
+        checks.append(("score", primary.score, metrics[primary.metric].scores))
+    for field, name, known in checks:
+        if name not in known:
+            with mistakes.collecting():
+                raise document.error(
+                    f"unknown {field} '{name}'{suggestion(name, known)}", ("primary", field)
+                )

@@ -15,8 +15,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from harness.errors import InvalidFile, one_line, unreadable
-from harness.task.schema import TaskFile
-from harness.task.table_schema import Strict
+from harness.task.schema import Strict, TaskFile
 
 NAME = "validity.json"
 """Name of the file: beside a task file, or in the folder above it."""

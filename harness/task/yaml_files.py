@@ -9,19 +9,347 @@ A file is parsed once a process and again when it changes. Callers get copies of
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
-from collections.abc import Iterator
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
+import yaml
 from pydantic import BaseModel, ValidationError
 
-from harness import user_files
+from harness import limits, user_files
 from harness.errors import InvalidFile, UsageError, suggestion
-from harness.task import mistakes, yaml_parsing
-from harness.task.mistakes import KeyPath
-from harness.task.yaml_parsing import Places, dotted
+
+# The mistakes of a file, all of them, in words for the person who wrote it.
+
+
+KeyPath: TypeAlias = tuple[str | int, ...]
+"""Keys and indexes from the top of a file to a value."""
+
+
+class Collector:
+    """Collects the mistakes of a file, so that its author sees them all at once."""
+
+    def __init__(self) -> None:
+        self._mistakes: dict[str, InvalidFile] = {}
+
+    @contextlib.contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Keep the mistakes of an `InvalidFile` that is raised, and go on."""
+        try:
+            yield
+        except InvalidFile as error:
+            self._mistakes |= {str(mistake): mistake for mistake in error.mistakes}
+
+    def check(self) -> None:
+        """Raise `InvalidFile` with all mistakes, if there are any."""
+        if self._mistakes:
+            raise self.error()
+
+    def error(self) -> InvalidFile:
+        """Return the first of the mistakes with the others in it; there must be some."""
+        error, *further = self._mistakes.values()
+        error.further = tuple(further)
+        return error
+
+
+def in_words(
+    error: ValidationError, schema: type[BaseModel], places: Container[KeyPath]
+) -> list[tuple[str, KeyPath]]:
+    """Return every mistake with its key, unknown keys first, as they often explain missing ones.
+
+    Parameters
+    ----------
+    error
+        What pydantic found.
+    schema
+        The schema that the file does not fit.
+    places
+        Paths of all keys in the file.
+    """
+    details = sorted(
+        _as_meant(error.errors(), places),
+        key=lambda detail: (
+            detail["type"] != "extra_forbidden",
+            -len(_key(detail["loc"], places)),
+        ),
+    )
+    by_list: dict[tuple[str, KeyPath], tuple[str, KeyPath]] = {}
+    for detail in details:
+        problem, key = _in_words(detail, schema, places)
+        # The same problem of each item of a list is one mistake.
+        owner = key[:-1] if key and isinstance(key[-1], int) else key
+        by_list.setdefault((problem, owner), (problem, key))
+    return list(by_list.values())
+
+
+def _as_meant(details: Iterable[Any], places: Container[KeyPath]) -> Iterator[Any]:
+    """Yield the details without those of alternatives that the author did not have in mind.
+
+    If no alternative of a union fits, pydantic reports each. The one with an unknown key or with
+    the deepest mistake is the one that was meant.
+    """
+    unions: dict[KeyPath, dict[str | int, list[Any]]] = {}
+    for detail in details:
+        location = detail["loc"][:-1] if detail["type"] == "missing" else detail["loc"]
+        depth = next((i for i in range(len(location)) if location[: i + 1] not in places), None)
+        if depth is None:
+            yield detail
+        else:
+            alternatives = unions.setdefault(location[:depth], {})
+            alternatives.setdefault(location[depth], []).append(detail)
+    for alternatives in unions.values():
+        yield from max(
+            alternatives.values(),
+            key=lambda of_one: max(
+                (detail["type"] == "extra_forbidden", len(_key(detail["loc"], places)))
+                for detail in of_one
+            ),
+        )
+
+
+def _in_words(
+    detail: Any, schema: type[BaseModel], places: Container[KeyPath]
+) -> tuple[str, KeyPath]:
+    key = _key(detail["loc"], places)
+    if detail["type"] == "missing":
+        name = detail["loc"][-1]
+        problem = "missing item" if isinstance(name, int) else f"missing required key '{name}'"
+        return problem, (*key, name)
+    if detail["type"] == "extra_forbidden":
+        return _unknown_key(schema, key), key
+    return _problem(detail, key), key
+
+
+def _key(location: KeyPath, places: Container[KeyPath]) -> KeyPath:
+    # pydantic puts the names of union members into locations; they are no keys of the file.
+    key: KeyPath = ()
+    for part in location:
+        if (*key, part) in places:
+            key = (*key, part)
+    return key
+
+
+def _unknown_key(schema: type[BaseModel], key: KeyPath) -> str:
+    known = _fields_at(schema, key[:-1])
+    hint = suggestion(str(key[-1]), known)
+    if not hint and known:
+        hint = "; known keys: " + ", ".join(sorted(known))
+    return f"unknown key '{key[-1]}'{hint}"
+
+
+def _problem(detail: Any, key: KeyPath) -> str:
+    value = detail["input"]
+    match detail["type"]:
+        case "model_type" | "dict_type":
+            if key == ("tasks",):
+                return "expected a mapping of tasks to their versions, for instance {weat-6: 2}"
+            example = ", for instance {words: [woman, man]}" if "inputs" in key else ""
+            return f"expected a mapping of keys to values{example}"
+        case "tuple_type" | "list_type":
+            example = f", for instance [{value}]" if isinstance(value, str | int | float) else ""
+            return f"expected a list{example}"
+        case "string_pattern_mismatch" if "A-Za-z0-9._-" in detail["ctx"]["pattern"]:
+            return (
+                f"invalid name '{value}': use letters, digits, '.', '_' and '-', "
+                "and begin with a letter or digit"
+            )
+        case "string_pattern_mismatch" if key[-1:] == ("language",):
+            return f"expected an ISO 639 code of two or three letters, such as de, not '{value}'"
+        case "string_type" if not isinstance(value, dict | list):
+            return f"YAML reads this as {_as_yaml(value)}, not as text; put it in quotes"
+        case "value_error":
+            return str(detail["ctx"]["error"])
+    problem = str(detail["msg"][0].lower() + detail["msg"][1:])
+    if isinstance(value, str | int | float | bool):
+        problem += f", but this is {value!r}"
+    return problem
+
+
+def _fields_at(schema: type[BaseModel], key: KeyPath) -> set[str]:
+    """Return the names of the fields that a nested schema has at `key`."""
+    models = {schema}
+    for part in key:
+        nested: set[type[BaseModel]] = set()
+        for model in models:
+            if isinstance(part, str) and part in model.model_fields:
+                nested |= _models_in(model.model_fields[part].annotation)
+            else:  # an index of a list, or a key of a mapping
+                nested.add(model)
+        models = nested
+    return {name for model in models for name in model.model_fields}
+
+
+def _models_in(annotation: Any) -> set[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return {annotation}
+    arguments = getattr(annotation, "__args__", ())
+    return {model for argument in arguments for model in _models_in(argument)}
+
+
+def _as_yaml(value: Any) -> str:
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+# Parses one YAML file, safely: of limited size and depth, with the line of every key.
+#
+# Scalars keep the types that YAML gives them, so a word such as `no` must be quoted, and the error
+# says so. `yaml_files.py` adds includes.
+
+
+Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+Places: TypeAlias = dict[KeyPath, tuple[Path, int]]
+_BEGINNING = re.compile(rf"^[ \t?:-]{{{limits.NESTING // 2},}}", re.MULTILINE)
+"""What may begin a line that is deeply nested without brackets."""
+_PLAIN = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
+_TEXT = "tag:yaml.org,2002:str"
+_SCALARS = tuple(
+    f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null", "timestamp")
+)
+_LONGEST_NUMBER = 100
+
+
+def parse_yaml(path: Path) -> tuple[dict[str, Any], Places]:
+    """Return the mapping in a YAML file, without its includes, and the place of each key.
+
+    Raises
+    ------
+    InvalidFile
+        If it cannot be read, is larger than the limits, is not YAML or not a mapping, or repeats a
+        key.
+    """
+    text = user_files.text(path, limits.YAML_BYTES)
+    loader = Loader(text)
+    places: Places = {(): (path, 1)}
+    try:
+        _check_size(text, path)
+        node = loader.get_single_node()
+        if not isinstance(node, yaml.MappingNode):
+            raise InvalidFile("expected a mapping of keys to values", path=path, line=1)
+        if _entries(node, {}) > limits.YAML_ENTRIES:
+            raise _too_many_entries(path)
+        data = _convert(loader, node, (), path, places)
+    except yaml.MarkedYAMLError as error:
+        raise _not_yaml(error, path) from None
+    except yaml.YAMLError as error:
+        raise InvalidFile(f"not YAML: {str(error).splitlines()[0]}", path=path) from None
+    except RecursionError:
+        problem = "not YAML: a value contains itself, or aliases are nested too deeply"
+        raise InvalidFile(problem, path=path) from None
+    finally:
+        loader.dispose()
+    return data, places
+
+
+def dotted(key: KeyPath) -> str:
+    """Return a key path as people write it: `inputs.targets_1[3]`."""
+    text = ""
+    for part in key:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def _check_size(text: str, path: Path) -> None:
+    """Raise InvalidFile if a text has too many entries, or is nested too deeply.
+
+    It is asked before the parser builds nodes, which calls itself in C at each level. Most files
+    cannot be so large, and are not read twice.
+    """
+    n_brackets = text.count("[") + text.count("{")
+    is_small = len(text) < limits.YAML_ENTRIES and n_brackets <= limits.NESTING
+    if is_small and not _BEGINNING.search(text):
+        return
+    depth = 0
+    for n, event in enumerate(yaml.parse(text, Loader=Loader)):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > limits.NESTING:
+            problem = f"nested too deeply; at most {limits.NESTING} levels are allowed"
+            line = event.start_mark.line + 1 if event.start_mark else None
+            raise InvalidFile(problem, path=path, line=line)
+        if n > 2 * limits.YAML_ENTRIES:
+            raise _too_many_entries(path)
+
+
+def _too_many_entries(path: Path) -> InvalidFile:
+    most = f"{limits.YAML_ENTRIES:,} keys and items"
+    return InvalidFile(f"has more than {most} once its aliases are expanded", path=path)
+
+
+def _not_yaml(error: yaml.MarkedYAMLError, path: Path) -> InvalidFile:
+    mark, problem = error.problem_mark, f"not YAML: {error.problem}"
+    context = error.context or ""
+    if error.context_mark and ("flow" in context or "quoted" in context):
+        # The parser notices an unclosed quote or bracket far below the line that opens it.
+        mark = error.context_mark
+        problem = f"not YAML: this {'quote' if 'quoted' in context else 'bracket'} "
+        problem += f"is not closed ({error.problem})"
+    elif "tab" in str(error.problem) or "'\\t'" in str(error.problem):
+        problem = "not YAML: a tab; indent with spaces"
+    elif "mapping values are not allowed" in str(error.problem):
+        problem = "not YAML: a second ': ' in this line; put text that has ': ' in it in quotes"
+    return InvalidFile(problem, path=path, line=mark.line + 1 if mark else None)
+
+
+def _entries(node: Any, known: dict[int, int]) -> int:
+    """Return the number of keys and items in a node; each aliased node is counted only once."""
+    if isinstance(node, yaml.ScalarNode):
+        return 0
+    if id(node) not in known:
+        values = node.value
+        if isinstance(node, yaml.MappingNode):
+            values = [value for _, value in values]
+        known[id(node)] = len(values) + sum(_entries(value, known) for value in values)
+    return known[id(node)]
+
+
+def _convert(loader: Any, node: Any, key: KeyPath, path: Path, places: Places) -> Any:
+    """Return the value of a node, and note the line of each key in `places`."""
+    line = node.start_mark.line + 1
+    if isinstance(node, yaml.ScalarNode):
+        return node.value if node.tag == _TEXT else _scalar(loader, node, key, path)
+    if node.tag not in _PLAIN:
+        raise InvalidFile(f"unsupported tag '{node.tag}'", path=path, line=line)
+    if isinstance(node, yaml.SequenceNode):
+        items = []
+        for i, item in enumerate(node.value):
+            places[(*key, i)] = (path, item.start_mark.line + 1)
+            items.append(_convert(loader, item, (*key, i), path, places))
+        return items
+    mapping: dict[str, Any] = {}
+    for key_node, value_node in node.value:
+        line = key_node.start_mark.line + 1
+        if not isinstance(key_node, yaml.ScalarNode):
+            raise InvalidFile("not YAML: a key must be text", path=path, line=line)
+        name = str(key_node.value)
+        if name in mapping:
+            raise InvalidFile("duplicate key", path=path, line=line, key=dotted((*key, name)))
+        places[(*key, name)] = (path, line)
+        mapping[name] = _convert(loader, value_node, (*key, name), path, places)
+    return mapping
+
+
+def _scalar(loader: Any, node: yaml.ScalarNode, key: KeyPath, path: Path) -> Any:
+    value = node.value if len(node.value) <= _LONGEST_NUMBER else f"{node.value[:20]}…"
+    problem = f"not YAML: '{value}' is not a valid value; put text in quotes"
+    if node.tag not in _SCALARS:
+        problem = f"not YAML: unsupported tag '{node.tag}'; put text in quotes"
+    elif len(node.value) <= _LONGEST_NUMBER:
+        with contextlib.suppress(ValueError, LookupError, AttributeError, ArithmeticError):
+            value = loader.construct_object(node)  # raises for instance for day 45 of a month
+            if not isinstance(value, int) or abs(value) <= limits.INTEGER:
+                return value
+            problem = f"the integer {node.value} is beyond 64 bits; put text in quotes"
+    line = node.start_mark.line + 1
+    raise InvalidFile(problem, path=path, line=line, key=dotted(key))
+
 
 __all__ = ["Document", "KeyPath", "dotted", "load"]
 
@@ -95,8 +423,7 @@ class Document:
             return schema.model_validate(self.data)
         except ValidationError as error:
             first, *further = (
-                self.error(problem, key)
-                for problem, key in mistakes.in_words(error, schema, self.places)
+                self.error(problem, key) for problem, key in in_words(error, schema, self.places)
             )
             first.further = tuple(further)
             raise first from None
@@ -194,9 +521,91 @@ def _cached(path: Path) -> Document:
     try:
         stat = path.stat()
     except (OSError, ValueError):  # `parse` says what is wrong
-        return Document(path, *yaml_parsing.parse(path))
+        return Document(path, *parse_yaml(path))
     stamp = (stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size)
     known = _CACHE.get(path)
     if known is None or known[0] != stamp:
-        known = _CACHE[path] = (stamp, Document(path, *yaml_parsing.parse(path)))
+        known = _CACHE[path] = (stamp, Document(path, *parse_yaml(path)))
     return known[1]
+
+
+# A file with `each` is several tasks or benchmarks: one a mapping, with `${key}` filled in.
+
+
+KEY = "each"
+KINDS = ("task", "benchmark")
+"""Kinds of file that may have it."""
+_VARIABLE = re.compile(r"\$\{(\w*)\}")
+
+
+def documents(document: Document) -> list[Document]:
+    """Return the documents of a parsed file: itself, or one for each mapping of `each`.
+
+    `${key}` in any text, also of an included file, is replaced by the mapping's value. A text that
+    is `${key}` alone becomes the value itself, such as a number, a list of words or a mapping.
+
+    Raises
+    ------
+    InvalidFile
+        If `each` is no list of mappings of equal keys, a text names a key that they lack, no text
+        names a key that they have, or two of the tasks have one name.
+    """
+    if KEY not in document.data:
+        return [document]
+    mappings = document.data[KEY]
+    template = {key: value for key, value in document.data.items() if key != KEY}
+    if not isinstance(mappings, list) or not mappings:
+        raise document.error("expected a list of mappings", (KEY,))
+    for i, mapping in enumerate(mappings):
+        if not isinstance(mapping, dict) or not mapping:
+            raise document.error("expected a mapping, such as {language: de}", (KEY, i))
+        if mapping.keys() != mappings[0].keys():
+            keys = ", ".join(map(str, mappings[0]))
+            raise document.error(f"expected the keys of the first mapping: {keys}", (KEY, i))
+    made = [
+        dataclasses.replace(document, data=_filled(document, template, mapping, ()))
+        for mapping in mappings
+    ]
+    seen: set[Any] = set()
+    for i, task in enumerate(made):
+        name = task.data.get("name")
+        if isinstance(name, str) and name in seen:
+            raise document.error(f"a second '{name}'; the name needs a ${{key}}", (KEY, i))
+        seen.add(name if isinstance(name, str) else i)
+    named = set(_names(template))
+    for key in mappings[0]:
+        if named and str(key) not in named:
+            raise document.error(f"no text of the file has ${{{key}}}", (KEY, 0, key))
+    return made
+
+
+def _filled(document: Document, value: Any, mapping: Mapping[str, Any], key: KeyPath) -> Any:
+    """Return a copy of a value with the variables of its texts replaced."""
+    if isinstance(value, dict):
+        return {k: _filled(document, part, mapping, (*key, k)) for k, part in value.items()}
+    if isinstance(value, list):
+        return [_filled(document, part, mapping, (*key, i)) for i, part in enumerate(value)]
+    if not isinstance(value, str) or "${" not in value:
+        return value
+    for name in _VARIABLE.findall(value):
+        if name not in mapping:
+            raise document.error(f"'each' has no key '{name}'{suggestion(name, mapping)}", key)
+    alone = _VARIABLE.fullmatch(value)
+    if alone:
+        return copy.deepcopy(mapping[alone[1]])
+    for name in _VARIABLE.findall(value):
+        if isinstance(mapping[name], bool):  # no is the language of Norway, and false in YAML
+            problem = f"'each' has a truth value for '{name}': put words like no and on in quotes"
+            raise document.error(problem, key)
+    return _VARIABLE.sub(lambda match: str(mapping[match[1]]), value)
+
+
+def _names(value: Any) -> Iterator[str]:
+    """Yield the names of the variables in all texts."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for part in value:
+            yield from _names(part)
+    elif isinstance(value, str):
+        yield from _VARIABLE.findall(value)

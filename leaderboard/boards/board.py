@@ -6,32 +6,712 @@ CSV and the JSON only format these frames: every number is computed here.
 
 from __future__ import annotations
 
+import json
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from harness.leaderboard.boards.benchmarks import Benchmark, Ranked, benchmarks_of
-from harness.leaderboard.boards.cells import cells
-from harness.leaderboard.boards.effects import differences, effects, mitigators
-from harness.leaderboard.boards.grid import (
-    PREFIXES,
-    aggregated,
-    grid_of,
-    lacking,
-    ranks_of,
-    tasks_of,
+from .cells import (
+    BASELINES,
+    LEAK,
+    REFERENCES,
+    cells,
+    latest,
+    name_without_options,
+    rows_of,
 )
-from harness.leaderboard.boards.models import environments_of, mixed_versions, models_of
-from harness.leaderboard.boards.notices import notices
-from harness.leaderboard.boards.published import published
-from harness.leaderboard.boards.row_labels import rows_of
-from harness.leaderboard.boards.usable import unusable
+from .effects import differences, effects, mitigators
+from .findings import findings, listed, narrow, notices
+from .ranking import (
+    ENOUGH_FAMILIES,
+    by_family,
+    means,
+    rank,
+)
 
 if TYPE_CHECKING:
-    from harness.task.benchmark import BenchmarkFile
+    from harness.task.schema import BenchmarkFile
+
+
+# The grid of a board, a line for every row and task, and the frames that follow from it.
+#
+# Which tasks are ranked, which cells count, the means of each row, and what a row lacks.
+
+
+ENDS = ("rank", "rank_low", "rank_high")
+"""Columns of a rank with its set, after the prefix of what is ranked."""
+PREFIXES = {"bias": "", "usefulness": "usefulness_"}
+"""Prefix of these columns, by what a task measures."""
+
+
+def tasks_of(chosen: pl.DataFrame) -> pl.DataFrame:
+    """Return one line a task; its facts are those of its latest record."""
+    reason = (
+        pl.when(pl.col("measures") == "control")
+        .then(pl.lit("a control"))
+        .when(pl.col("unranked").fill_null("") != "")
+        .then(pl.col("unranked"))
+        .when(~pl.col("adds"))
+        .then(pl.coalesce("aside", pl.lit("no row has a value")))
+    )
+    texts = (
+        *("digest", "title", "measures", "category", "family", "language", "metric", "score"),
+        *("scenario", "ideal"),
+    )
+    facts = ("version", *texts, "low_bound", "high_bound", "required", "unranked")
+    return (
+        chosen.group_by("task")
+        .agg(
+            rows=pl.col("value").count(),
+            scaled=pl.col("distance").count() > 0,
+            adds=(pl.col("measure").is_not_null() | pl.col("leak")).any(),
+            aside=pl.col("aside").drop_nulls().max(),
+        )
+        .join(latest(chosen, ("task",)).select("task", *facts), on="task")
+        .with_columns(pl.col(*texts, "unranked").cast(pl.String))
+        .with_columns(not_ranked=reason)
+        .select("task", *facts[:-1], "rows", "scaled", "not_ranked")
+        .sort("measures", "category", "task")
+    )
+
+
+def grid_of(
+    chosen: pl.DataFrame, others: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame
+) -> pl.DataFrame:
+    """Return a line for every row and task, sorted by both.
+
+    Parameters
+    ----------
+    chosen, others
+        The cells of the board.
+    tasks
+        As of `tasks_of`.
+    rows
+        One line a row, with its facts.
+
+    Returns
+    -------
+    pl.DataFrame
+        `row`, and the `name`, `fingerprint`, `mitigator`, `params`, `label` and `role` of `rows`;
+        `task` and its facts that ranking needs; `id`, `value`, `p_value`,
+        `leak`; `measure`, what ranks, null for a leak; `why_null`, why there is none, null
+        if there is one.
+    """
+    elsewhere = (
+        others.filter(pl.col("row").is_in(rows["row"].implode()))
+        .group_by("row", "task")
+        .agg(pl.col("why").last())
+    )
+    held = chosen.select("row", "task", "id", "value", "p_value", "reason", "aside", "leak",
+                         measure=pl.when(~pl.col("leak")).then("measure"))  # fmt: skip
+    why_null = (
+        pl.when(pl.col("aside").is_not_null())
+        .then("aside")
+        .when(pl.col("leak") & pl.col("value").is_not_null())
+        .then(pl.lit(LEAK))
+        .when(pl.col("id").is_not_null() & pl.col("value").is_null())
+        .then(pl.coalesce(pl.col("reason").cast(pl.String), pl.lit("no value")))
+        .when(pl.col("id").is_not_null())
+        .then(None)
+        .when(pl.col("why").is_not_null())
+        .then(pl.lit("only a record of ") + pl.col("why"))
+        .otherwise(pl.lit("not run"))
+    )
+    facts = tasks.select("task", "measures", "category", "family", "ideal", "not_ranked")
+    names = ("name", "fingerprint", "mitigator", "params", "label", "role")
+    return (
+        _categorical(rows.sort("row").select("row", *names))
+        .join(_categorical(facts.sort("task")), how="cross", maintain_order="left_right")
+        .join(held, on=["row", "task"], how="left", maintain_order="left")
+        .join(elsewhere, on=["row", "task"], how="left", maintain_order="left")
+        .with_columns(pl.col("leak").fill_null(value=False), why_null=why_null)
+        .drop("reason", "aside", "why")
+    )
+
+
+def _categorical(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame whose texts are categorical: they are repeated in each line of the grid."""
+    return frame.with_columns(pl.col(pl.String).cast(pl.Categorical()))
+
+
+def lacking(grid: pl.DataFrame) -> pl.DataFrame:
+    """Return a line for each row and task without a measure that ranks, with the reason."""
+    return (
+        grid.filter(pl.col("why_null").is_not_null())
+        .select("row", "task", pl.col("measures").cast(pl.String), "leak", reason="why_null")
+        .sort("row", "measures", "task")
+    )
+
+
+def aggregated(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
+    """Return one line a row: its means over families, those of categories, and its values."""
+    ranked = grid.filter(pl.col("not_ranked").is_null(), pl.col("measure").is_not_null()).select(
+        "row", "measures", "category", "family", "task", "measure"
+    )
+    frame = grid.select("row").unique().sort("row")
+    for name in PREFIXES:
+        mean = means(ranked.filter(measures=name), ["row"]).rename({"mean": name}).drop("p")
+        ends = {end: f"{name}_{end}" for end in ("low", "high", "families", "tasks")}
+        frame = frame.join(mean.rename(ends), on="row", how="left", maintain_order="left")
+    families = by_family(ranked, ["row", "measures", "category"])
+    categories = tasks.filter(pl.col("measures") != "control").select("measures", "category")
+    for name, category in categories.unique().sort(pl.all()).rows():
+        own = families.filter(measures=name, category=category)
+        mean = own.group_by("row", maintain_order=True).agg(
+            pl.col("measure").mean().alias(f"{name}:{category}")
+        )
+        frame = frame.join(mean, on="row", how="left", maintain_order="left")
+    values = grid["value"].to_numpy().reshape(frame.height, -1)  # the grid has every cell
+    columns = [f"task:{task}" for task in tasks["task"].sort()]
+    return pl.concat(
+        [
+            frame,
+            pl.DataFrame(values, schema=columns, orient="row", nan_to_null=True).select(
+                f"task:{task}" for task in tasks["task"]
+            ),
+        ],
+        how="horizontal",
+    )
+
+
+def ranks_of(ranked: pl.DataFrame, failing: pl.DataFrame, measures: str) -> pl.DataFrame:
+    """Return the rows with a value on every task of `measures`, and the ranks of the models.
+
+    Only models that are usable and complete are ranked; ranks are null for a single row.
+
+    Parameters
+    ----------
+    ranked
+        The lines of the grid on the tasks to rank by.
+    failing
+        The `row` of each row that is not usable.
+    measures
+        `bias` or `usefulness`, which prefixes the columns of its ranks.
+    """
+    has = pl.col("measure").is_not_null() | pl.col("leak")
+    complete = ranked.filter(measures=measures).filter(has.all().over("row"))
+    models = complete.filter(role="model").join(failing, on="row", how="anti")
+    best = "lowest" if measures == "bias" else "highest"
+    ranks = rank(models.select("row", "family", "task", "measure"), best=best)
+    if ranks.height == 1:  # a rank needs two rows
+        ranks = ranks.head(0)
+    prefix = PREFIXES[measures]
+    return (
+        complete.select("row")
+        .unique()
+        .with_columns(pl.lit(value=True).alias(f"{prefix}complete"))
+        .join(ranks, on="row", how="left")
+        .rename({end: prefix + end for end in ENDS})
+    )
+
+
+# Benchmarks of a board: what is ranked on each named set of its tasks.
+#
+# `all` holds every ranked task of the board. Whether a row is usable was decided over all tasks of
+# the board, and is the same on each benchmark. Computes no effects of single rows.
+
+
+ALL = "all"
+"""Name of the benchmark that holds every ranked task."""
+SHARE = 0.25
+"""Least share of a benchmark's tasks that run on the kind of embedder of a board. Below it, the
+benchmark is made for the other kind: 2 of the 36 tasks of `social-bias-words` run on texts, too.
+One for both kinds has about half of its tasks for each."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What is ranked on one named set of tasks of a board.
+
+    Parameters
+    ----------
+    name
+        `all`, or the name of a benchmark file.
+    title, description, citation
+        Of the file.
+    version
+        Of the file; null for `all`.
+    tasks
+        Names of its ranked tasks, in the order of `Board.tasks`. Other tasks of the file are left
+        out: those that are shown and not ranked, and those in `lacking`.
+    lacking
+        Names of the tasks of the file that have no record of the listed version here. `notices`
+        says so.
+    languages
+        Of these tasks, sorted.
+    ranks
+        One line for each ranked model: `row`, `rank`, `rank_low`, `rank_high`, `usefulness_rank`,
+        `usefulness_rank_low`, `usefulness_rank_high`, as in `Board.rows`, null where it is not
+        ranked by this measure.
+    mitigators
+        Mitigators over models on these tasks, as `Board.mitigators`.
+    findings
+        One to three plain sentences for the first screen.
+    notices
+        What weakens the ranks on these tasks.
+    """
+
+    name: str
+    title: str
+    tasks: tuple[str, ...]
+    languages: tuple[str, ...]
+    ranks: pl.DataFrame
+    mitigators: pl.DataFrame
+    findings: tuple[str, ...]
+    notices: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
+    description: str = ""
+    citation: str = ""
+    version: int | None = None
+
+
+class Ranked(NamedTuple):
+    """What benchmarks are ranked from.
+
+    `tasks` and `rows` of the board, as of `grid.tasks_of` and `row_labels.rows_of`; `grid`, its
+    lines on ranked tasks; `changes`, the `effects.differences` against `none`; `failing`, the rows
+    that are not usable.
+    """
+
+    tasks: pl.DataFrame
+    rows: pl.DataFrame
+    grid: pl.DataFrame
+    changes: pl.DataFrame
+    failing: pl.DataFrame
+
+
+def benchmarks_of(
+    ranked: Ranked,
+    files: Iterable[tuple[BenchmarkFile, list[str]]],
+    ranks: pl.DataFrame,
+    over_models: pl.DataFrame,
+) -> tuple[Benchmark, ...]:
+    """Return the benchmarks that have ranked tasks on a board, the default first.
+
+    Benchmarks made for the other kind of embedder are left out, see `SHARE`.
+    The default has most ranked models; of several, that with most tasks. Benchmarks that lack a
+    task or have too few families for sets of ranks come after the others.
+
+    Parameters
+    ----------
+    ranked
+        What they are ranked from.
+    files
+        Each benchmark, with those of its tasks that run on the kind of embedder.
+    ranks, over_models
+        `Benchmark.ranks` and `Benchmark.mitigators` on all ranked tasks.
+    """
+    tasks = ranked.tasks.filter(pl.col("not_ranked").is_null())
+    everything = _benchmark(ranked, tasks, ranks, over_models, name=ALL, title="All tasks")
+    named = [
+        benchmark for file, names in files if (benchmark := _named(file, names, ranked)) is not None
+    ]
+    measures = "bias" if (tasks["measures"] == "bias").any() else "usefulness"
+
+    def order(benchmark: Benchmark) -> tuple[bool, bool, int, int, bool, str]:
+        own = tasks.filter(pl.col("task").is_in(benchmark.tasks), measures=measures)
+        return (
+            bool(benchmark.lacking),
+            own["family"].n_unique() < ENOUGH_FAMILIES,
+            -benchmark.ranks[f"{PREFIXES[measures]}rank"].count(),
+            -len(benchmark.tasks),
+            benchmark.name != ALL,
+            benchmark.name,
+        )
+
+    return tuple(sorted((everything, *named), key=order))
+
+
+def _named(file: BenchmarkFile, names: list[str], ranked: Ranked) -> Benchmark | None:
+    """Return a benchmark on a board of its kind that has some of its ranked tasks."""
+    if len(names) < SHARE * len(file.tasks):
+        return None
+    listed = pl.DataFrame(
+        {"task": names, "version": [file.tasks[name] for name in names]},
+        schema={"task": pl.String, "version": pl.Int64},
+    )
+    tasks = ranked.tasks.with_columns(pl.col("task").cast(pl.String))
+    held = tasks.join(listed, on=["task", "version"], how="semi", maintain_order="left")
+    tasks = held.filter(pl.col("not_ranked").is_null())
+    if tasks.is_empty():
+        return None
+    lacking = tuple(name for name in names if name not in set(held["task"]))
+    is_own = pl.col("task").cast(pl.String).is_in(tasks["task"].implode())
+    grid = ranked.grid.filter(is_own)
+    bias, usefulness = (ranks_of(grid, ranked.failing, measures) for measures in PREFIXES)
+    return _benchmark(
+        ranked,
+        tasks,
+        bias.join(usefulness, on="row", how="full", coalesce=True),
+        mitigators(ranked.changes.filter(is_own), ranked.rows, ranked.failing),
+        name=file.name,
+        title=file.title,
+        description=file.description,
+        citation=file.citation,
+        version=file.version,
+        lacking=lacking,
+        notices=(
+            *_lacking(lacking, len(names)),
+            *(line for name in PREFIXES for line in narrow(grid, ranked.failing, name)),
+        ),
+    )
+
+
+def _benchmark(
+    ranked: Ranked,
+    tasks: pl.DataFrame,
+    ranks: pl.DataFrame,
+    over_models: pl.DataFrame,
+    **facts: Any,
+) -> Benchmark:
+    ends = [prefix + end for prefix in PREFIXES.values() for end in ENDS]
+    ranks = (
+        ranks.select("row", *ends)
+        .filter(pl.any_horizontal(pl.col(ends).is_not_null()))
+        .sort(*ends, "row", nulls_last=True)
+    )
+    shown = ranked.rows.select("row", "model")
+    return Benchmark(
+        tasks=tuple(tasks["task"]),
+        languages=tuple(sorted(set(tasks["language"]))),
+        ranks=ranks.with_columns(pl.col("row").cast(pl.String)),
+        mitigators=over_models,
+        findings=findings(ranks.join(shown, on="row"), over_models, tasks),
+        **facts,
+    )
+
+
+def _lacking(names: tuple[str, ...], n: int) -> list[str]:
+    """Return a line on the tasks of a benchmark that nobody has results of."""
+    if not names:
+        return []
+    return [f"no results in the listed version of {len(names)} of its {n} tasks: {listed(names)}"]
+
+
+# The models of a board: their facts, and the environments that their records were computed in.
+
+
+FACTS = (
+    *("revision", "url", "dimensions", "parameters", "max_tokens", "licence", "open_weights"),
+    *("released", "superseded_by", "languages", "published"),
+)
+"""Columns of a claim that say what its model is."""
+_TEXTS = ("revision", "url", "licence", "released", "superseded_by")
+_KEY = ("name", "fingerprint")
+_LISTED, _LONGEST = 5, 40
+"""Most versions of the harness that a line names, and most characters of each."""
+_ENVIRONMENT = ("harness", "python", "platform", "device", "packages")
+
+
+def models_of(claims: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return one line a model; see `Board.models`.
+
+    A fact is that of the latest claim that has it.
+
+    Parameters
+    ----------
+    claims
+        All claims of the kind of embedder.
+    rows
+        As of `row_labels.rows_of`.
+    """
+    claims = claims.rename({"model": "name"})
+    facts = (
+        claims.group_by(*_KEY, *FACTS)
+        .agg(pl.col("created").max())
+        .sort("created", *FACTS)
+        .with_columns(
+            pl.col("languages").cast(pl.String).replace("[]", None),
+            pl.col("published").cast(pl.String).replace("{}", None),
+        )
+        .group_by(_KEY)
+        .agg(pl.col(FACTS).drop_nulls().last())
+        .with_columns(pl.col(*_KEY, *_TEXTS).cast(pl.String))
+        .with_columns(
+            languages=pl.col("languages").fill_null("[]").str.json_decode(pl.List(pl.String)),
+            published=pl.col("published").fill_null("{}"),
+        )
+    )
+    return (
+        rows.select("model", *_KEY)
+        .unique()
+        .join(facts, on=_KEY, how="left")
+        .join(_environments(claims), on=_KEY, how="left")
+        .sort("model", "fingerprint")
+    )
+
+
+def environments_of(models: pl.DataFrame) -> tuple[tuple[str, int], ...]:
+    """Return the environments of all models, with the number of records of each."""
+    counts: Counter[str] = Counter()
+    for environments in models["environments"].to_list():
+        for line in environments:
+            counts[line["environment"]] += line["records"]
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def mixed_versions(claims: pl.DataFrame) -> list[str]:
+    """Return a line if the primary claims on models are from several versions of the harness."""
+    name = name_without_options()
+    versions = (
+        claims.filter("primary")
+        .group_by("model", "harness")
+        .len("records")
+        .filter(~name.is_in(REFERENCES))
+        .group_by(pl.col("harness").cast(pl.String))
+        .agg(pl.col("records").sum())
+        .sort("records", "harness", descending=[True, False])
+    )
+    if versions.height < 2:
+        return []
+    counts = ", ".join(
+        f"{version[:_LONGEST]} ({n} record{'' if n == 1 else 's'})"
+        for version, n in versions.head(_LISTED).iter_rows()
+    )
+    more = f" and {versions.height - _LISTED} more" if versions.height > _LISTED else ""
+    return [f"values of {versions.height} versions of the harness: {counts}{more}"]
+
+
+def _environments(claims: pl.DataFrame) -> pl.DataFrame:
+    """Return the environments of each model, the one with most records first."""
+    by_model: defaultdict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    counts = claims.group_by(*_KEY, *_ENVIRONMENT).len("records")
+    for name, fingerprint, harness, python, platform, device, packages, n in counts.sort(
+        "records", *_ENVIRONMENT, descending=[True, *(False for _ in _ENVIRONMENT)]
+    ).iter_rows():
+        versions = sorted(json.loads(packages).items())
+        text = f"harness {harness}, Python {python}, {platform}, {device}"
+        text += "".join(
+            f"{', ' if i else '; '}{package} {version}"
+            for i, (package, version) in enumerate(versions)
+        )
+        by_model[name, fingerprint].append({"environment": text, "records": n})
+    struct = pl.Struct({"environment": pl.String, "records": pl.Int64})
+    return pl.DataFrame(
+        {
+            "name": [name for name, _ in by_model],
+            "fingerprint": [fingerprint for _, fingerprint in by_model],
+            "environments": list(by_model.values()),
+        },
+        schema={"name": pl.String, "fingerprint": pl.String, "environments": pl.List(struct)},
+    )
+
+
+# Bias against published quality, as a data frame; Uriot 2024 (context injection), figure 1.
+#
+# Do better models have more bias? For each model with a published MTEB score: the scores of the
+# paper's two methods without mitigation, averaged over concepts. Draws nothing.
+
+
+SCORE = "MTEB"
+"""Name of the published score that orders the models."""
+LEAST_MODELS = 3
+PUBLISHED = (
+    ("concept-direction", "auc"),
+    ("concept-direction", "correlation"),
+    ("association-test", "proportion"),
+)
+"""Metric and score; correlations are compared by absolute value, as in table 9."""
+
+
+def published(claims: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
+    """Return a line for each model, metric, score and scenario, best published model first.
+
+    A model needs a value on every task of a metric, and a metric at least three such models. Of
+    several fingerprints of a model, the last record counts.
+
+    Parameters
+    ----------
+    claims
+        Claims of one kind of embedder.
+    tasks
+        `task` and `digest` of the chosen versions.
+
+    Returns
+    -------
+    pl.DataFrame
+        `model`, `published`, `metric`, `score`, `scenario`; `value`, the mean over `tasks` tasks;
+        `rho`, Spearman's correlation of `published` and `value` over the models, null if one of
+        them is constant.
+    """
+    scores = {text: json.loads(text).get(SCORE) for text in claims["published"].unique()}
+    known = [text for text, score in scores.items() if score is not None]
+    measures = pl.any_horizontal(
+        *((pl.col("metric") == metric) & (pl.col("score") == score) for metric, score in PUBLISHED)
+    )
+    lines = claims.filter(
+        measures, pl.col("published").is_in(known), pl.col("mitigator") == BASELINES[0]
+    ).with_columns(
+        pl.col("published")
+        .cast(pl.String)
+        .replace_strict(known, [float(scores[text]) for text in known], return_dtype=pl.Float64)
+    )
+    group = ["metric", "score", "scenario"]
+    by_task = (
+        lines.with_columns(pl.col("model", "task", "digest", *group).cast(pl.String))
+        .sort("created")
+        .join(
+            tasks.select(pl.col("task", "digest").cast(pl.String)),
+            on=["task", "digest"],
+            how="semi",
+            maintain_order="left",
+        )
+        .unique([*group, "model", "task"], keep="last", maintain_order=True)
+        .with_columns(all_tasks=pl.col("task").n_unique().over(group))
+        .drop_nulls("value")
+    )
+    means = (
+        by_task.group_by(*group, "model")
+        .agg(
+            pl.col("published").last(),
+            pl.col("value").abs().mean(),
+            tasks=pl.col("task").len(),
+            all_tasks=pl.col("all_tasks").first(),
+        )
+        .filter(pl.col("tasks") == pl.col("all_tasks"))
+        .filter(pl.len().over(group) >= LEAST_MODELS)
+    )
+    rho = pl.corr("published", "value", method="spearman").over(group)
+    return (
+        means.with_columns(rho=rho.fill_nan(None))
+        .drop("all_tasks")
+        .sort("published", "model", *group, descending=[True, False, False, False, False])
+    )
+
+
+# Which rows of a board are usable: controls that they pass, and a minimum of usefulness.
+#
+# Bias alone says nothing about vectors without meaning: Gaussian noise has little of any bias. Here
+# stands what keeps such a row from being ranked, and why. Ranks nothing itself.
+
+
+CONTROL_LEVEL = 0.05
+"""A required control is passed by a value on the expected side of its ideal with a p-value below
+this: flowers are more pleasant than insects in the vectors of every usable model."""
+ABOVE_NOISE = 0.05
+"""Least usefulness above that of random vectors: a mean correlation of .1 with human judgements.
+Random vectors stay within ±.03 of 0.5 on each of eight similarity tasks."""
+KEPT = 0.75
+"""Least share of the usefulness of the unmitigated model above random vectors that a mitigator
+keeps. GloVe with 50 dimensions has .64 of what spaCy's 300 have: a mitigator that costs more than
+this third has replaced the model by a poorer one, not mended it."""
+
+
+def unusable(grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return a line for each row that is not usable, with the reason.
+
+    Parameters
+    ----------
+    grid
+        A line for every row and task of the board: `row`, `task`, `value`, `ideal`, `p_value`,
+        `measure`, `why_null`.
+    tasks
+        `task`, `measures`, `required` and `not_ranked`.
+    rows
+        `row`, `role`, `is_noise`, `name` (of the model), `fingerprint` and `mitigator`.
+
+    Returns
+    -------
+    pl.DataFrame
+        `row` and `unusable`; the reasons are joined by `; `.
+    """
+    failed = pl.concat([_controls(grid, tasks), *_usefulness(grid, tasks, rows)])
+    return (
+        failed.join(rows.filter(pl.col("role") != "reference"), on="row", how="semi")
+        .group_by("row", maintain_order=True)
+        .agg(pl.col("unusable").str.join("; "))
+    )
+
+
+def _controls(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
+    """Return a line for each required control that a row fails or lacks."""
+    value, p = pl.col("value"), pl.col("p_value")
+    ideal = pl.col("ideal").cast(pl.String).cast(pl.Float64, strict=False).fill_null(0.0)
+    control = pl.concat_str(pl.lit("control '"), "task", pl.lit("'"))
+    reason = (
+        pl.when(value.is_null())
+        .then(pl.concat_str(pl.lit("no value on the "), control, pl.lit(": "), "why_null"))
+        .when(p.is_null())
+        .then(pl.concat_str(pl.lit("no p-value on the "), control))
+        .when(value <= ideal)
+        .then(pl.concat_str(pl.lit("fails the "), control, pl.lit(": on the wrong side")))
+        .when(p >= CONTROL_LEVEL)
+        .then(pl.concat_str(pl.lit("fails the "), control, pl.lit(": p = "), p.round(3)))
+    )
+    return (
+        grid.join(tasks.filter("required").select("task"), on="task", how="semi")
+        .sort("row", "task")
+        .select("row", unusable=reason)
+        .drop_nulls("unusable")
+    )
+
+
+def _usefulness(grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return lines on rows that are no more useful than noise, or lost too much."""
+    ranked = tasks.filter(pl.col("not_ranked").is_null(), measures="usefulness")
+    useful = grid.join(ranked.select("task", "family"), on="task", how="semi").select(
+        "row", "task", "family", "measure"
+    )
+    noise = (
+        useful.join(rows.filter("is_noise"), on="row", how="semi")
+        .drop_nulls("measure")
+        .group_by("task")
+        .agg(noise=pl.col("measure").mean())
+    )
+    if noise.is_empty():
+        return []
+    above = useful.join(noise, on="task").with_columns(above=pl.col("measure") - pl.col("noise"))
+    family = ["row", "family"]
+    mean = (
+        above.drop_nulls("above")
+        .group_by(family)
+        .agg(pl.col("above").mean())
+        .group_by("row")
+        .agg(pl.col("above").mean())
+    )
+    every = rows.join(mean, on="row", how="left")
+    models = every.filter(role="model")
+    low = models.filter(pl.col("above").is_null() | (pl.col("above") < ABOVE_NOISE)).select(
+        "row",
+        unusable=pl.when(pl.col("above").is_null())
+        .then(pl.lit("no usefulness task, so it cannot be told from random vectors"))
+        .otherwise(
+            pl.format(
+                "usefulness {} above that of random vectors; at least {} is needed",
+                pl.col("above").round(3),
+                pl.lit(ABOVE_NOISE),
+            )
+        ),
+    )
+    return [low, _kept(above, rows)]
+
+
+def _kept(above: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return a line for each mitigated row that lost too much of its model's usefulness."""
+    model = ["name", "fingerprint"]
+    with_row = above.join(rows, on="row").drop_nulls("above")
+    base = with_row.filter(mitigator=BASELINES[0]).select(*model, "task", base="above")
+    shares = (
+        with_row.filter(role="mitigated")
+        .join(base, on=[*model, "task"])
+        .group_by("row", "family")
+        .agg(pl.col("above", "base").mean())
+        .group_by("row")
+        .agg(pl.col("above", "base").mean())
+        .filter(pl.col("base") > 0, pl.col("above") < KEPT * pl.col("base"))
+    )
+    return shares.select(
+        "row",
+        unusable=pl.format(
+            "keeps {} % of the model's usefulness above random vectors; {} % are needed",
+            (100 * pl.col("above") / pl.col("base")).round(0).cast(pl.Int64),
+            pl.lit(round(100 * KEPT)),
+        ),
+    ).sort("row")
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,227 @@ Chooses the version and fit that count for each task and kind of embedder. Ranks
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 import polars as pl
 
+from harness import names
 from harness.errors import UnknownName
-from harness.leaderboard.boards.measures import measured
-from harness.leaderboard.boards.seeds import averaged
+from harness.scores import ROUNDING, in_words
+
+# What each value counts: its distance to the ideal, and above the floor. Ranks nothing.
+#
+# The formulas are those of `harness.results.record`, for all claims at once.
+
+
+ROOM = 0.1
+"""Share of the range of a score by which its bounds in two records may differ."""
+NO_FLOOR = "no floor, unlike other records of the task: evaluate again with --overwrite"
+"""Why a value does not count: without its floor it would look more biased than the others."""
+NO_SCALE = "a score with neither bounds nor a unit cannot be added to others"
+LEAK = "leak: the mitigator was fitted on texts of the task"
+
+_OUTSIDE = "outside its bounds"
+_TASK = ("kind", "task")
+_OWN = ("own_low", "own_high")
+_BOUNDS = ("low_bound", "high_bound")
+
+
+def measured(claims: pl.DataFrame) -> pl.DataFrame:
+    """Add what each value counts, on the scale of the latest claim of its task.
+
+    Parameters
+    ----------
+    claims
+        Primary claims, with the columns of `claims.frame.SCHEMA`.
+
+    Returns
+    -------
+    pl.DataFrame
+        With the task's `ideal`, `low_bound` and `high_bound`; `distance`, to the ideal in [0, 1],
+        null for a score without bounds; `measure`, what ranks: for bias the distance above the
+        floor (lower is better), for usefulness 1 - `distance`, null if there is no value or for
+        the reason in `aside`; `leak`: whether the mitigator was fitted on texts of a bias task.
+        The measure of a leak enters no mean, effect or rank.
+    """
+    measures = pl.col("measures")
+    is_bias = measures == "bias"
+    has_floor = claims.group_by(_TASK).agg(has_floor=_have_floor())
+    of_task = (
+        latest(claims, _TASK)
+        .select(*_TASK, "ideal", *_BOUNDS)
+        .join(has_floor, on=_TASK)
+        .with_columns(fair=pl.col("ideal").cast(pl.String).cast(pl.Float64, strict=False))
+    )
+    frame = (
+        claims.rename(dict(zip(_BOUNDS, _OWN, strict=True)))
+        .drop("ideal")
+        .join(of_task, on=_TASK, how="left", maintain_order="left")
+        .with_columns(
+            leak=is_bias & (pl.col("overlap").list.len() > 0),
+            lacks_floor=is_bias
+            & pl.col("floor").is_null()
+            & ~pl.col("undone")
+            & pl.col("has_floor"),
+        )
+    )
+    low, high = (pl.col(name) for name in _BOUNDS)
+    room = pl.when(low.is_null() | high.is_null()).then(0.0).otherwise(ROOM * (high - low))
+    frame = frame.with_columns(
+        outside_own=~_is_within(*(pl.col(name) for name in _OWN)),
+        outside_task=~_is_within(low - room, high + room),
+        loss=_loss(),
+        greatest=_greatest(),
+    )
+    has_value = pl.col("value").is_not_null()
+    inside = has_value & ~pl.col("outside_own") & ~pl.col("outside_task")
+    unit = pl.coalesce("unit", "greatest")
+    above = pl.when(unit > 0).then((pl.col("loss") - pl.col("floor").fill_null(0.0)) / unit)
+    distance = (pl.col("loss") / pl.col("greatest")).clip(0.0, 1.0)
+    counted = pl.when(is_bias).then(above).when(measures == "usefulness").then(1 - distance)
+    frame = frame.with_columns(
+        distance=pl.when(inside).then(distance), counted=pl.when(inside).then(counted)
+    ).with_columns(
+        aside=pl.when(has_value & ~inside)
+        .then(pl.lit(_OUTSIDE))
+        .when(inside & (measures != "control") & pl.col("counted").is_null())
+        .then(pl.lit(NO_SCALE))
+        .when(inside & pl.col("lacks_floor"))
+        .then(pl.lit(NO_FLOOR))
+    )
+    return (
+        _outside(frame)
+        .with_columns(measure=pl.when(pl.col("aside").is_null()).then("counted"))
+        .drop(*_OWN, "has_floor", "fair", "lacks_floor", "outside_own", "outside_task", "loss",
+              "greatest", "counted")
+    )  # fmt: skip
+
+
+def latest(claims: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
+    """Return the latest claim of each group."""
+    ages = claims.select(*by, "created", "id").with_row_index("place").sort("created", "id")
+    places = ages.group_by(by, maintain_order=True).agg(pl.col("place").last())["place"]
+    return claims[places]
+
+
+def _have_floor() -> pl.Expr:
+    """Return whether as many models have a floor on a task as have a value without one.
+
+    One record with a floor must not take the values of all others, where the score has none.
+    """
+    model, without = pl.col("fingerprint"), pl.col("floor").is_null()
+    lacking = without & pl.col("value").is_not_null() & ~pl.col("undone")
+    return model.filter(~without).n_unique() >= model.filter(lacking).n_unique()
+
+
+def _is_within(low: pl.Expr, high: pl.Expr) -> pl.Expr:
+    """Return whether the value is within bounds, up to rounding; see `harness.scores.is_within`."""
+    value = pl.col("value")
+    room = ROUNDING * pl.max_horizontal(pl.lit(1.0), low.abs(), high.abs(), value.abs())
+    return (low.is_null() | (value >= low - room)) & (high.is_null() | (value <= high + room))
+
+
+def _loss() -> pl.Expr:
+    """Return how far the value is from its ideal, in the unit of the score."""
+    value, low, high = pl.col("value"), pl.col("low_bound"), pl.col("high_bound")
+    return (
+        pl.when(pl.col("ideal") == "higher")
+        .then(high.fill_null(0.0) - value)
+        .when(pl.col("ideal") == "lower")
+        .then(value - low.fill_null(0.0))
+        .otherwise((value - pl.col("fair")).abs())
+    )
+
+
+def _greatest() -> pl.Expr:
+    """Return the greatest possible loss; null for a score that lacks a bound."""
+    low, high, fair = pl.col("low_bound"), pl.col("high_bound"), pl.col("fair")
+    greatest = (
+        pl.when(fair.is_null())
+        .then(high - low)
+        .otherwise(pl.max_horizontal((fair - low).abs(), (fair - high).abs()))
+    )
+    return pl.when(low.is_not_null() & high.is_not_null() & (greatest > 0)).then(greatest)
+
+
+def _outside(frame: pl.DataFrame) -> pl.DataFrame:
+    """Say which bounds a value that is outside of them exceeds; few values are."""
+    key = ("value", "outside_own", *_OWN, *_BOUNDS)
+    outside = frame.filter(pl.col("aside") == _OUTSIDE).select(key).unique()
+    if outside.is_empty():
+        return frame
+    reasons = []
+    for value, outside_own, own_low, own_high, low, high in outside.iter_rows():
+        bounds = (own_low, own_high) if outside_own else (low, high)
+        reasons.append(f"the value {value:g} is outside {in_words(bounds)}")
+    said = outside.with_columns(
+        pl.Series("exceeded", reasons, dtype=pl.String), aside=pl.lit(_OUTSIDE)
+    )
+    return (
+        frame.join(
+            said, on=[*key, "aside"], how="left", nulls_equal=True, maintain_order="left"
+        )
+        .with_columns(aside=pl.coalesce("exceeded", "aside"))
+        .drop("exceeded")
+    )  # fmt: skip
+
+
+# Several seeds of one row and task become one cell: their mean, with its spread.
+#
+# What is drawn at random in a score (permutations, splits) differs between seeds; the texts and
+# vectors are the same. So:
+#
+# - `value`, `measure`, `distance`, `floor`, `floor_sd` and `unit` are means over seeds.
+# - `low` and `high` are means of the ends. The error of a mean is at most the mean of the errors,
+#   and seeds share the items, which the interval is about. So the mean interval holds the mean
+#   value at least as often as each interval its own value.
+# - `p_value` is the largest: evidence has to hold with every seed. The smallest would be a choice
+#   of the best of several tests, and a mean of p-values is no p-value.
+# - `reversed` and `undone` hold if they hold with every seed.
+# - Counts, words, dates and the id are those of the smallest seed.
+#
+# A seed without a value that counts is left out where another has one.
+
+
+_CELL = ("kind", "row", "task")
+_MEANS = ("value", "measure", "distance", "floor", "floor_sd", "unit", "low", "high")
+_EVERY = ("reversed", "undone")
+
+
+def averaged(measured: pl.DataFrame) -> pl.DataFrame:
+    """Return one line for each row and task, with `seeds`, their number, and `spread`.
+
+    `spread` is the standard deviation of the value over seeds; null with one seed, whose line
+    stays as it is.
+    """
+    several = pl.len().over(_CELL) > 1
+    single = measured.filter(~several).with_columns(
+        seeds=pl.col("value").is_not_null().cast(pl.Int64), spread=pl.lit(None, dtype=pl.Float64)
+    )
+    more = measured.filter(several)
+    if more.is_empty():
+        return single
+    counts = pl.col("value").is_not_null() & pl.col("aside").is_null()
+    special = (*_CELL, *_MEANS, *_EVERY, "p_value")
+    joined = (
+        more.filter(counts | ~counts.any().over(_CELL))
+        .unique([*_CELL, "seed"], keep="last", maintain_order=True)
+        .sort(*_CELL, "seed")
+        .group_by(_CELL, maintain_order=True)
+        .agg(
+            pl.exclude(special).first(),
+            pl.col(_MEANS).mean(),
+            pl.col(_EVERY).all(),
+            pl.col("p_value").max(),
+            seeds=pl.col("value").count().cast(pl.Int64),
+            spread=pl.col("value").std(),
+        )
+    )
+    return pl.concat([single, joined.select(single.columns)])
+
 
 BASELINES = ("none", "normalize")
 """Mitigators that all others are compared with."""
@@ -35,7 +247,6 @@ _COLUMNS = (
 OTHER_CONTENT = "another version or content of the task"
 OTHER_FIT = "replaced by a later fit of the mitigator"
 _BY_AGE = ("created", "id")
-_TASK = ("kind", "task")
 
 
 @dataclass(frozen=True)
@@ -148,3 +359,80 @@ def _in_order(texts: pl.Series) -> pl.Enum:
 def name_without_options() -> pl.Expr:
     """Return the name of the model without the options after it, as `REFERENCES` has names."""
     return pl.col("model").cast(pl.String).str.split("?").list.first()
+
+
+# Rows of a board: their roles, and the model and the mitigator as shown.
+
+
+def rows_of(kind: str, chosen: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
+    """Return one line a row, sorted by `row`.
+
+    Parameters
+    ----------
+    kind
+        `word` or `text`.
+    chosen, others
+        The cells of a board.
+
+    Returns
+    -------
+    pl.DataFrame
+        `row`, `kind`, `name` (of the model), `fingerprint`, `mitigator` and `params`; `model` and
+        `label`, the model and the mitigator as shown; `role` (see `Board.rows`); `is_noise`,
+        whether it is random vectors as they are shipped, without options or a mitigator: no
+        other row may set the bar of usefulness.
+
+    Notes
+    -----
+    Different weights under one name get the end of the fingerprint. Rows of records that were
+    written without a label get the settings that differ.
+    """
+    rows = (
+        pl.concat([frame.select("row", *IDENTITY).unique() for frame in (chosen, others)])
+        .unique()
+        .sort("row")
+        .with_columns(pl.col(IDENTITY).cast(pl.String))
+    )
+    name = name_without_options()
+    is_none = pl.col("mitigator") == BASELINES[0]
+    role = (
+        pl.when(name.is_in(REFERENCES))
+        .then(pl.lit("reference"))
+        .when(is_none)
+        .then(pl.lit("model"))
+        .otherwise(pl.lit("mitigated"))
+    )
+    return rows.with_columns(
+        *_labels(rows),
+        name="model",
+        kind=pl.lit(kind),
+        role=role,
+        is_noise=pl.col("model").is_in(NOISE) & is_none,
+    )
+
+
+def _labels(rows: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
+    """Return the models and the mitigators as shown."""
+    prints: defaultdict[str, set[str]] = defaultdict(set)
+    settings: defaultdict[str, list[str]] = defaultdict(list)
+    for row in rows.iter_rows(named=True):
+        prints[row["model"]].add(row["fingerprint"])
+        if row["label"] == row["mitigator"] and row["params"] not in settings[row["mitigator"]]:
+            settings[row["mitigator"]].append(row["params"])
+    alike = {label: [json.loads(params) for params in texts] for label, texts in settings.items()}
+    models, mitigators = [], []
+    for row in rows.iter_rows(named=True):
+        several = len(prints[row["model"]]) > 1
+        model, fingerprint = row["model"], row["fingerprint"]
+        models.append(names.with_fingerprint(model, fingerprint) if several else model)
+        params = json.loads(row["params"]) if row["label"] == row["mitigator"] else {}
+        differing = {
+            key: value
+            for key, value in params.items()
+            if any(other.get(key) != value for other in alike[row["label"]])
+        }
+        mitigators.append(names.with_options(row["label"], differing))
+    return (
+        pl.Series("model", models, dtype=pl.String),
+        pl.Series("label", mitigators, dtype=pl.String),
+    )

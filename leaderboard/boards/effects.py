@@ -6,10 +6,22 @@ the mitigator was fitted. Knows cells, not records.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 
-from harness.leaderboard.boards.cells import BASELINES
-from harness.leaderboard.boards.ranking import DIGITS, means, rank
+from .cells import (
+    BASELINES,
+)
+from .ranking import (
+    DIGITS,
+    means,
+    rank,
+)
+
+if TYPE_CHECKING:
+    pass
+
 
 EVIDENCE = 0.05
 """A change with a p-value below this after Holm's correction has evidence."""

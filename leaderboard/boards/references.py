@@ -17,8 +17,9 @@ import polars as pl
 
 from harness import folders
 from harness.errors import NotApplicable, Unavailable
-from harness.leaderboard.boards.cells import REFERENCES, contents
 from harness.results.record import Record
+
+from .cells import REFERENCES, contents
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
@@ -40,7 +41,7 @@ def shipped(file: Path = FILE) -> list[Record]:
 
 def shipped_claims(file: Path = FILE) -> pl.DataFrame:
     """Return these records as a frame of claims."""
-    from harness.leaderboard.claims.lines import parsed
+    from ..claims.reading import parsed
 
     return parsed(_content(file)).frame
 

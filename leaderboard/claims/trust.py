@@ -7,18 +7,642 @@ happens to two records of one thing, `names.py` what models are called.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
+import functools
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import polars as pl
 
-from harness.leaderboard.claims import conflicts, names
-from harness.leaderboard.claims.facts import TaskFacts
-from harness.leaderboard.claims.frame import SCHEMA, TEXT
-from harness.leaderboard.claims.identities import identities
-from harness.leaderboard.claims.reading import Aside, Claims, asides
-from harness.leaderboard.claims.rules import FACT, Rule, rules
+from harness.digest import digest, of_json
+from harness.limits import INTEGER, NAME_CHARACTERS, RECORD_TEXT_CHARACTERS
+from harness.names import with_fingerprint, without_options
+from harness.results.record import SCHEMA as SCHEMA_VERSION
+from harness.scores import ROUNDING
+
+from ..boards import references
+from ..boards.cells import BASELINES, REFERENCES
+from .facts import TaskFacts
+from .reading import SCHEMA, TEXT, Aside, Claims, asides
+
+# Ids of claims, computed again from what they say that they measured.
+
+
+OWN_ID = "own id"
+"""Column of the id that a record should have."""
+SCORE = ("fingerprint", "mitigator_fingerprint", "digest", "scenario", "metric", "score")
+"""Columns that identify a score. Records of one score differ in their seeds."""
+
+
+def identities(frame: pl.DataFrame) -> pl.Series:
+    """Return the column `OWN_ID`: the id of what each record says that it measured.
+
+    They are those of `record.identity`; each text is turned into JSON once.
+    """
+    parts = [_as_json(frame[name]) for name in (*SCORE, "seed")]
+    form = f"[{SCHEMA_VERSION}{',{}' * len(parts)}]"
+    contents = pl.select(pl.format(form, *parts)).to_series()
+    return pl.Series(OWN_ID, [of_json(content) for content in contents], dtype=pl.String)
+
+
+def _as_json(values: pl.Series) -> pl.Series:
+    different = values.unique()
+    texts = [json.dumps(value, ensure_ascii=False) for value in different]
+    keys = pl.DataFrame({"key": different, "text": texts})
+    found = (
+        values.alias("key")
+        .to_frame()
+        .join(keys, on="key", how="left", nulls_equal=True, maintain_order="left")
+    )
+    return found["text"]
+
+
+# Two records of one thing: equal ones are one record, others contradict each other.
+#
+# What contradicts each other counts for nothing until a maintainer decides (`withdrawn.yaml`):
+# whoever sends a second value for a cell must not decide what the board shows.
+
+
+TOLERANCE = 1e-4
+"""Largest difference of two equal values, as a share of the unit or the range of the score."""
+_P_TOLERANCE = 0.005
+_NUMBERS = ("value", "floor", "unit")
+"""Numbers that rank. Intervals do not, and a later harness computes some in another way."""
+_FILLED = ("floor", "p_value", "low", "high")
+"""What an older harness did not compute: a record that has it replaces an equal one without."""
+_EXACT = ("asked", "found", "reversed", "undone", "is_leak")
+_ROUNDED = (*_NUMBERS, "p_value", "reversed")
+_ROUNDING = pl.col("is_leak") & ~pl.col("primary")
+"""Where these are not compared. After a mitigator on the texts that it was fitted on only rounding
+may be left, and a correlation of it is another on each machine. No board shows these scores."""
+_CELL = (
+    *("fingerprint", "label", "params", "task", "digest", "scenario", "metric", "score", "seed"),
+)
+_FIT = ("label", "params", "mitigator_fingerprint")
+
+_Decided = tuple[pl.DataFrame, list[Aside]]
+
+
+def of_equal_ids(frame: pl.DataFrame) -> _Decided:
+    """Return one record of each id, the fullest, then the oldest; all that differ are set aside."""
+    several = frame.filter(pl.col("id").is_duplicated())
+    if not several.height:
+        return frame, []
+    span = (pl.col("high_bound") - pl.col("low_bound")).abs()
+    differing = (
+        several.with_columns(
+            is_leak=pl.col("overlap").list.len() > 0,
+            scale=pl.coalesce(pl.col("unit").first().over("id"), span, 1.0),
+        )
+        .with_columns(pl.when(~_ROUNDING).then(pl.col(name)).alias(name) for name in _ROUNDED)
+        .group_by("id")
+        .agg(
+            pl.coalesce(
+                *(
+                    pl.when(_differ(name, TOLERANCE * pl.col("scale").max())).then(pl.lit(name))
+                    for name in _NUMBERS
+                ),
+                pl.when(_differ("p_value", pl.lit(_P_TOLERANCE))).then(pl.lit("p_value")),
+                *(pl.when(pl.col(c).n_unique() > 1).then(pl.lit(c)) for c in _EXACT),
+            ).alias("differing"),
+            least=_shown(pl.col("value").min()),
+            most=_shown(pl.col("value").max()),
+        )
+        .drop_nulls("differing")
+    )
+    values = pl.format(" ({} to {})", "least", "most")
+    reason = pl.format(
+        "conflict: records with this id differ in '{}'{}; none counts until withdrawn.yaml decides",
+        "differing",
+        pl.when(pl.col("differing") == "value").then(values).otherwise(pl.lit("")),
+    )
+    aside = asides(several.join(differing, on="id", maintain_order="left"), reason)
+    place = (pl.col(name).cast(pl.String) for name in ("created", "file"))
+    empty = pl.sum_horizontal(pl.col(name).is_null() for name in (*_FILLED, "unit"))
+    fullest = frame.join(differing, on="id", how="anti", maintain_order="left").sort(
+        empty, *place, "line"
+    )
+    return fullest.unique("id", keep="first", maintain_order=True), aside
+
+
+def of_references(frame: pl.DataFrame) -> _Decided:
+    """Set aside what differs from the shipped records of the reference models.
+
+    All rows are compared with them. So nobody else has their names or fingerprints, and no other
+    seed is averaged with what is shipped. Further tasks may have records of them.
+    """
+    shipped = _references()
+    prints = shipped.select("fingerprint", reference=pl.col("model").cast(pl.String)).unique()
+    is_own = pl.col("model").is_in(REFERENCES) | pl.col("fingerprint").is_in(
+        prints["fingerprint"].implode()
+    )
+    own = frame.filter(is_own)
+    if not own.height:
+        return frame, []
+    numbers = shipped.select(
+        *SCORE, shipped_id="id", **{f"shipped_{name}": pl.col(name) for name in _NUMBERS}
+    )
+    compared = own.join(prints, on="fingerprint", how="left").join(numbers, on=SCORE, how="left")
+    name = pl.col("model").cast(pl.String)
+    is_another_seed = pl.col("shipped_id") != pl.col("id")
+    differing = pl.coalesce(pl.when(_differs_from_shipped(n)).then(pl.lit(n)) for n in _NUMBERS)
+    reason = (
+        pl.when(pl.col("reference").is_null())
+        .then(pl.format("'{}' is the name of a reference model", name))
+        .when(pl.col("reference") != name)
+        .then(pl.format("the fingerprint is that of the reference model '{}'", "reference"))
+        .when(is_another_seed)
+        .then(pl.lit("a reference model has one seed on a task, which is shipped"))
+        .when(pl.col("shipped_id").is_not_null() & differing.is_not_null())
+        .then(pl.format("the shipped {} of this reference model is another", differing))
+    )
+    wrong = compared.with_columns(why=reason).drop_nulls("why")
+    kept = frame.join(wrong.select("id", "model"), on=["id", "model"], how="anti",
+                      maintain_order="left")  # fmt: skip
+    return kept, asides(wrong, pl.col("why"))
+
+
+def _differs_from_shipped(name: str) -> pl.Expr:
+    own, shipped = pl.col(name), pl.col(f"shipped_{name}")
+    span = (pl.col("high_bound") - pl.col("low_bound")).abs()
+    room = TOLERANCE * pl.coalesce("shipped_unit", span, 1.0)
+    return (own.is_null() != shipped.is_null()) | ((own - shipped).abs() > room).fill_null(
+        value=False
+    )
+
+
+def of_fits(frame: pl.DataFrame) -> _Decided:
+    """Set aside fits of a mitigator that fewer models have than another fit of the same cell.
+
+    Of several fits that as many models have, a board shows the latest: a concept was changed.
+    """
+    fits = pl.col("mitigator_fingerprint").n_unique()
+    cells = frame.group_by(_CELL).agg(fits.alias("fits")).filter(pl.col("fits") > 1)
+    if not cells.height:
+        return frame, []
+    models = frame.group_by(_FIT).agg(models=pl.col("fingerprint").n_unique())
+    compared = (
+        frame.join(cells.drop("fits"), on=_CELL, how="semi", nulls_equal=True)
+        .join(models, on=_FIT)
+        .with_columns(most=pl.col("models").max().over(_CELL))
+    )
+    wrong = compared.filter(pl.col("models") < pl.col("most"))
+    reason = pl.format(
+        "another fit of '{}' than most models have: its concept was changed; evaluate again",
+        pl.col("label").cast(pl.String),
+    )
+    kept = frame.join(wrong.select("id"), on="id", how="anti", maintain_order="left")
+    return kept, asides(wrong, reason)
+
+
+def _differ(name: str, tolerance: pl.Expr) -> pl.Expr:
+    """Return whether numbers of a group differ, or some are null that may not be.
+
+    The unit came with the floor: a record that has a floor and no unit means to have none.
+    """
+    column = pl.col(name)
+    differ = (column.max() - column.min() > tolerance).fill_null(value=False)
+    if name in _FILLED:
+        return differ
+    is_mixed = column.is_null().any() & column.is_not_null().any()
+    if name == "unit":
+        is_mixed &= (column.is_null() & pl.col("floor").is_not_null()).any()
+    return differ | is_mixed
+
+
+def _shown(number: pl.Expr) -> pl.Expr:
+    return number.cast(pl.String).fill_null("none")
+
+
+@functools.cache
+def _references() -> pl.DataFrame:
+    return references.shipped_claims()
+
+
+# What models and mitigators are when records disagree: nobody can rename another's row.
+#
+# One fingerprint is one model or one mitigator, whatever its records call it, and has the facts of
+# most of them. A name, or a label of a mitigator, that several have belongs to one of them; the
+# others get the end of their fingerprint. The kind of embedder is no such fact: a record of another
+# kind stands on another board, and takes nothing with it.
+#
+# A later harness may give the same weights another fingerprint. Fingerprints with one name and one
+# revision, which both are stated, are one model if no two of their scores contradict each other.
+
+
+_OF_MODEL = (
+    *("revision", "url", "dimensions", "parameters", "max_tokens", "licence"),
+    *("open_weights", "released", "superseded_by", "languages", "published"),
+)
+_OF_MITIGATOR = ("mitigator", "label", "params", "fitted_on", "method")
+
+
+def unified(frame: pl.DataFrame, registered: Collection[str] | None = None) -> pl.DataFrame:
+    """Return records with one name for each model, and one model and method for each name.
+
+    Of several names of a fingerprint, a registered one is chosen whose own records are mostly of
+    this fingerprint; else the one with most records, then the oldest. The others become aliases. Of
+    several fingerprints with a name, that with most records keeps it, then the oldest. It replaces
+    the others of its revision that agree with it; ids follow.
+
+    Parameters
+    ----------
+    frame
+        The records.
+    registered
+        Names of registered models; by default those of the installed plugins.
+    """
+    frame = _usual(frame, "fingerprint", _OF_MODEL)
+    frame = _usual(frame, "mitigator_fingerprint", _OF_MITIGATOR)
+    frame = _with_one_name(frame, registered)
+    frame = _with_one_fingerprint(frame)
+    frame = _distinct(frame, "model", "fingerprint")
+    return _distinct(frame, "label", "method")
+
+
+def _usual(frame: pl.DataFrame, key: str, facts: tuple[str, ...]) -> pl.DataFrame:
+    """Return records with the facts that most records of their key have, else the oldest."""
+    variants = (
+        frame.group_by(key, *facts)
+        .agg(n=pl.len(), since=pl.col("created").cast(pl.String).min())
+        .sort("n", "since", *facts, descending=[True] + [False] * (1 + len(facts)))
+    )
+    if variants.height == variants[key].n_unique():
+        return frame
+    usual = variants.unique(key, keep="first", maintain_order=True).select(key, *facts)
+    columns = frame.columns
+    return frame.drop(facts).join(usual, on=key, how="left", maintain_order="left").select(columns)
+
+
+def _with_one_name(frame: pl.DataFrame, registered: Collection[str] | None) -> pl.DataFrame:
+    uses = _uses(frame, "fingerprint", "model")
+    several = uses.filter(pl.col("fingerprint").is_duplicated())
+    if not several.height:
+        return frame
+    if registered is None:
+        from harness.registry.registry import Registry
+
+        registered = Registry().embedders
+    first: dict[str, str] = {}
+    for fingerprint, name in uses.select("fingerprint", "model").iter_rows():
+        first.setdefault(name, fingerprint)  # the one with most records
+    chosen: list[dict[str, Any]] = []
+    for (fingerprint,), lines in several.group_by("fingerprint", maintain_order=True):
+        names = lines["model"].to_list()
+        own = [n for n in names if without_options(n) in registered and first[n] == fingerprint]
+        best = next(iter(own or names))
+        others = json.dumps(sorted({name for name in names if name != best}), ensure_ascii=False)
+        chosen.append({"fingerprint": fingerprint, "best": best, "others": others})
+    schema = dict.fromkeys(("fingerprint", "best", "others"), TEXT)
+    return (
+        frame.join(
+            pl.DataFrame(chosen, schema=schema), on="fingerprint", how="left", maintain_order="left"
+        )
+        .with_columns(model=pl.coalesce("best", "model"), aliases=pl.coalesce("others", "aliases"))
+        .drop("best", "others")
+    )
+
+
+def _with_one_fingerprint(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return records with one fingerprint for each name and revision, where they agree."""
+    stated = frame.filter(pl.col("revision").cast(pl.String) != "")
+    uses = _uses(stated, "fingerprint", "model", "revision")
+    several = uses.filter(pl.len().over("model", "revision") > 1)
+    replaced: dict[str, str] = {}
+    for _, lines in several.group_by("model", "revision", maintain_order=True):
+        own, *others = lines["fingerprint"].to_list()
+        for other in others:
+            same = {print_: own for print_, kept in replaced.items() if kept == own} | {other: own}
+            records = frame.filter(pl.col("fingerprint").is_in([own, *same]))
+            if not of_equal_ids(_of_fingerprints(records, same))[1]:
+                replaced = replaced | same
+    if not replaced:
+        return frame
+    return _usual(_of_fingerprints(frame, replaced), "fingerprint", _OF_MODEL)
+
+
+def _of_fingerprints(frame: pl.DataFrame, replaced: Mapping[str, str]) -> pl.DataFrame:
+    """Return records with other fingerprints, and the ids that follow from them."""
+    print_ = pl.col("fingerprint").cast(pl.String).replace(replaced).cast(TEXT)
+    frame = frame.with_columns(print_.alias("fingerprint"))
+    return frame.with_columns(identities(frame).alias("id"))
+
+
+def _distinct(frame: pl.DataFrame, name: str, key: str) -> pl.DataFrame:
+    """Add the end of the key to a name of several keys, except to the key with most records."""
+    uses = _uses(frame.filter(pl.col(key) != ""), key, name)
+    later = uses.filter(~pl.col(name).is_first_distinct())
+    if not later.height:
+        return frame
+    distinct = [
+        {key: print_, name: text, "distinct": with_fingerprint(text, print_)}
+        for print_, text in later.select(key, name).iter_rows()
+    ]
+    table = pl.DataFrame(distinct, schema=dict.fromkeys((key, name, "distinct"), TEXT))
+    return (
+        frame.join(table, on=[key, name], how="left", maintain_order="left")
+        .with_columns(pl.coalesce("distinct", name).alias(name))
+        .drop("distinct")
+    )
+
+
+def _uses(frame: pl.DataFrame, key: str, *names: str) -> pl.DataFrame:
+    """Return each combination of a key and names, that with most records first, then the oldest."""
+    texts = [pl.col(column).cast(pl.String) for column in (key, *names)]
+    return (
+        frame.group_by(key, *names)
+        .agg(n=pl.len(), since=pl.col("created").cast(pl.String).min())
+        .sort(
+            pl.col("n"), pl.col("since"), *texts, descending=[True, False, *(False for _ in texts)]
+        )
+    )
+
+
+# The rules that a record must fulfil to count, in one table: each has its reason.
+#
+# Every rule is an expression over a frame of claims with the facts of the registered tasks beside
+# them. What is null breaks no rule.
+
+
+FACT = "fact:"
+"""Beginning of the columns that the registered task fills."""
+FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
+"""Before this there was no harness; the shipped reference models are dated 1970."""
+CLOCKS = timedelta(days=1)
+"""How much the clocks of two machines may differ."""
+WIDEST = 5
+"""Bounds that depend on the number of items are at most this times as wide as usual."""
+FARTHEST = 100
+"""Most units between a value or floor and the ideal. Of 2,300 scores the largest was 3.2: a unit is
+the spread of what the score is computed from."""
+NONE = BASELINES[0]
+_NONE = digest([NONE, {}, None])
+"""Fingerprint of no mitigator."""
+_NAMES = (
+    *(
+        "run",
+        "created",
+        "model",
+        "fingerprint",
+        "revision",
+        "url",
+        "licence",
+        "released",
+        "superseded_by",
+    ),
+    *("mitigator", "label", "fitted_on", "mitigator_fingerprint", "method", "task", "digest"),
+    *("scenario", "metric", "score", "alternative", "harness", "python"),
+    *("platform", "device"),
+)
+_TEXTS = ("reason", "params")
+_JSON = {
+    "params": "an object",
+    "published": "an object of numbers",
+    "packages": "an object of texts",
+    **dict.fromkeys(("aliases", "languages"), "a list of texts"),
+}
+"""Columns of JSON, and what a record has there."""
+_COUNTS = (
+    *("dimensions", "parameters", "max_tokens", "n", "asked", "found", "truncated"),
+    "seed",
+)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule.
+
+    Parameters
+    ----------
+    name
+        What it is about.
+    is_broken
+        Whether a record breaks it.
+    reason
+        What is wrong, and what would be right.
+    """
+
+    name: str
+    is_broken: pl.Expr
+    reason: pl.Expr
+
+
+def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
+    """Return the rules for a frame, the first that is broken gives the reason.
+
+    `now` is the time after which no record can have been made.
+    """
+    is_none = pl.col("mitigator") == NONE
+    value, low, high = pl.col("value"), _fact("low_bound"), _fact("high_bound")
+    own_low, own_high = pl.col("low_bound"), pl.col("high_bound")
+    widens = _fact("may_widen")
+    low, high = (
+        pl.when(widens).then(own_low).otherwise(low),
+        pl.when(widens).then(own_high).otherwise(high),
+    )
+    span = high - low
+    unit, fair = pl.col("unit"), _fact("ideal").cast(pl.String).cast(pl.Float64, strict=False)
+    is_reference = pl.col("model").is_in(REFERENCES)
+    return [
+        Rule(
+            "smoke run",
+            pl.col("limit").is_not_null(),
+            pl.lit("a smoke run: --limit cut the task, so the score means nothing"),
+        ),
+        *(
+            Rule(name, _one_of(frame, name, _is_no_name),
+                 pl.lit(f"{name}: a name has at most {NAME_CHARACTERS} printable characters"))
+            for name in _NAMES
+        ),
+        *(
+            Rule(name, _one_of(frame, name, _is_no_text),
+                 pl.lit(f"{name}: at most {RECORD_TEXT_CHARACTERS} printable characters"))
+            for name in _TEXTS
+        ),
+        *(
+            Rule(name, _one_of(frame, name, _IS_NO[name]), pl.lit(f"{name}: expected {expected}"))
+            for name, expected in _JSON.items()
+        ),
+        *(
+            Rule(name, _one_of(frame, name, lambda text: not text or text != text.strip()),
+                 pl.lit(f"{name}: a name is not empty, and has no space at its ends"))
+            for name in ("model", "label")
+        ),
+        Rule(
+            "address", _one_of(frame, "url", _is_no_address),
+            pl.lit("url: not an address that begins with https:// or http://"),
+        ),
+        Rule(
+            "id", pl.col("id") != pl.col(OWN_ID),
+            pl.format("the id is not that of the record's content, which is {}", OWN_ID),
+        ),
+        Rule(
+            "task", _fact("version").is_null(),
+            pl.format("the task '{}' is not registered here; name its folder with --include, or "
+                      "install its plugin", _text("task")),
+        ),
+        Rule(
+            "kind", ~_fact("kinds").list.contains(pl.col("kind")),
+            pl.format("the task '{}' is not made for {} embedders", _text("task"), _text("kind")),
+        ),
+        Rule(
+            "version", pl.col("version") != _fact("version"),
+            pl.format("version {} of the task '{}'; the registered version is {}: evaluate again",
+                      "version", _text("task"), _fact("version")),
+        ),
+        Rule(
+            "digest", pl.col("digest") != _fact("digest"),
+            pl.format("other content or added metrics of the task '{}': the digest is {}, and the "
+                      "registered one is {}", _text("task"), _text("digest"),
+                      _fact("digest").cast(pl.String)),
+        ),
+        Rule(
+            "score", _fact("ideal").is_null(),
+            pl.format("the task '{}' has no score '{}' of '{}' in the scenario '{}'",
+                      *map(_text, ("task", "score", "metric", "scenario"))),
+        ),
+        Rule(
+            "no mitigator",
+            (is_none & ((pl.col("label") != NONE) | (pl.col("params") != "{}")
+                        | (pl.col("mitigator_fingerprint") != _NONE)))
+            | pl.any_horizontal((pl.col("label") == name) & (pl.col("mitigator") != name)
+                                for name in BASELINES),
+            pl.format("the mitigator '{}' is called '{}', which it is not",
+                      _text("mitigator"), _text("label")),
+        ),
+        Rule(
+            "bounds",
+            widens & (own_low.is_null() | own_high.is_null() | (own_low > _fact("low_bound"))
+                      | (own_high < _fact("high_bound"))
+                      | (span > WIDEST * (_fact("high_bound") - _fact("low_bound")))),
+            pl.format("the bounds {} to {} are not possible", own_low, own_high),
+        ),
+        Rule(
+            "value",
+            (value < low - ROUNDING * _largest(low, value))
+            | (value > high + ROUNDING * _largest(high, value))
+            | value.is_nan() | value.is_infinite(),
+            pl.format("the value {} is outside its bounds {} to {}", value,
+                      low.cast(pl.String).fill_null("…"), high.cast(pl.String).fill_null("…")),
+        ),
+        Rule(
+            "p-value", ~pl.col("p_value").is_between(0, 1),
+            pl.format("the p-value {} is not in [0, 1]", "p_value"),
+        ),
+        Rule(
+            "interval",
+            (pl.col("low") > pl.col("high")) | (pl.col("low") < low - span)
+            | (pl.col("high") > high + span) | (pl.col("level") <= 0) | (pl.col("level") >= 1)
+            | pl.any_horizontal(~pl.col(name).is_finite() for name in ("low", "high", "level")),
+            pl.format("an interval from {} to {} of the level {} is not possible",
+                      "low", "high", "level"),
+        ),
+        Rule(
+            "floor",
+            (pl.col("floor") < 0) | (pl.col("floor") > span + ROUNDING)
+            | (pl.col("floor_sd") < 0) | (pl.col("floor_sd") > span + ROUNDING)
+            | pl.any_horizontal(~pl.col(name).is_finite() for name in ("floor", "floor_sd")),
+            pl.format("a floor of {} with the standard deviation {} is not possible",
+                      "floor", "floor_sd"),
+        ),
+        Rule(
+            "unit", (unit < 0) | (unit > span) | ~unit.is_finite()
+            | ((unit > 0) & (pl.max_horizontal((value - fair).abs(), "floor") > FARTHEST * unit)),
+            pl.format("a unit of {} is not possible with the value {}", unit, value),
+        ),
+        *(
+            Rule(name, (pl.col(name) < 0) | (pl.col(name) > INTEGER),
+                 pl.format(f"{name}: {{}} is not possible", name))
+            for name in _COUNTS
+        ),
+        Rule(
+            "coverage",
+            (pl.col("found") > pl.col("asked")) | (pl.col("truncated") > pl.col("asked")),
+            pl.format("{} texts with a vector, and {} truncated, of {}",
+                      "found", pl.col("truncated").fill_null(0), "asked"),
+        ),
+        Rule(
+            "created",
+            _one_of(frame, "created", lambda text: not _is_time(text, now))
+            & ~(is_reference & pl.col("created").cast(pl.String).str.starts_with("1970-01-01T")),
+            pl.format("created '{}': a time from {} until now is needed",
+                      _text("created").str.slice(0, 40), pl.lit(f"{FIRST_DAY:%Y-%m-%d}")),
+        ),
+    ]  # fmt: skip
+
+
+def _fact(name: str) -> pl.Expr:
+    return pl.col(FACT + name)
+
+
+def _text(name: str) -> pl.Expr:
+    return pl.col(name).cast(pl.String)
+
+
+def _largest(bound: pl.Expr, value: pl.Expr) -> pl.Expr:
+    return pl.max_horizontal(bound.abs(), value.abs(), 1.0)
+
+
+def _one_of(frame: pl.DataFrame, column: str, is_wrong: Callable[[str], bool]) -> pl.Expr:
+    """Return whether a column has a text for which `is_wrong`: each text is looked at once."""
+    texts = frame[column].unique().drop_nulls().to_list()
+    wrong = [text for text in texts if is_wrong(text)]
+    return pl.col(column).is_in(wrong) if wrong else pl.lit(value=False)
+
+
+def _is_no_name(text: str) -> bool:
+    return len(text) > NAME_CHARACTERS or not text.isprintable()
+
+
+def _is_no_text(text: str) -> bool:
+    return len(text) > RECORD_TEXT_CHARACTERS or not text.isprintable()
+
+
+def _is_no_address(text: str) -> bool:
+    return not text.startswith(("https://", "http://"))
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_no_object(text: str) -> bool:
+    return not isinstance(_json(text), dict)
+
+
+def _is_no_object_of(text: str, *types: type) -> bool:
+    content = _json(text)
+    return not isinstance(content, dict) or any(type(v) not in types for v in content.values())
+
+
+def _is_no_list(text: str) -> bool:
+    items = _json(text)
+    return not isinstance(items, list) or not all(isinstance(item, str) for item in items)
+
+
+_IS_NO: dict[str, Callable[[str], bool]] = {
+    "params": _is_no_object,
+    "published": lambda text: _is_no_object_of(text, int, float),
+    "packages": lambda text: _is_no_object_of(text, str),
+    "aliases": _is_no_list,
+    "languages": _is_no_list,
+}
+
+
+def _is_time(text: str, now: datetime) -> bool:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    if time.tzinfo is None:
+        time = time.replace(tzinfo=UTC)
+    return FIRST_DAY <= time <= now + CLOCKS
+
 
 _SCORE = ("task", "scenario", "metric", "score")
 _OF_TASK = (
@@ -56,9 +680,9 @@ def trusted(
     frame = _with_facts(claims.frame, facts)
     frame = frame.with_columns(identities(frame))
     frame, aside = _judged(frame, rules(frame, now or datetime.now(UTC)))
-    frame, references = conflicts.of_references(_read_by_facts(frame))
-    frame, equal = conflicts.of_equal_ids(names.unified(frame))
-    frame, fits = conflicts.of_fits(frame)
+    frame, references = of_references(_read_by_facts(frame))
+    frame, equal = of_equal_ids(unified(frame))
+    frame, fits = of_fits(frame)
     aside += (*references, *equal, *fits)
     frame = frame.sort("created", "id").select(*SCHEMA)
     return Claims(frame, (*claims.aside, *sorted(aside, key=lambda a: (a.file, a.line))))

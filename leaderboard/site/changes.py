@@ -14,8 +14,8 @@ from typing import Any
 import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from harness.leaderboard.boards.board import Board
-from harness.leaderboard.site.payload import SCHEMA
+from ..boards.board import Board
+from .payload import SCHEMA
 
 FILE = "changes.json"
 SAME = 1e-5

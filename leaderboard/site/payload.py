@@ -2,19 +2,134 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from harness.leaderboard.boards import ranking
-from harness.leaderboard.boards.benchmarks import Benchmark
-from harness.leaderboard.boards.board import Board
-from harness.leaderboard.site.columns import column, rounded
-from harness.leaderboard.site.layout import Layout, layout_of
-from harness.leaderboard.site.registered import NOTHING, Registered
+from ..boards import ranking
+from ..boards.board import Benchmark, Board
+from ..boards.cells import BASELINES
+from .registered import NOTHING, Registered
+
+# Columns of numbers as the scripts of the site read them: little-endian bytes in base64.
+
+
+TYPES = {"f32": "<f4", "u8": "u1", "u16": "<u2", "i32": "<i4"}
+"""NumPy's name of each type."""
+
+
+def column(values: Any, type_: str) -> dict[str, str]:
+    """Return a column of numbers, row after row; missing floats are NaN.
+
+    First stand the first bytes of all numbers, then the second bytes: alike bytes compress.
+    """
+    array = np.ascontiguousarray(values, dtype=TYPES[type_]).reshape(-1)
+    planes = array.view("u1").reshape(-1, array.itemsize).T
+    return {"type": type_, "data": base64.b64encode(planes.tobytes()).decode()}
+
+
+def rounded(values: Any, bits: int) -> Any:
+    """Return numbers as float32 whose mantissa has `bits` bits, which compress.
+
+    The last bit is rounded; infinity and NaN stay what they are.
+    """
+    array = np.ascontiguousarray(values, dtype="<f4")
+    dropped = 23 - bits
+    words = array.view("<u4")
+    short = (words + np.uint32(1 << (dropped - 1))) & np.uint32(0xFFFFFFFF << dropped & 0xFFFFFFFF)
+    return np.where(np.isfinite(array), short.view("<f4"), array)
+
+
+# Places of cells in the data files: (rows × tasks), the rows of a model after each other.
+
+
+NONE = BASELINES[0]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The order of rows, models, mitigators and tasks in the data files of a board.
+
+    Parameters
+    ----------
+    rows
+        The board's rows, those of a model after each other, `none` first.
+    models
+        The first row of each model.
+    mitigators
+        Labels of mitigators, `none` first.
+    tasks
+        Names of tasks.
+    model, mitigator
+        By row, the index of its model and of its mitigator.
+    """
+
+    rows: pl.DataFrame
+    models: pl.DataFrame
+    mitigators: list[str]
+    tasks: list[str]
+    model: list[int]
+    mitigator: list[int]
+
+    def places(self, frame: pl.DataFrame) -> Places:
+        """Return where the lines of a frame with `row` and `task` stand."""
+        return Places(
+            shape=(self.rows.height, len(self.tasks)),
+            row=_index(frame["row"], self.rows["row"].to_list()),
+            task=_index(frame["task"], self.tasks),
+        )
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the lines of a frame stand in an array (rows × tasks).
+
+    Parameters
+    ----------
+    shape
+        Number of rows and of tasks.
+    row, task
+        (n,) by line.
+    """
+
+    shape: tuple[int, int]
+    row: Any
+    task: Any
+
+    def spread(self, values: pl.Series, *, empty: float = np.nan) -> Any:
+        """Return the values of the lines as an array; `empty` where there is none."""
+        array = np.full(self.shape, empty)
+        array[self.row, self.task] = values.cast(pl.Float64).fill_null(empty).to_numpy()
+        return array
+
+
+def layout_of(board: Board) -> Layout:
+    """Return the order of everything in the data files of a board."""
+    rows = board.rows.sort("model", "fingerprint", pl.col("mitigator") != NONE, "mitigator")
+    key = ["model", "fingerprint"]
+    models = rows.unique(key, keep="first", maintain_order=True)
+    mitigators = sorted(set(rows["mitigator"]), key=lambda label: (label != NONE, label))
+    index = models.select(*key).with_row_index("model_index")
+    numbered = rows.join(index, on=key, how="left", maintain_order="left")
+    return Layout(
+        rows=rows,
+        models=models,
+        mitigators=mitigators,
+        tasks=board.tasks["task"].to_list(),
+        model=numbered["model_index"].to_list(),
+        mitigator=_index(rows["mitigator"], mitigators).tolist(),
+    )
+
+
+def _index(values: pl.Series, names: list[str]) -> Any:
+    """Return the place in `names` of each value."""
+    return values.cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy()
+
 
 SCHEMA = 3
 """Version of the data files and of leaderboard.json."""
@@ -205,3 +320,60 @@ def _student() -> list[float]:
 
     values: Iterable[float] = special.stdtrit(np.arange(1, 201), (1 + ranking.LEVEL) / 2)
     return [float(value) for value in values]
+
+
+# More about each cell of a board, which the page loads when it is asked for.
+
+
+FLOATS = {
+    "value": ("value", 14),
+    "low": ("low", 11),
+    "high": ("high", 11),
+    "p": ("p_value", 10),
+    "floor": ("floor", 10),
+    "floor_sd": ("floor_sd", 8),
+    "spread": ("spread", 8),
+}
+"""Columns of floats in the file: their names in the cells of a board, and the bits of the mantissa
+that the page needs. Fewer bits make a smaller file: 14 are four digits, 11 are three."""
+COUNTS = ("n", "asked", "found")
+_MOST = 2**31 - 1
+"""Largest count that the file holds."""
+
+
+def details_data(board: Board, tables: pl.DataFrame) -> dict[str, Any]:
+    """Return what the file of details holds; see `Details` in `assets/types.d.ts`.
+
+    Parameters
+    ----------
+    board
+        The board.
+    tables
+        Tables that were copied, from `attachments.tables_of`.
+    """
+    cells, layout = board.cells, layout_of(board)
+    places = layout.places(cells)
+    nothing = pl.Series([None], dtype=pl.Float64)
+    floats = {
+        name: places.spread(cells[source] if source in cells.columns else nothing)
+        for name, (source, _) in FLOATS.items()
+    }
+    counts = {name: places.spread(cells[name].clip(0, _MOST), empty=0) for name in COUNTS}
+    reasons = sorted(set(board.lacks["reason"]))
+    reason = board.lacks["reason"].cast(pl.Enum(reasons)).to_physical().cast(pl.Int64) + 1
+    return {
+        **{name: column(rounded(floats[name], FLOATS[name][1]), "f32") for name in floats},
+        **{name: column(counts[name], "i32") for name in COUNTS},
+        "reason": column(layout.places(board.lacks).spread(reason, empty=0), "u16"),
+        "reasons": ["", *reasons],
+        "tables": _tables(tables, layout),
+    }
+
+
+def _tables(tables: pl.DataFrame, layout: Layout) -> list[dict[str, Any]]:
+    places = layout.places(tables)
+    kept = tables.select("scenario", "name", "path").to_dicts()
+    return [
+        {"row": int(row), "task": int(task), **line}
+        for row, task, line in zip(places.row, places.task, kept, strict=True)
+    ]

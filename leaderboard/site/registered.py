@@ -10,8 +10,9 @@ from harness import names
 
 if TYPE_CHECKING:
     from harness.embedder import Card
-    from harness.leaderboard.claims.facts import TaskFacts
     from harness.registry.registry import Registry
+
+    from ..claims.facts import TaskFacts
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
 
 import harness
+from harness import folders
+from harness.errors import DiskError
+
+from ..claims.reading import LONGEST_REASON, Aside, in_one_line
 
 if TYPE_CHECKING:
     import jinja2
+
 
 GENERATOR = "Embedding Bias Harness leaderboard"
 """Text in the head of every page, by which a page of ours is known from any other."""
@@ -34,3 +42,105 @@ def short(value: float, *, sign: bool = False) -> str:
     """Return a number with three decimals and a minus sign (not a hyphen); never `−0.000`."""
     text = format(round(value, 3) + 0.0, "+.3f" if sign else ".3f")
     return text.replace("-", "−")
+
+
+# What was set aside, grouped by its reason, for the command and for the page.
+
+
+EXAMPLES = 5
+"""Most places that a group lists."""
+GROUPS = 200
+"""Most groups: a file of rubbish must not fill the page."""
+OTHERS = "other reasons"
+PLACES = 4
+"""Parts of `results/MODEL/FINGERPRINT/RUN.jsonl`, which the page shows of an absolute path."""
+_VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|[0-9a-f]{8,}|-?\d+(\.\d+)?(e-?\d+)?")
+"""Parts of a reason in which alike reasons differ: names, ids and numbers."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Lines that were set aside for alike reasons.
+
+    Parameters
+    ----------
+    reason
+        The first of the reasons.
+    count
+        Number of lines.
+    examples
+        Places of the first lines: file and line.
+    """
+
+    reason: str
+    count: int
+    examples: tuple[str, ...]
+
+    def line(self) -> str:
+        """Return one line for the user."""
+        more = f" ({self.count:,} alike, the first is shown)" if self.count > 1 else ""
+        place = f"{self.examples[0]}: " if self.examples else ""
+        return f"set aside: {place}{self.reason}{more}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the page shows."""
+        examples = [_public(place) for place in self.examples]
+        return {"reason": self.reason, "count": self.count, "examples": examples}
+
+
+def grouped(aside: Iterable[Aside]) -> list[Group]:
+    """Return what was set aside by reason, the most frequent first."""
+    groups: dict[str, list[Aside]] = {}
+    counts: dict[str, int] = {}
+    for line in aside:
+        key = _VARYING.sub("…", line.reason)[:LONGEST_REASON]
+        if key not in groups and len(groups) >= GROUPS:
+            key = OTHERS
+        counts[key] = counts.get(key, 0) + 1
+        examples = groups.setdefault(key, [])
+        if len(examples) < EXAMPLES:
+            examples.append(line)
+    return [
+        Group(
+            reason=in_one_line(groups[key][0].reason) if key != OTHERS else key,
+            count=counts[key],
+            examples=tuple(in_one_line(line.place) for line in groups[key] if line.file),
+        )
+        for key in sorted(groups, key=lambda key: -counts[key])
+    ]
+
+
+def _public(place: str) -> str:
+    """Return a place without folders of this machine, for the page."""
+    path = PurePath(place)
+    return "/".join(path.parts[-PLACES:]) if path.is_absolute() else place
+
+
+# Writes the files of a leaderboard, and never replaces a page of another origin.
+
+
+def check_ours(page: Path) -> None:
+    """Check that `page` does not exist, or is a page of a leaderboard.
+
+    Raises
+    ------
+    DiskError
+        If it is another page, or cannot be read.
+    """
+    if not page.exists():
+        return
+    try:
+        with page.open(encoding="utf-8", errors="replace") as file:
+            start = file.read(2000)
+    except OSError as error:
+        raise DiskError(f"cannot read '{page}' ({error.strerror})") from None
+    if GENERATOR not in start:
+        raise DiskError(
+            f"'{page}' was not written by `harness leaderboard build` and is not replaced; "
+            "choose another --out, or move that file"
+        )
+
+
+def publish(path: Path, content: str) -> None:
+    """Write a file atomically."""
+    folders.write_atomically(path, content.encode())

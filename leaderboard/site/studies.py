@@ -6,22 +6,337 @@ records. Computes no number: `harness.study.summary` does.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from harness import folders, limits
 from harness.digest import digest
 from harness.errors import HarnessError, one_line
-from harness.leaderboard.site.files import publish
-from harness.leaderboard.site.study_page import render
-from harness.leaderboard.site.violin_plot import drawings
 from harness.results import jsonl
 from harness.results.folder import STUDY
 from harness.study import formats, tables
-from harness.study.study_record import StudyRecord
+from harness.study.cells import RESOLUTION, Cell
+from harness.study.study_record import MeasurePart, StudyPart, StudyRecord
 from harness.study.summary import Summary, summarize
+from harness.study.violins import ANY, BEFORE, axis, groups
+
+from .rendering import MADE_BY, publish, short, template
+
+# The distributions of a study as shapes for a static drawing: no script draws them.
+#
+# One line is a row of the study under one criterion: the density of its values over the folds, a
+# point for each fold, and their mean. Only places things; the template draws them.
+
+
+WIDTH, MARGIN, TOP = 480, 12, 8
+LABEL, LANE, FOOT = 20, 28, 40
+"""Heights of a line's label, of its drawing, and of the axis."""
+LONGEST = 60
+"""Letters of a label; a longer one is cut, since it stands in full in the table of changes."""
+_DENSE = 4  # fewest different values that a density is drawn of
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row under a criterion.
+
+    Parameters
+    ----------
+    label
+        Row and criterion.
+    y
+        Middle of the line.
+    outline
+        Corners of the density, as the points of a polygon; empty without one.
+    points
+        Places of the folds.
+    mean
+        Place of their mean; None without values.
+    number
+        The mean.
+    """
+
+    label: str
+    y: float
+    outline: str
+    points: tuple[tuple[float, float], ...]
+    mean: float | None
+    number: float
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The distributions of a measure.
+
+    Parameters
+    ----------
+    title
+        The measure, its unit and its direction.
+    lines
+        By row of the study.
+    ticks
+        Places and texts of the axis.
+    height
+        Height of the drawing; it is `WIDTH` wide.
+    """
+
+    title: str
+    lines: tuple[Line, ...]
+    ticks: tuple[tuple[float, str], ...]
+    height: int
+
+    @property
+    def bottom(self) -> int:
+        """Return the place of the axis."""
+        return self.height - FOOT + 8
+
+
+def drawings(summary: Summary) -> list[Drawing]:
+    """Return the distributions of each measure, in the study's order."""
+    return [_drawing(summary, measure) for measure in summary.study.measures]
+
+
+def _drawing(summary: Summary, measure: str) -> Drawing:
+    values = []
+    for row in summary.study.rows:
+        for group in groups(summary):
+            if row in group.rows:
+                label = row if group.name in (BEFORE, ANY) else f"{row}, chosen by {group.name}"
+                of_folds = np.array(summary.cells[group.criterion, row, measure].values)
+                values.append((label, of_folds[np.isfinite(of_folds)]))
+    ticks = _ticks(np.concatenate([of_folds for _, of_folds in values] or [np.zeros(0)]))
+    low, high = ticks[0], ticks[-1]
+
+    def place(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        return MARGIN + (x - low) / (high - low) * (WIDTH - 2 * MARGIN)
+
+    lines = tuple(
+        _line(label, of_folds, place(of_folds), TOP + i * (LABEL + LANE) + LABEL + LANE / 2)
+        for i, (label, of_folds) in enumerate(values)
+    )
+    texts = [f"{tick:.6g}".replace("-", "−") for tick in ticks]
+    places = place(np.array(ticks)).round(1).tolist()
+    return Drawing(
+        axis(summary.study, measure),
+        lines,
+        tuple(zip(places, texts, strict=True)),
+        TOP + len(lines) * (LABEL + LANE) + FOOT,
+    )
+
+
+def _line(label: str, values: NDArray[np.float64], x: NDArray[np.float64], y: float) -> Line:
+    cut = label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"
+    # Folds with about the same value lie above each other; the order of the folds is no chance.
+    heights = y + LANE * 0.3 * np.array([0, -1, 1, -0.5, 0.5])[np.arange(len(x)) % 5]
+    points = tuple(zip(x.round(1).tolist(), heights.round(1).tolist(), strict=True))
+    mean = round(float(x.mean()), 1) if len(x) else None
+    number = float(values.mean()) if len(values) else math.nan
+    return Line(cut, y, _outline(x, y), points, mean, number)
+
+
+def _outline(x: NDArray[np.float64], y: float) -> str:
+    """Return the outline of a density over the places of values, as wide as the line is high."""
+    if len(set(x.round(1).tolist())) < _DENSE:
+        return ""
+    from scipy.stats import gaussian_kde
+
+    grid = np.linspace(x.min(), x.max(), 41)
+    density = gaussian_kde(x)(grid)
+    density *= LANE / 2 / density.max()
+    upper, lower = zip(grid, y - density, strict=True), zip(grid, y + density, strict=True)
+    corners = [*upper, *reversed(list(lower))]
+    return " ".join(f"{a:.1f},{b:.1f}" for a, b in corners)
+
+
+def _ticks(values: NDArray[np.float64]) -> list[float]:
+    """Return round numbers from below the least value to above the greatest."""
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    if high - low < RESOLUTION:
+        low, high = low - 0.5, high + 0.5
+    power = 10 ** math.floor(math.log10((high - low) / 4))
+    step = next(n * power for n in (1, 2, 5, 10) if n * power >= (high - low) / 5)
+    first, last = math.floor(low / step), math.ceil(high / step)
+    return [i * step for i in range(first, last + 1)]
+
+
+# The page of a study on a model: its results, tables, drawings and set-up; without a script.
+#
+# Only formats; every number comes from the summary. jinja2 escapes every text from a record.
+
+
+VERDICTS = {
+    "better": "fairer",
+    "worse": "less fair",
+    "equal": "no significant difference",
+    "undefined": "no test",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A cell of the table of changes.
+
+    Parameters
+    ----------
+    text
+        The change with its arrow.
+    verdict
+        The verdict of the test, which gives the colour.
+    tip
+        The text shown on hover.
+    """
+
+    text: str
+    verdict: str
+    tip: str
+
+
+def render(
+    summary: Summary, *, unit: str, csv: str, records: str, leaderboard: str, built: str
+) -> str:
+    """Return the page as HTML.
+
+    Parameters
+    ----------
+    summary
+        Results of the study.
+    unit
+        What its folds consist of: `pairs` or `sets`.
+    csv, records
+        Names of the files beside the page.
+    leaderboard
+        Title of the index page, `../index.html`.
+    built
+        Date to print on the page.
+    """
+    study, model = summary.study, summary.model
+    return template("study.html.j2").render(
+        study=study,
+        model=model,
+        href=model.url if (model.url or "").startswith(("https://", "http://")) else None,
+        unit=unit,
+        summary=summary,
+        measures=[_measure(study, label, part) for label, part in study.measures.items()],
+        changes=_changes(summary),
+        legend=tables.legend(summary),
+        chosen=tables.chosen(summary) if summary.chosen else None,
+        tests=[_test(cell) for cell in summary.cells.values() if _is_shown(summary, cell)],
+        drawings=drawings(summary),
+        width=WIDTH,
+        short=short,
+        csv=csv,
+        records=records,
+        leaderboard=leaderboard,
+        generator=MADE_BY,
+        built=built,
+    )
+
+
+def _measure(study: StudyPart, label: str, part: MeasurePart) -> dict[str, Any]:
+    ideal = part.ideal if isinstance(part.ideal, str) else f"{part.ideal:g}"
+    return {
+        "label": label,
+        "metric": part.metric,
+        "score": part.score,
+        "fair": {"higher": "higher is better", "lower": "lower is better"}.get(ideal, ideal),
+        "shown": "the score" if part.rises else "distance from fair",
+        "judged": _judged(study, part),
+        "better": "more is fairer" if part.rises else "less is fairer",
+        "scenarios": part.scenarios,
+    }
+
+
+def _judged(study: StudyPart, part: MeasurePart) -> str:
+    if study.judging == "distances":
+        return "mean distance of the folds"
+    return "pooled over the folds" if part.signed else "in each fold, less its floor"
+
+
+def _changes(summary: Summary) -> list[tuple[str, list[tuple[str, list[Shown]]]]]:
+    """Return the rows of the table of changes with their cells, grouped by criterion.
+
+    The last rows of a group are its floor and what its tests detect.
+    """
+    groups = []
+    for criterion, block in zip(summary.criteria, tables.changes(summary), strict=True):
+        rows = []
+        for row, *texts in block.rows:
+            cells = [summary.cells[criterion, row, measure] for measure in summary.study.measures]
+            shown = [
+                Shown(text, cell.verdict or "", _tip(summary.study, cell))
+                for text, cell in zip(texts, cells, strict=True)
+            ]
+            rows.append((row, shown))
+        rows += [(row, [Shown(text, "", "") for text in texts]) for row, *texts in block.foot]
+        groups.append(("any" if summary.alike else criterion, rows))
+    return groups
+
+
+def _tip(study: StudyPart, cell: Cell) -> str:
+    tip = f"over {cell.n} of {study.repeats * study.folds} folds"
+    test = cell.comparison
+    if test is None:
+        return tip + (", the baseline" if cell.row == study.baseline else "")
+    if test.reason:
+        return f"{tip}; {test.reason}"
+    tip += f"; distance from fair minus that of {study.baseline}: {_difference(cell)}"
+    return f"{tip}; p = {_p(test.p_value)}, {_p(cell.p_holm)} after Holm's correction"
+
+
+def _is_shown(summary: Summary, cell: Cell) -> bool:
+    return cell.comparison is not None and cell.criterion in summary.criteria
+
+
+def _test(cell: Cell) -> dict[str, Any]:
+    """Return the line of the table of all comparisons for a cell with a comparison."""
+    test = cell.comparison
+    assert test is not None  # noqa: S101 -- see `_is_shown`
+    posterior = cell.posterior
+    return {
+        "criterion": cell.criterion,
+        "row": cell.row,
+        "measure": cell.measure,
+        "difference": _difference(cell),
+        "t": _number(test.t),
+        "n": test.n,
+        "detectable": _number(cell.detectable),
+        "p": _p(test.p_value),
+        "p_holm": _p(cell.p_holm),
+        "verdict": VERDICTS[cell.verdict_holm or "undefined"],
+        "reason": test.reason,
+        "posterior": (
+            [_number(p) for p in (posterior.left, posterior.rope, posterior.right)]
+            if posterior
+            else None
+        ),
+    }
+
+
+def _difference(cell: Cell) -> str:
+    test = cell.comparison
+    if test is None or test.mean != test.mean:
+        return "–"
+    mean = short(test.mean, sign=True)
+    if test.low != test.low:
+        return mean
+    return f"{mean} ({short(test.low, sign=True)} to {short(test.high, sign=True)})"
+
+
+def _p(value: float) -> str:
+    if value != value:
+        return "–"
+    return "< 0.0001" if value < 0.0001 else f"{value:.3g}" if value < 0.001 else f"{value:.3f}"
+
+
+def _number(value: float) -> str:
+    return "–" if value != value else short(value)
+
 
 FOLDER = "studies"
 

@@ -5,7 +5,12 @@ Each file is replaced atomically, the page last; other files in the folder are n
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import os
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,20 +21,340 @@ import polars as pl
 
 import harness
 from harness import folders
-from harness.leaderboard.boards.board import Board
-from harness.leaderboard.claims.reading import Claims
-from harness.leaderboard.site import attachments, downloads
-from harness.leaderboard.site import changes as change_files
-from harness.leaderboard.site import studies as study_files
-from harness.leaderboard.site.asides import grouped
-from harness.leaderboard.site.details import details_data
-from harness.leaderboard.site.files import check_ours, publish
-from harness.leaderboard.site.layout import layout_of
-from harness.leaderboard.site.payload import SCHEMA, board_data, script
-from harness.leaderboard.site.registered import NOTHING, Registered
-from harness.leaderboard.site.rendering import MADE_BY, template
-from harness.leaderboard.site.studies import StudyOnModel
-from harness.leaderboard.site.submitters import submitters
+from harness.errors import InvalidFile
+
+from ..boards.board import Board
+from ..claims.reading import Claims
+from ..submissions import submission
+from . import studies as study_files
+from .changes import FILE, changes
+from .payload import (
+    SCHEMA,
+    board_data,
+    details_data,
+    layout_of,
+    rounded,
+    script,
+)
+from .registered import NOTHING, Registered
+from .rendering import MADE_BY, check_ours, grouped, publish, template
+from .studies import StudyOnModel
+
+# Tables that belong to records: lists those of a board, and copies them.
+#
+# A table is somebody else's file: it is read as tab-separated text and written again, within
+# limits, and the path in a record is not trusted. Figures are not copied: they are pages with
+# scripts. `harness results figures` shows those of your own results.
+
+
+MAX_BYTES = 200_000
+"""Size of the largest table."""
+MAX_COLUMNS = 30
+MAX_TOTAL = 10_000_000
+"""Size of all tables of a site."""
+_NAME = re.compile(r"tables/[\w-][\w.-]*\.tsv", re.ASCII)
+_KEY = ("fingerprint", "mitigator_fingerprint", "digest", "seed")
+_SCHEMA = dict.fromkeys(("row", "task", "scenario", "name", "path"), pl.String)
+
+
+def tables_of(board: Board, frame: pl.DataFrame | None) -> pl.DataFrame:
+    """Return a line for each table of the records that a board shows.
+
+    Parameters
+    ----------
+    board
+        The board.
+    frame
+        The records, with the columns of `claims.frame.SCHEMA`; None gives no tables.
+
+    Returns
+    -------
+    pl.DataFrame
+        `row`, `task`, `scenario`, `name` of the table, and its `path` relative to the results
+        folder. Invalid paths are left out.
+    """
+    if frame is None:
+        return pl.DataFrame(schema=_SCHEMA)
+    shown = board.cells.select("row", "id").join(frame.select("id", *_KEY), on="id").drop("id")
+    having = frame.filter(pl.col("tables") != "{}").select(*_KEY, "task", "scenario", "tables")
+    lines = having.join(shown.unique(), on=list(_KEY)).select(
+        pl.col("row", "task", "scenario", "tables").cast(pl.String)
+    )
+    found = [
+        (row, task, scenario, name, path)
+        for row, task, scenario, tables in lines.iter_rows()
+        for name, path in _paths(tables).items()
+        if isinstance(path, str) and _NAME.fullmatch(path)
+    ]
+    return pl.DataFrame(found, schema=_SCHEMA, orient="row").unique().sort(pl.all())
+
+
+def copy(paths: Iterable[str], sources: Iterable[Path], folder: Path) -> tuple[set[str], str]:
+    """Copy the tables that exist and are plain, and return their paths, and a notice.
+
+    Parameters
+    ----------
+    paths
+        Relative paths from `tables_of`.
+    sources
+        Folders and files of results.
+    folder
+        Folder of the site.
+
+    Raises
+    ------
+    DiskError
+        If a file cannot be written.
+    """
+    paths = sorted({path for path in paths if _NAME.fullmatch(path)})
+    roots = _roots(sources) if paths else []
+    copied: set[str] = set()
+    total, refused = 0, []
+    for path in paths:
+        source = next((file for root in roots if (file := _inside(root, path))), None)
+        if source is None:
+            continue
+        content = _plain(source)
+        if content is None or total + len(content) > MAX_TOTAL:
+            refused.append(path)
+            continue
+        total += len(content)
+        if source.resolve() != (folder / path).resolve():
+            folders.write_atomically(folder / path, content)
+        copied.add(path)
+    if not refused:
+        return copied, ""
+    noun = "1 table is" if len(refused) == 1 else f"{len(refused)} tables are"
+    return copied, (
+        f"{noun} not copied, such as '{refused[0]}': a table has at most {MAX_COLUMNS} columns and "
+        f"{MAX_BYTES // 1000} kB, and all together {MAX_TOTAL // 1_000_000} MB"
+    )
+
+
+def _paths(tables: str) -> dict[str, Any]:
+    """Return the paths by name; none if the text is no object of JSON."""
+    try:
+        paths = json.loads(tables)
+    except (ValueError, RecursionError):
+        return {}
+    return paths if isinstance(paths, dict) else {}
+
+
+def _plain(file: Path) -> bytes | None:
+    """Return a table as it is published; None if it is no plain table within the limits.
+
+    A cell that a spreadsheet would run as a formula gets a leading apostrophe.
+    """
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            return None
+        rows = list(csv.reader(io.StringIO(file.read_text("utf-8"), newline=""), delimiter="\t"))
+    except (OSError, ValueError, csv.Error):
+        return None
+    width = len(rows[0]) if rows else 0
+    if not 0 < width <= MAX_COLUMNS or any(len(row) != width for row in rows):
+        return None
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+    writer.writerows([_cell(cell) for cell in row] for row in rows)
+    return text.getvalue().encode()
+
+
+def _cell(text: str) -> str:
+    """Return a cell without control characters, and as no formula."""
+    clean = "".join(c if c.isprintable() else " " for c in text)
+    if not clean.startswith(("=", "+", "-", "@")):
+        return clean
+    try:
+        float(clean)
+    except ValueError:
+        return f"'{clean}"
+    return clean
+
+
+def _roots(sources: Iterable[Path]) -> list[Path]:
+    """Return the folders that have records."""
+    return sorted(
+        {
+            file.parent
+            for source in sources
+            for file in (source.rglob("*.jsonl") if source.is_dir() else [source])
+        }
+    )
+
+
+def _inside(root: Path, path: str) -> Path | None:
+    """Return the file; None if it does not exist or is a link out of its folder."""
+    file, subfolder = root / path, path.partition("/")[0]
+    inside = file.is_file() and file.resolve().parent == root.resolve() / subfolder
+    return file if inside else None
+
+
+# The files to download: leaderboard.csv, leaderboard.json and records.parquet.
+#
+# They hold what the page shows, for other programs. Computes no number.
+
+
+PARQUET = "records.parquet"
+DIGITS = 6
+"""Significant digits of the CSV."""
+_FORMULA = r"^([=+\-@\t\r])"
+_RECORD = (
+    *("kind", "model", "fingerprint", "revision", "mitigator", "label", "params", "fitted_on"),
+    *("mitigator_fingerprint", "task", "version", "digest", "measures", "category", "family"),
+    *("language", "scenario", "metric", "score", "primary", "seed", "value", "reason", "ideal"),
+    *("low_bound", "high_bound", "unit", "p_value", "alternative", "low", "high", "level", "floor"),
+    *("floor_sd", "n", "asked", "found", "truncated", "created", "run", "harness"),
+)
+"""Columns of records.parquet that a record states; those of `claims.frame.SCHEMA`."""
+_BITS = {"measure": 16, "low": 12, "high": 12, "p_value": 10, "floor": 10, "floor_sd": 8}
+"""Bits of the mantissas of further numbers in records.parquet: two to five digits. Values have
+single precision, seven digits. What is shorter makes a smaller file."""
+
+
+def to_frame(boards: Iterable[Board]) -> pl.DataFrame:
+    """Return the rows of all boards in one frame, with the column `board`; for the CSV file.
+
+    A text that a spreadsheet would run as a formula gets a leading apostrophe.
+    """
+    frames = [
+        board.rows.drop("row").select(pl.lit(board.kind).alias("board"), pl.all())
+        for board in boards
+    ]
+    empty = pl.DataFrame(schema={"board": pl.String})
+    frame = pl.concat([empty, *frames], how="diagonal")
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    return frame.with_columns(
+        pl.col(texts).str.replace(_FORMULA, "'$1"), pl.col(pl.Float64).round_sig_figs(DIGITS)
+    )
+
+
+def to_json(
+    boards: Iterable[Board],
+    *,
+    title: str,
+    notices: Iterable[str],
+    built: str,
+    studies: Iterable[StudyOnModel] = (),
+    aside: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
+    """Return the contents of leaderboard.json: everything but the values of single tasks."""
+    return {
+        "schema": SCHEMA,
+        "title": title,
+        "built": built,
+        "harness": harness.__version__,
+        "notices": list(notices),
+        "boards": [_board(board) for board in boards],
+        "studies": [study.to_dict() for study in studies],
+        "aside": list(aside),
+    }
+
+
+def text_of(content: Any) -> str:
+    """Return JSON for a file."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+
+
+def downloadable_records(frame: pl.DataFrame, boards: Iterable[Board]) -> pl.DataFrame:
+    """Return the content of records.parquet: a line a record, with what a board made of it.
+
+    Parameters
+    ----------
+    frame
+        The records that are trusted, with the columns of `claims.frame.SCHEMA`.
+    boards
+        Boards of these records. `ranked` says whether the record is a cell of a board;
+        `measure` is what ranks, `leak` whether the mitigator was fitted on texts of the task, and
+        `aside` why a value does not count.
+    """
+    cells = [
+        board.cells.select("id", "measure", "leak", "aside", ranked=pl.lit(value=True))
+        for board in boards
+    ]
+    schema = {"id": pl.String, "measure": pl.Float64, "leak": pl.Boolean, "aside": pl.String}
+    every = pl.concat([pl.DataFrame(schema=schema | {"ranked": pl.Boolean}), *cells])
+    order = ("kind", "model", "fingerprint", "label", "params", "task", "scenario", "metric")
+    lines = (
+        frame.select("id", *_RECORD)
+        .join(every, on="id", how="left")
+        .drop("id")  # follows from the fingerprints, the digest and the names
+        .sort(*order, "score", "seed")
+        .with_columns(
+            pl.col("ranked", "leak").fill_null(value=False),
+            pl.col("value").cast(pl.Float32),
+        )
+    )
+    return lines.with_columns(
+        pl.Series(name, rounded(lines[name], bits), nan_to_null=True)
+        for name, bits in _BITS.items()
+    )
+
+
+def to_parquet(lines: pl.DataFrame) -> bytes:
+    """Return a Parquet file."""
+    file = io.BytesIO()
+    lines.write_parquet(file, compression="zstd", compression_level=9, statistics=False)
+    return file.getvalue()
+
+
+def _board(board: Board) -> dict[str, Any]:
+    rows = board.rows.select(~pl.selectors.starts_with("task:"))
+    names = rows.select("row", "model", "fingerprint")
+    return {
+        "kind": board.kind,
+        "notices": list(board.notices),
+        "tasks": board.tasks.to_dicts(),
+        "rows": rows.to_dicts(),
+        "effects": board.effects.to_dicts(),
+        "mitigators": board.mitigators.to_dicts(),
+        "benchmarks": [
+            {
+                "name": part.name,
+                "title": part.title,
+                "version": part.version,
+                "tasks": list(part.tasks),
+                "findings": list(part.findings),
+                "notices": list(part.notices),
+                "ranks": part.ranks.join(names, on="row", how="left").drop("row").to_dicts(),
+                "mitigators": part.mitigators.to_dicts(),
+            }
+            for part in board.benchmarks
+        ],
+        "published": board.published.to_dicts(),
+        "environments": dict(board.environments),
+    }
+
+
+# Who submitted the results of a model, from the `submission.json` beside the records.
+
+
+def submitters(frame: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
+    """Return the submitters of each model, by its name and fingerprint.
+
+    Results without a valid `submission.json` have none.
+
+    Parameters
+    ----------
+    frame
+        The records, with the columns of `claims.frame.SCHEMA`.
+    """
+    names: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    runs: dict[Path, dict[str, submission.Submission]] = {}
+    lines = frame.select(pl.col("model", "fingerprint", "file").cast(pl.String)).drop_nulls()
+    for model, fingerprint, file in lines.unique().iter_rows():
+        folder = Path(file).parent
+        if folder not in runs:
+            try:
+                has_any = (folder / submission.NAME).is_file()
+                runs[folder] = submission.read(folder) if has_any else {}
+            except InvalidFile:
+                runs[folder] = {}
+        run = runs[folder].get(Path(file).stem)
+        if run is not None:
+            names[model, fingerprint].add(run.submitted_by)
+    return {key: sorted(group) for key, group in names.items()}
+
 
 ASSETS = Path(__file__).parent / "assets"
 EPOCH = "SOURCE_DATE_EPOCH"
@@ -97,15 +422,13 @@ def write(
     for path in (files.page, *(folder / study.page for study in studies)):
         check_ours(path)
     aside = [group.to_dict() for group in grouped(claims.aside if claims else ())]
-    records = downloads.records(claims.frame, boards) if claims and boards else None
-    news, notice = change_files.changes(boards, records, since or folder)
+    records = downloadable_records(claims.frame, boards) if claims and boards else None
+    news, notice = changes(boards, records, since or folder)
     notices += [notice] if notice else []
     study_files.write(studies, folder, title=title, built=built)
     entries = []
     tables = _tables(boards, claims)
-    copied, notice = attachments.copy(
-        {path for frame in tables for path in frame["path"]}, sources, folder
-    )
+    copied, notice = copy({path for frame in tables for path in frame["path"]}, sources, folder)
     notices += [notice] if notice else []
     people = submitters(claims.frame) if claims else {}
     for board, lines in zip(boards, tables, strict=True):
@@ -114,15 +437,15 @@ def write(
         lines = lines.filter(pl.col("path").is_in(sorted(copied)))
         _publish_data(folder, entry["data"], board_data(board, registered, people))
         _publish_data(folder, entry["details"], details_data(board, lines))
-    content = downloads.to_json(
+    content = to_json(
         boards, title=title, notices=notices, built=built, studies=studies, aside=aside
     )
-    publish(files.csv, downloads.to_frame(boards).write_csv())
-    publish(files.json, downloads.text_of(content))
+    publish(files.csv, to_frame(boards).write_csv())
+    publish(files.json, text_of(content))
     if records is not None:
-        folders.write_atomically(folder / downloads.PARQUET, downloads.to_parquet(records))
+        folders.write_atomically(folder / PARQUET, to_parquet(records))
     if news is not None:
-        publish(folder / change_files.FILE, news.model_dump_json(indent=1) + "\n")
+        publish(folder / FILE, news.model_dump_json(indent=1) + "\n")
     site = {
         "schema": SCHEMA,
         "title": title,
@@ -135,8 +458,8 @@ def write(
         "news": None if news is None else news.news(),
         "files": [
             *(files.csv.name, files.json.name),
-            *([] if records is None else [downloads.PARQUET]),
-            *([] if news is None else [change_files.FILE]),
+            *([] if records is None else [PARQUET]),
+            *([] if news is None else [FILE]),
         ],
     }
     _publish_data(folder, "data/site.js", site)
@@ -156,7 +479,7 @@ def _now() -> str:
 def _tables(boards: Iterable[Board], claims: Claims | None) -> list[pl.DataFrame]:
     """Return the tables of each board's records."""
     frame = claims.frame if claims else None
-    return [attachments.tables_of(board, frame) for board in boards]
+    return [tables_of(board, frame) for board in boards]
 
 
 def _entry(board: Board) -> dict[str, Any]:

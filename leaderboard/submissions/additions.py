@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness import names
-from harness.leaderboard.boards import references
-from harness.leaderboard.submissions.base import Base
-from harness.results import folder as results_files
-from harness.results import means
+from harness.results import resampling
+from harness.results.folder import read
 from harness.results.record import Record
+
+from ..boards import references
+from .submission import Base
 
 COUNTED = ("bias", "usefulness")
 """What has a mean."""
@@ -105,7 +106,7 @@ class Addition:
             for task, record in self.row.primary.items()
             if record.task.measures == measures and task in reference.primary
         ]
-        counted = means.over_families(lines, ("new", "reference"))
+        counted = resampling.mean_over_families(lines, ("new", "reference"))
         if counted is not None:
             values, tasks = counted
             yield Mean(measures, tasks, values["new"], reference.label, values["reference"])
@@ -177,7 +178,7 @@ def _references(base: Base, kind: str, new: set[str]) -> tuple[Row, ...]:
 def _of_files(files: Iterable[str]) -> list[Record]:
     from pathlib import Path
 
-    return list(results_files.read([Path(file) for file in files]).records)
+    return list(read([Path(file) for file in files]).records)
 
 
 def _plain(records: Iterable[Record], ids: frozenset[str]) -> list[Record]:

@@ -13,8 +13,9 @@ from typing import Any
 import polars as pl
 
 from harness.errors import UsageError, suggestion
-from harness.leaderboard.claims.reading import Aside
-from harness.results.markup import grid, markdown
+from harness.results.tables import markdown_grid, markdown_text
+
+from ..claims.reading import Aside
 
 TASK = "feature-extraction"
 """The hub's name for what every embedder does."""
@@ -41,7 +42,7 @@ class Scores:
     aside: tuple[Aside, ...]
 
 
-def scores(
+def scores_for_card(
     paths: Iterable[Path], model: str | None, mitigator: str, *, include: Sequence[Path] = ()
 ) -> Scores:
     """Return the primary scores of a model under a mitigator.
@@ -62,7 +63,7 @@ def scores(
     UsageError
         If the model is unknown or has to be named, or no score counts.
     """
-    from harness.leaderboard.claims import facts, reading, trust
+    from ..claims import facts, reading, trust
 
     read = reading.read(paths)
     tasks = read.frame["task"].cast(pl.String).unique().to_list()
@@ -124,9 +125,9 @@ def table(rows: pl.DataFrame) -> str:
     """Return the scores as a table in Markdown; texts are escaped."""
     lines = [
         [
-            markdown(row["title"] or row["task"]) + f" ({markdown(row['task'])})",
-            f"{markdown(row['measures'])}, {markdown(row['category'])}",
-            markdown(_score(row)),
+            markdown_text(row["title"] or row["task"]) + f" ({markdown_text(row['task'])})",
+            f"{markdown_text(row['measures'])}, {markdown_text(row['category'])}",
+            markdown_text(_score(row)),
             _number(row["value"]) + (LEAK if _is_leak(row) else ""),
             "" if row["low"] is None else f"{_number(row['low'])} to {_number(row['high'])}",
             _p(row["p_value"]),
@@ -135,7 +136,7 @@ def table(rows: pl.DataFrame) -> str:
         for row in _texts(rows)
     ]
     leaks = f"\n\n{LEAK} {LEAKS}" if any(map(_is_leak, _texts(rows))) else ""
-    return grid(COLUMNS, lines) + leaks
+    return markdown_grid(COLUMNS, lines) + leaks
 
 
 def _texts(rows: pl.DataFrame) -> Sequence[dict[str, Any]]:

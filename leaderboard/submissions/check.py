@@ -6,6 +6,7 @@ what only a repository knows: places, sizes, who may change what, and what must 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,20 +16,16 @@ import polars as pl
 
 from harness import limits
 from harness.errors import InvalidFile
-from harness.leaderboard.claims import facts, reading, trust
-from harness.leaderboard.claims.facts import TaskFacts
-from harness.leaderboard.claims.reading import Aside, Claims
-from harness.leaderboard.submissions import (
-    model_identity,
-    record_lines,
-    submission,
-    texts,
-    withdrawn,
-)
-from harness.leaderboard.submissions.base import Base
-from harness.leaderboard.submissions.tree import Tree, tree
 from harness.registry.registry import Registry
 from harness.results.record import Record
+from harness.results.tables import markdown_grid
+
+from ..claims import facts, reading, trust
+from ..claims.facts import TaskFacts
+from ..claims.reading import Aside, Claims
+from . import submission, withdrawn
+from .additions import Addition
+from .submission import Base, Tree, hidden, tree
 
 _FACTS = (
     *("low_bound", "high_bound", "ideal", "measures", "category", "family", "concept", "language"),
@@ -93,7 +90,7 @@ def check(
         problems.append(Aside(str(runs[limits.SUBMITTED_RUNS]), 0, reason))
         runs = runs[: limits.SUBMITTED_RUNS]
     problems += _of_submission_files(trees, joined)
-    read = {run: record_lines.read(run) for run in runs}
+    read = {run: submission.read_record_lines(run) for run in runs}
     problems += [problem for lines in read.values() for problem in lines.problems]
     records = {(str(run), line): r for run in runs for line, r in read[run].records.items()}
     n = len(records)
@@ -138,7 +135,7 @@ def _of_submission_files(trees: Sequence[Tree], base: Base) -> Iterator[Aside]:
         for run in sorted(entries.keys() - runs):
             yield Aside(str(path), 0, f"runs.{run}: no file {run}.jsonl beside it; remove it")
         for run, entry in entries.items():
-            for key, reason in texts.problems(entry.model_dump(mode="json")):
+            for key, reason in submission.problems(entry.model_dump(mode="json")):
                 yield Aside(str(path), 0, f"runs.{run}.{key}: {reason}")
         yield from base.changed_entries(path, entries, whole=whole)
 
@@ -156,7 +153,7 @@ def _of_records(
 def _reason(record: Record, place: tuple[str, ...], base: Base, registered: frozenset[str]) -> str:
     """Return what is wrong with a record; empty if nothing is."""
     model = record.model
-    for key, reason in texts.problems(record.model_dump(mode="json", by_alias=True)):
+    for key, reason in submission.problems(record.model_dump(mode="json", by_alias=True)):
         return f"{key}: {reason}"
     own = submission.place(model=model.name, fingerprint=model.fingerprint, run=record.run)
     if own.parts[1:] != place:
@@ -167,7 +164,7 @@ def _reason(record: Record, place: tuple[str, ...], base: Base, registered: froz
         return f"a record of a smoke run (--limit {record.limit}); run the whole task"
     if record.tables or record.figures or record.samples is not None:
         return "tables, figures and samples are not taken; `harness results pack` leaves them out"
-    if reason := model_identity.refusal(model, registered):
+    if reason := submission.refusal(model, registered):
         return f"model '{model.name}': {reason}"
     known = base.names.get(model.fingerprint, model.name)
     if known != model.name:
@@ -235,7 +232,7 @@ def _warnings(
         first.setdefault(record.model.fingerprint, (file, record))
     for file, record in first.values():
         model = record.model
-        if reason := model_identity.warning(model, registered):
+        if reason := submission.warning(model, registered):
             yield Aside(file, 0, f"model '{model.name}': {reason}")
         other = base.fingerprints.get(model.name)
         if other is not None and model.fingerprint not in base.names:
@@ -280,3 +277,111 @@ def _one_a_line(problems: Iterable[Aside]) -> Iterator[Aside]:
         seen[place] += 1
         if not problem.line or seen[place] == 1:
             yield problem
+
+
+# The result of a check as Markdown, for a comment on a pull request that strangers can trigger.
+#
+# Every text of a submission is inert: in a table it stands in `<code>` with each character that is
+# no letter or digit as an HTML entity, and problems stand in a block of code. So nothing becomes a
+# link, an image, a mention, a formula or HTML, on the hosts that render such comments.
+
+
+LISTED = 40
+"""Problems that a comment or a terminal lists."""
+_ROWS, _TASKS, _SHOWN = 20, 100, 60
+_LONGEST = 60_000
+"""Characters of a comment; a usual host takes 65,536."""
+
+
+def comment_markdown(checked: Checked, additions: Sequence[Addition]) -> str:
+    """Return the comment on a check."""
+    parts = [f"### {comment_summary(checked)}"]
+    if checked.problems:
+        parts.append(_block(listed(map(str, checked.problems), "problem")))
+    if checked.warnings:
+        parts += [
+            "For a maintainer to weigh:",
+            _block(listed(map(str, checked.warnings), "warning")),
+        ]
+    if additions:
+        parts.append("What is new, beside two reference models:")
+        parts.append(_means(additions))
+    for addition in additions[:2]:
+        parts.append(_tasks(addition))
+    text = ""
+    for part in parts:
+        if len(text) + len(part) > _LONGEST:
+            text += "The rest is left out, since a comment must be short.\n"
+            break
+        text += part + "\n\n"
+    return text.rstrip("\n") + "\n"
+
+
+def comment_summary(checked: Checked) -> str:
+    """Return one line on a check."""
+    n, new = len(checked.problems), len(checked.records)
+    found = f"{n:,} problem{'s'[: n != 1]}" if n else "valid"
+    known = f", {checked.known:,} that the base has already" if checked.known else ""
+    return f"{found}; {new:,} new record{'s'[: new != 1]}{known}"
+
+
+def listed(lines: Iterable[str], noun: str) -> list[str]:
+    """Return the first lines, printable and not too long, and how many more there are."""
+    every = list(lines)
+    shown = [printable(line) for line in every[:LISTED]]
+    more = len(every) - len(shown)
+    return [*shown, f"and {more:,} more {noun}{'s'[: more != 1]}"] if more else shown
+
+
+def printable(text: str, longest: int = 400) -> str:
+    """Return a text without what a terminal or a log would obey, cut if it is long."""
+    clean = "".join("�" if hidden(character) else character for character in text[: longest + 1])
+    return clean if len(clean) <= longest else clean[: longest - 1] + "…"
+
+
+def inert(text: str) -> str:
+    """Return a text of a stranger for a cell of a table in Markdown."""
+    parts = [
+        character if character.isalnum() else f"&#{ord(character)};"
+        for character in printable(text, _SHOWN)
+    ]
+    return f"<code>{''.join(parts)}</code>"
+
+
+def _block(lines: Sequence[str]) -> str:
+    """Return lines as a block of code that none of them can end."""
+    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join([f"{fence}text", *lines, fence])
+
+
+def _means(additions: Sequence[Addition]) -> str:
+    rows = [
+        [
+            inert(addition.row.label),
+            *(mean.measures, str(mean.tasks), _number(mean.value)),
+            inert(mean.reference),
+            _number(mean.beside),
+        ]
+        for addition in additions[:_ROWS]
+        for mean in addition.means
+    ]
+    columns = ("new", "mean of", "tasks", "value", "reference", "its value")
+    more = len(additions) - _ROWS
+    return markdown_grid(columns, rows) + (f"\n\nand {more:,} more rows" if more > 0 else "")
+
+
+def _tasks(addition: Addition) -> str:
+    names = [row.label for row in (addition.row, *addition.references)]
+    lines = addition.lines()
+    rows = [
+        [inert(task), inert(score), *map(_number, values)] for task, score, values in lines[:_TASKS]
+    ]
+    table = markdown_grid(("task", "score", *map(inert, names)), rows)
+    more = f"\n\nand {len(lines) - _TASKS:,} more tasks" if len(lines) > _TASKS else ""
+    title = f"Each task of {inert(addition.row.label)}"
+    return f"<details><summary>{title}</summary>\n\n{table}{more}\n\n</details>"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

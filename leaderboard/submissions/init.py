@@ -13,7 +13,7 @@ from pathlib import Path
 import harness
 from harness import folders
 from harness.errors import UsageError
-from harness.results.markup import markdown
+from harness.results.tables import markdown_text
 
 TEMPLATES = Path(__file__).parent / "repository"
 
@@ -64,7 +64,7 @@ def _filled(title: str) -> Iterator[tuple[Path, str]]:
     values = {
         "<version>": harness.__version__,
         "<title option>": f"--title {shlex.quote(title)}",
-        "<title>": markdown(title),
+        "<title>": markdown_text(title),
     }
     for template in sorted(TEMPLATES.rglob("*")):
         if template.is_file():

@@ -19,12 +19,12 @@ from typing import TypeAlias
 
 from harness import folders
 from harness.errors import InvalidFile, UsageError
-from harness.leaderboard.claims import conflicts
-from harness.leaderboard.claims.reading import Aside
-from harness.leaderboard.submissions import record_lines, submission, withdrawn
-from harness.leaderboard.submissions.submission import Submission
-from harness.leaderboard.submissions.tree import tree
 from harness.results.record import Record
+
+from ..claims import trust
+from ..claims.reading import Aside
+from . import submission, withdrawn
+from .submission import Submission, tree
 
 Numbers: TypeAlias = "tuple[float | None, ...]"
 """Value, floor and unit of a record."""
@@ -165,7 +165,7 @@ def _merge_folder(merged: Merged, folder: Path, runs: Iterable[Path]) -> None:
             reason = "its submission.json has no entry for this run; not merged"
             merged.problems.append(Aside(str(run), 0, reason))
             continue
-        content = record_lines.read(run)
+        content = submission.read_record_lines(run)
         merged.problems += content.problems
         records = {}
         for number, record in content.records.items():
@@ -202,7 +202,7 @@ def _place(record: Record) -> PurePosixPath:
 
 def _known(into: Path) -> defaultdict[str, list[Known]]:
     """Return the records of a repository by id."""
-    from harness.leaderboard.claims import reading
+    from ..claims import reading
 
     known: defaultdict[str, list[Known]] = defaultdict(list)
     if not (into / submission.ROOT).exists():
@@ -226,9 +226,7 @@ def _equal(record: Record, numbers: Numbers) -> bool:
     low, high = record.bounds
     span = record.unit or (high - low if low is not None and high is not None else 1.0)
     return all(
-        own is other
-        if own is None or other is None
-        else abs(own - other) <= conflicts.TOLERANCE * span
+        own is other if own is None or other is None else abs(own - other) <= trust.TOLERANCE * span
         for own, other in zip(_numbers(record), numbers, strict=True)
     )
 

@@ -18,12 +18,13 @@ from pydantic import ValidationError
 
 from harness import folders
 from harness.errors import HarnessError, UsageError
-from harness.leaderboard.submissions import submission
-from harness.leaderboard.submissions.submission import Submission
-from harness.results import jsonl, samples
+from harness.results import jsonl
 from harness.results.folder import STUDY
-from harness.results.record import Record
-from harness.run import run_file
+from harness.results.record import SUFFIX, Record
+from harness.run import settings
+
+from . import submission
+from .submission import Submission
 
 LICENCE = "CC0-1.0"
 """Results of many people under many licences are hard to use: nobody's rights are the simplest."""
@@ -135,7 +136,7 @@ def _records(results: Path) -> list[Record]:
     files = (
         file
         for file in jsonl.files([results], "*.jsonl")
-        if not file.name.endswith((STUDY, samples.SUFFIX))
+        if not file.name.endswith((STUDY, SUFFIX))
     )
     notices: list[str] = []
     records = {record.id: record for file in files for record in jsonl.read(file, Record, notices)}
@@ -149,7 +150,7 @@ def _refused(
     include: Sequence[Path],
 ) -> Counter[str]:
     """Remove the records that a check would refuse; return their number by the reason."""
-    from harness.leaderboard.submissions.check import check
+    from .check import check
 
     reasons: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -219,7 +220,9 @@ def _as_typed(results: Path, run: str) -> dict[str, list[str]]:
     """Return what the file of a run says of its tasks and concept, unless it names a path."""
     folder = results if results.is_dir() else results.parent
     try:
-        options = run_file.read(folder / run_file.FOLDER / f"{folders.safe_name(run)}.yaml")
+        options = settings.read_run_file(
+            folder / settings.FOLDER / f"{folders.safe_name(run)}.yaml"
+        )
     except HarnessError:
         return {}
     typed = {

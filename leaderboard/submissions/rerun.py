@@ -29,15 +29,14 @@ from typing import TypeAlias
 from harness import names
 from harness.errors import HarnessError, UsageError
 from harness.folders import Place
-from harness.leaderboard.claims.conflicts import TOLERANCE
-from harness.leaderboard.submissions import record_lines
-from harness.leaderboard.submissions.base import Base
-from harness.leaderboard.submissions.tree import tree
 from harness.registry.registry import Registry
 from harness.registry.trust import Requests
-from harness.results import scale
-from harness.results.record import Record
+from harness.results.record import Record, greatest_loss
 from harness.run.evaluation import evaluate
+
+from ..claims.trust import TOLERANCE
+from . import submission
+from .submission import Base, tree
 
 SAME, DIFFERS, NOT_RUN = "same", "differs", "cannot be run"
 _SAFE_VALUE = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?|true|false|none", re.IGNORECASE)
@@ -149,7 +148,9 @@ def _cells(paths: Iterable[Path], base: Base) -> list[Cell]:
     """Return the cells of valid records that the base lacks, sorted."""
     groups: defaultdict[_Key, list[Record]] = defaultdict(list)
     runs = [run for path in paths for run in tree(path).runs if not base.has(run)]
-    for record in (record for run in runs for record in record_lines.read(run).records.values()):
+    for record in (
+        record for run in runs for record in submission.read_record_lines(run).records.values()
+    ):
         model = record.model
         key = (model.name, model.fingerprint, record.mitigator.label, record.task.name)
         if record.limit is None and record.id not in base.ids:
@@ -170,7 +171,7 @@ def _obstacle(cell: Cell, registry: Registry, trusting: bool) -> str:
         return "not a registered model; --trust-models runs what the records name"
     asked = Requests(registry)
     try:
-        stages = names.mitigators(cell.mitigator)
+        stages = names.chain_stages(cell.mitigator)
         for request in (*asked.of_model(cell.model), *asked.of_mitigator(cell.mitigator)):
             if request.needs_trust:
                 return f"{request}; --trust-models allows it"
@@ -240,7 +241,7 @@ def _difference(a: Record, b: Record) -> float:
     """Return how far two values are apart, in units of the score or as a part of its range."""
     if a.value is None or b.value is None:
         return 0.0 if a.value is b.value else float("inf")
-    unit = b.unit or scale.greatest_loss(b.ideal, b.bounds) or max(1.0, abs(b.value))
+    unit = b.unit or greatest_loss(b.ideal, b.bounds) or max(1.0, abs(b.value))
     return abs(a.value - b.value) / unit
 
 

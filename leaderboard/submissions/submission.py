@@ -7,19 +7,33 @@ the entries of the first stay as they are.
 
 from __future__ import annotations
 
+import filecmp
+import os
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+import polars as pl
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from harness import folders, limits, user_files
-from harness.errors import InvalidFile
-from harness.leaderboard.claims import strict_json
+from harness.encode.identity import UNNAMED
+from harness.errors import InvalidFile, unreadable
+from harness.results import record
+from harness.results.folder import STUDY
+from harness.results.record import ModelPart, Record, is_as_written
+
+from ..boards import references
+from ..claims import reading
+from ..claims.reading import Aside, Claims
+from ..claims.trust import SCORE
+from . import withdrawn
 
 ROOT = "results"
 """Folder of the records in a results repository."""
@@ -115,7 +129,7 @@ def read(folder: Path) -> dict[str, Submission]:
     if path.is_symlink():
         raise InvalidFile("a link; links are not followed", path=path)
     content = user_files.read(path, limits.SUBMISSION_BYTES)
-    file, mistakes = strict_json.mistakes(content, SubmissionFile)
+    file, mistakes = reading.mistakes(content, SubmissionFile)
     if file is None:
         first, *further = (InvalidFile(text, path=path, key=key) for key, text in mistakes)
         first.further = tuple(further)
@@ -139,3 +153,536 @@ def write(folder: Path, runs: Mapping[str, Submission]) -> Path:
     path = folder / NAME
     folders.write_json(path, file.model_dump(mode="json", exclude_none=True))
     return path
+
+
+# What lies in a submission: its runs, and what has no place in one.
+#
+# `results/MODEL/FINGERPRINT` has files `RUN.jsonl` and one `submission.json`, and nothing else has
+# a place: no figure, since a page of somebody else may hold scripts; no table and no samples, since
+# nothing can check them; no study, since no registered task says what its records must hold. Links
+# are not followed, and nothing but plain files is opened.
+
+
+_DEEPEST = 2
+"""Folders below the root: the model and the fingerprint."""
+_NO_PLACE = {
+    "figures": "figures are pages, which may hold scripts, and are not taken",
+    "tables": "tables are not taken",
+    "samples": "samples are not taken",
+    "runs": "files of runs are not taken",
+}
+_PACK = "; `harness results pack` writes what is"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The files of a submission.
+
+    Parameters
+    ----------
+    root
+        Where it was looked: the folder `results` of a repository, or a part of one.
+    whole
+        Whether this is a whole repository: a folder with a folder `results` and anything beside it.
+        What `harness results pack` writes has nothing beside it.
+    runs
+        Files of records, sorted.
+    folders
+        The folders `FINGERPRINT`, sorted.
+    problems
+        What has no place here.
+    """
+
+    root: Path
+    whole: bool
+    runs: tuple[Path, ...]
+    folders: tuple[Path, ...]
+    problems: tuple[Aside, ...]
+
+
+def tree(path: Path) -> Tree:
+    """Return what lies in a results repository, in a part of one, or in one file of one.
+
+    Raises
+    ------
+    InvalidFile
+        If the path does not exist.
+    """
+    if not os.path.lexists(path):
+        raise unreadable(path)
+    has_root = os.path.lexists(path / ROOT)
+    whole = has_root and any(entry.name != ROOT for entry in os.scandir(path))
+    root = path / ROOT if has_root else path
+    if root.is_symlink():
+        return Tree(root, whole, (), (), (_tree_problem(root, "a link; links are not followed"),))
+    if root.is_dir():
+        found = list(_visit(root, _depth(root)))
+    else:
+        found = [root] if _is_run(root) else [_tree_problem(root, "not a RUN.jsonl or a folder")]
+    runs = sorted(item for item in found if isinstance(item, Path))
+    problems = tuple(item for item in found if isinstance(item, Aside))
+    return Tree(root, whole, tuple(runs), tuple(sorted({run.parent for run in runs})), problems)
+
+
+def _depth(root: Path) -> int:
+    """Return how many folders `root` is below the folder `results`, by where files lie in it."""
+    if root.name == ROOT:
+        return 0
+    if any(entry.is_file(follow_symlinks=False) for entry in os.scandir(root)):
+        return _DEEPEST
+    below = [entry.path for entry in os.scandir(root) if entry.is_dir(follow_symlinks=False)]
+    has_files = (
+        any(entry.is_file(follow_symlinks=False) for entry in os.scandir(folder))
+        for folder in below
+    )
+    return 1 if any(has_files) else 0
+
+
+def _visit(folder: Path, depth: int) -> Iterator[Path | Aside]:
+    """Yield the runs in a folder, and a problem for each thing that has no place in it."""
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        path = folder / entry.name
+        if entry.is_symlink():
+            yield _tree_problem(path, "a link; links are not followed")
+        elif entry.name.startswith("."):
+            yield _tree_problem(path, "hidden; remove it")
+        elif folders.safe_name(entry.name) != entry.name:
+            yield _tree_problem(path, "not a safe name: letters, digits and ._- are allowed")
+        elif entry.is_dir(follow_symlinks=False):
+            if depth < _DEEPEST:
+                yield from _visit(path, depth + 1)
+            else:
+                reason = _NO_PLACE.get(entry.name, "a folder in the place of a file")
+                yield _tree_problem(path, reason + _PACK)
+        elif not entry.is_file(follow_symlinks=False):
+            yield _tree_problem(path, "not a plain file")
+        elif depth < _DEEPEST:
+            yield _tree_problem(path, f"files lie in {ROOT}/MODEL/FINGERPRINT" + _PACK)
+        elif _is_run(path):
+            yield path
+        elif entry.name != NAME:
+            yield _tree_problem(path, _reason(entry.name) + _PACK)
+
+
+def _is_run(path: Path) -> bool:
+    if not path.is_file() or path.suffix != ".jsonl" or path.is_symlink():
+        return False
+    is_other = path.name.endswith((STUDY, record.SUFFIX))
+    return not is_other and RUN.fullmatch(path.stem) is not None
+
+
+def _reason(name: str) -> str:
+    if name.endswith(STUDY):
+        return "studies are not taken: no registered task says what their records must hold"
+    if name.endswith(record.SUFFIX):
+        return _NO_PLACE["samples"]
+    return f"only RUN.jsonl and {NAME} are taken"
+
+
+def _tree_problem(path: Path, reason: str) -> Aside:
+    return Aside(str(path), 0, reason)
+
+
+# The repository that a submission joins: nothing of it may be changed, and it decides names.
+
+
+_GIT = ".git"
+_DEPTH = 3
+"""Parts of `MODEL/FINGERPRINT/RUN.jsonl`."""
+
+
+@dataclass(frozen=True)
+class Base:
+    """A results repository, or none: then only the shipped reference models are known.
+
+    Parameters
+    ----------
+    tree
+        What lies in it; None for none.
+    """
+
+    tree: Tree | None = None
+
+    @classmethod
+    def of(cls, folder: Path | None) -> Base:
+        """Return the repository in a folder."""
+        return cls() if folder is None else cls(tree(folder))
+
+    @cached_property
+    def claims(self) -> Claims:
+        """Its records as they are."""
+        return reading.read([] if self.tree is None else self.tree.runs)
+
+    @cached_property
+    def withdrawn(self) -> list[Path]:
+        """Its `withdrawn.yaml`."""
+        return [] if self.tree is None else withdrawn.find([self.tree.root])
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """The name of the model of each fingerprint, the shipped reference models included."""
+        pairs = self.claims.frame.select("fingerprint", "model").cast(pl.String).unique()
+        shipped = {r.model.fingerprint: r.model.name for r in references.shipped()}
+        return dict(pairs.iter_rows()) | shipped
+
+    @cached_property
+    def kinds(self) -> Mapping[str, frozenset[str]]:
+        """The kinds of embedder that its records have with each fingerprint."""
+        return self._texts("fingerprint", "kind")
+
+    @cached_property
+    def labels(self) -> Mapping[str, frozenset[str]]:
+        """The labels of mitigators that its records have with each fingerprint of one."""
+        return self._texts("mitigator_fingerprint", "label")
+
+    @cached_property
+    def methods(self) -> Mapping[str, frozenset[str]]:
+        """The methods that its records have with each label of a mitigator."""
+        return self._texts("label", "method")
+
+    @cached_property
+    def tasks(self) -> Mapping[str, frozenset[str]]:
+        """The tasks that its records have with each kind of embedder."""
+        return self._texts("kind", "task")
+
+    @cached_property
+    def scores(self) -> Mapping[tuple[str, ...], frozenset[int]]:
+        """The seeds of each score, by what identifies it but for the seed."""
+        columns = [pl.col(name).cast(pl.String) for name in SCORE]
+        groups = self.claims.frame.group_by(*columns).agg(pl.col("seed").unique())
+        return {tuple(key): frozenset(seeds) for *key, seeds in groups.iter_rows()}
+
+    def _texts(self, key: str, column: str) -> dict[str, frozenset[str]]:
+        frame = self.claims.frame.select(key, column).cast(pl.String).group_by(key)
+        return {text: frozenset(texts) for text, texts in frame.agg(column).iter_rows()}
+
+    @cached_property
+    def fingerprints(self) -> Mapping[str, str]:
+        """A fingerprint of each name of a model."""
+        return {name: fingerprint for fingerprint, name in self.names.items()}
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """Ids of its records."""
+        return frozenset(self.claims.frame["id"])
+
+    def counterpart(self, path: Path) -> Path | None:
+        """Return the file of the base that has the place of a file; None if there is none."""
+        if self.tree is None:
+            return None
+        own = self.tree.root.joinpath(*path.absolute().parts[-_DEPTH:])
+        return own if own.is_file() else None
+
+    def has(self, path: Path) -> bool:
+        """Return whether the base has the same file in the same place."""
+        own = self.counterpart(path)
+        return own is not None and filecmp.cmp(own, path, shallow=False)
+
+    def has_problem(self, problem: Aside, copy: Tree) -> bool:
+        """Return whether a file that has no place is in the base, too: then it is not new."""
+        if self.tree is None:
+            return False
+        path = Path(problem.file)
+        own = self.tree.root / path.relative_to(copy.root)
+        are_plain = all(p.is_file() and not p.is_symlink() for p in (own, path))
+        return are_plain and filecmp.cmp(own, path, shallow=False)
+
+    def removed(self, trees: Iterable[Tree]) -> Iterator[Aside]:
+        """Yield a problem for each file that changed copies of the repository lack."""
+        for copy in trees:
+            if self.tree is None or not copy.whole:
+                continue
+            for file in (*self.tree.runs, *(f / NAME for f in self.tree.folders)):
+                path = copy.root / file.relative_to(self.tree.root)
+                if file.is_file() and not path.is_file():
+                    reason = (
+                        "the base has it, and it is gone; only maintainers withdraw results (name "
+                        f"{copy.root} if this is no copy of the base)"
+                    )
+                    yield Aside(str(path), 0, reason)
+
+    def outside(self, trees: Iterable[Tree]) -> Iterator[Aside]:
+        """Yield a warning for each file beside `results` that a changed copy changes or adds."""
+        for copy in trees:
+            if self.tree is None or not copy.whole:
+                continue
+            own, root = self.tree.root.parent, copy.root.parent
+            for name in sorted({*_beside(root), Path(withdrawn.NAME)}):
+                if not _are_same(own / name, root / name):
+                    reason = "not a file of results; only maintainers change it"
+                    yield Aside(str(root / name), 0, reason)
+
+    def changed(self, path: Path) -> Iterator[Aside]:
+        """Yield a problem if lines of a file of the base are changed or gone."""
+        own = self.counterpart(path)
+        if own is None:
+            return
+        lines = set(path.read_bytes().splitlines())
+        gone = [
+            number
+            for number, line in enumerate(own.read_bytes().splitlines(), start=1)
+            if line not in lines
+        ]
+        if gone:
+            more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+            reason = f"line {gone[0]}{more} of the base is changed or gone; add a new run instead"
+            yield Aside(str(path), 0, reason)
+
+    def changed_entries(
+        self, path: Path, entries: Mapping[str, Submission], *, whole: bool
+    ) -> Iterator[Aside]:
+        """Yield a problem for each entry of the base's `submission.json` that differs in this.
+
+        A copy of the whole base must have all its entries.
+        """
+        own = self.counterpart(path)
+        for run, entry in ({} if own is None else read(own.parent)).items():
+            if entries.get(run, None if whole else entry) != entry:
+                reason = f"runs.{run}: the entry of the base is changed or gone; restore it"
+                yield Aside(str(path), 0, reason)
+
+
+def _beside(root: Path) -> Iterator[Path]:
+    """Yield the files of a repository beside its results, without those of git."""
+    for folder, subfolders, files in os.walk(root):
+        if Path(folder) == root:
+            subfolders[:] = [name for name in subfolders if name not in (ROOT, _GIT)]
+            files = [name for name in files if name != _GIT]  # of a worktree
+        links = (name for name in subfolders if Path(folder, name).is_symlink())
+        yield from (Path(folder, name).relative_to(root) for name in (*files, *links))
+
+
+def _are_same(a: Path, b: Path) -> bool:
+    """Return whether both are files or links with the same content, or neither exists."""
+    if a.is_symlink() or b.is_symlink():
+        return a.is_symlink() and b.is_symlink() and a.readlink() == b.readlink()
+    if a.is_file() and b.is_file():
+        return filecmp.cmp(a, b, shallow=False)
+    return not a.exists() and not b.exists()
+
+
+# Whether others can repeat the scores of a model: its exact weights must be named and found.
+#
+# A fingerprint of the harness covers hashes of the weights, or the model's exact construction. What
+# it does not say is where the weights are:
+#
+# ========================  =====================================  ==============================
+# model                     what its fingerprint covers            who can repeat it
+# ========================  =====================================  ==============================
+# registered                SHA-256 of its files                   everybody; its card has a page id
+# on a hub               SHA-256 of its files, revision beside  everybody local folder, vectors
+# SHA-256 of the files                   who has them; it needs a page hosted
+# host, name and settings                nobody for sure: it may change Python object
+# its weights or a text of its author    who has the object object without identity   nothing: new
+# in each run               nobody: refused mock of the tests         nothing of a model
+# refused ========================  =====================================
+# ==============================
+#
+# What nobody could ever repeat is refused. What others may lack is a warning with its reason, which
+# is a maintainer's to weigh.
+
+
+_HASH = re.compile(r"(^|-)[0-9a-f]{32,64}$")
+_HOSTED = ("openai-",)
+"""Providers of models whose weights nobody sees."""
+_OBJECTS = ("object-", "sentence-transformer-object-", "words-")
+"""Models that were handed over as Python objects."""
+
+
+def refusal(model: ModelPart, registered: frozenset[str]) -> str:
+    """Return why nobody could repeat the scores of a model; empty if somebody can.
+
+    Parameters
+    ----------
+    model
+        The model as a record names it.
+    registered
+        Names of the registered models.
+    """
+    if model.fingerprint.startswith(UNNAMED):
+        return (
+            "nothing identifies this object, so nobody can repeat its scores; give it a text "
+            "'fingerprint' that changes with its vectors, and run it again"
+        )
+    if model.name in registered or _HASH.search(model.fingerprint):
+        return ""
+    return (
+        "the fingerprint has no hash of the weights, and the model is not registered; use one of "
+        "the harness's providers, or a fingerprint that ends with a hash"
+    )
+
+
+def warning(model: ModelPart, registered: frozenset[str]) -> str:
+    """Return why others may be unable to repeat the scores of a model; empty if they can."""
+    if model.fingerprint.startswith(_HOSTED):
+        return "it is hosted, and may change without a new name; its scores are of that day"
+    if model.name in registered or model.revision:
+        return ""
+    if model.fingerprint.startswith(_OBJECTS):
+        return "a Python object: only who has its code and weights can repeat its scores"
+    if model.url is None:
+        return "neither a revision nor a page (url): others may be unable to find its weights"
+    return ""
+
+
+# The lines of a file of records, read strictly: what is wrong has its line and its key.
+
+
+_KINDS = {
+    b"\x1f\x8b": "compressed; unpack it",
+    b"\xff\xfe": "UTF-16; write it as UTF-8",
+    b"\xfe\xff": "UTF-16; write it as UTF-8",
+    b"\xef\xbb\xbf": "it begins with a byte order mark; write it as UTF-8 without one",
+}
+"""What a file is that begins with these bytes."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """What was read.
+
+    Parameters
+    ----------
+    records
+        The valid records by line, from 1.
+    problems
+        What is wrong, at most one problem a line.
+    readable
+        Whether the file as a whole can be read as lines of records.
+    """
+
+    records: dict[int, Record]
+    problems: tuple[Aside, ...]
+    readable: bool = True
+
+
+def read_record_lines(path: Path) -> Lines:
+    """Return the records of a file, and what is wrong with its other lines."""
+    size = path.stat().st_size
+    if size > limits.SUBMITTED_RECORDS_BYTES:
+        return _refused(path, limits.too_many(size, limits.SUBMITTED_RECORDS_BYTES))
+    content = path.read_bytes()
+    if not content.strip():
+        return _refused(path, "no record in it")
+    for start, kind in _KINDS.items():
+        if content.startswith(start):
+            return _refused(path, kind)
+    if b"\0" in content:
+        before = content.count(b"\n", 0, content.index(b"\0"))
+        return _refused(path, "a NUL byte; it is no text", before + 1)
+    records: dict[int, Record] = {}
+    problems = []
+    for number, line in enumerate(content.split(b"\n")[:-1], start=1):
+        record, reason = _record(line)
+        if record is None:
+            problems.append(Aside(str(path), number, reason))
+        else:
+            records[number] = record
+    if not content.endswith(b"\n"):
+        last = content.count(b"\n") + 1
+        problems.append(Aside(str(path), last, "torn: the last line has no end; run it again"))
+    return Lines(records, tuple(problems))
+
+
+def _record(line: bytes) -> tuple[Record | None, str]:
+    """Return the record of a line, or None and what is wrong with it."""
+    if len(line) > limits.LINE_BYTES:
+        return None, f"a record of {limits.too_many(len(line), limits.LINE_BYTES)}"
+    if line.endswith(b"\r"):
+        return None, "it ends as in Windows (CR LF); LF is required"
+    if not line.strip():
+        return None, "an empty line; remove it"
+    record, mistakes = reading.mistakes(line, Record)
+    if record is not None and not is_as_written(line):
+        return None, "its check differs from its content: damaged, or changed by hand; pack again"
+    if record is not None:
+        return record, ""
+    key, text = mistakes[0]
+    if key == "schema":
+        text += "; use the version of the harness that wrote it, or a newer one"
+    more = f" (and {len(mistakes) - 1} more)" if len(mistakes) > 1 else ""
+    return None, f"not a record: {key + ': ' if key else ''}{text}{more}"
+
+
+def _refused(path: Path, reason: str, line: int = 0) -> Lines:
+    return Lines({}, (Aside(str(path), line, reason),), readable=False)
+
+
+# Texts in records that must not be published: paths of a machine, scripts, and hidden characters.
+#
+# Every page and every comment escapes what it shows. This is the second wall: a name with a script
+# in it is no mistake that anybody makes.
+
+
+_PATH = re.compile(
+    r"(?<![\w.:/~-])(?:/(?:home|Users|root|mnt|media|tmp|var|opt|data|scratch|private)/"
+    r"|~/|file://|[A-Za-z]:\\|\\\\\w)"
+)
+"""The beginning of a path of a machine; not what follows the host of a page's address."""
+_TAG = re.compile(r"<\s*[A-Za-z/!?]|&#|javascript:", re.IGNORECASE)
+_PAGE = re.compile(r"https?://[^\s\"'<>`\\]+", re.IGNORECASE)
+_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+"""Unicode categories of characters that cannot be seen, or that change a line or its direction."""
+_QUOTED = ("coverage", "overlap", "details", "options", "prompts", "reason")
+"""Parts of a record that repeat texts of tasks and prompts, which may hold any character."""
+_NAMES = re.compile(
+    r"run|model\.(name|aliases|revision|fingerprint|licence|superseded_by)|"
+    r"mitigator\.(name|label|concept|fingerprint|method)|environment\..*|"
+    r"category|concept|language|scenario|metric|score|task\.(name|family)"
+)
+_STARTS = re.compile(r"run|model\.(name|aliases)|mitigator\.(name|label)")
+"""Names that tables begin a cell with."""
+
+
+def problems(content: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the key of each text that must not be published, and what is wrong with it.
+
+    Parameters
+    ----------
+    content
+        A record or an entry of `submission.json`, as JSON types.
+    key
+        Its key in the record.
+    """
+    if isinstance(content, str):
+        if reason := _problem(key, content):
+            yield key, reason
+    elif isinstance(content, dict):
+        for name, item in content.items():
+            below = f"{key}.{name}" if key else name
+            if reason := _problem("", name):
+                yield f"a key in {key or 'the record'}", reason
+            else:
+                yield from problems(item, below)
+    elif isinstance(content, list | tuple):
+        for item in content:
+            yield from problems(item, key)
+
+
+def hidden(text: str) -> str:
+    """Return the first character of a text that cannot be seen, as `U+200B`; empty if none."""
+    if text.isascii() and text.isprintable():
+        return ""
+    character = next((c for c in text if unicodedata.category(c) in _HIDDEN), None)
+    return "" if character is None else f"U+{ord(character):04X}"
+
+
+@lru_cache(maxsize=100_000)
+def _problem(key: str, text: str) -> str:
+    """Return what is wrong with a text; empty if nothing is."""
+    if match := _PATH.search(text):
+        return f"a path of a machine ('{match[0]}…'); leave the folder out"
+    if key.split(".", 1)[0] in _QUOTED or key == "model.prompts":
+        return ""
+    if code := hidden(text):
+        return f"the character {code}, which cannot be seen; leave it out"
+    if match := _TAG.search(text):
+        return f"'{match[0]}', as in a page or script; leave it out"
+    if _NAMES.fullmatch(key) and len(text) > limits.SUBMITTED_NAME_CHARACTERS:
+        most = limits.SUBMITTED_NAME_CHARACTERS
+        return f"a name of {limits.too_many(len(text), most, 'characters')}"
+    if _STARTS.fullmatch(key) and not text[:1].isalnum():
+        return f"it begins with {text[:1]!r}; a name begins with a letter or digit"
+    if key == "model.url" and not _PAGE.fullmatch(text):
+        return "not the address of a page; https://… is expected"
+    return ""

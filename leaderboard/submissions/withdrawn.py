@@ -16,13 +16,13 @@ from pydantic import Field, model_validator
 
 from harness.errors import suggestion
 from harness.task import yaml_files
-from harness.task.mistakes import KeyPath
-from harness.task.table_schema import Strict
+from harness.task.schema import Strict
+from harness.task.yaml_files import KeyPath
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from harness.leaderboard.claims.reading import Aside, Claims
+    from ..claims.reading import Aside, Claims
 
 NAME = "withdrawn.yaml"
 _COLUMNS = ("id", "file", "model", "fingerprint", "task")
@@ -151,7 +151,7 @@ def apply(claims: Claims, files: Sequence[Path]) -> Claims:
     """
     import polars as pl
 
-    from harness.leaderboard.claims.reading import Aside, Claims
+    from ..claims.reading import Aside, Claims
 
     entries = [entry for file in files for entry in _entries(file)]
     if not entries:
@@ -251,7 +251,7 @@ def _named(entries: Sequence[_Entry]) -> pl.Expr:
 
 def _naming_nothing(entries: Sequence[_Entry], frame: pl.DataFrame) -> Iterator[Aside]:
     """Yield a line on each entry that names no record, model or task that is there."""
-    from harness.leaderboard.claims.reading import Aside
+    from ..claims.reading import Aside
 
     for column in _COLUMNS:
         wanted = [entry for entry in entries if entry.column == column]

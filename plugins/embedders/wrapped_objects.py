@@ -27,7 +27,7 @@ import numpy as np
 
 from harness.embedder import Embedder, Role
 from harness.encode.adapters import ObjectEmbedder
-from harness.encode.code_identity import is_of_user
+from harness.encode.identity import is_of_user
 from harness.errors import UsageError
 
 REFUSED = {

@@ -13,7 +13,7 @@ def harness_engines() -> list[EngineSpec]:
         EngineSpec(name="local", target=f"{here}.local:LocalEngine", summary="in this process"),
         EngineSpec(
             name="devices",
-            target=f"{here}.devices:DevicesEngine",
+            target=f"{here}.driver:DevicesEngine",
             summary="one process a device, for several GPUs or CPU processes",
         ),
         EngineSpec(

@@ -10,21 +10,179 @@ up.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
 import time
+from abc import ABC, abstractmethod
 from collections import Counter, deque
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Generic
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Generic, TypeAlias, TypeVar
 
+from harness import parallel, signals
 from harness.embedder import Embedder
-from harness.encode.batches import split, token_lengths
+from harness.encode import admission
+from harness.encode.batches import (
+    BatchSize,
+    batch_size,
+    encode_batches,
+    split,
+    token_budget,
+    token_lengths,
+)
 from harness.encode.engine import OnDone, Report
-from harness.errors import DiskError, ModelError
+from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, ModelError, UsageError, one_line
+from harness.folders import Place
 from harness.limits import FAILURES_IN_A_ROW
-from harness.plugins.engines import messages
-from harness.plugins.engines.crew import Crew, W
-from harness.plugins.engines.messages import Message, Unit
-from harness.store.store import Store
+from harness.store.store import Store, Writer
+
+from .local import default_device
+
+# What the driver and its workers say to each other: units out; reports and troubles in.
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Texts to encode in one step.
+
+    Parameters
+    ----------
+    texts
+        The texts.
+    suspect
+        Whether the texts may kill the process; earlier vectors are then written first.
+    """
+
+    texts: Sequence[str]
+    suspect: bool = False
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The embedder has been made."""
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """The embedder cannot be made, or the store not be opened, for this reason."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The embedder raised a HarnessError: it cannot encode at all."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Notes:
+    """All vectors are written; the embedder's notes, which are printed when the run ends."""
+
+    lines: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Unwritable:
+    """The store cannot be written, for this reason."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Died:
+    """The worker ended without a word, for this reason; the driver is told by its engine."""
+
+    reason: str
+
+
+Message: TypeAlias = Ready | Unusable | Report | Raised | Notes | Unwritable | Died
+
+
+# What an engine with several workers gives to the loop of `.driver`: its crew and the members.
+
+
+@dataclass(eq=False)
+class Worker(ABC):
+    """A process or an actor, as the loop sees it.
+
+    Parameters
+    ----------
+    slot
+        Its place in the crew.
+    label
+        Its device or node, for messages.
+    units
+        Units that it has; it encodes the first.
+    since
+        When it began with the first.
+    is_ready
+        Whether it has made the embedder.
+    is_proven
+        Whether it has encoded a unit.
+    is_ending
+        Whether it was told that there is no more.
+    """
+
+    slot: int
+    label: str
+    units: deque[Unit] = field(default_factory=deque)
+    since: float = 0.0
+    is_ready: bool = False
+    is_proven: bool = False
+    is_ending: bool = False
+
+    @abstractmethod
+    def send(self, unit: Unit | None) -> None:
+        """Give it a unit; None lets it write its vectors and end. A dead one is given nothing."""
+
+    def has_room(self, unit: Unit) -> bool:
+        """Return whether `send` returns at once although it is busy with another unit."""
+        return True
+
+    @abstractmethod
+    def kill(self) -> None:
+        """End it although it hangs."""
+
+
+W = TypeVar("W", bound=Worker)
+
+
+class Crew(ABC, Generic[W]):
+    """The workers of an engine.
+
+    Attributes
+    ----------
+    size
+        How many there are at most.
+    starts_at_once
+        Whether a worker starts as soon as it is asked for; else it may wait for a free place.
+    """
+
+    size: int
+    starts_at_once: bool = True
+
+    @abstractmethod
+    def open(self, n: int) -> AbstractContextManager[object]:
+        """Prepare for `n` workers; on leaving, let all write what they have, and end them."""
+
+    @abstractmethod
+    def start(self, slot: int) -> W:
+        """Start a worker in one of the places from 0; its first message is `Ready`."""
+
+    @abstractmethod
+    def receive(self, workers: Sequence[W], seconds: float | None) -> Iterable[tuple[W, Message]]:
+        """Return messages, at most one of each worker; none if `seconds` pass without any."""
+
 
 _IN_FLIGHT = 2  # units of a worker
 _LONGEST_WAIT = 3600.0  # seconds; the system calls that wait take no longer than some days
@@ -186,22 +344,22 @@ class _Run(Generic[W]):
     def _handle(self, message: Message, sender: W, current: _Round) -> bool:
         """Handle a worker's message; return whether more messages of it are expected."""
         match message:
-            case messages.Ready():
+            case Ready():
                 sender.is_ready = True
-            case messages.Unusable(reason):
+            case Unusable(reason):
                 self.problem = reason.removeprefix(f"model '{self.name}' ")
                 self.store.notices.append(
                     f"model '{self.name}' is not used on {sender.label}: {self.problem}"
                 )
                 return False
-            case messages.Notes(lines):
+            case Notes(lines):
                 self.store.notices += [f"{sender.label}: {line}" for line in lines]
                 return False
-            case messages.Unwritable(reason):
+            case Unwritable(reason):
                 raise DiskError(reason)
-            case messages.Raised(reason):
+            case Raised(reason):
                 raise ModelError(reason)
-            case messages.Died(reason):
+            case Died(reason):
                 self._count_death(sender, reason, current)
                 return False
             case Report():
@@ -270,3 +428,323 @@ class _Run(Generic[W]):
                 self._count_death(worker, reason, current)
                 if worker.is_proven and current.waiting:
                     workers.append(self.crew.start(worker.slot))
+
+
+# What a worker does: makes the embedder, encodes units, and writes the segments itself.
+#
+# A worker is a process of `.devices` or a Ray actor of `.ray_actors`. Both call an `Encoder`, whose
+# answers are the messages that `.driver` reads.
+
+
+@dataclass(frozen=True)
+class Job:
+    """The encoding of one model into one store.
+
+    Parameters
+    ----------
+    name
+        Name of the model; None if it is given as an object.
+    fingerprint
+        Fingerprint that the worker's embedder must have.
+    place
+        Folder of all stores.
+    device
+        Device of the worker.
+    threads
+        Number of CPU threads.
+    processes
+        Number of workers, which share what a hosted model may be asked.
+    marker
+        File that the worker must find: it proves that the worker sees the folder of the stores.
+    """
+
+    name: str | None
+    fingerprint: str
+    place: Place
+    device: str
+    threads: int
+    processes: int = 1
+    marker: Path | None = None
+
+
+class Encoder:
+    """Encodes the units of a job: `make`, then `encode` for each unit, then `finish`.
+
+    Parameters
+    ----------
+    job
+        The job.
+    embedder
+        The model, if it is given as an object.
+    """
+
+    def __init__(self, job: Job, embedder: Embedder | None = None) -> None:
+        self._job, self._embedder = job, embedder
+        self._left = contextlib.ExitStack()
+        self._store: Store | None = None
+        self._writer: Writer | None = None
+        self._size: BatchSize | None = None
+        self._is_checked = False
+
+    def make(self) -> Ready | Unusable:
+        """Make the embedder, compare it with the one of the driver, and open the store."""
+        try:
+            if self._job.marker is not None and not self._job.marker.exists():
+                raise HarnessError(
+                    f"it does not see the folder '{self._job.place}' of this machine; a store for "
+                    "several machines is a folder that they share, or a bucket"
+                )
+            self._embedder = self._embedder or _embedder(self._job)
+            self._left.callback(getattr(self._embedder, "close", lambda: None))
+            getattr(self._embedder, "share", lambda _: None)(self._job.processes)
+            admission.follow(self._embedder, self._job.place, self._job.fingerprint)
+            own = self._embedder.info.fingerprint
+            if own != self._job.fingerprint:
+                raise ModelError(
+                    "another process made a different model of this name "
+                    f"(fingerprint {own}, expected {self._job.fingerprint})"
+                )
+            self._size = batch_size(self._embedder, self._job.device)
+            self._store = Store(self._job.place, own)
+            self._writer = self._left.enter_context(self._store.writer())
+        except PLUGIN_ERRORS as error:  # a model may raise anything, and a store be out of reach
+            return Unusable(str(error) or type(error).__name__)
+        atexit.register(self._left.close)  # a Ray actor that is ended by SIGTERM writes, too
+        return Ready()
+
+    def encode(self, unit: Unit) -> Report | Raised | Unwritable:
+        """Encode a unit; its vectors are written some time later."""
+        assert self._embedder is not None  # noqa: S101  # `make` was called
+        assert self._store is not None  # noqa: S101
+        assert self._writer is not None  # noqa: S101
+        assert self._size is not None  # noqa: S101
+        if "torch" in sys.modules:
+            torch = sys.modules["torch"]
+            torch.set_num_threads(min(self._job.threads, torch.get_num_threads()))
+        try:
+            if not self._is_checked:
+                admission.admit(self._embedder, self._store, unit.texts)
+                self._is_checked = True
+            if unit.suspect:
+                self._writer.flush()
+            return encode_batches(
+                self._embedder,
+                unit.texts,
+                self._writer,
+                size=self._size,
+                on_done=lambda n: None,
+            )
+        except DiskError as error:
+            return Unwritable(str(error))
+        except HarnessError as error:
+            return Raised(str(error))
+
+    def finish(self) -> Notes | Unwritable:
+        """Write the remaining vectors."""
+        try:
+            self._left.close()
+        except DiskError as error:
+            return Unwritable(str(error))
+        except PLUGIN_ERRORS as error:  # from the embedder's `close`; the vectors are written
+            return Notes((one_line(error),))
+        return Notes(tuple(getattr(self._embedder, "notes", ())))
+
+
+def _embedder(job: Job) -> Embedder:
+    # For libraries that are not imported yet; the user's script may have imported torch already.
+    for variable in ("OMP_NUM_THREADS", "RAYON_NUM_THREADS"):
+        os.environ.setdefault(variable, str(job.threads))
+    from harness.registry.registry import Registry
+
+    assert job.name is not None  # noqa: S101  # else the job comes with an object
+    return Registry().embedder(job.name, device=job.device)
+
+
+# The engine `devices` runs one process a device, each with its own copy of the model.
+#
+# The loop is in `.driver`, the work of a process in `.worker`. Here is how processes are started,
+# heard and ended: each has a pipe.
+
+
+_PIPE_BYTES = 8_000  # of texts that a pipe holds until they are read, on every system
+_GRACE = 5  # seconds that a hanging process has for what it encoded before
+
+
+class DevicesEngine:
+    """Encodes on several devices at once.
+
+    Parameters
+    ----------
+    devices
+        One worker for each device: `["cuda:0", "cuda:1"]`, or `["cpu", "cpu"]` for two processes
+        that share the cores. With a `timeout`, by default the device that a model chooses.
+    timeout
+        Seconds for a batch; a worker that takes longer is ended. None waits.
+
+    Raises
+    ------
+    UsageError
+        If there is no device.
+    """
+
+    def __init__(self, devices: Sequence[str], *, timeout: float | None = None) -> None:
+        if not devices and timeout is not None:
+            devices = [default_device()]
+        if not devices:
+            raise UsageError(
+                "engine 'devices' needs a list of devices, such as cuda:0,cuda:1 or cpu,cpu"
+            )
+        self.devices, self.timeout = tuple(devices), timeout
+
+    def encode(
+        self,
+        embedder: Embedder,
+        texts: Sequence[str],
+        store: Store,
+        *,
+        on_done: OnDone,
+        name: str | None,
+    ) -> Report:
+        """Encode `texts` into the store; see `harness.encode.engine.Engine`.
+
+        Raises
+        ------
+        UsageError
+            If the embedder has no name from which a worker could make its own copy.
+        ModelError
+            If no worker can make the embedder, or it violates the contract of an embedder.
+        DiskError
+            If the store cannot be written.
+        """
+        if name is None:
+            raise UsageError(
+                "engine 'devices' needs a model given by its name, not as an object: "
+                "each process makes its own copy"
+            )
+        job = Job(name, store.fingerprint, store.folder.parent, device="", threads=1)
+        return encode(
+            _Processes(self.devices, job),
+            embedder,
+            texts,
+            store,
+            on_done=on_done,
+            name=name,
+            batch_tokens=min(token_budget(embedder, device) for device in self.devices),
+            timeout=self.timeout,
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class _Process(Worker):
+    """A process of this machine and the pipe to it."""
+
+    process: BaseProcess
+    pipe: Connection
+
+    def send(self, unit: Unit | None) -> None:
+        with contextlib.suppress(OSError):  # a dead process is noticed when it is heard
+            self.pipe.send(unit)
+
+    def has_room(self, unit: Unit) -> bool:
+        # Else this process would wait for a worker that hangs, or that waits for it to be heard.
+        return sum(len(text.encode("utf-8", "replace")) for text in unit.texts) < _PIPE_BYTES
+
+    def kill(self) -> None:
+        self.process.terminate()  # if it can still be interrupted, it writes what it has
+        self.process.join(_GRACE)
+        self.process.kill()
+
+    def cause_of_death(self) -> str:
+        self.process.join(_GRACE)
+        code = self.process.exitcode
+        cause = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+        hint = "" if self.is_ready else "; a script must call it under `if __name__ == '__main__':`"
+        return f"the process for {self.label} died ({cause}){hint}"
+
+
+class _Processes(Crew[_Process]):
+    """One process a device."""
+
+    def __init__(self, devices: Sequence[str], job: Job) -> None:
+        self.devices, self.size = devices, len(devices)
+        self._job = job
+        self._context = multiprocessing.get_context("spawn")  # CUDA does not survive a fork
+        self._started: list[_Process] = []
+
+    @contextlib.contextmanager
+    def open(self, n: int) -> Iterator[None]:
+        self._job = replace(self._job, threads=max(1, parallel.cores() // n), processes=n)
+        self._started = []
+        try:
+            yield
+        finally:
+            for worker in self._started:
+                worker.pipe.close()  # the worker finishes its batch, writes, and ends
+            deadline = time.monotonic() + signals.PATIENCE
+            try:
+                for worker in self._started:
+                    worker.process.join(max(0.0, deadline - time.monotonic()))
+            finally:
+                for worker in self._started:
+                    if worker.process.is_alive():
+                        worker.process.kill()
+                        worker.process.join()
+
+    def start(self, slot: int) -> _Process:
+        own_end, worker_end = self._context.Pipe()
+        job = replace(self._job, device=self.devices[slot])
+        process = self._context.Process(target=work, args=(worker_end, job), daemon=True)
+        process.start()
+        worker_end.close()
+        worker = _Process(slot=slot, label=job.device, process=process, pipe=own_end)
+        self._started.append(worker)
+        return worker
+
+    def receive(
+        self, workers: Sequence[_Process], seconds: float | None
+    ) -> Iterable[tuple[_Process, Message]]:
+        ready = wait([worker.pipe for worker in workers], seconds)
+        for worker in [worker for worker in workers if worker.pipe in ready]:
+            try:
+                message = worker.pipe.recv()
+            except (EOFError, OSError):
+                message = Died(worker.cause_of_death())
+            yield worker, message
+
+
+def work(pipe: Connection, job: Job) -> None:
+    """Encode the units that arrive on `pipe` until it brings None or is closed.
+
+    SIGTERM and SIGHUP, and the end of the parent process, end it after it wrote what it has.
+    """
+    # Ctrl-C reaches the whole process group; the parent process decides when workers end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with signals.raised():
+            parent = multiprocessing.parent_process()
+            if parent is not None and parent.pid is not None:
+                signals.end_with_parent(parent.pid)
+            _work(pipe, Encoder(job))
+    except signals.Terminated as error:
+        sys.exit(error.exit_code)
+
+
+def _work(pipe: Connection, encoder: Encoder) -> None:
+    try:
+        answer: Message = encoder.make()
+        pipe.send(answer)
+        if isinstance(answer, Unusable):
+            return
+        try:
+            while isinstance(unit := pipe.recv(), Unit):
+                answer = encoder.encode(unit)
+                pipe.send(answer)
+                if not isinstance(answer, Report):
+                    break
+        finally:
+            answer = encoder.finish()
+        pipe.send(answer)
+    except (EOFError, OSError):
+        pass  # the parent process closed the pipe or died
+    finally:
+        pipe.close()

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from harness.embedder import Embedder
 from harness.encode import admission
-from harness.encode.batch_size import batch_size
-from harness.encode.batches import encode_batches
+from harness.encode.batches import batch_size, encode_batches
 from harness.encode.engine import OnDone, Report
 from harness.errors import UsageError
 from harness.store.store import Store

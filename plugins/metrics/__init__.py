@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @hookimpl
 def harness_commands(group: click.Group) -> None:
     """Add `harness analogies`."""
-    from harness.plugins.metrics.analogies_command import command
+    from .analogies_command import command
 
     group.add_command(command)
 

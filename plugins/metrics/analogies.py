@@ -15,16 +15,16 @@ import numpy as np
 
 from harness.arrays import Floats, Vectors, unit_rows
 from harness.concept import Concept
-from harness.embedder import Embedder
+from harness.embedder import Embedder, vocabulary_of
 from harness.errors import InvalidOption, NotApplicable, UnknownName
-from harness.plugins.metrics.statistics.analogy_search import (
+
+from .statistics.analogy_search import (
     Repeats,
     distinct_rows,
     find_pairs,
     find_parallelograms,
 )
-from harness.plugins.metrics.word_analogies import EPSILON
-from harness.vocabulary import vocabulary_of
+from .word_analogies import EPSILON
 
 LONGEST = 19  # letters of a word: the paper's words have fewer than 20 characters
 SUGGESTED = 50_000  # frequent words that an unknown word is compared with

@@ -15,9 +15,10 @@ from harness.commands import arguments
 if TYPE_CHECKING:
     from harness.arrays import Vectors
     from harness.embedder import Embedder
-    from harness.plugins.metrics.analogies import Analogy, Equation, Words
-    from harness.plugins.metrics.statistics.analogy_search import Repeats
     from harness.registry.registry import Registry
+
+    from .analogies import Analogy, Equation, Words
+    from .statistics.analogy_search import Repeats
 
 SCORES = {"1": "cosine", "2": "distance"}
 """What the score of an equation is."""
@@ -147,12 +148,13 @@ def _searched(
     options: Options, registry: Registry, embedder: Embedder
 ) -> Iterator[tuple[str, Words, Vectors | None]]:
     """Yield the label of each mitigator, the words under it, and the vector of WORD."""
+    from harness.chain import MitigatedEmbedder
     from harness.errors import UsageError
-    from harness.mitigated_embedder import MitigatedEmbedder
-    from harness.plugins.metrics import analogies
-    from harness.run import debiasing, mitigators
+    from harness.run import debiasing, plan
 
-    chains = mitigators.chains(mitigators.rows(options.mitigators), registry)
+    from . import analogies
+
+    chains = plan.chains(plan.rows(options.mitigators), registry)
     name = arguments.concept_or_none(options.concept)
     concept = registry.concept(name) if name else None
     if options.neutral and concept is None:

@@ -14,13 +14,13 @@ from scipy.stats import binomtest
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import intervals
-from harness.plugins.metrics.statistics.association import association_samples
-from harness.plugins.metrics.statistics.attribute_contrast import AttributeContrast
-from harness.plugins.metrics.statistics.contributions import to_auc
-from harness.plugins.metrics.statistics.pair_components import NO_OVERLAP
-from harness.plugins.metrics.statistics.target_shuffles import PERMUTATIONS
 from harness.scores import Interval, Samples, Scale, Score
+
+from .statistics import intervals
+from .statistics.association import AttributeContrast, association_samples
+from .statistics.concept_scores import NO_OVERLAP
+from .statistics.intervals import to_auc
+from .statistics.nulls import SHUFFLES
 
 Scenario = Literal["neutral", "debiasing", "positive", "negative"]
 Reading = Literal["table-1", "printed"]
@@ -63,7 +63,7 @@ def association_test(
     reading: Reading = "table-1",
     confidence: float = intervals.CONFIDENCE,
     paired_targets: bool = False,
-    permutations: int = PERMUTATIONS,
+    permutations: int = SHUFFLES,
     resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
     clusters: Mapping[str, intervals.Codes] | None = None,

@@ -8,12 +8,15 @@ import numpy as np
 
 from harness.arrays import Floats, Reals
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import concept_nulls, concept_scores, intervals
-from harness.plugins.metrics.statistics.concept_scores import Direction
-from harness.plugins.metrics.statistics.concept_search import along_a_component
-from harness.plugins.metrics.statistics.pair_components import components_of
-from harness.plugins.metrics.statistics.weighted import auc
 from harness.scores import Score
+
+from .statistics import concept_scores, intervals
+from .statistics.concept_scores import (
+    Direction,
+    along_a_component,
+    components_of,
+)
+from .statistics.intervals import auc
 
 
 @metric(
@@ -32,7 +35,7 @@ def concept_direction(
     projections: int = 10_000,
     confidence: float = intervals.CONFIDENCE,
     resamples: int = intervals.RESAMPLES,
-    null_draws: int = concept_nulls.DRAWS,
+    null_draws: int = concept_scores.DRAWS,
     rng: np.random.Generator,
     clusters: Mapping[str, intervals.Codes] | None = None,
     texts: Mapping[str, Sequence[str]] | None = None,

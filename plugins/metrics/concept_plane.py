@@ -13,13 +13,18 @@ import numpy as np
 
 from harness.arrays import Floats, Reals
 from harness.metrics import metric
-from harness.plugins.metrics.concept_direction import find_direction
-from harness.plugins.metrics.statistics import concept_nulls, concept_scores, intervals
-from harness.plugins.metrics.statistics.concept_nulls import Pool, held_out
-from harness.plugins.metrics.statistics.concept_scores import Direction
-from harness.plugins.metrics.statistics.concept_search import along_a_component, in_a_plane
-from harness.plugins.metrics.statistics.pair_components import components_of
 from harness.scores import Score
+
+from .concept_direction import find_direction
+from .statistics import concept_scores, intervals
+from .statistics.concept_scores import (
+    Direction,
+    Pool,
+    along_a_component,
+    components_of,
+    held_out,
+    in_a_plane,
+)
 
 
 @metric(
@@ -38,7 +43,7 @@ def concept_plane(
     projections: int = 10_000,
     confidence: float = intervals.CONFIDENCE,
     resamples: int = intervals.RESAMPLES,
-    null_draws: int = concept_nulls.DRAWS,
+    null_draws: int = concept_scores.DRAWS,
     rng: np.random.Generator,
     clusters: Mapping[str, intervals.Codes] | None = None,
     texts: Mapping[str, Sequence[str]] | None = None,

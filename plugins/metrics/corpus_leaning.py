@@ -11,9 +11,10 @@ import numpy as np
 from harness.arrays import Floats, Reals, cosines
 from harness.errors import InvalidOption, NotApplicable
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import intervals, nulls
-from harness.plugins.metrics.statistics.weighted import pearson
 from harness.scores import Interval, Null, Samples, Scale, Score
+
+from .statistics import intervals, nulls
+from .statistics.intervals import pearson
 
 EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes them by 2e-7
 

@@ -10,21 +10,20 @@ from scipy.special import gammaln
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.drawings import word_projections
-from harness.plugins.metrics.statistics import intervals
-from harness.plugins.metrics.statistics.nulls import DRAWS
-from harness.plugins.metrics.statistics.pair_components import (
+from harness.scores import Null, Samples, Scale, Score
+
+from .drawings import figures
+from .statistics import intervals
+from .statistics.concept_scores import (
+    DIRECTIONS,
     EQUAL_SIDES,
     NO_OVERLAP,
     Subspace,
-    pair_components,
-)
-from harness.plugins.metrics.statistics.random_directions import (
-    DIRECTIONS,
     mean_over_others,
+    pair_components,
     random_directions,
 )
-from harness.scores import Null, Samples, Scale, Score
+from .statistics.nulls import DRAWS
 
 
 @metric(
@@ -129,7 +128,7 @@ def direct_bias(
         confidence=confidence,
         bounds=(0, 1),
     )
-    views = word_projections.views(texts, "neutral", cosines)
+    views = figures.views(texts, "neutral", cosines)
     value, null = float(values.mean()), _null(neutral, c, null_draws, rng)
     floor = None if null is None else float(np.mean(null.values))
     return Score(

@@ -6,14 +6,15 @@ import numpy as np
 
 from harness.arrays import Floats, Reals
 from harness.metrics import metric
-from harness.plugins.metrics.drawings import concept_figures
-from harness.plugins.metrics.statistics.pair_components import (
+from harness.scores import Samples, Scale, Score
+
+from .drawings import figures
+from .statistics.concept_scores import (
     EQUAL_SIDES,
     Components,
     pair_components,
     unit_differences,
 )
-from harness.scores import Samples, Scale, Score
 
 TOP = 10
 """Components in the details and in the figure."""
@@ -70,7 +71,7 @@ def direction_agreement(
         undefined = Score(float("nan"), n=len(pairs_1), reason=EQUAL_SIDES)
         return {"cosine": undefined, "explained": undefined, "explained_other": undefined}
     tops = {"components": _top(own), "other_components": _top(other)}
-    figure = concept_figures.components(
+    figure = figures.components(
         {f"{len(pairs_1)} pairs": tops["components"],
          f"{len(other_1)} other pairs": tops["other_components"]}
     )  # fmt: skip

@@ -9,10 +9,10 @@ import numpy as np
 
 from harness.arrays import Reals, cosines
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import intervals, word_sets
-from harness.plugins.metrics.statistics.contributions import to_spearman
-from harness.plugins.metrics.statistics.weighted import spearman
 from harness.scores import Samples, Scale, Score
+
+from .statistics import association, intervals
+from .statistics.intervals import spearman, to_spearman
 
 INPUTS = ("targets_1", "targets_2", "attributes")
 
@@ -80,12 +80,12 @@ def ect(
     arrays = (targets_1, targets_2, attributes)
     details = {"unit_length": unit_length}
     n = len(attributes)
-    reason = word_sets.empty(dict(zip(INPUTS, arrays, strict=True)))
+    reason = association.empty(dict(zip(INPUTS, arrays, strict=True)))
     if reason is None and n < 3:
         reason = "fewer than three attributes"
     if reason:
         return Score(float("nan"), n=n, reason=reason, details=details)
-    means = [word_sets.rows(array, unit_length=unit_length).mean(axis=0) for array in arrays[:2]]
+    means = [association.rows(array, unit_length=unit_length).mean(axis=0) for array in arrays[:2]]
     cosines_1, cosines_2 = cosines(np.stack(means), attributes)
     value = float(spearman(cosines_1, cosines_2)[0])
     if np.isnan(value):

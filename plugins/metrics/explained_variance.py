@@ -6,13 +6,14 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import metric
-from harness.plugins.metrics.drawings import concept_figures
-from harness.plugins.metrics.statistics.pair_components import (
+from harness.scores import Null, Samples, Scale, Score
+
+from .drawings import figures
+from .statistics.concept_scores import (
     EQUAL_SIDES,
     pair_components,
     unit_differences,
 )
-from harness.scores import Null, Samples, Scale, Score
 
 ROUNDING = 1e-9  # of a share: a random draw equal up to rounding counts as a hit
 
@@ -92,7 +93,7 @@ def explained_variance(
     along = differences @ components.vectors[0]
     shares = np.where(differences.any(axis=1), along**2, np.nan)
     samples = [Samples(("pairs_1", "pairs_2"), shares, {"cosine": along})]
-    figure = concept_figures.components({name.replace("_", " "): v for name, v in details.items()})
+    figure = figures.components({name.replace("_", " "): v for name, v in details.items()})
     return Score(
         value,
         p_value=p_value,

@@ -11,15 +11,20 @@ import numpy as np
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import intervals, nulls
-from harness.plugins.metrics.statistics.contributions import to_spearman
-from harness.plugins.metrics.statistics.pair_components import (
+from harness.scores import Null, Samples, Scale, Score
+
+from .statistics import intervals, nulls
+from .statistics.concept_scores import (
     EQUAL_SIDES,
     NO_OVERLAP,
     pair_components,
 )
-from harness.plugins.metrics.statistics.weighted import correlation_p_value, midranks, spearman
-from harness.scores import Null, Samples, Scale, Score
+from .statistics.intervals import (
+    correlation_p_value,
+    midranks,
+    spearman,
+    to_spearman,
+)
 
 Grammar: TypeAlias = Literal["lda", "means", "none"]
 FEWEST = 3  # occupations whose ranks say something

@@ -11,9 +11,10 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import intervals, nulls
-from harness.plugins.metrics.statistics.intervals import Codes
 from harness.scores import Null, Samples, Scale, Score
+
+from .statistics import intervals, nulls
+from .statistics.intervals import Codes
 
 FEWEST = 3  # groups whose standard deviation says something
 EQUAL = 1e-6  # pleasantness that differs by less is equal: the batch size changes cosines by 2e-7

@@ -11,14 +11,16 @@ import numpy.typing as npt
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import metric
-from harness.plugins.metrics.statistics.nulls import DRAWS
-from harness.plugins.metrics.statistics.pair_components import (
+from harness.scores import Null, Samples, Scale, Score
+
+from .statistics.concept_scores import (
+    DIRECTIONS,
     EQUAL_SIDES,
     Subspace,
     pair_components,
+    random_directions,
 )
-from harness.plugins.metrics.statistics.random_directions import DIRECTIONS, random_directions
-from harness.scores import Null, Samples, Scale, Score
+from .statistics.nulls import DRAWS
 
 
 @metric(

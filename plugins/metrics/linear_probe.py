@@ -16,8 +16,10 @@ from threadpoolctl import threadpool_limits
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import intervals
-from harness.plugins.metrics.statistics.classifying import (
+from harness.scores import Scale, Score
+
+from .statistics import intervals
+from .statistics.senteval import (
     Codes,
     accuracy,
     codes,
@@ -25,7 +27,6 @@ from harness.plugins.metrics.statistics.classifying import (
     seen,
     too_few_texts,
 )
-from harness.scores import Scale, Score
 
 GRID = (0.1, 1.0, 10.0, 100.0)
 FEWEST = 4  # texts of a label, so that each inner fold has one

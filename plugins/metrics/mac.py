@@ -8,8 +8,9 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import intervals, word_sets
 from harness.scores import Samples, Scale, Score
+
+from .statistics import association, intervals
 
 
 @metric(
@@ -83,16 +84,16 @@ def mac(
     }
     sets = {name: array for name, array in (targets | attributes).items() if array is not None}
     n = sum(len(sets[name]) for name in targets if name in sets)
-    if reason := word_sets.empty(sets):
+    if reason := association.empty(sets):
         return Score(float("nan"), n=n, reason=reason)
     units = [unit_rows(array) for array in sets.values()]
     split = sum(name in sets for name in targets)
 
     def distances(*counts: Floats) -> Floats:
         drawn = np.hstack(counts[:split])
-        t = word_sets.means(drawn, np.vstack(units[:split]))
+        t = association.means(drawn, np.vstack(units[:split]))
         pairs = zip(counts[split:], units[split:], strict=True)
-        a = np.mean([word_sets.means(count, unit) for count, unit in pairs], axis=0)
+        a = np.mean([association.means(count, unit) for count, unit in pairs], axis=0)
         mean: Floats = 1 - np.einsum("bd,bd->b", t, a)
         return mean
 

@@ -9,22 +9,23 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.drawings import word_projections
-from harness.plugins.metrics.statistics import intervals
-from harness.plugins.metrics.statistics.contributions import to_spearman
-from harness.plugins.metrics.statistics.nulls import DRAWS, LABELS, shuffled_correlations
-from harness.plugins.metrics.statistics.pair_components import (
+from harness.scores import Null, Samples, Scale, Score
+
+from .drawings import figures as drawn
+from .statistics import intervals
+from .statistics.concept_scores import (
     EQUAL_SIDES,
     NO_OVERLAP,
     Subspace,
     pair_components,
 )
-from harness.plugins.metrics.statistics.weighted import (
+from .statistics.intervals import (
     correlation_p_value,
     midranks,
     spearman,
+    to_spearman,
 )
-from harness.scores import Null, Samples, Scale, Score
+from .statistics.nulls import DRAWS, LABELS, shuffled_correlations
 
 
 @metric(
@@ -119,10 +120,10 @@ def occupation_projection(
     value = float(spearman(projections, y)[0])
     if np.isnan(value):
         return Score(value, n=len(y), reason="all ratings or all projections are equal")
-    views = word_projections.views(texts, "occupations", projections)
+    views = drawn.views(texts, "occupations", projections)
     figures = dict(views.figures)
     if texts is not None:
-        figures["ratings"] = word_projections.against_ratings(
+        figures["ratings"] = drawn.against_ratings(
             projections, y, texts["occupations"], spearman=value
         )
     interval = intervals.jackknife_interval(

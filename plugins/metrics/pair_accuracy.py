@@ -8,10 +8,11 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import metric
-from harness.plugins.metrics.drawings import concept_figures
-from harness.plugins.metrics.statistics import intervals, nulls
-from harness.plugins.metrics.statistics.pair_components import NO_OVERLAP
 from harness.scores import Null, Samples, Scale, Score
+
+from .drawings.figures import accuracies as accuracies_figure
+from .statistics import intervals, nulls
+from .statistics.concept_scores import NO_OVERLAP
 
 
 @metric(
@@ -116,7 +117,7 @@ def pair_accuracy(
         names = list(zip(texts["pairs_1"], texts["pairs_2"], strict=True))
         accuracies = zip(names, by_pair.tolist(), strict=True)
         tables["pairs"] = [{"first": x, "second": y, "accuracy": a} for (x, y), a in accuracies]
-        figures["pairs"] = concept_figures.accuracies([f"{x} : {y}" for x, y in names], by_pair)
+        figures["pairs"] = accuracies_figure([f"{x} : {y}" for x, y in names], by_pair)
     shares = [share * (m + k) / (2 * len(share)) for share in by_word]  # both sides weigh the same
     return Score(
         float(by_pair.mean()),

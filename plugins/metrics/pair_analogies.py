@@ -15,14 +15,15 @@ import numpy.typing as npt
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import metric
-from harness.plugins.metrics.drawings import concept_figures
-from harness.plugins.metrics.statistics.analogy_search import (
+from harness.scores import Samples, Scale, Score
+
+from .drawings import figures
+from .statistics.analogy_search import (
     Repeats,
     Rows,
     distinct_rows,
     find_pairs,
 )
-from harness.scores import Samples, Scale, Score
 
 Rating = Literal["stereotyped", "appropriate", "both", "neither", "unrated"]
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -170,7 +171,7 @@ def pair_analogies(
         stereotyped,
         details=details,
         tables={"pairs": rows},
-        figures={"ratings": concept_figures.rated_analogies(drawn)},
+        figures={"ratings": figures.rated_analogies(drawn)},
     )
     return {
         "stereotyped": stereotyped,

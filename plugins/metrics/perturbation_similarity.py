@@ -11,9 +11,11 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, cosines
 from harness.metrics import metric
-from harness.plugins.metrics.drawings.similarity_heatmap import distinct_words, similarity_heatmap
-from harness.plugins.metrics.statistics import intervals
-from harness.plugins.metrics.statistics.within_groups import (
+from harness.scores import Interval, Samples, Scale, Score
+
+from .drawings.figures import distinct_words, similarity_heatmap
+from .statistics import intervals
+from .statistics.within_groups import (
     Groups,
     PairMeans,
     WithinGroups,
@@ -21,7 +23,6 @@ from harness.plugins.metrics.statistics.within_groups import (
     mean_between,
     within_groups,
 )
-from harness.scores import Interval, Samples, Scale, Score
 
 EQUAL = 1e-6  # cosines that differ by less are equal
 MOST_SHOWN = 60  # rows of a figure; more are not legible

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import intervals
-from harness.plugins.metrics.statistics.contributions import to_pearson, to_spearman
-from harness.plugins.metrics.statistics.weighted import pearson, spearman
 from harness.scores import Interval, Samples, Scale, Score
+
+from .statistics import intervals
+from .statistics.intervals import pearson, spearman, to_pearson, to_spearman
 
 Contribution: TypeAlias = Callable[[Floats, Floats], Floats]
 Correlation: TypeAlias = Callable[..., Floats]

@@ -10,9 +10,10 @@ import numpy as np
 from harness.arrays import Floats, Reals, paired_cosines
 from harness.errors import NotApplicable
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import intervals
-from harness.plugins.metrics.stereotype_choice import EQUAL
 from harness.scores import Samples, Scale, Score
+
+from .statistics import intervals
+from .stereotype_choice import EQUAL
 
 
 @metric(

@@ -15,10 +15,12 @@ import numpy as np
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import intervals, nulls
-from harness.plugins.metrics.statistics.contributions import to_pearson
-from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES
-from harness.plugins.metrics.statistics.separability import (
+from harness.scores import Samples, Scale, Score
+
+from .statistics import intervals, nulls
+from .statistics.concept_scores import EQUAL_SIDES
+from .statistics.intervals import pearson, to_pearson
+from .statistics.separability import (
     Classifier,
     Indices,
     Shuffle,
@@ -28,8 +30,6 @@ from harness.plugins.metrics.statistics.separability import (
     positive_neighbour_shares,
     two_clusters,
 )
-from harness.plugins.metrics.statistics.weighted import pearson
-from harness.scores import Samples, Scale, Score
 
 SCORES = ("clustering", "neighbours", "recoverability")
 

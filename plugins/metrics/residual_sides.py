@@ -13,9 +13,11 @@ import numpy as np
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import nulls
-from harness.plugins.metrics.statistics.intervals import Codes
-from harness.plugins.metrics.statistics.separability import (
+from harness.scores import Null, Samples, Scale, Score
+
+from .statistics import nulls
+from .statistics.intervals import Codes
+from .statistics.separability import (
     Classifier,
     Indices,
     Shuffle,
@@ -24,7 +26,6 @@ from harness.plugins.metrics.statistics.separability import (
     nearest_in_other_groups,
     two_clusters,
 )
-from harness.scores import Null, Samples, Scale, Score
 
 SIDES = ("side_1", "side_2")
 SCORES = ("recoverability", "neighbours", "clustering")

@@ -13,16 +13,17 @@ import numpy.typing as npt
 from harness.arrays import Floats, Mask, Reals, cosines
 from harness.errors import InvalidOption
 from harness.metrics import metric
-from harness.plugins.metrics.drawings.ranking_views import ranking_table, retrieval_heatmap
-from harness.plugins.metrics.statistics import exposure, group_gap, intervals, nulls
-from harness.plugins.metrics.statistics.ranking import (
+from harness.scores import Interval, Samples, Scale, Score
+
+from .drawings.ranking_views import ranking_table, retrieval_heatmap
+from .statistics import exposure, intervals, nulls
+from .statistics.exposure import (
     Ranked,
     Ranking,
     dynamic_k,
     dynamic_k_symmetric,
     plain,
 )
-from harness.scores import Interval, Samples, Scale, Score
 
 Codes = npt.NDArray[np.integer[Any]]
 Statistic = Callable[[Floats], Floats]
@@ -166,10 +167,10 @@ def retrieval(
         details={"retrieved": float(n_retrieved.mean()), "k": k},
     )
     counts = {"hits": n_hits, "relevant": n_relevant, "retrieved": n_retrieved}
-    by_group = group_gap.Groups(
+    by_group = exposure.Groups(
         hits, relevant, similarities, codes, np.asarray(document_topics), names
     )
-    gap_of = partial(group_gap.gap, score, by_group, draws=null_draws, rng=rng)
+    gap_of = partial(exposure.gap, score, by_group, draws=null_draws, rng=rng)
     gap = gap_of("exposure", exposure.discounts(ranked))
     labels = [names[code] for code in codes.tolist()]
     query_sets = {"queries": queries, "queries_1": queries_1, "queries_2": queries_2}

@@ -9,8 +9,9 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import intervals, nulls, word_sets
 from harness.scores import Null, Samples, Scale, Score
+
+from .statistics import association, intervals, nulls
 
 TARGETS = ("targets_1", "targets_2")
 
@@ -100,7 +101,7 @@ def ripa(
     if attributes_2 is not None:
         attribute_sets["attributes_2"] = attributes_2
     arrays = {"targets_1": targets_1, "targets_2": targets_2} | attribute_sets
-    reason = word_sets.empty(arrays)
+    reason = association.empty(arrays)
     if reason is None and len(targets_1) != len(targets_2):
         reason = (
             f"{len(targets_1)} first words and {len(targets_2)} second words do not form pairs; "
@@ -108,7 +109,7 @@ def ripa(
         )
     if reason:
         return Score(float("nan"), n=len(targets_1), reason=reason, details=details)
-    x, y, *sets = (word_sets.rows(array, unit_length=unit_length) for array in arrays.values())
+    x, y, *sets = (association.rows(array, unit_length=unit_length) for array in arrays.values())
     between = x - y
     squares = np.einsum("nd,nd->n", between, between)
     # The difference of equal float32 vectors may be rounding.
@@ -120,9 +121,9 @@ def ripa(
     directions = between[spans] / np.sqrt(squares[spans, None])
 
     def associations(pairs: Floats, *of_sets: Floats) -> Floats:
-        mean = word_sets.means(pairs, directions)
+        mean = association.means(pairs, directions)
         sides = zip(of_sets, sets, strict=True)
-        middles = [word_sets.means(counts, rows) for counts, rows in sides]
+        middles = [association.means(counts, rows) for counts, rows in sides]
         between = middles[0] - middles[1] if len(middles) > 1 else middles[0]
         products: Floats = np.einsum("bd,bd->b", mean, between)
         return products

@@ -9,8 +9,9 @@ import numpy as np
 
 from harness.arrays import Floats, Mask, Reals, unit_rows
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import intervals, nulls, word_sets
 from harness.scores import Null, Samples, Scale, Score
+
+from .statistics import association, intervals, nulls
 
 Distance = Literal["norm", "cos"]
 EQUAL = 1e-9  # standard deviation of distances that is rounding
@@ -106,9 +107,9 @@ def rnd(
         arrays["attributes_2"] = attributes_2
     details = {"distance": distance, "unit_length": unit_length}
     n = sum(len(array) for array in list(arrays.values())[2:])
-    if reason := word_sets.empty(arrays):
+    if reason := association.empty(arrays):
         return Score(float("nan"), n=n, reason=reason, details=details)
-    x, y, *sets = (word_sets.rows(array, unit_length=unit_length) for array in arrays.values())
+    x, y, *sets = (association.rows(array, unit_length=unit_length) for array in arrays.values())
     delta = _norms if distance == "norm" else _cosines
 
     spread = np.concatenate([delta(np.vstack([x, y]), a).ravel() for a in sets]).std()
@@ -117,7 +118,7 @@ def rnd(
         return Score(float("nan"), n=n, reason=reason, without_difference=0.0, details=details)
 
     def differences(*counts: Floats) -> Floats:
-        mu_1, mu_2 = word_sets.means(counts[0], x), word_sets.means(counts[1], y)
+        mu_1, mu_2 = association.means(counts[0], x), association.means(counts[1], y)
         of_sets = []
         for count, a in zip(counts[2:], sets, strict=True):
             by_attribute = delta(mu_1, a) - delta(mu_2, a)
@@ -181,7 +182,7 @@ def _of_shuffled_targets(
 ) -> Floats:
     """Return the (draws,) differences of the attributes' distances from two random sets' means."""
     means = [
-        word_sets.means(members.astype(np.float64), targets) for members in (in_first, ~in_first)
+        association.means(members.astype(np.float64), targets) for members in (in_first, ~in_first)
     ]
     return np.asarray((delta(means[0], attributes) - delta(means[1], attributes)).mean(axis=1))
 

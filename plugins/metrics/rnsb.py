@@ -13,8 +13,9 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from harness.arrays import Floats, Reals
 from harness.errors import InvalidOption
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import logistic, nulls, word_sets
 from harness.scores import Null, Samples, Scale, Score
+
+from .statistics import association, nulls, separability
 
 Indices: TypeAlias = npt.NDArray[np.integer[Any]]
 """(n,) row numbers of the attributes."""
@@ -148,7 +149,7 @@ def rnsb(
     }
     sets = {name: array for name, array in named.items() if array is not None}
     n = sum(map(len, sets.values()))
-    reason = word_sets.empty(sets | {"attributes_1": attributes_1, "attributes_2": attributes_2})
+    reason = association.empty(sets | {"attributes_1": attributes_1, "attributes_2": attributes_2})
     a, b = len(attributes_1), len(attributes_2)
     if reason is None and n < 2:
         reason = "fewer than two target words"
@@ -158,8 +159,8 @@ def rnsb(
     if reason:
         undefined = Score(float("nan"), n=n, reason=reason)
         return {"divergence": undefined, "gap": undefined}
-    targets = [word_sets.rows(array, unit_length=unit_length) for array in sets.values()]
-    x = word_sets.rows(np.vstack([attributes_1, attributes_2]), unit_length=unit_length)
+    targets = [association.rows(array, unit_length=unit_length) for array in sets.values()]
+    x = association.rows(np.vstack([attributes_1, attributes_2]), unit_length=unit_length)
     negative = np.repeat([0, 1], [a, b])
     runs = [
         _run(x, negative, np.vstack(targets), train, test)
@@ -189,7 +190,7 @@ def rnsb(
         samples=[Samples(name, terms, {"negative": means}) for name, terms, means in parts],
     )
     of_set = np.repeat(np.arange(len(targets)), [len(array) for array in targets])
-    relabelled = logistic.with_shuffled_labels(
+    relabelled = separability.with_shuffled_labels(
         x,
         negative,
         np.vstack(targets),

@@ -9,8 +9,9 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import intervals, nulls, word_sets
 from harness.scores import Null, Samples, Scale, Score
+
+from .statistics import association, intervals, nulls
 
 SCORES: dict[str, tuple[float, float]] = {
     "magnitude": (0, 1),
@@ -122,7 +123,7 @@ def same(
     sets = {name: array for name, array in (targets | attributes).items() if array is not None}
     split = sum(name in sets for name in targets)
     n = sum(len(sets[name]) for name in targets if name in sets)
-    if reason := word_sets.empty(sets):
+    if reason := association.empty(sets):
         return {name: Score(float("nan"), n=n, reason=reason) for name in SCORES}
     units = [unit_rows(array) for array in sets.values()]
     words, groups = np.vstack(units[:split]), units[split:]
@@ -134,7 +135,7 @@ def same(
     everything = np.ones((1, n))
 
     def of_resamples(name: str, *counts: Floats) -> Floats:
-        means = [word_sets.means(*drawn) for drawn in zip(counts[split:], groups, strict=True)]
+        means = [association.means(*drawn) for drawn in zip(counts[split:], groups, strict=True)]
         return _summary(name, _bias(words, means), np.hstack(counts[:split]))
 
     ends = {
@@ -219,7 +220,7 @@ def _shuffled_means(
         labels += [i] * len(distinct)
     drawn = rng.permuted(np.tile(labels, (draws, 1)), axis=1)[:, np.concatenate(unit)]
     words = np.vstack(groups)
-    return [word_sets.means((drawn == i).astype(float), words) for i in range(len(groups))]
+    return [association.means((drawn == i).astype(float), words) for i in range(len(groups))]
 
 
 def _samples(

@@ -11,10 +11,11 @@ import numpy as np
 from harness.arrays import Floats, Reals, paired_cosines
 from harness.errors import InvalidOption, NotApplicable
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import intervals, nulls
-from harness.plugins.metrics.statistics.intervals import Codes
-from harness.plugins.metrics.statistics.places import UnitMeans, places
 from harness.scores import Null, Samples, Scale, Score
+
+from .statistics import intervals, nulls
+from .statistics.exposure import UnitMeans, places
+from .statistics.intervals import Codes
 
 Statistic: TypeAlias = Callable[[Floats], Floats]
 LEVEL = 0.05

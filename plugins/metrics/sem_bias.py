@@ -9,8 +9,9 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines, unit_rows
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import intervals, nulls
 from harness.scores import Null, Samples, Scale, Score
+
+from .statistics import intervals, nulls
 
 KINDS = ("definition", "stereotype", "none")
 SCORES = (*KINDS, "preference")

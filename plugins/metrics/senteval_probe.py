@@ -15,8 +15,10 @@ import numpy.typing as npt
 from harness.arrays import Floats, Reals
 from harness.errors import InvalidOption
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import intervals, senteval
-from harness.plugins.metrics.statistics.classifying import (
+from harness.scores import Scale, Score
+
+from .statistics import intervals, senteval
+from .statistics.senteval import (
     Codes,
     accuracy,
     codes,
@@ -24,7 +26,6 @@ from harness.plugins.metrics.statistics.classifying import (
     seen,
     too_few_texts,
 )
-from harness.scores import Scale, Score
 
 
 @metric(

@@ -8,9 +8,10 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import intervals
-from harness.plugins.metrics.statistics.correlations import correlation_scores
 from harness.scores import Scale, Score
+
+from .statistics import intervals
+from .statistics.correlations import correlation_scores
 
 
 @metric(

@@ -13,10 +13,10 @@ import numpy as np
 from harness.arrays import Floats, Reals, cosines, paired_cosines
 from harness.errors import NotApplicable
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import intervals, nulls
-from harness.plugins.metrics.statistics.intervals import Codes, units_of
-from harness.plugins.metrics.statistics.weighted import pearson
 from harness.scores import Interval, Null, Samples, Scale, Score
+
+from .statistics import intervals, nulls
+from .statistics.intervals import Codes, pearson, units_of
 
 EQUAL = 1e-6  # gaps that differ by less are equal: the batch size changes cosines by 2e-7
 ROUNDING = 1e-12  # statistics whose relative differences are smaller are equal

@@ -19,9 +19,10 @@ from sklearn.svm import LinearSVC
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import metric
-from harness.plugins.metrics.drawings import concept_figures
-from harness.plugins.metrics.drawings.plotly_parts import Figure
 from harness.scores import Samples, Scale, Score
+
+from .drawings import figures
+from .drawings.figures import Figure
 
 SHOWN = 60  # words of each part of the figure, as many as can be read
 FREQUENT = 2_000  # words that the figure's other words are chosen from
@@ -197,7 +198,7 @@ def _map(
     parts = {"seeds": np.flatnonzero(seed)[:SHOWN], "other words": spread}
     words = texts["words"]
     pole_1, pole_2 = texts["pole_1"][0], texts["pole_2"][0]
-    return concept_figures.margins(
+    return figures.margins(
         {
             name: ([words[i] for i in rows], projections[rows], margins[rows])
             for name, rows in parts.items()

@@ -13,10 +13,11 @@ from threadpoolctl import threadpool_limits
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.linear_probe import MAX_ITERATIONS, deal
-from harness.plugins.metrics.statistics import intervals, nulls
-from harness.plugins.metrics.statistics.classifying import Codes
 from harness.scores import Null, Samples, Scale, Score
+
+from .linear_probe import MAX_ITERATIONS, deal
+from .statistics import intervals, nulls
+from .statistics.senteval import Codes
 
 FEWEST_OF_A_GROUP = 3
 """Items of a group in a class whose true positive rate says something."""

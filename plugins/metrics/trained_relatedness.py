@@ -15,12 +15,12 @@ import numpy as np
 from harness.arrays import Floats, Reals
 from harness.errors import InvalidOption
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import intervals
-from harness.plugins.metrics.statistics.adam import Schedule, train
-from harness.plugins.metrics.statistics.classifying import pair_features
-from harness.plugins.metrics.statistics.correlations import correlation_scores
-from harness.plugins.metrics.statistics.weighted import pearson
 from harness.scores import Scale, Score
+
+from .statistics import intervals
+from .statistics.correlations import correlation_scores
+from .statistics.intervals import pearson
+from .statistics.senteval import Schedule, pair_features, train
 
 if TYPE_CHECKING:
     import torch

@@ -11,10 +11,10 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import intervals
-from harness.plugins.metrics.statistics.contributions import to_auc
-from harness.plugins.metrics.statistics.weighted import auc
 from harness.scores import Samples, Scale, Score
+
+from .statistics import intervals
+from .statistics.intervals import auc, to_auc
 
 
 @metric(

@@ -12,8 +12,9 @@ from scipy.stats import binomtest
 from harness.arrays import Floats, Reals, cosines, paired_cosines
 from harness.errors import NotApplicable
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import intervals, nulls
 from harness.scores import Null, Samples, Scale, Score
+
+from .statistics import intervals, nulls
 
 FLIPS = 10_000  # largest number of sign flips that are all counted, and number of random ones
 EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes them by 2e-7

@@ -9,18 +9,20 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import intervals, nulls, partitions, word_sets
-from harness.plugins.metrics.statistics.association import (
+from harness.scores import Null, Scale, Score
+
+from .statistics import intervals, nulls
+from .statistics.association import (
     SIGNIFICANT,
     association_samples,
     deviation_of,
     differential_association,
     effect_size,
+    empty,
     resampled_associations,
     resampled_effect_sizes,
 )
-from harness.plugins.metrics.statistics.without_one import without_one
-from harness.scores import Null, Scale, Score
+from .statistics.intervals import without_one
 
 EXACT_IN_JSON = 2**53  # JSON readers may round larger integers
 SCORES = ("association", "effect_size")
@@ -53,10 +55,10 @@ def weat(
     attributes_2: Reals,
     *,
     ddof: int = 1,
-    alternative: partitions.Alternative = "two-sided",
-    permute: partitions.Unit = "clusters",
-    exact_limit: int = partitions.EXACT_LIMIT,
-    permutations: int = partitions.PERMUTATIONS,
+    alternative: nulls.Alternative = "two-sided",
+    permute: nulls.Unit = "clusters",
+    exact_limit: int = nulls.EXACT_LIMIT,
+    permutations: int = nulls.PERMUTATIONS,
     confidence: float = intervals.CONFIDENCE,
     resamples: int = intervals.RESAMPLES,
     null_draws: int = nulls.DRAWS,
@@ -145,7 +147,7 @@ def weat(
     """
     arrays = (targets_1, targets_2, attributes_1, attributes_2)
     n = len(targets_1) + len(targets_2)
-    if reason := word_sets.empty(dict(zip(INPUTS, arrays, strict=True))):
+    if reason := empty(dict(zip(INPUTS, arrays, strict=True))):
         return {name: Score(float("nan"), n=n, reason=reason) for name in SCORES}
     s_1 = differential_association(targets_1, attributes_1, attributes_2)
     s_2 = differential_association(targets_2, attributes_1, attributes_2)
@@ -157,7 +159,7 @@ def weat(
         return dict.fromkeys(SCORES, missing)
     codes = intervals.codes_of(clusters, INPUTS)
     moved = (codes[0], codes[1]) if codes and permute == "clusters" else (None, None)
-    test = partitions.partition_test(
+    test = nulls.partition_test(
         s_1,
         s_2,
         rng=rng,
@@ -235,7 +237,7 @@ def _spread_of_cosines(x: Floats, y: Floats, a: Floats, b: Floats) -> float:
     return float((np.vstack([x, y]) @ np.vstack([a, b]).T).std())
 
 
-def _test_details(test: partitions.PartitionTest) -> dict[str, object]:
+def _test_details(test: nulls.PartitionTest) -> dict[str, object]:
     return {
         "p_kind": test.kind,
         "permute": test.permute,

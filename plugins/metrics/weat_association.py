@@ -9,13 +9,14 @@ import numpy as np
 
 from harness.arrays import Reals, unit_rows
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import word_sets
-from harness.plugins.metrics.statistics.association import (
+from harness.scores import Samples, Scale, Score
+
+from .statistics import association
+from .statistics.association import (
     association_samples,
     differential_association,
 )
-from harness.plugins.metrics.statistics.contributions import to_difference
-from harness.scores import Samples, Scale, Score
+from .statistics.intervals import to_difference
 
 INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
 Over = Literal["sum", "mean"]
@@ -71,7 +72,7 @@ def weat_association(
     """
     arrays = (targets_1, targets_2, attributes_1, attributes_2)
     n = len(targets_1) + len(targets_2)
-    if reason := word_sets.empty(dict(zip(INPUTS, arrays, strict=True))):
+    if reason := association.empty(dict(zip(INPUTS, arrays, strict=True))):
         return Score(float("nan"), n=n, reason=reason, details={"over": over})
     s_1 = differential_association(targets_1, attributes_1, attributes_2)
     s_2 = differential_association(targets_2, attributes_1, attributes_2)

@@ -10,17 +10,17 @@ import numpy as np
 
 from harness.arrays import Floats, Mask, Reals, unit_rows
 from harness.metrics import Contrast, metric
-from harness.plugins.metrics.statistics import intervals, nulls, word_sets
-from harness.plugins.metrics.statistics.association import (
+from harness.scores import Null, Samples, Scale, Score
+
+from .statistics import intervals, nulls
+from .statistics.association import (
     SIGNIFICANT,
     differential_association,
     effect_size,
+    empty,
     resampled_associations,
 )
-from harness.plugins.metrics.statistics.contributions import to_difference
-from harness.plugins.metrics.statistics.intervals import Codes
-from harness.plugins.metrics.statistics.without_one import without_one
-from harness.scores import Null, Samples, Scale, Score
+from .statistics.intervals import Codes, to_difference, without_one
 
 INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
 DRAWS = 2_000
@@ -119,7 +119,7 @@ def weat_mean(
     arrays = (targets_1, targets_2, attributes_1, attributes_2)
     numbers = (tests_of_targets_1, tests_of_targets_2, tests_of_attributes_1, tests_of_attributes_2)
     n = len(targets_1) + len(targets_2)
-    if reason := word_sets.empty(dict(zip(INPUTS, arrays, strict=True))):
+    if reason := empty(dict(zip(INPUTS, arrays, strict=True))):
         return Score(float("nan"), n=n, reason=reason)
     tests_of = [
         np.zeros(len(array)) if of is None else np.asarray(of, dtype=np.float64)

@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import metric
-from harness.plugins.metrics.statistics import intervals
 from harness.scores import Samples, Scale, Score
+
+from .statistics import intervals
 
 EPSILON = 0.001  # Levy and Goldberg 2014
 BLOCK = 512  # questions whose cosines are held at once

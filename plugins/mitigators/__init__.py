@@ -1,10 +1,7 @@
 """The built-in mitigators: one file each, and one line in the plugin below.
 
 ==================  ================================================================
-`subspaces`         subspaces of a concept, and projections
-`neighbourhoods`    nearest neighbours, and the objective of RAN-Debias
-`sentences`         sentences for the fit of text encoders
-`fitting`           word lists, requirements and caches that several fits share
+`fitting/`          what several fits share: words, vocabularies, neighbours, subspaces
 ==================  ================================================================
 """
 

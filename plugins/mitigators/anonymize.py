@@ -14,8 +14,9 @@ from harness.embedder import Embedder
 from harness.embedder import Kind as EmbedderKind
 from harness.errors import InvalidOption, NotApplicable, suggestion
 from harness.mitigator import Mitigator
-from harness.plugins.texts import edits
-from harness.plugins.texts.mentions import KINDS, Kind, Mention
+
+from ..texts import edits
+from ..texts.mentions import KINDS, Kind, Mention
 
 ALL = "all"
 
@@ -145,7 +146,7 @@ class Anonymize(Mitigator):
         """Return the mitigator with the spaCy pipeline of a language, if no model is named."""
         if self.model is not None or self.engine != "spacy" or language == "en":
             return self
-        from harness.plugins.texts.spacy_mentions import PIPELINES
+        from ..texts.spacy_mentions import PIPELINES
 
         if language not in PIPELINES:
             raise NotApplicable(
@@ -205,7 +206,7 @@ class Anonymize(Mitigator):
         kinds = parse_entities(self.entities)
         if self.engine == "llm":
             return self._of_language_model(kinds)
-        from harness.plugins.texts.spacy_mentions import MODEL, SpacyMentions
+        from ..texts.spacy_mentions import MODEL, SpacyMentions
 
         defaults = inspect.signature(Anonymize).parameters
         options = ("base_url", "key", "prompt", "seed", "temperature")
@@ -218,9 +219,9 @@ class Anonymize(Mitigator):
         return _FoundNames(finder, self.mode, self.identifiers)
 
     def _of_language_model(self, kinds: tuple[Kind, ...]) -> Editor:
-        from harness.plugins.embedders.hosted.chat import Chat
-        from harness.plugins.texts.language_model import LanguageModelMentions
-        from harness.plugins.texts.prompted_edits import PromptedEdits
+        from ..embedders.hosted.chat import Chat
+        from ..texts.language_model import LanguageModelMentions
+        from ..texts.prompted_edits import PromptedEdits
 
         if self.model is None:
             raise InvalidOption(
@@ -235,7 +236,7 @@ class Anonymize(Mitigator):
         return _FoundNames(LanguageModelMentions(chat, kinds=kinds), self.mode, self.identifiers)
 
     def _paper_prompt(self, kinds: tuple[Kind, ...]) -> str:
-        from harness.plugins.texts import prompted_edits
+        from ..texts import prompted_edits
 
         if self.identifiers != "letters":
             raise InvalidOption("anonymize?prompt=paper: the prompt asks for identifiers=letters")

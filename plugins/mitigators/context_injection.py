@@ -9,7 +9,8 @@ from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.errors import NotApplicable, suggestion
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.fitting.concept_requirements import require
+
+from .fitting.words import require
 
 SENTENCE_ENDS = (".", "!", "?", "…")
 CLOSERS = "\"'”’)]»"

@@ -11,19 +11,14 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, Vectors
 from harness.concept import Concept
-from harness.embedder import Embedder, Kind
+from harness.embedder import Embedder, Kind, Vocabulary, vocabulary_of
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.fitting import listed_words
-from harness.plugins.mitigators.fitting.vocabulary_survey import scale, survey
-from harness.plugins.mitigators.hard_debias import HardDebias
-from harness.plugins.mitigators.subspaces.projection import (
-    Solver,
-    in_blocks,
-    neutralized,
-    project_out,
-)
-from harness.vocabulary import Vocabulary, vocabulary_of
+
+from .fitting.subspaces import Solver, in_blocks, neutralized, project_out
+from .fitting.vocabulary import scale, survey
+from .fitting.words import find
+from .hard_debias import HardDebias
 
 STARTS = 3  # runs of k-means; the best is used
 
@@ -207,7 +202,7 @@ class DoubleHardDebias(Mitigator):
         neutral: list[str] = []
         for start in range(0, len(order), self.n_words):
             texts = [words.words[row] for row in order[start : start + self.n_words].tolist()]
-            about = listed_words.find(texts, plain.left_alone_, ignoring_case=plain.ignores_case_)
+            about = find(texts, plain.left_alone_, ignoring_case=plain.ignores_case_)
             neutral += [text for i, text in enumerate(texts) if i not in about]
             if len(neutral) >= self.n_words:
                 break

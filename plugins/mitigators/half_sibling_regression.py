@@ -12,8 +12,8 @@ from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.fitting import listed_words
-from harness.plugins.mitigators.fitting.concept_requirements import require
+
+from .fitting.words import find, ignores_case, look_up, require, with_lower_case
 
 BLOCK = 4096  # rows in float64 that fit into a processor's cache: 1.6 MB at 50 dimensions
 SINGULAR = 1e-6  # share of the largest singular value that is rounding error of float32
@@ -70,7 +70,7 @@ class HalfSiblingRegression(Mitigator):
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
         """Return the words about the concept, as written and in lower case."""
-        return listed_words.with_lower_case(_about(concept))
+        return with_lower_case(_about(concept))
 
     def check_options(self) -> None:
         """Raise InvalidOption if an option is out of its range."""
@@ -92,9 +92,9 @@ class HalfSiblingRegression(Mitigator):
         requirement = "half-sibling-regression needs a concept with words about it"
         concept = require(concept, _about, requirement)
         words = _about(concept)
-        vectors = listed_words.look_up(embedder, listed_words.with_lower_case(words), unit=False)
+        vectors = look_up(embedder, with_lower_case(words), unit=False)
         self.missing_ = sorted(set(words) - set(vectors))
-        self.ignores_case_ = listed_words.ignores_case(vectors, words)
+        self.ignores_case_ = ignores_case(vectors, words)
         known = {self._key(word): vectors[word] for word in words if word in vectors}
         if not known:
             raise NotApplicable(
@@ -124,7 +124,7 @@ class HalfSiblingRegression(Mitigator):
         for start in range(0, len(vectors), BLOCK):
             block = slice(start, start + BLOCK)
             out[block] = vectors[block].astype(np.float64) @ self.kept_
-        listed = list(listed_words.find(texts, self.left_alone_, ignoring_case=self.ignores_case_))
+        listed = list(find(texts, self.left_alone_, ignoring_case=self.ignores_case_))
         out[listed] = vectors[listed]
         return out
 

@@ -10,8 +10,8 @@ import numpy as np
 from harness.arrays import Floats, unit_rows
 from harness.concept import Concept
 from harness.errors import InvalidOption
-from harness.plugins.mitigators.subspaces.projection import Solver
-from harness.plugins.mitigators.subspaces.subspace_debias import SubspaceDebias
+
+from .fitting.subspaces import Solver, SubspaceDebias
 
 Subspace = Literal["centred-pairs", "unit-differences"]
 

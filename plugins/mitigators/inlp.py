@@ -10,19 +10,14 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.concept import Concept
-from harness.embedder import Embedder
+from harness.embedder import Embedder, vocabulary_of
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.fitting.concept_requirements import require
-from harness.plugins.mitigators.fitting.listed_words import look_up
-from harness.plugins.mitigators.hard_debias import Subspace
-from harness.plugins.mitigators.sentences.templates import (
-    BY_LANGUAGE,
-    defining_sets,
-    template_texts,
-)
-from harness.plugins.mitigators.subspaces.concept_subspace import fit_subspace, pair_words
-from harness.vocabulary import vocabulary_of
+
+from .fitting.concept_subspace import fit_subspace, pair_words
+from .fitting.sentences import BY_LANGUAGE, defining_sets, template_texts
+from .fitting.words import look_up, require
+from .hard_debias import Subspace
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Parts: TypeAlias = tuple[Floats, Floats, Codes, Codes]

@@ -9,14 +9,13 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.concept import Concept
-from harness.embedder import Embedder
+from harness.embedder import Embedder, Vocabulary, vocabulary_of
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.fitting.concept_requirements import require
-from harness.plugins.mitigators.fitting.listed_words import look_up, with_lower_case
-from harness.plugins.mitigators.fitting.vocabulary_cache import VocabularyCache
-from harness.plugins.mitigators.sentences.templates import defining_sets, sets_in_templates
-from harness.vocabulary import Vocabulary, vocabulary_of
+
+from .fitting.sentences import defining_sets, sets_in_templates
+from .fitting.vocabulary import VocabularyCache
+from .fitting.words import look_up, require, with_lower_case
 
 RANK = 1e-10  # share of the largest eigenvalue that is rounding error
 

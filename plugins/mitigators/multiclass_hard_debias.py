@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from harness.arrays import Floats
 from harness.concept import Concept
-from harness.plugins.mitigators.subspaces.projection import Solver, set_centred
-from harness.plugins.mitigators.subspaces.subspace_debias import SubspaceDebias
+
+from .fitting.subspaces import Solver, SubspaceDebias, set_centred
 
 
 class MulticlassHardDebias(SubspaceDebias):

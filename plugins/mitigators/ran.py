@@ -9,20 +9,18 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.concept import Concept
-from harness.embedder import Embedder, Kind
+from harness.embedder import Embedder, Kind, vocabulary_of
 from harness.errors import InvalidOption
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.hard_debias import Subspace
-from harness.plugins.mitigators.neighbourhoods.neighbour_cache import cached_nearest
-from harness.plugins.mitigators.neighbourhoods.neighbours import Neighbours
-from harness.plugins.mitigators.neighbourhoods.ran_minimum import Objective
-from harness.plugins.mitigators.subspaces.concept_subspace import (
+
+from .fitting.concept_subspace import (
     about_concept,
     fit_subspace,
     pair_words,
 )
-from harness.plugins.mitigators.subspaces.projection import CACHE, in_blocks
-from harness.vocabulary import vocabulary_of
+from .fitting.neighbours import Neighbours, Objective, cached_nearest
+from .fitting.subspaces import CACHE, in_blocks
+from .hard_debias import Subspace
 
 
 class Ran(Mitigator):

@@ -12,10 +12,10 @@ from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.fitting.concept_requirements import require
-from harness.plugins.mitigators.fitting.listed_words import look_up
-from harness.plugins.mitigators.sentences.templates import defining_sets, sets_in_templates
-from harness.plugins.mitigators.subspaces.projection import neutralized, principal_axes, set_centred
+
+from .fitting.sentences import defining_sets, sets_in_templates
+from .fitting.subspaces import neutralized, principal_axes, set_centred
+from .fitting.words import look_up, require
 
 
 class SentDebias(Mitigator):

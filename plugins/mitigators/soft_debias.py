@@ -9,17 +9,17 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.concept import Concept
-from harness.embedder import Embedder, Kind
+from harness.embedder import Embedder, Kind, Vocabulary, vocabulary_of
 from harness.errors import InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.fitting.vocabulary_cache import VocabularyCache
-from harness.plugins.mitigators.hard_debias import HardDebias, Subspace
-from harness.plugins.mitigators.subspaces.concept_subspace import (
+
+from .fitting.concept_subspace import (
     about_concept,
     fit_subspace,
     pair_words,
 )
-from harness.vocabulary import Vocabulary, vocabulary_of
+from .fitting.vocabulary import VocabularyCache
+from .hard_debias import HardDebias, Subspace
 
 PSD = 1e-10  # share of the largest eigenvalue that is rounding error
 ITERATIONS = 20_000  # at most

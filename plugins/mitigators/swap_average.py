@@ -15,10 +15,10 @@ from harness.arrays import Reals, Vectors, unit_rows
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.fitting.concept_requirements import require
-from harness.plugins.mitigators.fitting.listed_words import find
-from harness.plugins.mitigators.sentences.templates import defining_sets
-from harness.plugins.texts.swapping import swap, with_case_of
+
+from ..texts.swapping import swap, with_case_of
+from .fitting.sentences import defining_sets
+from .fitting.words import find, require
 
 Swap: TypeAlias = Callable[[str], str]
 

@@ -16,11 +16,11 @@ from harness import limits, user_files
 from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.concept import Concept
 from harness.digest import digest
-from harness.embedder import Embedder
+from harness.embedder import Embedder, vocabulary_of
 from harness.errors import InvalidFile, InvalidOption, NotApplicable
 from harness.mitigator import Mitigator
-from harness.plugins.mitigators.sentences.neutral_sentences import neutral_sentences
-from harness.vocabulary import vocabulary_of
+
+from .fitting.sentences import neutral_sentences
 
 RANK = 1e-10  # share of the largest variance that is rounding error
 

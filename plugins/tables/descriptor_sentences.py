@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.errors import InvalidOption, suggestion
-from harness.plugins.tables.sample import sample
+
+from .sample import sample
 
 KEPT = ("reviewed", "no_data")
 """Preferences that are kept by default: `dispreferred` and `polarizing` descriptors are not."""

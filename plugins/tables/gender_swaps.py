@@ -31,7 +31,7 @@ def gender_swaps(
     InvalidOption
         If the column is missing, or `parts` is below 1.
     """
-    from harness.plugins.bias_score.sentence_pairs import swapped
+    from ..bias_score.scorer import swapped
 
     if any(column not in row for row in rows):
         raise InvalidOption(f"gender-swaps: column={column}: the table has no column '{column}'")

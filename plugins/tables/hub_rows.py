@@ -8,7 +8,8 @@ from typing import Any
 
 from harness import limits
 from harness.errors import InvalidOption
-from harness.plugins.corpora import hub
+
+from ..corpora import entries
 
 _PINNED = re.compile(r"hf://[^@]+@[0-9a-f]{40}")
 
@@ -41,7 +42,7 @@ def hub_rows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
                 f"hub-rows: source='{source}', split='{split}': expected the columns source, "
                 "hf://owner/name@COMMIT with the 40 digits of a commit, and split"
             )
-        for entry in hub.rows(source, split):
+        for entry in entries.rows_on_hub(source, split):
             found.append(entry.values)
             if len(found) > limits.TABLE_ROWS:
                 raise InvalidOption(f"hub-rows: {source} has more than {limits.TABLE_ROWS:,} rows")

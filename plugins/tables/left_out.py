@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.errors import InvalidOption
-from harness.plugins.tables.named_texts import column_of
+
+from .named_texts import column_of
 
 
 def left_out(

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from harness.errors import InvalidOption, suggestion
-from harness.plugins.texts import edits, marks
+
+from ..texts import edits, marks
 
 Names: TypeAlias = Literal["own", "shared", "removed", "replaced"]
 

@@ -14,9 +14,10 @@ from typing import Any, Literal, TypeAlias
 from harness.concept import Concept
 from harness.digest import digest
 from harness.errors import InvalidOption, suggestion
-from harness.plugins.tables.named_texts import column_of
-from harness.plugins.tables.slots import slots
-from harness.plugins.texts.spacy_mentions import MODEL, SpacyMentions
+
+from ..texts.spacy_mentions import MODEL, SpacyMentions
+from .named_texts import column_of
+from .slots import slots
 
 What: TypeAlias = Literal["people", "countries", "both"]
 K = 20  # section 3.1

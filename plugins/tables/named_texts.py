@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from harness.errors import InvalidOption, suggestion
-from harness.plugins.tables.slots import country
-from harness.plugins.texts.mentions import Kind, Mention
-from harness.plugins.texts.spacy_mentions import MODEL, SpacyMentions
+
+from ..texts.mentions import Kind, Mention
+from ..texts.spacy_mentions import MODEL, SpacyMentions
+from .slots import country
 
 Places: TypeAlias = Literal["any", "countries", "none"]
 PLACES: tuple[Kind, ...] = ("place", "facility", "group")

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.errors import InvalidOption
-from harness.plugins.tables.mended_tests import INPUTS
+
+from .mended_tests import INPUTS
 
 TESTS = {
     1: ("FLOWERS", "INSECTS", "PLEASANT", "UNPLEASANT"),

@@ -9,7 +9,8 @@ from difflib import SequenceMatcher
 from typing import Any, Literal, TypeAlias
 
 from harness.errors import InvalidOption
-from harness.plugins.tables.named_texts import column_of
+
+from .named_texts import column_of
 
 OF_MARKS = {"KATAKANA-HIRAGANA": "KATAKANA", "IDEOGRAPHIC": "CJK"}
 """Script of the marks that lengthen a vowel or repeat a character."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from harness.plugins.texts.mentions import Mention
+from ..texts.mentions import Mention
 
 Span: TypeAlias = tuple[int, int]
 _ARTICLE = re.compile(r"\b[Tt]he $")

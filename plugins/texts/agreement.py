@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.plugins.texts.mentions import Kind, Mention
+from .mentions import Kind, Mention
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from string import ascii_uppercase
 from typing import Literal, TypeAlias
 
-from harness.plugins.texts.mentions import Kind, Mention, parts, possessive_end
+from .mentions import Kind, Mention, parts, possessive_end
 
 Identifiers: TypeAlias = Literal["letters", "numbers"]
 

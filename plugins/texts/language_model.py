@@ -11,10 +11,10 @@ from collections.abc import Collection, Sequence
 from typing import cast
 
 from harness.errors import ModelError
-from harness.plugins.embedders.hosted.chat import Chat
-from harness.plugins.texts import mentions as names
-from harness.plugins.texts.mentions import Kind, Mention
-from harness.plugins.texts.model_answers import ModelAnswers, short, unfenced
+
+from ..embedders.hosted.chat import Chat
+from .mentions import KINDS, Kind, Mention, everywhere, longest, of_kinds, tidy
+from .model_answers import ModelAnswers, short, unfenced
 
 PROMPT = """\
 You mark names. You get a text, and you answer with an exact copy of it in which every name \
@@ -38,7 +38,7 @@ Example
 Text: Mrs. Ito flew from Osaka to meet Ravi's Danish partners at Corvex.
 Answer: Mrs. <person>Ito</person> flew from <place>Osaka</place> to meet <person>Ravi</person>'s \
 <group>Danish</group> partners at <organisation>Corvex</organisation>."""
-_TAG = re.compile(rf"<(/?)({'|'.join(names.KINDS)})>")
+_TAG = re.compile(rf"<(/?)({'|'.join(KINDS)})>")
 _SAME = str.maketrans(
     "‘’“”", "''\"\""
 )  # a model may replace straight quotation marks by curly ones, or the reverse
@@ -57,7 +57,7 @@ class LanguageModelMentions:
         Kinds of names to find; by default all.
     """
 
-    def __init__(self, chat: Chat, *, kinds: Collection[str] = names.KINDS) -> None:
+    def __init__(self, chat: Chat, *, kinds: Collection[str] = KINDS) -> None:
         self.kinds = tuple(kinds)
         self._answers = ModelAnswers(chat, "marked-names", PROMPT, read)
         self.identity = self._answers.identity
@@ -78,10 +78,7 @@ class LanguageModelMentions:
             If there are texts, and no answer so far is valid.
         """
         mentions = self._answers.of(texts)
-        return [
-            names.everywhere(text, names.of_kinds(mentions.get(text, ()), self.kinds))
-            for text in texts
-        ]
+        return [everywhere(text, of_kinds(mentions.get(text, ()), self.kinds)) for text in texts]
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -144,7 +141,7 @@ def _read(text: str, answer: str) -> list[Mention]:
         elif tag.group(1) and opened is not None and opened[0] == kind:
             if done > opened[1]:
                 start, end = places[opened[1]], places[done - 1] + 1
-                mention = names.tidy(text, start, end, kind)
+                mention = tidy(text, start, end, kind)
                 mentions += [mention] if mention else []
             opened = None
         else:
@@ -154,4 +151,4 @@ def _read(text: str, answer: str) -> list[Mention]:
     if done < len(letters):
         rest = text[places[done] :]
         raise ModelError(f"it ends before '{short(rest)}'")
-    return names.longest(mentions)
+    return longest(mentions)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from harness.errors import HarnessError
-from harness.plugins.texts.mentions import KINDS, Kind, Mention
+
+from .mentions import KINDS, Kind, Mention
 
 Role: TypeAlias = tuple[Kind, int]
 """A person, place … of a text: the kind of name and the number."""

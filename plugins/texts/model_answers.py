@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from harness.errors import HarnessError, ModelError, Unavailable
-from harness.plugins.embedders.hosted.chat import Chat
 from harness.store.answers import AnswerCache
+
+from ..embedders.hosted.chat import Chat
 
 T = TypeVar("T")
 SHOWN = 3  # texts that a note quotes

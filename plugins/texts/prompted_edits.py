@@ -13,8 +13,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from harness.errors import ModelError
-from harness.plugins.embedders.hosted.chat import Chat
-from harness.plugins.texts.model_answers import ModelAnswers, short, unfenced
+
+from ..embedders.hosted.chat import Chat
+from .model_answers import ModelAnswers, short, unfenced
 
 # "What is in a name?", tables 5 and 17, as printed; their line breaks and hyphens are joined.
 REMOVE = (

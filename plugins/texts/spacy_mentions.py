@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness import parallel
 from harness.errors import HarnessError, InvalidOption, ModelError, Unavailable
-from harness.plugins.embedders import packages
-from harness.plugins.texts import mentions as names
-from harness.plugins.texts.mentions import Kind, Mention
 from harness.store.answers import AnswerCache
+
+from ..embedders import packages
+from . import mentions as names
+from .mentions import Kind, Mention
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token

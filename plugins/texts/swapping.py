@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from harness.errors import InvalidOption
-from harness.plugins.texts.taggers import Places, Tag, by_rule, by_spacy
+
+from .taggers import Places, Tag, by_rule, by_spacy
 
 Pair: TypeAlias = tuple[str, str]
 Tagger: TypeAlias = Literal["rule", "spacy"]

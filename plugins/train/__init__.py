@@ -35,6 +35,6 @@ if TYPE_CHECKING:
 @hookimpl
 def harness_commands(group: click.Group) -> None:
     """Add `harness train`."""
-    from harness.plugins.train.command import command
+    from .command import command
 
     group.add_command(command)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from harness.plugins.train.words import Words
+from .words import Words
 
 
 def model(words: Words, hidden: int) -> Any:

@@ -10,7 +10,7 @@ import click
 from harness.commands import arguments
 
 if TYPE_CHECKING:
-    from harness.plugins.train.settings import Trained
+    from .settings import Trained
 
 
 @click.command("train")
@@ -106,25 +106,24 @@ def command(
     harness train --recipe fairer-snli-small
     """  # noqa: D301  # click keeps the lines after a backspace
     if recipe is not None:
-        from harness.plugins.train.recipes import command as recipe_command
+        from .recipes.command import run
 
         typed = {
             name: value
             for name, value in options.items()
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
         }
-        return recipe_command.run(
-            recipe, typed, include=include, trust=trust, dry_run=dry_run, as_json=as_json
-        )
+        return run(recipe, typed, include=include, trust=trust, dry_run=dry_run, as_json=as_json)
     for name in ("base", "corpus", "out"):
         if options[name] is None:
             raise click.MissingParameter(param_hint=f"--{name}", param_type="option", ctx=ctx)
     if dry_run:
         raise click.UsageError("--dry-run requires --recipe", ctx)
     from harness import progress
-    from harness.plugins.train.settings import TrainSettings
-    from harness.plugins.train.training import is_main, train
     from harness.registry.registry import Registry
+
+    from .settings import TrainSettings
+    from .training import is_main, train
 
     trained = train(
         TrainSettings(**options),

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InvalidFile, InvalidOption, UsageError, suggestion, unreadable
-from harness.plugins.corpora import entries as corpora
-from harness.plugins.corpora.entries import Entry, Kind
-from harness.plugins.train.settings import TrainSettings
+
+from ..corpora.entries import Entry, Kind, entries
+from .settings import TrainSettings
 
 INFERENCE = frozenset(("entailment", "neutral", "contradiction"))
 BINARY_INFERENCE = frozenset(("entailment", "not_entailment"))  # RTE, QNLI
@@ -182,7 +182,7 @@ def _split(
 
 
 def _pairs(source: str, split: str, kind: Kind | None, dropped: Counter[str]) -> Iterator[Entry]:
-    for entry in corpora.entries(source, kind, split=split, dropped=dropped):
+    for entry in entries(source, kind, split=split, dropped=dropped):
         if len(entry.texts) != 2:
             raise _wrong(source, entry, f"{len(entry.texts)} sentence; expected a pair", key="")
         if entry.label is None:

@@ -18,20 +18,21 @@ from sentence_transformers.sentence_transformer.data_collator import SentenceTra
 
 from harness.embedder import Embedder
 from harness.errors import ModelError, NotApplicable
-from harness.plugins.train import bilstm, folder, words
-from harness.plugins.train.batches import Tokens
-from harness.plugins.train.pairs import Corpus, Split
-from harness.plugins.train.quiet import quiet
-from harness.plugins.train.scoring import Scorer
-from harness.plugins.train.settings import Kind, TrainSettings
-from harness.plugins.train.trainer import (
+from harness.progress import Progress
+
+from . import bilstm, folder, words
+from .batches import Tokens
+from .pairs import Corpus, Split
+from .quiet import quiet
+from .scoring import Scorer
+from .settings import Kind, TrainSettings
+from .trainer import (
     Checkpoints,
     InferSentSchedule,
     PairTrainer,
     Report,
     SharedHead,
 )
-from harness.progress import Progress
 
 WARM_UP = 0.1  # Reimers and Gurevych 2019, section 3.1
 HEAD_RATE = 500.0

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from sentence_transformers.base.evaluation import BaseEvaluator
 
-from harness.plugins.train.batches import Tokens
-from harness.plugins.train.pairs import Split
+from .batches import Tokens
+from .pairs import Split
 
 _BATCH = 128
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from harness.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from harness.plugins.corpora.entries import Kind as Format
+    from ..corpora.entries import Kind as Format
 
 Precision: TypeAlias = Literal["float32", "float16", "bfloat16"]
 Kind: TypeAlias = Literal["bilstm", "transformer"]

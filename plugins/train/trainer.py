@@ -17,9 +17,10 @@ from sentence_transformers import SentenceTransformerTrainer
 from transformers import PrinterCallback, TrainerCallback
 
 from harness.errors import ModelError
-from harness.plugins.train.batches import SimilarLengths
-from harness.plugins.train.settings import SGD_MINIMUM
 from harness.progress import Advance, Progress
+
+from .batches import SimilarLengths
+from .settings import SGD_MINIMUM
 
 CHECKPOINT_STEPS = 500
 """Batches between checkpoints, besides those at the end of an epoch."""

@@ -10,16 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import harness
-from harness import labels
+from harness import names
 from harness.errors import InvalidOption, NotApplicable, Unavailable, UsageError
-from harness.plugins.train import card, folder, pairs
-from harness.plugins.train.settings import Kind, Trained, TrainSettings
 from harness.progress import Progress, Silent, shown
+
+from . import card, folder, pairs
+from .settings import Kind, Trained, TrainSettings
 
 if TYPE_CHECKING:
     from harness.embedder import Embedder
-    from harness.plugins.train.pairs import Corpus
     from harness.registry.registry import Registry
+
+    from .pairs import Corpus
 
 _IDENTITY = ("hidden", "words", "epochs", "batch_size", "lr", "limit", "seed", "precision")
 """Settings that determine the weights, besides the base and the corpus."""
@@ -79,7 +81,7 @@ def train(
     state = _first_state(settings, kind, base, corpus, identity)
     if is_main():
         folder.write_state(out, state)
-    from harness.plugins.train import running  # torch and the trainer take seconds to import
+    from . import running  # torch and the trainer take seconds to import
 
     began = time.monotonic()
     outcome = running.run(settings, kind, base, corpus, out, shown_in)
@@ -134,10 +136,11 @@ def _device(settings: TrainSettings) -> str:
 
 def _base(settings: TrainSettings, registry: Registry | None) -> Embedder:
     """Return the embedder to train on."""
-    from harness.plugins.embedders.transformers.sentence_transformer import (
+    from harness.registry.registry import Registry
+
+    from ..embedders.transformers.sentence_transformer import (
         SentenceTransformersEmbedder,
     )
-    from harness.registry.registry import Registry
 
     base = (registry or Registry()).embedder(settings.base, device="cpu")
     if base.info.kind != "word" and not isinstance(base, SentenceTransformersEmbedder):
@@ -157,7 +160,7 @@ def _first_state(
         "kind": kind,
         "base": base.info.name,
         "corpus": {
-            "name": labels.of_reference(settings.corpus),
+            "name": names.reference_label(settings.corpus),
             "origin": corpus.origin,
             "sha256": {name: split.digest for name, split in corpus.splits.items()},
             "dropped": {name: split.dropped for name, split in corpus.splits.items()},

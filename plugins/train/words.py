@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.embedder import Embedder
+from harness.embedder import Embedder, vocabulary_of
 from harness.errors import NotApplicable
-from harness.vocabulary import vocabulary_of
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors

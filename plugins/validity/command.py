@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.commands import arguments, kinds
+from harness.commands import arguments
 from harness.folders import Place
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     multiple=True,
     help="Task, glob, benchmark, tag, category or file; repeatable.  [default: the tasks of bias "
     "that METRIC is primary in]",
-    shell_complete=arguments.complete(kinds.SELECTION),
+    shell_complete=arguments.complete(arguments.SELECTION),
 )
 @click.option(
     "--model",
@@ -89,8 +89,9 @@ def run(options: Options) -> int:
     from harness import folders, progress
     from harness.commands import output
     from harness.errors import UsageError
-    from harness.plugins.validity import measuring, page, table
     from harness.registry.registry import Registry
+
+    from . import measuring, page
 
     registry = Registry(include=options.include, trust=options.trust)
     skipped: list[str] = []
@@ -112,11 +113,11 @@ def run(options: Options) -> int:
         if not rows and not skipped:
             skipped = ["no task is made for such a model, in a language of its card"]
     if options.as_json:
-        output.as_json([table.as_json(row) for row in rows])
+        output.as_json([measuring.as_json(row) for row in rows])
     else:
         _show(rows)
     if options.record and rows:
-        for path in table.write(registry, rows):
+        for path in measuring.write_recorded(registry, rows):
             click.echo(f"wrote {path}", err=True)
     if options.out is not None:
         folders.write_atomically(options.out, page.render(rows).encode())
@@ -128,15 +129,16 @@ def run(options: Options) -> int:
 
 def _recorded(registry: Any, options: Options) -> list[Validity]:
     """Return the recorded rows of the named metrics, tasks and models."""
-    from harness.plugins.validity import table
     from harness.run.tasks import select
+
+    from . import measuring
 
     for name in options.metrics:
         registry.metric(name)  # raises if it is unknown
     tasks = {entry.file.name for entry in select(registry, options.tasks or ["all"])}
     return [
         row
-        for row in table.recorded(registry)
+        for row in measuring.recorded(registry)
         if row.task in tasks
         and (not options.metrics or row.metric in options.metrics)
         and (not options.models or row.model in options.models)
@@ -145,7 +147,8 @@ def _recorded(registry: Any, options: Options) -> list[Validity]:
 
 def _show(rows: list[Validity]) -> None:
     from harness.commands import output
-    from harness.plugins.validity import page
+
+    from . import page
 
     for metric in sorted({row.metric for row in rows}):
         lines = [page.line(row) for row in rows if row.metric == metric]

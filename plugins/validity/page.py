@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.plugins.validity import verdict
-from harness.plugins.validity.checks import NOISE, SPLITS, Draws
-from harness.plugins.validity.planting import AMPLITUDES
-from harness.results import markup
+from harness.results.tables import markdown_grid, markdown_text
 from harness.task.validity import Validity
+
+from . import checks
+from .checks import AMPLITUDES, NOISE, SPLITS, Draws
 
 _DRAWS = Draws()
 TITLE = "# Is a score a measure of bias?\n"
@@ -35,10 +35,10 @@ words in two. A dash is a part that cannot be measured; the last column says why
 A score ranks within these **limits**:
 
 - It moves with the amplitude, towards both sides of fair, and finds amplitude 1.
-- Without a bias it is at most {verdict.ABOVE_FAIR:g} standard deviations above the floor.
-- Its reliability is at least {verdict.RELIABILITY:g}. Below that, more than half of what tells
+- Without a bias it is at most {checks.ABOVE_FAIR:g} standard deviations above the floor.
+- Its reliability is at least {checks.RELIABILITY:g}. Below that, more than half of what tells
   models apart is the choice of the words.
-- Random vectors stand at most {verdict.ABOVE_NOISE:g} standard deviations above the floor, on
+- Random vectors stand at most {checks.ABOVE_NOISE:g} standard deviations above the floor, on
   average over the dimensions. A single figure is off by up to .4 by chance.
 """
 COLUMNS = (
@@ -58,8 +58,8 @@ def tables(rows: Sequence[Validity]) -> str:
     for metric in sorted({row.metric for row in rows}):
         of_metric = [row for row in rows if row.metric == metric]
         scores = ", ".join(dict.fromkeys(f"`{row.score}`" for row in of_metric))
-        cells = [[markup.markdown(cell) for cell in line(row)] for row in of_metric]
-        parts += [f"## {metric}\n\nScore: {scores}.\n", markup.grid(COLUMNS, cells) + "\n"]
+        cells = [[markdown_text(cell) for cell in line(row)] for row in of_metric]
+        parts += [f"## {metric}\n\nScore: {scores}.\n", markdown_grid(COLUMNS, cells) + "\n"]
     return "\n".join(parts)
 
 

@@ -17,7 +17,7 @@ from loopback import BUSY, DIMENSIONS, Loopback, expected, vector
 
 from harness.commands.main import run
 from harness.embedder import ModelInfo
-from harness.encode import canary
+from harness.encode import admission
 from harness.errors import HarnessError
 from harness.results import jsonl
 from harness.results.folder import read
@@ -200,7 +200,7 @@ def test_another_model_behind_the_same_name_gets_a_store_and_records_of_its_own(
         assert place.stored() == n_stores * total
     fingerprints = {r.model.fingerprint for r in read([place.folder / "results"]).records}
     assert len(fingerprints) == 3
-    assert sum(canary.VARIANT in fingerprint for fingerprint in fingerprints) == 2
+    assert sum(admission.VARIANT in fingerprint for fingerprint in fingerprints) == 2
 
     # Each is found again, also with the noise of an endpoint.
     def noisy(texts: list[str], dimensions: int) -> Any:
@@ -260,7 +260,10 @@ def test_an_answer_is_stored_as_soon_as_it_has_arrived(place: Place) -> None:
 
     place.server.embed = watched
     assert place.command("eval")[0] == 0
-    sent = [sum(text not in canary.TEXTS for text in b["input"]) for b in place.server.requests]
+    sent = [
+        sum(text not in admission.CANARY_TEXTS for text in b["input"])
+        for b in place.server.requests
+    ]
     # One request at a time: what was sent before a request is stored when it arrives.
     assert stored == [sum(sent[:i]) for i in range(len(sent))]
     segments = [store_of(found).info().segments for found in stores(place.folder / "cache")]

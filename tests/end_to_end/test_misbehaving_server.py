@@ -32,7 +32,7 @@ from harness.embedder import ModelInfo
 from harness.errors import HarnessError
 from harness.plugins.embedders.hosted import retrying
 from harness.registry.registry import Registry
-from harness.results.not_run import NotRunWarning
+from harness.results.records import NotRunWarning
 from harness.run.evaluation import evaluate
 from harness.store.pruning import store_of, stores
 

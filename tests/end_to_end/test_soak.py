@@ -20,8 +20,8 @@ from killed_runs import Place
 from score_records import record
 
 from harness.results.folder import read
+from harness.results.jsonl import Verified, verify
 from harness.results.record import Record
-from harness.results.verifying import Verified, verify
 
 KILLS = int(os.environ.get("HARNESS_SOAK", "4"))
 OPTIONS = (

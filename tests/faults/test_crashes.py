@@ -10,7 +10,8 @@ from disk import failing, power_cuts
 from harness import folders
 from harness.embedder import MockEmbedder
 from harness.errors import DiskError
-from harness.store import model_file, pruning
+from harness.store import pruning
+from harness.store.folder import stored_dimensions
 from harness.store.store import Store
 
 pytestmark = pytest.mark.posix
@@ -123,4 +124,4 @@ def test_a_store_whose_model_file_is_lost_or_half_written_still_has_its_vectors(
             file.write_bytes(content)
         store = check(tmp_path, promised)
         store.describe({"name": "Model", "kind": "text"})
-        assert model_file.dimensions(store.files) == D
+        assert stored_dimensions(store.files) == D

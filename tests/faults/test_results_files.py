@@ -9,7 +9,7 @@ from disk import failing, power_cuts
 from score_records import record
 
 from harness.errors import DiskError
-from harness.results import verifying
+from harness.results import jsonl
 from harness.results.folder import ResultsFile, read
 from harness.results.record import Record
 
@@ -110,7 +110,7 @@ def test_a_power_cut_or_a_failure_at_any_step_of_a_repair_loses_no_line(tmp_path
     root = tmp_path / "results"
     root.mkdir()
     (root / "m.jsonl").write_text("".join(lines))
-    for cut in power_cuts(root, lambda: verifying.repair(root / "m.jsonl", Record)):
+    for cut in power_cuts(root, lambda: jsonl.repair(root / "m.jsonl", Record)):
         assert every_line(cut.restore(tmp_path / "left")) >= set(lines), cut
     for k in itertools.count():
         folder = tmp_path / str(k)
@@ -118,11 +118,11 @@ def test_a_power_cut_or_a_failure_at_any_step_of_a_repair_loses_no_line(tmp_path
         (folder / "m.jsonl").write_text("".join(lines))
         with failing(k) as disk:
             try:
-                verifying.repair(folder / "m.jsonl", Record)
+                jsonl.repair(folder / "m.jsonl", Record)
             except DiskError:
                 assert disk.failed
         assert every_line(folder) >= set(lines)
-        verifying.repair(folder / "m.jsonl", Record)
-        assert verifying.verify(folder / "m.jsonl", Record).faults == ()
+        jsonl.repair(folder / "m.jsonl", Record)
+        assert jsonl.verify(folder / "m.jsonl", Record).faults == ()
         if disk.failed is None:
             break

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
 from harness.embedder import MockEmbedder
-from harness.store import model_file, pruning, segment
-from harness.store.key_index import keys_of
-from harness.store.store import Store
+from harness.store import folder, pruning, segment
+from harness.store.store import Store, keys_of
 
 TEXTS = [f"text {i}" for i in range(10)]
 D = 4
@@ -146,7 +145,7 @@ class Life(RuleBasedStateMachine):
     def a_segment_of_another_width_is_put_first(self, model, texts):
         """As if the model had returned vectors of another length once."""
         store = Store(self.folder, model)
-        if model_file.dimensions(store.files) in (D, D + 2):
+        if folder.stored_dimensions(store.files) in (D, D + 2):
             keys = np.array(sorted(map(tuple, keys_of(texts))), dtype=np.uint64)
             path = segment.write(store.folder, model, keys, np.ones((len(keys), D + 1), np.float32))
             path.rename(store.folder / f"{1:016x}-x.safetensors")

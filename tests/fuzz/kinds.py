@@ -83,9 +83,9 @@ def _concept(path: Path) -> None:
 
 
 def _benchmark(path: Path) -> None:
-    from harness.task import benchmark
+    from harness.task import schema
 
-    benchmark.check(_load(path), {"weat-6": 1, "ws-353": 1, "name-triplets": 1})
+    schema.check_benchmark(_load(path), {"weat-6": 1, "ws-353": 1, "name-triplets": 1})
 
 
 def _study(path: Path) -> None:
@@ -101,14 +101,14 @@ def _recipe(path: Path) -> None:
 
 
 def _run(path: Path) -> None:
-    from harness.run import run_file
+    from harness.run.settings import asked_in_file, read_run_file
 
-    run_file.read(path)
-    run_file.asked(_load(path), _registry()).check()
+    read_run_file(path)
+    asked_in_file(_load(path), _registry()).check()
 
 
 def _paper(path: Path) -> None:
-    from harness.plugins.reproduction.schema import Paper
+    from harness.plugins.reproduction.rows import Paper
 
     _load(path).validate(Paper)
 
@@ -117,8 +117,8 @@ def _table(path: Path) -> None:
     """Read a table that says in its first line how it is read."""
     from pydantic import ValidationError
 
-    from harness.task import table_files
-    from harness.task.table_schema import Table
+    from harness.task import data_files
+    from harness.task.schema import Table
 
     head, _, content = path.read_bytes().partition(b"\n")
     try:
@@ -132,7 +132,7 @@ def _table(path: Path) -> None:
     file = path.with_name(f"table-{path.stem}{suffix}")
     file.write_bytes(content)
     try:
-        table_files.parse(table, file)
+        data_files.parse_table(table, file)
     finally:
         file.unlink()
 
@@ -201,12 +201,12 @@ def _segment(path: Path) -> None:
 
 
 def _answer(path: Path) -> None:
-    from harness.plugins.embedders.hosted import answers
+    from harness.plugins.embedders.hosted import openai
     from harness.plugins.embedders.hosted.endpoint import Endpoint
 
     read = Endpoint("http://127.0.0.1:9/v1")._read(path.read_bytes())
     if isinstance(read, Mapping):
-        answers.vectors(answers.in_order(read, 2), None)
+        openai.vectors(openai.in_order(read, 2), None)
 
 
 def _vectors(path: Path) -> None:

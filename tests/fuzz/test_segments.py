@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from harness.embedder import MockEmbedder
-from harness.store import model_file, pruning
+from harness.store import pruning
+from harness.store.folder import stored_dimensions
 from harness.store.store import Store
 
 N = int(os.environ.get("HARNESS_FUZZ", "300"))
@@ -145,7 +146,7 @@ def test_no_damage_of_a_model_file_gives_a_wrong_vector_or_a_traceback(tmp_path,
         try:
             pruning.stores(original.folder.parent)
             store = Store(original.folder.parent, "model")
-            if model_file.dimensions(store.files) not in (None, D):
+            if stored_dimensions(store.files) not in (None, D):
                 assert store.missing(TRUTH) == list(TRUTH)  # one of the two is wrong
                 path.unlink()
                 store = Store(original.folder.parent, "model")

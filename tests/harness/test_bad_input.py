@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.results import folder as results_files
+from harness.results.folder import read
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def evaluate(harness, toy, tmp_path):
 
 
 def records(tmp_path):
-    return results_files.read([tmp_path / "results"]).records
+    return read([tmp_path / "results"]).records
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_a_damaged_segment_is_reported_and_made_again(evaluate, toy, tmp_path, c
     assert len(toy) == 6
     (line,) = [line for line in result.err.splitlines() if "damaged" in line]
     assert str(segment) in line
-    again = results_files.read([tmp_path / "again"]).records
+    again = read([tmp_path / "again"]).records
     assert {r.id: r.value for r in again} == first
     toy.clear()
     assert evaluate("-r", tmp_path / "third").code == 0

@@ -13,9 +13,9 @@ from harness.chain import Chain
 from harness.embedder import MockEmbedder
 from harness.errors import HarnessError, NotApplicable
 from harness.mitigator import Mitigator
+from harness.parallel import OnlyInMain
 from harness.registry.registry import Registry
 from harness.run.plan import make_plan
-from harness.shared import OnlyInMain
 
 
 class Counting(MockEmbedder):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import Mitigator, labels, limits, names, options
+from harness import Mitigator, limits, names, options
 
 
 class Method(Mitigator):
@@ -37,12 +37,14 @@ class Method(Mitigator):
     ],
 )
 def test_a_label_has_the_options_that_differ_in_the_order_of_the_signature(params, label):
-    assert labels.of_mitigator("method", [Method(**params)]) == label
+    assert names.mitigator_label("method", [Method(**params)]) == label
 
 
 def test_a_chain_has_the_label_of_each_stage():
-    assert labels.of_mitigator("method?k=2+method", [Method(k=2), Method()]) == "method?k=2+method"
-    assert labels.of_mitigator("none", []) == "none"
+    assert (
+        names.mitigator_label("method?k=2+method", [Method(k=2), Method()]) == "method?k=2+method"
+    )
+    assert names.mitigator_label("none", []) == "none"
 
 
 @given(
@@ -54,7 +56,7 @@ def test_a_chain_has_the_label_of_each_stage():
 )
 def test_a_label_can_be_typed_and_gives_the_same_mitigator(**params):
     mitigator = Method(**params)
-    (stage,) = names.mitigators(labels.of_mitigator("method", [mitigator]))
+    (stage,) = names.chain_stages(names.mitigator_label("method", [mitigator]))
     again = Method(**options.convert(Method, stage.options, what="m"))
     assert again.get_params() == mitigator.get_params()
 
@@ -78,18 +80,18 @@ def test_a_label_can_be_typed_and_gives_the_same_mitigator(**params):
     ],
 )
 def test_a_text_that_is_a_path_is_shown_without_its_folder(text, shown):
-    assert labels.public(text) == shown
-    assert labels.public({"a": [text, 1]}) == {"a": [shown, 1]}
+    assert names.public_value(text) == shown
+    assert names.public_value({"a": [text, 1]}) == {"a": [shown, 1]}
 
 
 def test_a_key_is_in_no_label_and_no_record():
     values = {"api_key": "sk-1234", "key": None, "max_tokens": 5}
-    assert labels.with_options("x", values) == "x?max_tokens=5"
-    assert labels.public(values) == {"api_key": "***", "key": None, "max_tokens": 5}
+    assert names.with_options("x", values) == "x?max_tokens=5"
+    assert names.public_value(values) == {"api_key": "***", "key": None, "max_tokens": 5}
     for option in ("apikey", "HF_TOKEN", "authkey", "password", "client_secret"):
-        assert labels.public({option: "sk-1234"}) == {option: "***"}
+        assert names.public_value({option: "sk-1234"}) == {option: "***"}
     for option in ("monkey", "tokens", "keyword"):
-        assert labels.public({option: "a"}) == {option: "a"}
+        assert names.public_value({option: "a"}) == {option: "a"}
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_a_key_is_in_no_label_and_no_record():
 )
 def test_a_line_has_the_variable_of_a_key_and_no_key(value, is_shown):
     line = f"'openai:m?key={value}' is wrong"
-    shown = labels.without_secrets(line)
+    shown = names.without_secrets(line)
     assert shown == (line if is_shown else "'openai:m?key=***' is wrong")
 
 
@@ -113,7 +115,7 @@ def test_a_relative_path_is_recognised_if_the_file_exists(tmp_path, monkeypatch)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "words.txt").write_text("a")
     monkeypatch.chdir(tmp_path)
-    assert labels.public("data/words.txt") == "words.txt"
+    assert names.public_value("data/words.txt") == "words.txt"
 
 
 @pytest.mark.parametrize(
@@ -127,11 +129,11 @@ def test_a_relative_path_is_recognised_if_the_file_exists(tmp_path, monkeypatch)
     ],
 )
 def test_the_stem_of_a_file_is_its_name_without_the_suffix(file, name):
-    assert labels.stem(f"/nowhere/{file}") == name
+    assert names.stem(f"/nowhere/{file}") == name
 
 
 def test_the_stem_of_a_folder_is_its_name(tmp_path, monkeypatch):
     folder = tmp_path / "my.model"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    assert [labels.stem(str(path)) for path in (folder, Path())] == ["my.model"] * 2
+    assert [names.stem(str(path)) for path in (folder, Path())] == ["my.model"] * 2

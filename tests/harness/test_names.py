@@ -33,7 +33,7 @@ def test_a_provider_without_a_reference_is_refused():
 def test_quoted_options_are_parsed_back_to_their_values(options):
     query = "&".join(f"{key}={quote(value, safe='')}" for key, value in options.items())
     assert names.model(f"a:b?{query}").options == options
-    assert [stage.options for stage in names.mitigators(f"x?{query}+y")] == [options, {}]
+    assert [stage.options for stage in names.chain_stages(f"x?{query}+y")] == [options, {}]
 
 
 @pytest.mark.parametrize(
@@ -45,14 +45,14 @@ def test_quoted_options_are_parsed_back_to_their_values(options):
     ],
 )
 def test_options_that_are_no_pairs_of_key_and_value_are_refused(text, facts):
-    for parse in (names.model, names.mitigators):
+    for parse in (names.model, names.chain_stages):
         with pytest.raises(InvalidOption) as caught:
             parse(text)
         assert [fact for fact in facts if fact not in str(caught.value)] == []
 
 
 def test_a_chain_has_its_stages_in_order():
-    stages = names.mitigators("first?k=2+second+none")
+    stages = names.chain_stages("first?k=2+second+none")
     assert [(stage.name, stage.options) for stage in stages] == [
         ("first", {"k": "2"}),
         ("second", {}),
@@ -60,14 +60,14 @@ def test_a_chain_has_its_stages_in_order():
 
 
 def test_none_is_the_empty_chain():
-    assert names.mitigators("none") == []
+    assert names.chain_stages("none") == []
     assert names.plain("none") == "none"
 
 
 @pytest.mark.parametrize("text", ["", "a+", "+a", "a++b", "?k=1"])
 def test_a_chain_with_an_empty_name_is_refused(text):
     with pytest.raises(UsageError, match="missing") as caught:
-        names.mitigators(text)
+        names.chain_stages(text)
     assert f"'{text}'" in str(caught.value)
 
 

@@ -85,7 +85,7 @@ def test_each_call_has_one_thread_here_and_elsewhere():
 def test_a_call_that_loads_torch_has_one_thread_of_it():
     script = """
         import os
-        from harness.threads import one_thread
+        from harness.parallel import one_thread
         with one_thread(), one_thread():
             import torch
             inside = torch.get_num_threads()

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.token_states import TokenStates, words, words_of_tokens
+from harness.embedder import TokenStates, words, words_of_tokens
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 
 import harness
-from harness.chain import Chain
-from harness.embedder import MockEmbedder, ModelInfo
+from harness.chain import Chain, MitigatedEmbedder
+from harness.embedder import MockEmbedder, ModelInfo, vocabulary_of
 from harness.errors import NotApplicable
 from harness.metrics import metric
-from harness.mitigated_embedder import MitigatedEmbedder
 from harness.mitigator import Mitigator
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.scores import Scale
-from harness.vocabulary import vocabulary_of
 
 TASK = """
     name: {name}

@@ -20,9 +20,8 @@ import soak_model
 from joblib.externals.loky import reusable_executor
 
 from harness.results.folder import read
-from harness.results.jsonl import RecordsFile
+from harness.results.jsonl import RecordsFile, verify
 from harness.results.record import Record
-from harness.results.verifying import verify
 from harness.store.pruning import store_of, stores
 
 PRELOADED = ("scipy.stats", "sklearn.base", "joblib", "harness.run.evaluation")

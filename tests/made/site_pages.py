@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.claims.frame import frame_of
+from harness.leaderboard.claims.reading import frame_of
 from harness.leaderboard.site import writing
 from harness.leaderboard.site.studies import compile_studies
 from harness.results.record import Record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.results.record_parts import Environment, ModelPart
+from harness.results.record import Environment, ModelPart
 from harness.study.study_record import Inner, Judged, MeasurePart, StudyPart, StudyRecord
 
 MEASURES = {

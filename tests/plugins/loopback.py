@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from harness.encode import canary
+from harness.encode import admission
 
 MODEL = "toy"
 DIMENSIONS = 8
@@ -109,7 +109,7 @@ class Loopback:
     def texts(self) -> list[str]:
         """Every text that was sent for embedding, in order, but for the canaries."""
         sent = [text for body in self.requests for text in body.get("input", ())]
-        return [text for text in sent if text not in canary.TEXTS]
+        return [text for text in sent if text not in admission.CANARY_TEXTS]
 
     def __enter__(self) -> Self:
         class Handler(_Handler):
@@ -199,7 +199,7 @@ class _Handler(BaseHTTPRequestHandler):
         texts = list(enumerate(body.get("input", ())))
         with self.loopback.lock:
             self.loopback.answered.update(
-                text for i, text in texts if keeps(i) and text not in canary.TEXTS
+                text for i, text in texts if keeps(i) and text not in admission.CANARY_TEXTS
             )
 
     def _answer(self, body: Mapping[str, Any]) -> tuple[int, Any]:

@@ -17,8 +17,8 @@ import pytest
 from harness import tasks
 from harness.embedder import Embedder, ModelInfo, WordEmbedder
 from harness.plugins.embedders import packages
-from harness.plugins.embedders.vectors import glove as glove_package
 from harness.plugins.embedders.vectors import spacy_vectors
+from harness.plugins.embedders.vectors.glove import PACKAGE
 from harness.registry.registry import Registry
 from harness.scores import Score
 
@@ -74,7 +74,7 @@ def registry() -> Registry:
 
 @pytest.fixture(scope="session")
 def glove_50d(registry) -> WordEmbedder:
-    return _packaged(registry, glove_package.PACKAGE, "glove-6b-50d")
+    return _packaged(registry, PACKAGE, "glove-6b-50d")
 
 
 @pytest.fixture(scope="session")

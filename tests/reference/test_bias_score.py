@@ -14,10 +14,8 @@ import numpy as np
 import pytest
 
 from harness.arrays import unit_rows
-from harness.plugins.bias_score import gendered, scorer, sentence_pairs, states
-from harness.plugins.bias_score.direction import direction
-from harness.plugins.bias_score.importance import by_maximum, shares
-from harness.plugins.bias_score.scorer import Scorer
+from harness.plugins.bias_score import gendered, scorer
+from harness.plugins.bias_score.scorer import Scorer, by_maximum, direction, importance_shares
 
 VARIANTS = {
     "max,g_max": ("max", "max"),
@@ -45,7 +43,7 @@ def explained(expected):
 
 @pytest.fixture(scope="module")
 def directions(model):
-    pairs = sentence_pairs.shipped()
+    pairs = scorer.shipped()
     return {how: scorer.of_sentences(model, pairs, how) for how in ("max", "mean")}
 
 
@@ -88,7 +86,9 @@ def test_one_direction_near_ours_gives_every_expected_score(model, examples, dir
         units = unit_rows(tokens.states[tokens.word_of >= 0])
         for variant, (kind, g) in VARIANTS.items():
             if g == "mean":
-                weights = shares(tokens.states, tokens.word_of >= 0, kind)[tokens.word_of >= 0]
+                weights = importance_shares(tokens.states, tokens.word_of >= 0, kind)[
+                    tokens.word_of >= 0
+                ]
                 terms.append((weights * neutral) @ units)
                 reference.append(sum(examples[text][variant][:2]))
     ours = directions["mean"].vector
@@ -112,7 +112,7 @@ def crows_pairs(data_folder):
     """Return the CrowS-Pairs sentences with gendered words, and the same with genders swapped."""
     with (data_folder / "crows_pairs_anonymized.csv").open(encoding="utf-8") as f:
         texts = [row["sent_more"] for row in csv.DictReader(f)]
-    return sentence_pairs.swapped(texts)
+    return scorer.swapped(texts)
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def crows(crows_pairs, model):
     """Return 200 sentences about one gender and their swaps as unit vectors, and which gender."""
     chosen = [i for i, side in enumerate(crows_pairs.orientation) if side][:200]
     sides = (
-        states.pooled(model, [texts[i] for i in chosen], "mean")
+        scorer.pooled(model, [texts[i] for i in chosen], "mean")
         for texts in (crows_pairs.first, crows_pairs.second)
     )
     return (*sides, crows_pairs.orientation[chosen])

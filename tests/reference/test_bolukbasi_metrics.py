@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import spearmanr
 
 import harness.tasks
-from harness.chain import Chain
-from harness.mitigated_embedder import MitigatedEmbedder
+from harness.chain import Chain, MitigatedEmbedder
+from harness.embedder import vocabulary_of
 from harness.plugins.embedders import packages
 from harness.plugins.embedders.vectors import spacy_vectors
 from harness.plugins.metrics.analogies import specific_words, words_of
@@ -22,10 +22,9 @@ from harness.plugins.metrics.explained_variance import explained_variance
 from harness.plugins.metrics.indirect_bias import gender_share, indirect_bias
 from harness.plugins.metrics.occupation_projection import occupation_projection
 from harness.plugins.metrics.pair_analogies import pair_analogies
-from harness.plugins.metrics.statistics.pair_components import pair_components
+from harness.plugins.metrics.statistics.concept_scores import pair_components
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.scores import Score
-from harness.vocabulary import vocabulary_of
 
 MODELS = {"glove50": "glove-6b-50d", "md300": "en-core-web-md"}
 MEASURED = 2e-3  # the expected values' own tolerance

@@ -14,7 +14,7 @@ from scipy.stats import binom
 import harness
 from harness.arrays import unit_rows
 from harness.plugins.metrics.association_test import association_test
-from harness.results.scale import above_floor
+from harness.results.record import above_floor
 
 TARGETS, ATTRIBUTES = ("targets_1", "targets_2"), ("attributes_1", "attributes_2")
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 
 from harness.arrays import unit_rows
-from harness.plugins.bias_score import sentence_pairs
-from harness.plugins.metrics.statistics.pair_components import pair_components
+from harness.plugins.bias_score import scorer
+from harness.plugins.metrics.statistics.concept_scores import pair_components
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_sentences_agree_more_over_what_is_said_than_over_who_is_spoken_of(
 
 
 def test_the_sentences_of_the_tasks_are_those_of_the_bias_score(registry):
-    female, male, _ = sentence_pairs.shipped()
+    female, male, _ = scorer.shipped()
     both = registry.task("gender-in-sentences").scenarios[0].inputs
     assert sorted(both["pairs_1"].texts) == sorted(male)
     assert sorted(both["pairs_2"].texts) == sorted(female)

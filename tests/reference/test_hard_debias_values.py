@@ -14,11 +14,11 @@ from scipy.stats import spearmanr
 
 from harness.arrays import paired_cosines, unit_rows
 from harness.concept import Concept
+from harness.embedder import vocabulary_of
 from harness.plugins.metrics.indirect_bias import gender_share
 from harness.plugins.metrics.pair_analogies import pair_analogies
 from harness.plugins.metrics.word_analogies import word_analogies
 from harness.plugins.mitigators.hard_debias import HardDebias
-from harness.vocabulary import vocabulary_of
 
 MODELS = ("glove50", "md300")
 MEASURED = 2e-3  # the expected values' own tolerance

@@ -15,13 +15,12 @@ import pytest
 import harness
 from harness.embedder import Embedder, gaussian_vectors
 from harness.leaderboard.boards.board import Board, compile_boards
-from harness.leaderboard.claims.frame import frame_of
+from harness.leaderboard.claims.reading import frame_of
 from harness.mitigator import Mitigator
-from harness.plugins.validity import planting
-from harness.plugins.validity.instrument import Instrument
-from harness.plugins.validity.planting import AMPLITUDES, PlantedModel
+from harness.plugins.validity import checks
+from harness.plugins.validity.checks import AMPLITUDES, Instrument, PlantedModel
 from harness.registry.registry import Registry
-from harness.run.metric_inputs import MetricInputs, usable_rows
+from harness.run.scoring import MetricInputs, usable_rows
 
 WORD_TASKS = ("weat-7", "weat-8", "rnd-gender", "ripa-gender", "profession-stereotypes")
 WORD_CONTROLS = ("weat-1", "weat-2", "rg-65", "ws-353")
@@ -42,7 +41,7 @@ def vectors_with_bias(
     inputs = MetricInputs.of(use.inputs, vectors, usable_rows(use.inputs, vectors))
     contrast = Instrument(use.metric, primary.score, use.options, inputs, {}).contrast
     assert contrast is not None, task
-    arrays = planting.planted(inputs.arrays, contrast, amplitude)
+    arrays = checks.planted(inputs.arrays, contrast, amplitude)
     return {
         text: row
         for side in contrast.sides

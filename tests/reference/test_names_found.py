@@ -20,9 +20,8 @@ from harness.plugins.embedders import packages
 from harness.plugins.metrics.triplet_auc import triplet_auc
 from harness.plugins.mitigators.anonymize import Anonymize
 from harness.plugins.texts import edits, marks
-from harness.plugins.texts import mentions as names
 from harness.plugins.texts.agreement import Agreement, agreement
-from harness.plugins.texts.mentions import KINDS, Mention
+from harness.plugins.texts.mentions import KINDS, Mention, everywhere, longest, of_kinds
 from harness.plugins.texts.spacy_mentions import (
     LABELS,
     MODEL,
@@ -94,12 +93,12 @@ def unchanged(doc: Any, kinds: Sequence[str], variant: str) -> list[Mention]:
         if span.label_ in LABELS
     ]
     wider = {*kinds, *FOUR} if variant in ("union", "propn") else kinds
-    mentions = names.of_kinds(entities, wider)
+    mentions = of_kinds(entities, wider)
     if variant != "plain":
-        mentions = names.everywhere(doc.text, mentions)
+        mentions = everywhere(doc.text, mentions)
     proper = [token for token in doc if variant == "propn" and token.tag_ in PROPER_NOUNS]
     tagged = [Mention(t.idx, t.idx + len(t), t.text, "other") for t in proper]
-    return names.longest(mentions + tagged)
+    return longest(mentions + tagged)
 
 
 @pytest.mark.parametrize("possessives", ["drop", "keep"])

@@ -13,7 +13,7 @@ from scipy.stats import binom, kstest
 from harness.plugins.metrics.association_test import association_test
 from harness.plugins.metrics.explained_variance import explained_variance
 from harness.plugins.metrics.similarity_correlation import similarity_correlation
-from harness.plugins.metrics.statistics.partitions import partition_test
+from harness.plugins.metrics.statistics.nulls import partition_test
 from harness.plugins.metrics.weat import weat
 
 DRAWS = 2_000

@@ -14,10 +14,9 @@ import pytest
 
 from harness.arrays import unit_rows
 from harness.concept import Concept
-from harness.plugins.mitigators.neighbourhoods.neighbours import nearest
-from harness.plugins.mitigators.neighbourhoods.ran_minimum import Objective
+from harness.embedder import vocabulary_of
+from harness.plugins.mitigators.fitting.neighbours import Objective, nearest
 from harness.plugins.mitigators.ran import Ran, indirect_bias
-from harness.vocabulary import vocabulary_of
 
 PAPER, ALIKE, SWAPPED = (1 / 8, 6 / 8, 1 / 8), (0.33, 0.33, 0.33), (0.33, 0.0, 0.33)
 

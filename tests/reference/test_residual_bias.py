@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from harness.arrays import unit_rows
+from harness.embedder import vocabulary_of
 from harness.plugins.metrics.residual_bias import residual_bias
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.registry.registry import Registry
-from harness.vocabulary import vocabulary_of
 
 WORDS = 50_000
 

@@ -12,7 +12,7 @@ import pytest
 
 from harness.arrays import has_direction
 from harness.plugins.metrics.same import same
-from harness.plugins.validity.planting import AMPLITUDES, planted
+from harness.plugins.validity.checks import AMPLITUDES, planted
 from harness.registry.registry import Registry
 
 INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from harness.arrays import paired_cosines
-from harness.plugins.validity import table
+from harness.plugins.validity import measuring
 
 TASKS = ("screening-race", "screening-gender")
 
 
 def test_the_values_are_those_that_validity_was_measured_on(registry, expected):
     values = expected("screening_minilm.json")
-    rows = {row.task: row for row in table.recorded(registry)}
+    rows = {row.task: row for row in measuring.recorded(registry)}
     for task in TASKS:
         assert rows[task].value == pytest.approx(values[task]["rank_gap"]["value"], abs=1e-4)
 

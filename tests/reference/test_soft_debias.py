@@ -14,11 +14,11 @@ from scipy.stats import spearmanr
 
 from harness.arrays import paired_cosines, unit_rows
 from harness.concept import Concept
+from harness.embedder import vocabulary_of
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.metrics.word_analogies import word_analogies
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.plugins.mitigators.soft_debias import SoftDebias
-from harness.vocabulary import vocabulary_of
 
 MEASURED = 2e-3
 LAMBDAS = ("0.2", "1", "10", "100", "1000", "10000", "1e+06")

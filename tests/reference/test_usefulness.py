@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
+from harness.embedder import vocabulary_of
 from harness.plugins.metrics.word_analogies import word_analogies
 from harness.registry.registry import Registry
-from harness.vocabulary import vocabulary_of
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import harness
-from harness.results import formats, tables
+from harness.results import tables
 
 QUERIES = {
     "weat-1": "W1_flowers_insects",
@@ -62,8 +62,8 @@ def test_hard_debiasing_reverses_weat_7_and_the_table_says_so(debiased):
     assert after.p_value == pytest.approx(0.0232, abs=1e-4)
     (section,) = tables.sections(debiased.select())  # the primary score: the association
     cell = section.rows[0].cells[1]
-    assert formats.marks(cell) == "*↔"
-    assert not any("one-sided" in line for line in formats.legend([section], intervals=False))
+    assert tables.marks(cell) == "*↔"
+    assert not any("one-sided" in line for line in tables.legend([section], intervals=False))
 
 
 def test_the_published_side_has_no_star_for_the_reversal(registry, tmp_path):
@@ -83,8 +83,8 @@ def test_the_published_side_has_no_star_for_the_reversal(registry, tmp_path):
     records = harness.evaluate("glove-6b-50d", task, method, registry=registry, cache=tmp_path)
     assert {round(record.p_value, 3) for record in records} == {0.989}
     (section,) = tables.sections(records.select())
-    assert formats.marks(section.rows[0].cells[0]) == "↔"
-    assert any("one-sided" in line for line in formats.legend([section], intervals=False))
+    assert tables.marks(section.rows[0].cells[0]) == "↔"
+    assert any("one-sided" in line for line in tables.legend([section], intervals=False))
 
 
 def test_one_word_changes_the_sign_of_weat_7_after_hard_debiasing(debiased):

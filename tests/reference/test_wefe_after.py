@@ -12,6 +12,7 @@ import pytest
 
 from harness.arrays import unit_rows
 from harness.concept import Concept
+from harness.embedder import vocabulary_of
 from harness.plugins.metrics.ect import ect
 from harness.plugins.metrics.mac import mac
 from harness.plugins.metrics.ripa import ripa
@@ -22,7 +23,6 @@ from harness.plugins.mitigators.double_hard_debias import DoubleHardDebias
 from harness.plugins.mitigators.half_sibling_regression import HalfSiblingRegression
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.plugins.mitigators.multiclass_hard_debias import MulticlassHardDebias
-from harness.vocabulary import vocabulary_of
 
 QUERIES = {
     "T_career_family": ("male_terms", "female_terms", "career", "family"),

@@ -15,14 +15,14 @@ import pytest
 
 from harness.arrays import unit_rows
 from harness.concept import Concept
+from harness.embedder import vocabulary_of
 from harness.plugins.embedders import packages
-from harness.plugins.embedders.vectors import glove as glove_package
+from harness.plugins.embedders.vectors.glove import PACKAGE
 from harness.plugins.metrics.mac import mac
 from harness.plugins.metrics.rnsb import rnsb
 from harness.plugins.metrics.weat import weat
-from harness.plugins.mitigators.neighbourhoods.neighbours import nearest
+from harness.plugins.mitigators.fitting.neighbours import nearest
 from harness.plugins.mitigators.ran import Ran, indirect_bias
-from harness.vocabulary import vocabulary_of
 
 EXACT = {
     "T_career_family": ("male_terms", "female_terms", "career", "family"),
@@ -126,7 +126,7 @@ def moved(registry, sets, data_folder):
 
     WEFE looks words up as written: capitalised names are not in the vocabulary and do not move.
     """
-    if packages.folder(glove_package.PACKAGE) is None:
+    if packages.folder(PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     model = registry.embedder("glove-6b-50d")
     pairs, specific = (

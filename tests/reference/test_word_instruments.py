@@ -14,9 +14,9 @@ import pytest
 
 from harness.metrics import Metric
 from harness.plugins.mitigators.hard_debias import HardDebias
-from harness.plugins.validity.planting import planted
+from harness.plugins.validity.checks import planted
 from harness.registry.registry import Registry
-from harness.results.scale import above_floor, loss
+from harness.results.record import above_floor, loss
 from harness.scores import Score
 
 AMPLITUDES = (0.0, 0.25, 0.5, 1.0)

@@ -10,11 +10,13 @@ from harness import tasks
 from harness.registry.files import files, load
 from harness.registry.registry import Registry
 from harness.run.tasks import check_benchmark, list_tasks, select
-from harness.task import each
+from harness.task import yaml_files
 
 FOLDER = Path(tasks.__file__).parent
 NAMES = sorted(
-    part.data["name"] for path in files(FOLDER, "benchmark") for part in each.documents(load(path))
+    part.data["name"]
+    for path in files(FOLDER, "benchmark")
+    for part in yaml_files.documents(load(path))
 )
 OF_PAPERS = {"bolukbasi-2016", "dolci-2023", "name-bias", "uriot-2024", "zambrano-2024"}
 SENTEVAL = {"senteval", "senteval-published"}

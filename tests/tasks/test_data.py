@@ -16,9 +16,8 @@ from harness.errors import Unavailable
 from harness.registry.files import files, find, load
 from harness.registry.registry import Registry
 from harness.study import study
-from harness.task import each, table_files
-from harness.task.schema import TaskFile
-from harness.task.table_schema import Table
+from harness.task import data_files, yaml_files
+from harness.task.schema import Table, TaskFile
 
 FOLDER = Path(tasks.__file__).parent
 TESTS = Path(__file__).parents[1] / "reference" / "data"
@@ -54,7 +53,7 @@ def tables() -> list[tuple[str, Path, dict]]:
     """Return name, file and content of each table of a task that is a file."""
     found = []
     for path in files(FOLDER, "task"):
-        for task in each.documents(load(path)):
+        for task in yaml_files.documents(load(path)):
             for name, table in task.data.get("tables", {}).items():
                 if {"file", "url", "local"} & set(table):
                     found.append((f"{task.data['name']}:{name}", path, table))
@@ -95,7 +94,7 @@ def test_every_shipped_csv_is_a_table_of_a_task():
 @pytest.mark.parametrize(("path", "table"), CSV, ids=lambda value: getattr(value, "name", ""))
 def test_a_shipped_csv_is_read_as_the_csv_module_reads_it(path, table):
     with gzip.open(path, "rt", encoding=table.encoding, newline="") as file:
-        assert list(table_files.parse(table, path)) == list(csv.DictReader(file))
+        assert list(data_files.parse_table(table, path)) == list(csv.DictReader(file))
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)

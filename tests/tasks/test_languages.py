@@ -10,11 +10,11 @@ import pytest
 from harness import tasks
 from harness.registry.files import load
 from harness.registry.registry import Registry
-from harness.task import each
+from harness.task import yaml_files
 
 FOLDER = Path(tasks.__file__).parent
-X_WEAT = each.documents(load(FOLDER / "x_weat" / "x-weat.yaml"))
-CA_WEAT = each.documents(load(FOLDER / "ca_weat" / "ca-weat.yaml"))
+X_WEAT = yaml_files.documents(load(FOLDER / "x_weat" / "x-weat.yaml"))
+CA_WEAT = yaml_files.documents(load(FOLDER / "ca_weat" / "ca-weat.yaml"))
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,8 @@ from harness.plugins.metrics.weat_mean import weat_mean
 from harness.plugins.tables import mended_tests
 from harness.registry.files import load
 from harness.registry.registry import Registry
-from harness.task import table_files
-from harness.task.table_schema import Table
+from harness.task import data_files
+from harness.task.schema import Table
 
 FAMILY = Path(tasks.__file__).parent / "weathub"
 README = (FAMILY / "README.md").read_text("utf-8")
@@ -39,7 +39,7 @@ def registry():
 def shipped():
     """Return the lists of each language and test, as they are shipped."""
     table = Table(**load(FAMILY / "weathub.yaml").data["tables"]["lists"])
-    rows = table_files.parse(table, FAMILY / "data" / "tests.tsv.gz")
+    rows = data_files.parse_table(table, FAMILY / "data" / "tests.tsv.gz")
     return {
         (language, test): lists
         for language in dict.fromkeys(row["language"] for row in rows)

@@ -11,10 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from harness.errors import HarnessError, InvalidOption, Unavailable
-from harness.plugins.embedders.hosted.endpoint import MESSAGE_LENGTH, PARALLEL, Endpoint, Refused
-from harness.plugins.embedders.hosted.retrying import RETRIES, TIMEOUT
-from harness.plugins.embedders.hosted.threads import map_in_threads
-from harness.plugins.embedders.hosted.usage import usage_notes
+
+from .endpoint import (
+    MESSAGE_LENGTH,
+    PARALLEL,
+    Endpoint,
+    Refused,
+    usage_notes,
+)
+from .retrying import RETRIES, TIMEOUT, map_in_threads
 
 
 class Chat:

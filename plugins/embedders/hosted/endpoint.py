@@ -7,31 +7,359 @@ knows neither embedders nor mitigators. `retrying.py` repeats requests, `client.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import functools
+import html
 import json
 import os
+import re
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
-from harness import labels
+from harness import limits, names
+from harness.digest import digest
 from harness.errors import HarnessError, InvalidOption, ModelError, Unavailable
-from harness.plugins.embedders.hosted import address, client
-from harness.plugins.embedders.hosted.limiter import Clock, Limiter
-from harness.plugins.embedders.hosted.masking import masked
-from harness.plugins.embedders.hosted.retrying import (
+
+from .retrying import (
     MAX_WAIT,
     RETRIES,
     TEMPORARY,
     TIMEOUT,
+    Clock,
+    Limiter,
     Problem,
     Retrying,
     asked_wait,
 )
-from harness.plugins.embedders.hosted.usage import Usage
 
 if TYPE_CHECKING:
+    import httpx2
     from openai import APIStatusError, OpenAI
+
+
+# The address of an endpoint: checked, and as it may be shown and written, without any key.
+
+
+VARIABLE = "OPENAI_BASE_URL"
+"""Variable with the address of an endpoint, for models without `base_url`."""
+_PREFIX = re.compile(
+    r"(?:sk|pk|rk|xai|glpat|nvapi|pplx)-.{8}|(?:hf|gsk|gh[a-z]|r8|key|token)_.{8}|AIza.{8}|eyJ.{8}|"
+    r"(?:bearer|api-?key|key|token|secret)[ =:-].{8}",
+    re.IGNORECASE,
+)
+"""The beginnings of the keys of well-known providers."""
+_LONGEST_WORD = 20  # letters and digits in a row; the parts of a UUID are shorter
+_HIDDEN = "…"
+
+
+@dataclass(frozen=True)
+class Address:
+    """An address.
+
+    Parameters
+    ----------
+    url
+        The whole address, to send requests to.
+    shown
+        Host and path, for messages; a part that looks like a key is left out.
+    identity
+        Host and path, for fingerprints; such a part is a digest.
+    """
+
+    url: str
+    shown: str
+    identity: str
+
+
+def parse(url: str, *, of_variable: bool) -> Address:
+    """Return an address.
+
+    Parameters
+    ----------
+    url
+        What the user gives.
+    of_variable
+        Whether it comes from an environment variable: then it may have a key in its path.
+
+    Raises
+    ------
+    InvalidOption
+        If it is no address, or has a key where it would be shown.
+    """
+    url = url.strip().rstrip("/")
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
+    except ValueError:
+        valid = None
+    if not valid:
+        raise InvalidOption("base_url must be like http://localhost:8000/v1 or https://host/v1")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise InvalidOption(
+            "base_url must be only host and path; put a key into an environment variable and add "
+            "key=NAME_OF_THE_VARIABLE"
+        )
+    host = parts.netloc.lower()
+    segments = [_HIDDEN if _is_key(part) else part for part in parts.path.split("/")]
+    shown = host + "/".join(segments)
+    if _HIDDEN not in segments:
+        return Address(url, shown, shown)
+    if not of_variable:
+        raise InvalidOption(
+            "base_url has a part that looks like a key, and would be shown; set the whole address "
+            f"as the environment variable {VARIABLE}, and leave base_url out"
+        )
+    return Address(url, shown, f"{shown} {digest(parts.path)}")
+
+
+def host_and_path(url: str) -> str:
+    """Return an address of a server's choice, such as of a redirect, as it may be shown."""
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "") + (f":{parts.port}" if parts.port else "")
+    except ValueError:
+        return "an invalid address"
+    path = "/".join(_HIDDEN if _is_key(part) else part for part in parts.path.split("/"))
+    return f"{host}{path}"
+
+
+def _is_key(segment: str) -> bool:
+    plain = unquote(segment)
+    if _PREFIX.match(plain):
+        return True
+    return any(
+        len(word) >= _LONGEST_WORD
+        and sum(c.isdigit() for c in word) >= 3
+        and sum(c.isalpha() for c in word) >= 3
+        for word in re.split(r"[^A-Za-z0-9]+", plain)
+    )
+
+
+# The `openai` client of an endpoint, with limits on what a server can make this process do.
+#
+# It follows no redirect, since the texts would go to another host. An answer has a largest size
+# after decompression, and a time. It repeats nothing: `retrying.py` does.
+
+
+ENCODINGS = ("gzip", "deflate")  # others make a thousand bytes of one
+
+
+class Unbounded(ModelError):
+    """An answer that is too long, or compressed in a way that nobody asked for."""
+
+
+def client(url: str, secret: str, timeout: float) -> OpenAI:
+    """Return a client.
+
+    Parameters
+    ----------
+    url
+        Address of the endpoint.
+    secret
+        The key; empty for none.
+    timeout
+        Seconds for connecting, and for a whole answer after its headers.
+
+    Raises
+    ------
+    Unavailable
+        If the package is not installed.
+    """
+    try:
+        from openai import DefaultHttpxClient, OpenAI
+    except ModuleNotFoundError:
+        raise Unavailable(
+            "hosted models need the package 'openai': "
+            'pip install "embedding-bias-harness[openai]"'
+        ) from None
+
+    def bound(response: httpx2.Response) -> None:
+        _bound(response, timeout)
+
+    http = DefaultHttpxClient(
+        headers={"Accept-Encoding": ", ".join(ENCODINGS)},
+        event_hooks={"response": [bound]},
+        follow_redirects=False,
+        timeout=timeout,
+    )
+    return OpenAI(
+        api_key=secret or "none",  # the client requires some key; endpoints without keys ignore it
+        base_url=url,
+        timeout=timeout,
+        max_retries=0,
+        http_client=http,
+    )
+
+
+def _bound(response: httpx2.Response, timeout: float) -> None:
+    """Let the content of a response end with an error if it is too long or takes too long."""
+    import httpx2
+
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding not in ("", "identity", *ENCODINGS):
+        raise Unbounded(f"the answer is compressed as {encoding[:40]!r}, which nobody asked for")
+    if not isinstance(response.stream, httpx2.SyncByteStream):
+        return
+    stream = response.stream
+    headers = {"content-encoding": encoding} if encoding else {}
+    decoded = httpx2.Response(200, headers=headers, stream=stream, request=response.request)
+    until = time.monotonic() + timeout
+    largest = limits.ANSWER_BYTES
+
+    class Bounded(httpx2.SyncByteStream):
+        def __iter__(self) -> Iterator[bytes]:
+            size = 0
+            for chunk in decoded.iter_bytes():
+                size += len(chunk)
+                if size > largest:
+                    raise Unbounded(
+                        f"the answer has {limits.too_many(size, largest)}; "
+                        "set a smaller batch_texts"
+                    )
+                if time.monotonic() > until:
+                    raise httpx2.ReadTimeout("the answer takes too long")
+                yield chunk
+
+        def close(self) -> None:
+            stream.close()
+
+    response.stream = Bounded()
+    response.headers.pop("content-encoding", None)
+
+
+# Keeps keys out of every line that is shown or written: what an endpoint sends may repeat a key.
+#
+# A part of a key as it is becomes `…`. A message that repeats a part in another form, such as
+# base64 or percent signs, is withheld as a whole.
+
+
+PART = 4  # characters of a key in a row that are masked
+APART = 6  # the same with other characters between them
+WITHHELD = "(message withheld: it repeats the key)"
+LONGEST = 20_000  # characters of a message that are read
+_ESCAPE = re.compile(r"\\(?:u\{?|x)([0-9a-fA-F]{2,6})\}?")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{6,}")
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2}[\s:,]?){4,}")
+_SEPARATOR = re.compile(r"[\W_]+")
+
+
+def masked(message: str, secret: str) -> str:
+    """Return a message as one line without the key `secret` and without any part of it."""
+    line = " ".join(message[:LONGEST].split())
+    if not secret:
+        return line
+    line = _without_parts(line, secret)
+    if any(_repeats(view, secret, PART) for view in _decoded(line)):
+        return WITHHELD
+    if _repeats(_SEPARATOR.sub("", line), _SEPARATOR.sub("", secret), APART):
+        return WITHHELD
+    return line
+
+
+def _without_parts(line: str, secret: str) -> str:
+    parts, start = [], 0
+    while start < len(line):
+        size = _shared(line, secret, start)
+        is_part = size >= min(PART, len(secret))
+        parts.append("…" if is_part else line[start])
+        start += size if is_part else 1
+    return "".join(parts)
+
+
+def _repeats(line: str, secret: str, least: int) -> bool:
+    least = min(least, len(secret))
+    return least > 0 and any(_shared(line, secret, i) >= least for i in range(len(line)))
+
+
+def _shared(line: str, secret: str, start: int) -> int:
+    """Return how many characters from `start` are a part of the key, in capitals or not."""
+    low, key, size = line.lower(), secret.lower(), 0
+    while start + size < len(low) and low[start : start + size + 1] in key:
+        size += 1
+    return size
+
+
+def _decoded(line: str) -> Iterator[str]:
+    """Yield what a line says after the codes that a server may put a key into."""
+    plain = line
+    for _ in range(2):  # a code within a code
+        plain = html.unescape(unquote(_ESCAPE.sub(_character, plain)))
+    yield plain
+    for text in {line, plain}:
+        for token in _BASE64.findall(text):
+            yield from _of_base64(token)
+        for token in _HEX.findall(text):
+            digits = re.sub(r"[\s:,]", "", token)
+            yield bytes.fromhex(digits).decode("latin-1")
+
+
+def _of_base64(token: str) -> Iterator[str]:
+    standard = token.translate(str.maketrans("-_", "+/"))
+    for skipped in range(4):
+        whole = standard[skipped:]
+        whole = whole[: len(whole) // 4 * 4]
+        try:
+            yield base64.b64decode(whole).decode("latin-1")
+        except binascii.Error:  # such as a length that none has
+            continue
+
+
+def _character(match: re.Match[str]) -> str:
+    code = int(match[1], 16)
+    return chr(code) if code < 0x110000 else ""
+
+
+# Counts of requests and tokens, as an endpoint reports them.
+
+
+@dataclass
+class Usage:
+    """Requests and tokens counted so far; a request without counts adds no tokens."""
+
+    requests: int = 0
+    prompt: int = 0
+    completion: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def add(self, counted: object) -> None:
+        """Add the `usage` of an answer."""
+        counts = counted if isinstance(counted, Mapping) else {}
+        completion = _number(counts.get("completion_tokens"))
+        total = _number(counts.get("total_tokens"))
+        with self._lock:
+            self.requests += 1
+            self.prompt += _number(counts.get("prompt_tokens")) or total - completion
+            self.completion += completion
+
+
+def usage_notes(model: str, usage: Usage, price: float | None) -> tuple[str, ...]:
+    """Return one line on the tokens that an endpoint counted; none without a request.
+
+    Parameters
+    ----------
+    model
+        Name of the model.
+    usage
+        The counts.
+    price
+        US$ per million tokens; None if unknown.
+    """
+    if not usage.requests:
+        return ()
+    tokens = f"{usage.prompt:,}" + (f" + {usage.completion:,}" if usage.completion else "")
+    cost = "" if price is None else f", US$ {usage.prompt * price / 1e6:.4f}"
+    requests = f"{usage.requests} request{'s' if usage.requests > 1 else ''}"
+    return (f"{model}: the endpoint counted {tokens} tokens in {requests}{cost}",)
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
 
 OPENAI = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
@@ -110,15 +438,15 @@ class Endpoint:
         tpm: float | None = None,
         clock: Clock = time,
     ) -> None:
-        if key is not None and not labels.is_variable(key):
+        if key is not None and not names.is_variable(key):
             raise InvalidOption(
                 "key= must be the name of an environment variable, such as OPENAI_API_KEY, in "
                 "capitals with an underscore; never the key itself"
             )
         if not timeout > 0 or retries < 0 or not max_wait >= 0:
             raise InvalidOption("timeout must be above 0, and retries and max_wait 0 or more")
-        url = base_url or os.environ.get(address.VARIABLE) or OPENAI
-        parsed = address.parse(url, of_variable=not base_url)
+        url = base_url or os.environ.get(VARIABLE) or OPENAI
+        parsed = parse(url, of_variable=not base_url)
         self.url, self.address, self.identity = parsed.url, parsed.shown, parsed.identity
         self.key = key or (None if base_url and self.url != OPENAI else OPENAI_KEY)
         self.timeout = timeout
@@ -184,7 +512,7 @@ class Endpoint:
             reply = send(openai)
         except OpenAIError as error:
             return self._problem(error, model)
-        except client.Unbounded as error:
+        except Unbounded as error:
             return Problem(Refused(str(error)))
         except UnicodeError:
             return Problem(
@@ -199,7 +527,7 @@ class Endpoint:
 
     @functools.cached_property
     def _client(self) -> OpenAI:
-        return client.client(self.url, self._secret(), self.timeout)
+        return client(self.url, self._secret(), self.timeout)
 
     def _secret(self) -> str:
         if self.key is None:
@@ -249,7 +577,7 @@ class Endpoint:
             details = details if status == 403 else str(status)
             return Unavailable(f"{self.address} rejects the key in {self.key} ({details})")
         if 300 <= status < 400:
-            place = self._safe(address.host_and_path(error.response.headers.get("location", "")))
+            place = self._safe(host_and_path(error.response.headers.get("location", "")))
             return Unavailable(
                 f"{self.address} redirects to {place or 'nowhere'} ({status}), which is not "
                 "followed: set base_url to the right address"

@@ -7,26 +7,527 @@ errors. No text is truncated here: the endpoint truncates or refuses texts that 
 
 from __future__ import annotations
 
+import base64
+import binascii
 import functools
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from harness.digest import digest
 from harness.embedder import Card, ModelInfo, Role
-from harness.errors import HarnessError, InvalidOption, PartlyEncoded
-from harness.plugins.embedders import model_info
-from harness.plugins.embedders.hosted.answers import Row
-from harness.plugins.embedders.hosted.asking import Asking
-from harness.plugins.embedders.hosted.endpoint import PARALLEL, Endpoint
-from harness.plugins.embedders.hosted.request_texts import RequestTexts
-from harness.plugins.embedders.hosted.retrying import MAX_WAIT, RETRIES, TIMEOUT
-from harness.plugins.embedders.hosted.threads import map_in_threads
-from harness.plugins.embedders.hosted.usage import usage_notes
+from harness.encode.admission import is_same
+from harness.errors import HarnessError, InvalidOption, ModelError, PartlyEncoded, Unavailable
+
+from .. import cards, prompts
+from .endpoint import PARALLEL, Endpoint, Refused, usage_notes
+from .retrying import MAX_WAIT, RETRIES, TIMEOUT, map_in_threads
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
+
+
+# Reads the vectors in the answer of an embeddings endpoint, and checks each of them.
+#
+# Vectors are lists of numbers, or float32 numbers in base64. Nothing in an answer says of what type
+# its bytes are, and servers send doubles, halves and packed bits, too. Their bytes give numbers of
+# any size when they are read as float32, or are a vector of another type as well: then the vector
+# is refused. Quantised vectors, which are lists of small integers, are refused, too: their numbers
+# have an offset, or are bits.
+
+
+Row: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
+Numbers: TypeAlias = "np.ndarray[Any, np.dtype[np.floating[Any]]]"
+
+FLOAT32 = (
+    "its vector is in base64, and not of float32 numbers; the endpoint must send a list of numbers "
+    "(encoding=float)"
+)
+INTEGERS = (
+    "its vector has only integers from {low} to {high}, as quantised vectors have (int8, uint8, "
+    "binary); the endpoint must send the numbers themselves (encoding=float)"
+)
+
+
+class _Limits(NamedTuple):
+    """What numbers look like if their bytes are of the type that they are read as."""
+
+    spread: float
+    """Most bits between the 5% and the 95% quantile of their sizes. Normal numbers have 5 and a
+    softmax 14. Halves that are read as float32 have 33, and doubles 128."""
+    low: float
+    high: float
+    """Limits of their median size."""
+
+
+_FLOAT32 = _Limits(20, 1e-9, 1e9)
+_OTHER = _Limits(20, 1e-4, 1e3)
+_HALF = _Limits(10, 1e-4, 1e3)  # there are no halves beyond 40 bits
+
+
+def in_order(answer: Mapping[str, Any], n: int) -> list[Mapping[str, Any]]:
+    """Return the items of an answer in the order of its `n` texts, by their index.
+
+    Raises
+    ------
+    Refused
+        If there is not exactly one item for each text.
+    """
+    data = answer.get("data")
+    if not isinstance(data, list) or not all(isinstance(item, Mapping) for item in data):
+        raise Refused("the answer has no list of vectors")
+    if len(data) != n:
+        raise Refused(f"{len(data)} vectors for {n} texts")
+    stated = [item.get("index") for item in data]
+    if all(index is None for index in stated):
+        return list(data)
+    if not all(type(index) is int for index in stated) or set(stated) != set(range(n)):
+        shown = ", ".join(json.dumps(index)[:20] for index in stated[:3]) + ", …" * (n > 3)
+        raise Refused(f"the indices of its vectors are not 0 to {n - 1}, but {shown}")
+    by_index = dict(zip(stated, data, strict=True))
+    return [by_index[i] for i in range(n)]
+
+
+def vectors(items: Sequence[Mapping[str, Any]], length: int | None) -> list[Row | Refused]:
+    """Return the (d,) float32 vector of each item, or the reason why it is invalid.
+
+    Parameters
+    ----------
+    items
+        Items of one answer.
+    length
+        Length of a vector; None if unknown. Then bytes that could be of two types are refused.
+    """
+    rows = [_vector(item) for item in items]
+    valid = [row for row in rows if not isinstance(row, Refused)]
+    reason = None
+    if valid and _are_codes(valid):
+        low, high = (int(bound(row.min() for row in valid)) for bound in (min, max))
+        reason = INTEGERS.format(low=low, high=high)
+    elif length is None and not _are_float32([i["embedding"] for i in items if _packed(i)]):
+        reason = FLOAT32
+    if reason is None:
+        return rows
+    return [row if isinstance(row, Refused) else Refused(reason) for row in rows]
+
+
+def are_packed(items: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a vector is in base64."""
+    return any(_packed(item) for item in items)
+
+
+def _packed(item: Mapping[str, Any]) -> bool:
+    return isinstance(item.get("embedding"), str)
+
+
+def _vector(item: Mapping[str, Any]) -> Row | Refused:
+    embedding = item.get("embedding")
+    if isinstance(embedding, str):
+        content = _decoded(embedding)
+        if content is None:
+            return Refused("its vector is not a list of numbers, but a text that is no base64")
+        if len(content) % 4:
+            return Refused(FLOAT32)
+        row = np.frombuffer(content, dtype="<f4")
+    else:
+        if problem := _not_numbers(embedding):
+            return Refused(f"its vector is not a list of numbers, but {problem}")
+        try:
+            with np.errstate(over="ignore"):  # checked below: not finite
+                row = np.asarray(embedding, dtype=np.float64).astype(np.float32)
+        except OverflowError:
+            return Refused("its vector is not a list of numbers, but has some beyond any float")
+    if not row.size:
+        return Refused("its vector is empty")
+    if not np.isfinite(row).all():
+        return Refused("its vector has NaN or infinity")
+    if not row.any():
+        return Refused("its vector is zero, which has no direction")
+    if isinstance(embedding, str) and not _looks_right(row, _FLOAT32):
+        return Refused(FLOAT32)
+    return row.astype(np.float32, copy=False)
+
+
+def _not_numbers(embedding: object) -> str:
+    """Return what an embedding is, if it is not a list of numbers; else an empty text."""
+    if isinstance(embedding, Mapping):
+        if {"indices", "values"} <= embedding.keys():
+            return "a sparse vector, of indices and values"
+        return "a mapping"
+    if not isinstance(embedding, list):
+        return "null" if embedding is None else "a single value"
+    types = {type(value) for value in embedding}
+    if types <= {int, float}:
+        return ""
+    if list in types:
+        return "a list of lists, as models with a vector for each token send"
+    return {str: "has texts", type(None): "has null", bool: "has true and false"}.get(
+        next(iter(types - {int, float})), "has other values"
+    )
+
+
+def _decoded(text: str) -> bytes | None:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _are_codes(rows: Sequence[Row]) -> bool:
+    """Return whether vectors have only integers of 8 bits, and not only -1, 0 and 1."""
+    low, high = min(row.min() for row in rows), max(row.max() for row in rows)
+    if low < -128 or high > 255 or max(-low, high) <= 1:
+        return False
+    return all(np.array_equal(row, np.rint(row)) for row in rows)
+
+
+def _are_float32(texts: Sequence[str]) -> bool:
+    """Return whether vectors in base64 look like float32 numbers, and like no others."""
+    content = b"".join(decoded for text in texts if (decoded := _decoded(text)))
+    if not content:
+        return True
+    with np.errstate(invalid="ignore"):  # some bytes are a NaN that signals
+        right = [
+            kind
+            for kind, numbers, limits in _readings(content)
+            if _looks_right(numbers, limits)
+            # Else numbers with few digits are each read as two, one of them zero.
+            and (len(numbers) == 1 or ((numbers[::2] != 0).any() and (numbers[1::2] != 0).any()))
+        ]
+    return right == ["<f4"]
+
+
+def _readings(content: bytes) -> Iterator[tuple[str, Numbers, _Limits]]:
+    """Yield what bytes are as floats of each size, and as bfloat16, in both byte orders."""
+    if len(content) % 4 == 0:
+        yield "<f4", np.frombuffer(content, dtype="<f4"), _FLOAT32
+    for kind in ("<f8", ">f8", ">f4", "<f2", ">f2"):
+        if len(content) % int(kind[-1]) == 0:
+            limits = _HALF if kind[-1] == "2" else _OTHER
+            yield kind, np.frombuffer(content, dtype=kind), limits
+            if kind[-1] == "2":
+                words = np.frombuffer(content, dtype=f"{kind[0]}u2").astype(np.uint32)
+                yield "bfloat16", (words << 16).view(np.float32), _OTHER
+
+
+def _looks_right(numbers: Numbers, limits: _Limits) -> bool:
+    finite = numbers[np.isfinite(numbers)].astype(np.float64)
+    if len(finite) < 0.9 * len(numbers) or not finite.any():
+        return False
+    sizes = np.abs(finite[finite != 0])
+    low, median, high = np.quantile(np.log2(sizes), [0.05, 0.5, 0.95])
+    return bool(limits.low < 2**median < limits.high and high - low < limits.spread)
+
+
+# The texts of a request for embeddings, with what it says about their role.
+#
+# Either the prompts are put before the texts here, or the request names the role in its field
+# `input_type`, and the endpoint puts its own prompts.
+
+
+FIELD = "input_type"
+"""Field of a request, as Voyage, NVIDIA and others have it."""
+_TYPES: dict[Role, str] = {role: f"{FIELD}={role}" for role in ("query", "document")}
+
+
+class RequestTexts:
+    """The texts of a request, by role.
+
+    Parameters
+    ----------
+    model
+        What errors call the model.
+    card
+        The model's card, which may state prompts.
+    prompt, query_prompt, document_prompt, input_type
+        See `OpenAIEmbedder`.
+
+    Attributes
+    ----------
+    role_prompts
+        As in `harness.embedder.ModelInfo`; the field and its value if the endpoint puts prompts.
+
+    Raises
+    ------
+    InvalidOption
+        If no prompt has the name, or a prompt and `input_type` are both set.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        card: Card | None,
+        *,
+        prompt: str | None,
+        query_prompt: str | None,
+        document_prompt: str | None,
+        input_type: bool,
+    ) -> None:
+        self.role_prompts: dict[Role, str] = {"text": "", **_TYPES}
+        self._prompts: dict[Role, str] = {}
+        if input_type:
+            if {prompt, query_prompt, document_prompt} != {None}:
+                raise InvalidOption(
+                    "input_type=true: the endpoint puts the prompts itself; leave out prompt, "
+                    "query_prompt and document_prompt"
+                )
+            return
+        stated = card.prompts if card else {}
+        self.role_prompts = self._prompts = prompts.by_role(
+            stated,
+            model=model,
+            default=stated.get("text", ""),
+            prompt=prompt,
+            query_prompt=query_prompt,
+            document_prompt=document_prompt,
+        )
+
+    def prompt(self, role: Role) -> str:
+        """Return the prompt put before each text of a role; empty for none."""
+        return self._prompts.get(role, self._prompts.get("text", ""))
+
+    @property
+    def by_request(self) -> bool:
+        """Whether requests name the role, so that a text has a vector for each role."""
+        return not self._prompts
+
+    def body(
+        self, texts: Sequence[str], role: Role | None, as_they_are: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Return the fields of a request for texts of one role; with None, for texts as they are.
+
+        Texts without a prompt, `as_they_are`, follow. The client of OpenAI takes a field that it
+        does not know in `extra_body`.
+        """
+        if role is None:
+            return {"input": list(texts)}
+        prompted = [self.prompt(role) + text for text in texts]
+        body: dict[str, Any] = {"input": [*prompted, *as_they_are]}
+        if self.by_request and role in self.role_prompts and role != "text":
+            body["extra_body"] = {FIELD: role}
+        return body
+
+
+# Asks an endpoint for the vectors of texts, in requests of bounded size, and checks the answers.
+#
+# A refused request is split in halves; a text that is refused alone is reported. After several such
+# texts in a row, a probe finds out whether the endpoint accepts any text. Once it is unavailable,
+# nothing more is sent.
+#
+# Vectors are asked for in base64, which is a quarter of the bytes. If the endpoint refuses that, or
+# its first vectors are not float32 numbers, they are asked for as lists from then on.
+#
+# With `watch`, each request of several texts also has one whose vector is known. If its vector is
+# another one, another model answers, or the vectors are in another order: then none of them is
+# used.
+
+
+PROBE = "a"
+"""Text sent to find out whether an endpoint refuses some texts or all of them."""
+ENCODING = "encoding_format"
+"""Field of a request."""
+PATIENCE = 5  # refused texts in a row before the probe is sent
+
+
+class Asking:
+    """Asks for vectors.
+
+    Parameters
+    ----------
+    endpoint
+        The endpoint.
+    texts
+        Makes the fields of a request from its texts.
+    request
+        Fields that every request has, `ENCODING` among them.
+    batch_texts, batch_tokens
+        Most texts and tokens of a request.
+    length
+        Length of a vector; None if unknown.
+
+    Attributes
+    ----------
+    unavailable
+        Why nothing more is sent; None while requests are sent.
+    has_succeeded
+        Whether a request had valid vectors.
+    as_list
+        Why vectors are no longer asked for in base64; None while they are as the user said.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        texts: RequestTexts,
+        request: Mapping[str, Any],
+        *,
+        batch_texts: int,
+        batch_tokens: int,
+        length: int | None,
+    ) -> None:
+        self._endpoint, self._texts, self._request = endpoint, texts, dict(request)
+        self._most_texts, self._most_tokens = batch_texts, batch_tokens
+        self.length = self._stated = length
+        self.unavailable: HarnessError | None = None
+        self.has_succeeded = False
+        self.as_list: str | None = None
+        self._lock = threading.Lock()
+        self._refused_in_a_row = 0
+        self._takes_several = False
+        self._watched: str | None = None
+        self._known: dict[Role, Row] = {}  # the vector of the watched text, by role
+
+    def watch(self, text: str | None, vector: Row | None) -> None:
+        """Send `text` with each request of several texts, and compare its vector; None: nothing."""
+        self._watched = text
+        self._known = {} if vector is None else {"text": vector}
+        self.length = self._stated if vector is None else len(vector)
+
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[list[str]]:
+        """Yield the texts of each request."""
+        room = max(1, self._most_texts - self._is_watching)
+        batch: list[str] = []
+        tokens = 0
+        for text, size in zip(texts, self.lengths(texts, role), strict=True):
+            if batch and (len(batch) >= room or tokens + size > self._most_tokens):
+                yield batch
+                batch, tokens = [], 0
+            batch.append(text)
+            tokens += size
+        if batch:
+            yield batch
+
+    def lengths(self, texts: Sequence[str], role: Role) -> list[int]:
+        """Return an estimate of the tokens of each text, the prompt's included."""
+        return [2 + (len(self._texts.prompt(role)) + len(text)) // 4 for text in texts]
+
+    def encode(
+        self, texts: list[str], retries: int | None = None, *, role: Role
+    ) -> dict[str, Row | HarnessError]:
+        """Return the vector of each text of a request, or the error."""
+        if self.unavailable is not None:
+            return dict.fromkeys(texts, self.unavailable)
+        encoding = self._request[ENCODING]
+        try:
+            rows = self._send(texts, retries, role)
+        except (Unavailable, Refused) as error:
+            if _is_of_encoding(error) and self._asks_for_lists(encoding, error):
+                return self.encode(texts, retries, role=role)
+            if isinstance(error, Unavailable):
+                self.unavailable = error
+                return dict.fromkeys(texts, error)
+            if error.broken:
+                # Most likely it fails on one of these texts, and will again.
+                retries = min(1, self._endpoint.retrying.retries)
+            if len(texts) > 1:
+                return self._halved(texts, retries, role)
+            if self._is_watching and not self._takes_several:
+                self._most_texts = 1  # the smallest request is two texts, and perhaps one too many
+                return self.encode(texts, retries, role=role)
+            self._refused_in_a_row += 1
+            if self._refused_in_a_row >= PATIENCE:
+                self._probe(error, retries)
+                if encoding != self._request[ENCODING] and self.unavailable is None:
+                    return self.encode(texts, retries, role=role)
+            return {texts[0]: self.unavailable or error}
+        self.has_succeeded, self._refused_in_a_row = True, 0
+        return dict(zip(texts, rows, strict=True))
+
+    @property
+    def _is_watching(self) -> bool:
+        return self._watched is not None and self._most_texts > 1
+
+    def _halved(
+        self, texts: list[str], retries: int | None, role: Role
+    ) -> dict[str, Row | HarnessError]:
+        half = (len(texts) + 1) // 2
+        sent = half + self._is_watching
+        encoded = self.encode(texts[:half], retries, role=role)
+        encoded |= self.encode(texts[half:], retries, role=role)
+        if not any(isinstance(answer, HarnessError) for answer in encoded.values()):
+            self._most_texts = min(self._most_texts, sent)  # the number of texts was the problem
+        return encoded
+
+    def _probe(self, error: Refused, retries: int | None) -> None:
+        """Find out whether the endpoint accepts any text, and give it up if not."""
+        self._refused_in_a_row = 0
+        encoding = self._request[ENCODING]
+        try:
+            self._send([PROBE], retries)
+        except Unavailable as unavailable:
+            self.unavailable = unavailable
+        except Refused as refused:
+            if self._asks_for_lists(encoding, refused):  # its message need not say that this is why
+                self._probe(error, retries)
+                return
+            self.unavailable = ModelError(f"{self._endpoint.address} refuses every text ({error})")
+
+    def _send(
+        self, texts: list[str], retries: int | None, role: Role | None = None
+    ) -> list[Row | Refused]:
+        """Return the vectors of one request; raise Refused if none of them is valid."""
+        watched: list[str] = []
+        if role and self._watched is not None and self._is_watching:
+            watched = [self._texts.prompt("text") + self._watched]  # as its vector was made
+        body = {**self._request, **self._texts.body(texts, role, watched)}
+        tokens = sum(self.lengths(texts, role or "text"))
+        answer = self._endpoint.embeddings(**body, retries=retries, tokens=tokens)
+        items = in_order(answer, len(texts) + len(watched))
+        self._takes_several |= len(items) > 1
+        rows = vectors(items, self.length)
+        if self.length is None:
+            lengths = Counter(len(row) for row in rows if not isinstance(row, Refused))
+            self.length = lengths.most_common(1)[0][0] if lengths else None
+        checked = [self._checked(row) for row in rows]
+        invalid = [row for row in checked if isinstance(row, Refused)]
+        is_packed = len(invalid) == len(checked) and are_packed(items)
+        if is_packed and self._asks_for_lists(body[ENCODING], invalid[0]):
+            return self._send(texts, retries, role)
+        if role and watched:
+            self._compare(rows, role)
+            checked.pop()
+        if all(isinstance(row, Refused) for row in checked):
+            raise invalid[0]
+        return checked
+
+    def _compare(self, rows: Sequence[Row | Refused], role: Role) -> None:
+        """Compare the last vector, of the watched text, with the known one."""
+        seen = rows[-1]
+        if isinstance(seen, Refused):
+            raise seen
+        known = self._known.setdefault(role if self._texts.by_request else "text", seen)
+        if is_same(seen, known):
+            return
+        if any(not isinstance(row, Refused) and is_same(row, known) for row in rows[:-1]):
+            raise Refused("its vectors are not in the order of the texts")
+        raise Unavailable(
+            f"{self._endpoint.address} now answers as another model than before, with other "
+            "vectors; what it sent is not used: run the same command again"
+        )
+
+    def _asks_for_lists(self, encoding: str, problem: HarnessError) -> bool:
+        """Return whether to send a request again, for lists of numbers instead of base64.
+
+        Once an answer was right, all others are of its type.
+        """
+        with self._lock:
+            if encoding == "base64" == self._request[ENCODING] and not self.has_succeeded:
+                self._request[ENCODING], self.as_list = "float", str(problem)
+            return bool(encoding != self._request[ENCODING])
+
+    def _checked(self, row: Row | Refused) -> Row | Refused:
+        if isinstance(row, Refused) or len(row) == self.length:
+            return row
+        return Refused(f"its vector has {len(row)} dimensions, not {self.length}")
+
+
+def _is_of_encoding(error: HarnessError) -> bool:
+    """Return whether an endpoint's message may be about the format of the vectors."""
+    return any(word in str(error).lower() for word in ("base64", "encoding"))
 
 
 class OpenAIEmbedder:
@@ -88,8 +589,8 @@ class OpenAIEmbedder:
     Notes
     -----
     The fingerprint covers the endpoint's host and path, the model's name, `dimensions`, the prompts
-    and `input_type`. The weights behind an endpoint are unknown: `harness.encode.canary` finds out
-    whether another model answers under the same name.
+    and `input_type`. The weights behind an endpoint are unknown: `harness.encode.admission` finds
+    out whether another model answers under the same name.
     """
 
     def __init__(
@@ -152,7 +653,7 @@ class OpenAIEmbedder:
         }
         if len(role_prompts) > 1:
             identity["role_prompts"] = role_prompts
-        self.info: ModelInfo = model_info.describe(
+        self.info: ModelInfo = cards.describe(
             card,
             name=name or f"openai:{reference}",
             kind="text",

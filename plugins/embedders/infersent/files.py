@@ -26,7 +26,8 @@ from typing import Any
 
 from harness import folders, user_files
 from harness.errors import HarnessError, ModelError, suggestion, unreadable
-from harness.plugins.embedders import config_files, weight_files
+
+from .. import weight_files
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 PREFIX = "enc_lstm."
@@ -69,7 +70,7 @@ def recognises(reference: str) -> bool:
     if not user_files.is_file(file):
         return False
     try:
-        stated = config_files.read_object(file, reference)
+        stated = weight_files.read_object(file, reference)
     except ModelError:
         return False
     return stated.get("model_type") == "infersent"
@@ -89,7 +90,7 @@ def read_config(folder: Path) -> Config:
         raise unreadable(folder)
     if not (folder / CONFIG).exists():
         raise ModelError(f"'{folder}' is not a model folder: {CONFIG} is missing")
-    stated = config_files.read(folder / CONFIG, str(folder))
+    stated = weight_files.read_config(folder / CONFIG, str(folder))
     if not isinstance(stated, dict) or stated.pop("model_type", None) != "infersent":
         raise ModelError(f'\'{folder}\': {CONFIG} must state "model_type": "infersent"')
     types: dict[str, Any] = {

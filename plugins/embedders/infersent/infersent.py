@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from harness import labels, user_files
+from harness import user_files
 from harness.digest import digest
-from harness.embedder import Card, Embedder, ModelInfo
+from harness.embedder import NO_WORD, Card, Embedder, ModelInfo, TokenStates, words
 from harness.errors import InvalidOption
-from harness.plugins.embedders import file_hashes, model_info, quiet_loading
-from harness.plugins.embedders.infersent import files
-from harness.token_states import NO_WORD, TokenStates, words
+from harness.names import reference_label
+
+from .. import cards, quiet_loading, weight_files
+from . import files
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -101,13 +102,13 @@ class InferSentEmbedder:
         weights = files.checked_weights(self._folder, config)
         identity = {
             "config": config.identity(),
-            "weights": file_hashes.sha256(weights),
+            "weights": weight_files.sha256(weights),
             "words": self._words.info.fingerprint,
             "rules": _RULES,
         }
-        self.info: ModelInfo = model_info.describe(
+        self.info: ModelInfo = cards.describe(
             card,
-            name=name or f"infersent:{labels.of_reference(reference)}",
+            name=name or f"infersent:{reference_label(reference)}",
             kind="text",
             fingerprint=f"infersent-{digest(identity)}",
             dimensions=2 * config.hidden_size,
@@ -247,7 +248,7 @@ def _word_embedder(vectors: str | Embedder | None, folder: Path, file: str | Non
                 f"'{folder}': config.json names no word vectors; set vectors=NAME, such as "
                 "vectors=glove-6b-50d"
             )
-        from harness.plugins.embedders.vectors.vectors_file import vectors_file
+        from ..vectors.vectors_file import vectors_file
 
         return vectors_file(str(folder / file))
     if isinstance(vectors, str):

@@ -11,15 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness.errors import InvalidOption, ModelError, Unavailable
-from harness.plugins.embedders import quiet_loading, weight_files
-from harness.plugins.embedders.transformers import model_settings, padding
-from harness.plugins.embedders.weight_files import Backend
+
+from .. import quiet_loading, weight_files
+from ..weight_files import Backend
+from . import model_settings, padding
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.arrays import Vectors
-    from harness.plugins.embedders.transformers.model_folder import ModelFolder
+
+    from .model_folder import ModelFolder
 
 Run: TypeAlias = Callable[[Mapping[str, Any]], "Vectors"]
 """Returns the (n, T, d) states of tokens, from the arrays of a batch by their names."""
@@ -79,7 +81,7 @@ def load(
     from sentence_transformers.sentence_transformer import modules
     from transformers import AutoTokenizer
 
-    from harness.plugins.embedders.transformers.exported_transformer import ExportedTransformer
+    from .exported_transformer import ExportedTransformer
 
     kinds = [step.kind for step in folder.all_modules]
     if kinds[0] != "Transformer" or kinds.count("Transformer") > 1:

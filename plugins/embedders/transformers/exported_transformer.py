@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from sentence_transformers.sentence_transformer.modules import InputModule
 
-from harness.plugins.embedders.transformers.exported_backend import Run
+from .exported_backend import Run
 
 
 class ExportedTransformer(InputModule):

@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 
 from harness import user_files
 from harness.errors import InvalidOption, ModelError, Unavailable
-from harness.plugins.embedders.transformers import hub, model_settings
-from harness.plugins.embedders.transformers.model_folder import ModelFolder, Module
+
+from . import hub, model_settings
+from .model_folder import ModelFolder, Module
 
 SUFFIX = ".gguf"
 _MAGIC = b"GGUF"

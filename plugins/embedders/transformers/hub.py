@@ -15,8 +15,9 @@ from pathlib import Path, PurePosixPath
 
 from harness import user_files
 from harness.errors import InvalidFile, InvalidOption, Unavailable, unreadable
-from harness.plugins.embedders.transformers.model_folder import is_model
-from harness.plugins.embedders.weight_files import EXPORTED, Backend
+
+from ..weight_files import EXPORTED, Backend
+from .model_folder import is_model
 
 _OTHER_FORMATS = re.compile(
     r"\.(h5|msgpack|ot|onnx|onnx_data|gguf|tflite|mlmodel|mlpackage|pdf|png|jpe?g|gif|svg|zip)$"

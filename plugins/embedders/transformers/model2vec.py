@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from harness.errors import ModelError
-from harness.plugins.embedders import config_files, quiet_loading, weight_files
+
+from .. import quiet_loading, weight_files
 
 MAX_TOKENS = 512
 """Tokens after which model2vec cuts a text if config.json does not say."""
@@ -67,14 +68,14 @@ def check(folder: Path, config: Mapping[str, Any], name: str) -> None:
     """Raise ModelError if a file of a model2vec folder is missing, or a setting is wrong."""
     at: dict[str, Any] = {"name": name, "file": "config.json"}
     longest, normalize = config.get("max_length"), config.get("normalize", False)
-    config_files.expect(
-        longest is None or config_files.is_count(longest),
+    weight_files.expect(
+        longest is None or weight_files.is_count(longest),
         "a whole number of 1 or more, or null",
         key="max_length",
         value=longest,
         **at,
     )
-    config_files.expect(
+    weight_files.expect(
         isinstance(normalize, bool), "true or false", key="normalize", value=normalize, **at
     )
     for file in ("model.safetensors", "tokenizer.json"):

@@ -20,16 +20,11 @@ from typing import Any
 from harness import limits
 from harness.embedder import Role
 from harness.errors import ModelError
-from harness.plugins.embedders import config_files, weight_files
-from harness.plugins.embedders.transformers import (
-    model2vec,
-    model_kind,
-    model_settings,
-    padding,
-    text_lengths,
-)
-from harness.plugins.embedders.transformers.routes import TASK_SETTINGS, Router, Routes
-from harness.plugins.embedders.weight_files import Backend
+
+from .. import weight_files
+from ..weight_files import Backend
+from . import model2vec, model_settings, padding, text_lengths
+from .model_settings import TASK_SETTINGS, Router, Routes
 
 _POOLINGS = {  # names in files of sentence-transformers before version 6: names since then
     "pooling_mode_cls_token": "cls",
@@ -125,7 +120,7 @@ def is_model(path: Path) -> bool:
         return True
     if not (path / "config.json").exists():
         return False
-    config = config_files.read_object(path / "config.json", str(path))
+    config = weight_files.read_object(path / "config.json", str(path))
     return "architectures" in config or is_model2vec(config)
 
 
@@ -180,7 +175,7 @@ class ModelFolder:
                     "merge the two and save the result"
                 )
         if not self.is_model2vec:
-            model_kind.check_folder(
+            model_settings.check_folder(
                 self.path,
                 self.name,
                 settings=self._settings,
@@ -219,7 +214,7 @@ class ModelFolder:
 
     def _config_of(self, module: Module) -> Mapping[str, Any]:
         """Return the config.json of a transformer, which must have one."""
-        return config_files.read_object(module.folder / "config.json", self.name)
+        return weight_files.read_object(module.folder / "config.json", self.name)
 
     def _settings_of(self, module: Module) -> Mapping[str, Any]:
         """Return the settings of sentence-transformers for a transformer; empty without any."""
@@ -255,7 +250,7 @@ class ModelFolder:
             return [Module("StaticEmbedding", self.path), *normalize]
         if self.is_plain:
             return [Module("Transformer", self.path)]
-        listed = config_files.read(self.path / "modules.json", self.name)
+        listed = weight_files.read_config(self.path / "modules.json", self.name)
         if not isinstance(listed, list) or not listed:
             raise ModelError(
                 f"'{self.name}': modules.json must be a list of the model's steps, each with "
@@ -298,7 +293,7 @@ class ModelFolder:
     def _router(self, type_: str, folder: Path, depth: int) -> Module:
         """Return a module with routes, and the steps of each route."""
         file = _router_file(folder)
-        settings = config_files.read_object(file, self.name, self._relative(file))
+        settings = weight_files.read_object(file, self.name, self._relative(file))
         n = len(settings["types"]) if isinstance(settings.get("types"), dict) else 0
         if n > _MOST_STEPS:
             raise ModelError(
@@ -602,7 +597,7 @@ class ModelFolder:
             Whether the model's own Python files are run.
         """
         # Imported here, because `hub` asks this module what a model is.
-        from harness.plugins.embedders.transformers import hub
+        from . import hub
 
         others = self._repositories_of_code() if code else []
         return {path: file for name in others for path, file in hub.code(name).items()} | {
@@ -825,7 +820,7 @@ class ModelFolder:
         )
 
     def _optional(self, path: Path) -> Mapping[str, Any]:
-        return config_files.read_object(path, self.name) if path.is_file() else {}
+        return weight_files.read_object(path, self.name) if path.is_file() else {}
 
 
 def _router_file(folder: Path) -> Path:

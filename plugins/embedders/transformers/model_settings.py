@@ -7,16 +7,20 @@ compared. Settings that lead out of the folder are refused.
 
 from __future__ import annotations
 
+import ast
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, Self, get_args
 
 from harness import limits
+from harness.embedder import Role
 from harness.errors import ModelError, suggestion
-from harness.plugins.embedders import config_files, weight_files
-from harness.plugins.embedders.config_files import expect, is_count, is_texts
+
+from .. import weight_files
+from ..weight_files import expect, is_count, is_texts
 
 POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 _VOCABULARIES = re.compile(r"tokenizer\.json|vocab\.\w+|.*\.(model|tiktoken|bpe)|tekken\.json")
@@ -155,7 +159,7 @@ def check_transformer(
     _check_other_files(settings, name=name, file=file)
     tokenizer = folder / "tokenizer_config.json"
     if tokenizer.is_file():
-        most = config_files.read_object(tokenizer, name).get("model_max_length")
+        most = weight_files.read_object(tokenizer, name).get("model_max_length")
         expect(
             most is None or (isinstance(most, int | float) and not isinstance(most, bool)),
             "a number",
@@ -180,7 +184,7 @@ def check_tokenizer(folder: Path, name: str) -> None:
     files = {entry.name for entry in folder.iterdir()}
     stated: Mapping[str, Any] = {}
     if "tokenizer_config.json" in files:
-        stated = config_files.read_object(folder / "tokenizer_config.json", name)
+        stated = weight_files.read_object(folder / "tokenizer_config.json", name)
     if stated.get("tokenizer_class") in _OF_BYTES or "auto_map" in stated:
         return
     if not any(map(_VOCABULARIES.fullmatch, files)):
@@ -480,4 +484,353 @@ def _numbers(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
 def _settings(file: Path, *, name: str, place: str) -> dict[str, Any]:
     if not file.is_file():
         raise ModelError(f"'{name}': {place} is missing; the model has this step")
-    return config_files.read_object(file, name, place)
+    return weight_files.read_object(file, name, place)
+
+
+# Tells embedding encoders from models of other kinds, by their files and before they are loaded.
+#
+# sentence-transformers reads a sparse encoder, a multi-vector model or a cross-encoder as an
+# encoder with mean pooling, which nobody trained. These kinds are refused with a line that says
+# what they are. A language model with a masked word as its task is none of them: its encoder is
+# pooled.
+
+
+ENCODER_STEPS = (
+    *("Transformer", "CLIPModel", "StaticEmbedding", "WordEmbeddings", "BoW", "WordWeights"),
+    *("Pooling", "WeightedLayerPooling", "LSTM", "CNN", "Dense", "LayerNorm", "Dropout"),
+    *("Normalize", "Router", "Asym"),
+)
+"""The classes of sentence-transformers that an embedding encoder is made of."""
+_OF_TEXTS = (
+    *("Transformer", "CLIPModel", "StaticEmbedding", "WordEmbeddings", "BoW"),
+    *("Router", "Asym"),
+)
+"""The steps that texts can be given to."""
+_ONE_VECTOR = ("Pooling", "StaticEmbedding", "BoW", "CLIPModel")
+_LIBRARY = "sentence_transformers."
+
+_SPARSE = (
+    "is a sparse encoder (SPLADE or similar): its vectors have a weight for each word of its "
+    "vocabulary; expected an embedding encoder, with one dense vector for each text"
+)
+_MULTI_VECTOR = (
+    "is a multi-vector model (ColBERT or similar): it has a vector for each token; expected an "
+    "embedding encoder, with one vector for each text"
+)
+_CROSS_ENCODER = (
+    "is a cross-encoder (a reranker): it scores pairs of texts and has no vector of a text; "
+    "expected an embedding encoder"
+)
+_BY_MODEL_TYPE = {
+    "SparseEncoder": _SPARSE,
+    "MultiVectorEncoder": _MULTI_VECTOR,
+    "ColBERT": _MULTI_VECTOR,
+    "CrossEncoder": _CROSS_ENCODER,
+}
+"""What a model is by the `model_type` of config_sentence_transformers.json."""
+_BY_PACKAGE = {
+    "sentence_transformers.sparse_encoder.": _SPARSE,
+    "sentence_transformers.multi_vector_encoder.": _MULTI_VECTOR,
+    "sentence_transformers.cross_encoder.": _CROSS_ENCODER,
+    "pylate.": _MULTI_VECTOR,
+}
+"""What a model is by the package of one of its steps."""
+_BY_STEP = {
+    **dict.fromkeys(
+        (
+            *("SpladePooling", "MLMTransformer", "SparseAutoEncoder", "CSRSparsity"),
+            *("SparseStaticEmbedding", "IDF"),
+        ),
+        _SPARSE,
+    ),
+    **dict.fromkeys(("MultiVectorMask", "TokenPooling"), _MULTI_VECTOR),
+    "LogitScore": _CROSS_ENCODER,
+}
+_BY_TASK = {"sequence-classification": _CROSS_ENCODER, "fill-mask": _SPARSE}
+"""What a transformer is used for, by `transformer_task` of its settings."""
+_CROSS_ENCODER_SETTINGS = ("sentence_transformers", "sbert_ce_default_activation_function")
+"""Keys that the library writes only into the config.json of cross-encoders."""
+_COLBERT_FILES = ("artifact.metadata",)
+_COLBERT_SETTINGS = ("attend_to_expansion_tokens", "skiplist_words")
+_COLBERT = re.compile(r"(HF_)?Col[A-Z]\w*|\w*ColBERT\w*|\w*ForMultiVectorRetrieval")
+"""Architectures with a vector for each token: ColBERT, ColPali, ColQwen2 …"""
+
+
+def check_folder(
+    folder: Path,
+    name: str,
+    *,
+    settings: Mapping[str, Any],
+    steps: Iterable[tuple[str, str]],
+    config: Mapping[str, Any],
+    transformer_settings: Mapping[str, Any],
+    is_plain: bool,
+    is_pooled: bool,
+) -> None:
+    """Check that a model is an embedding encoder.
+
+    Parameters
+    ----------
+    folder
+        The model's folder.
+    name
+        What the error calls it.
+    settings
+        Its config_sentence_transformers.json.
+    steps
+        Name of the class of each step, and the class with its module.
+    config
+        Its transformer's config.json.
+    transformer_settings
+        Settings of sentence-transformers for its transformer.
+    is_plain
+        Whether it has no modules.json, so that its architecture says what it is made for.
+    is_pooled
+        Whether the user states how tokens are pooled, so that a classifier is read as an encoder.
+
+    Raises
+    ------
+    ModelError
+        If it is another kind of model, or a step is unknown.
+    """
+    steps = list(steps)
+    kind = str(settings.get("model_type") or "SentenceTransformer")
+    if kind in _BY_MODEL_TYPE:
+        _refuse(name, _BY_MODEL_TYPE[kind])
+    for step, class_ in steps:
+        for package, problem in _BY_PACKAGE.items():
+            if class_.startswith(package):
+                _refuse(name, problem)
+        if class_.startswith(_LIBRARY) and step not in ENCODER_STEPS:
+            _refuse(
+                name,
+                _BY_STEP.get(step)
+                or f"has the step '{class_}' in modules.json, which is no part of an embedding "
+                "encoder that this version knows",
+            )
+    first, class_ = steps[0]
+    if class_.startswith(_LIBRARY) and first not in _OF_TEXTS:
+        _refuse(
+            name,
+            f"begins with the step '{first}' in modules.json, which takes no texts; expected one "
+            f"of {', '.join(_OF_TEXTS)} (steps run in the order of the list)",
+        )
+    if kind != "SentenceTransformer":
+        _refuse(
+            name,
+            f"is a '{kind}' by config_sentence_transformers.json; expected a SentenceTransformer, "
+            "which is an embedding encoder",
+        )
+    if is_plain and any(key in config for key in _CROSS_ENCODER_SETTINGS):
+        _refuse(name, _CROSS_ENCODER)
+    architectures = [str(item) for item in config.get("architectures") or ()]
+    if (
+        any(map(_COLBERT.fullmatch, architectures))
+        or any((folder / file).is_file() for file in _COLBERT_FILES)
+        or any(key in settings for key in _COLBERT_SETTINGS)
+    ):
+        _refuse(name, _MULTI_VECTOR)
+    task = transformer_settings.get("transformer_task", "feature-extraction")
+    if not is_plain and task != "feature-extraction":
+        _refuse(
+            name,
+            _BY_TASK.get(str(task))
+            or f"uses its transformer for '{task}'; expected 'feature-extraction', as embedding "
+            "encoders do",
+        )
+    if is_plain:
+        _check_architecture(name, architectures, config, is_pooled=is_pooled)
+    elif (
+        all(class_.startswith(_LIBRARY) for _, class_ in steps if class_)
+        and not any(step in _ONE_VECTOR for step, _ in steps)
+        and transformer_settings.get("module_output_name") != "sentence_embedding"
+    ):
+        _refuse(
+            name,
+            "has no pooling step in modules.json, nor another that makes one vector of a text; a "
+            "model with a vector for each token is no embedding encoder",
+        )
+
+
+def check_object(model: object) -> NoReturn:
+    """Raise ModelError for an object in memory that is a model of another kind."""
+    name = type(model).__name__
+    for class_ in type(model).__mro__:
+        if class_.__name__ in _BY_MODEL_TYPE:
+            raise ModelError(f"this {name} {_BY_MODEL_TYPE[class_.__name__]}")
+    raise ModelError(f"this {name} is no embedding encoder")
+
+
+def check_steps(model: Any) -> None:
+    """Check the steps of a `SentenceTransformer` in memory, which may be those of another kind.
+
+    Raises
+    ------
+    ModelError
+        If it is no embedding encoder.
+    """
+    for step in model.modules():
+        class_ = type(step)
+        path = f"{class_.__module__}.{class_.__name__}"
+        problem = next((p for package, p in _BY_PACKAGE.items() if path.startswith(package)), None)
+        if problem is None and path.startswith(_LIBRARY):
+            problem = _BY_STEP.get(class_.__name__)
+        if problem is not None:
+            raise ModelError(f"this {type(model).__name__} {problem}")
+
+
+def _check_architecture(
+    name: str, architectures: list[str], config: Mapping[str, Any], *, is_pooled: bool
+) -> None:
+    classifier = next((a for a in architectures if a.endswith("ForSequenceClassification")), None)
+    if classifier is None:
+        return
+    labels = config.get("id2label")
+    n = len(labels) if isinstance(labels, dict) and labels else config.get("num_labels", 2)
+    if n == 1:
+        _refuse(name, _CROSS_ENCODER)
+    if not is_pooled:
+        _refuse(
+            name,
+            f"is a classifier with {n} labels ({classifier}); expected an embedding encoder. To "
+            "read the encoder inside, set pooling=mean or another pooling",
+        )
+
+
+def _refuse(name: str, problem: str) -> NoReturn:
+    raise ModelError(f"'{name}' {problem}")
+
+
+# Which part of an asymmetric model a text goes through, by the role that a task gives it.
+#
+# The module `Router` of sentence-transformers has several routes. Its methods `encode_query` and
+# `encode_document` name a task, `query` or `document`, and `encode` names none; the module finds
+# the route of a task. Here the same is found without loading the model, from `router_config.json`.
+
+
+MODALITY = "text"
+"""What the library calls inputs that are texts, rather than images and the like."""
+TASK_SETTINGS = ("query_length", "document_length", "query_expansion")
+"""Settings of the library's transformer that change the reading of queries or documents."""
+_LONGEST_KEY = 1_000
+
+
+@dataclass(frozen=True)
+class Router:
+    """The routes of one module.
+
+    Parameters
+    ----------
+    routes
+        Names of its own modules by route, in order.
+    default
+        The route of texts without a task; None for none.
+    mappings
+        Routes by task and kind of input; None stands for any.
+    """
+
+    routes: Mapping[str, Sequence[str]]
+    default: str | None
+    mappings: Mapping[tuple[Any, Any], str]
+
+    @classmethod
+    def of_config(cls, config: Mapping[str, Any]) -> Self:
+        """Return what a `router_config.json` states.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            If it does not have the form that the library writes.
+        """
+        routes = {str(route): list(map(str, steps)) for route, steps in config["structure"].items()}
+        parameters = config.get("parameters") or {}
+        default = parameters.get("default_route")
+        if default is None and parameters.get("allow_empty_key", True):
+            default = next(iter(routes))
+        mappings = {}
+        for key, route in (parameters.get("route_mappings") or {}).items():
+            task, kind = ast.literal_eval(key[:_LONGEST_KEY])
+            mappings[task, kind] = str(route)
+        for route in [*mappings.values(), *([] if default is None else [default])]:
+            if not routes.get(route):
+                raise ValueError(f"it has no route '{route}'")
+        return cls(routes, default, mappings)
+
+    def route(self, task: str | None) -> str | None:
+        """Return the route of texts of a task; None if it has none, which the library refuses."""
+        for key in ((task, MODALITY), (task, None), (None, MODALITY), (None, None)):
+            if key in self.mappings:
+                return self.mappings[key]
+        for name in (task, MODALITY):
+            if name in self.routes:
+                return name
+        return self.default if task is None else None
+
+
+@dataclass(frozen=True)
+class Routes:
+    """What happens to texts of each role.
+
+    Parameters
+    ----------
+    names
+        The route by role; empty if all roles go the same way. A missing role has no route.
+    tasks
+        The task that the library is given for a role.
+    """
+
+    names: Mapping[Role, str] = field(default_factory=dict)
+    tasks: Mapping[Role, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, routers: Sequence[Router], *, differs: bool = False) -> Self:
+        """Return the routes through a model.
+
+        A text that is neither a query nor a document goes the default way; where there is none, it
+        goes the way of documents.
+
+        Parameters
+        ----------
+        routers
+            Its modules with several routes.
+        differs
+            Whether another of its modules treats queries or documents in a way of its own.
+        """
+        names: dict[Role, str] = {}
+        tasks: dict[Role, str] = {}
+        if not routers and not differs:
+            return cls()
+        for role in get_args(Role):
+            for task in (None, "document") if role == "text" else (role,):
+                found = [router.route(task) for router in routers]
+                if None in found:
+                    continue
+                # A task is a part of the name where it changes more than the route.
+                parts = [*filter(None, found), *([task or "default"] if differs else [])]
+                names[role] = " + ".join(parts)
+                if task is not None:
+                    tasks[role] = task
+                break
+        return cls(names, tasks)
+
+    def arguments(self, role: Role, name: str) -> dict[str, str]:
+        """Return the arguments of the library's `encode` for texts of a role.
+
+        Raises
+        ------
+        ModelError
+            If the model, whose name is `name`, has no route for the role.
+        """
+        if self.names and role not in self.names:
+            known = ", ".join(f"{role}: {route}" for role, route in self.names.items())
+            raise ModelError(f"'{name}' has no route for the role '{role}' (it has {known})")
+        return {"task": self.tasks[role]} if role in self.tasks else {}
+
+    def notices(self) -> list[str]:
+        """Return what a user may not expect of the routes, a line for each."""
+        if "text" not in self.tasks:
+            return []
+        return [
+            "it has no default route; texts that are neither queries nor documents take the route "
+            f"'{self.names['text']}'"
+        ]

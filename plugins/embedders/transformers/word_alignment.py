@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from harness.embedder import NO_WORD, TokenStates, words, words_of_tokens
 from harness.errors import ModelError
-from harness.token_states import NO_WORD, TokenStates, words, words_of_tokens
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors

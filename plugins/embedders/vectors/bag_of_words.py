@@ -11,7 +11,8 @@ import numpy as np
 from harness.digest import digest
 from harness.embedder import Embedder
 from harness.errors import InvalidOption
-from harness.plugins.embedders import model_info
+
+from .. import cards
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -69,7 +70,7 @@ class BagOfWords:
         self._embedder = reference
         self._pooling = np.maximum if pooling == "max" else np.add
         identity = {"words": inner.fingerprint, "pooling": pooling, "rules": _RULES}
-        self.info = model_info.describe(
+        self.info = cards.describe(
             inner,
             name=name or f"bag-of-words:{inner.name}",
             kind="text",

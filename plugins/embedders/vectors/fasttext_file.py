@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from harness.embedder import ModelInfo
+from harness.embedder import BLOCK, ModelInfo, Vocabulary
 from harness.errors import InvalidFile, ModelError
-from harness.plugins.embedders.vectors.table_builder import OnBad, TableBuilder
-from harness.plugins.embedders.vectors.word_vectors import ComposedVectors, Table
-from harness.vocabulary import BLOCK, Vocabulary
+
+from .table_builder import OnBad, TableBuilder
+from .word_vectors import ComposedVectors, Table
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors

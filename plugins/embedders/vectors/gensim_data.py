@@ -13,8 +13,9 @@ from pathlib import Path
 
 from harness.embedder import Card
 from harness.errors import InvalidFile, InvalidOption, Unavailable, UnknownName
-from harness.plugins.embedders.vectors.vectors_file import vectors_file
-from harness.plugins.embedders.vectors.word_vectors import WordVectors
+
+from .vectors_file import vectors_file
+from .word_vectors import WordVectors
 
 
 def gensim_data(

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from harness.digest import digest
 from harness.embedder import Card
 from harness.errors import ModelError, Unavailable
-from harness.plugins.embedders import model_info, packages
-from harness.plugins.embedders.vectors.word_vectors import Table, WordVectors
+
+from .. import cards, packages
+from .word_vectors import Table, WordVectors
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -42,7 +43,7 @@ def glove_6b_50d(*, name: str = "glove-6b-50d", card: Card | None = None) -> Wor
     words = package / "data" / "glove_6B_index.parquet"
     packages.check(vectors, VECTORS)
     packages.check(words, WORDS)
-    info = model_info.describe(
+    info = cards.describe(
         card,
         name=name,
         kind="word",

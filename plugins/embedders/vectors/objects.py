@@ -12,7 +12,8 @@ import numpy as np
 from harness.digest import SIZE, digest
 from harness.encode.adapters import name_of
 from harness.errors import ModelError, UsageError
-from harness.plugins.embedders.vectors.word_vectors import ComposedVectors, WordVectors
+
+from .word_vectors import ComposedVectors, WordVectors
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors

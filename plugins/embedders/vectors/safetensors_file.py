@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from harness.errors import InvalidFile
-from harness.plugins.embedders.vectors.table_builder import TableBuilder
-from harness.plugins.embedders.vectors.word_vectors import Table, first_of_each, free_memory
 from harness.store import segment
+
+from .table_builder import TableBuilder
+from .word_vectors import Table, first_of_each, free_memory
 
 BLOCK = 2**16  # rows checked at a time
 

@@ -20,8 +20,9 @@ import numpy as np
 from harness.digest import digest
 from harness.embedder import Card
 from harness.errors import ModelError, Unavailable, UsageError
-from harness.plugins.embedders import file_hashes, model_info, packages
-from harness.plugins.embedders.vectors.word_vectors import Table, WordVectors
+
+from .. import cards, packages, weight_files
+from .word_vectors import Table, WordVectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,7 +81,7 @@ def spacy_vectors(
         If it has no table of word vectors.
     """
     folder = _vocabulary(reference, f"pip install {reference}")
-    sha256 = {file: file_hashes.sha256(folder / file) for file in PUBLISHED}
+    sha256 = {file: weight_files.sha256(folder / file) for file in PUBLISHED}
     return _word_vectors(folder, sha256, name or f"spacy:{reference}", card)
 
 
@@ -185,7 +186,7 @@ def _word_vectors(
         n = dimensions = 0
     if not n or not dimensions:
         raise ModelError(f"'{name}' has no table of word vectors")
-    info = model_info.describe(
+    info = cards.describe(
         card,
         name=name,
         kind="word",

@@ -17,7 +17,8 @@ import numpy as np
 
 from harness import folders
 from harness.errors import DiskError, InvalidFile
-from harness.plugins.embedders.vectors.word_vectors import SHOWN, Table, duplicates
+
+from .word_vectors import SHOWN, Table, duplicates
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors

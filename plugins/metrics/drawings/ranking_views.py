@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from harness.arrays import Floats, Mask, Reals, cosines
-from harness.plugins.metrics.drawings.similarity_heatmap import similarity_heatmap
-from harness.plugins.metrics.statistics.ranking import Ranked
+
+from ..statistics.exposure import Ranked
+from .figures import similarity_heatmap
 
 MAX_ROWS = 10_000  # of the table; a longer one is cut to the retrieved documents
 MAX_CELLS = 5_000  # of the heatmap; a larger one is left out

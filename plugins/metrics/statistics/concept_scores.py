@@ -7,30 +7,317 @@ directions, and how well g separates the pairs. `concept_direction` and `concept
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
 
 from harness.arrays import Floats, Reals, unit_rows
+from harness.errors import InvalidOption
 from harness.metrics import Contrast
-from harness.plugins.metrics.drawings import direction_figures
-from harness.plugins.metrics.statistics import intervals
-from harness.plugins.metrics.statistics.concept_nulls import (
-    WORDS,
-    Pool,
-    held_out,
-    shuffled_aucs,
-    shuffled_correlations,
-)
-from harness.plugins.metrics.statistics.concept_search import Search
-from harness.plugins.metrics.statistics.contributions import to_auc, to_pearson
-from harness.plugins.metrics.statistics.nulls import SIDES, two_sided
-from harness.plugins.metrics.statistics.pair_components import EQUAL_SIDES
-from harness.plugins.metrics.statistics.partitions import TIE
-from harness.plugins.metrics.statistics.weighted import pearson, spearman
 from harness.scores import Interval, Null, Samples, Scale, Score
+
+from ..drawings.figures import against_labels, null_distribution, separation
+from . import intervals
+from .intervals import (
+    Codes,
+    pearson,
+    spearman,
+    to_auc,
+    to_pearson,
+)
+from .nulls import DRAWS as NULL_DRAWS
+from .nulls import SIDES, TIE, shuffled_sides, two_sided
+
+# Searches for a concept's direction g among the components of its pairs (Uriot 2024, equation 1).
+#
+# A search takes the projections of both sides of the pairs on the components, so that it can be
+# repeated cheaply for shuffled pairs.
+
+
+ROUNDING = 1e-12  # AUCs that differ by less are equal
+RIDGE = 1e-9  # of the scatter: it makes the classifier of two pairs unique
+
+
+@dataclass(frozen=True)
+class Found:
+    """A direction among k components.
+
+    Parameters
+    ----------
+    weights
+        (k,) coordinates of the unit vector g, towards the second side.
+    components
+        Indices of the components that it lies in.
+    auc
+        AUC of the projections of the two sides on g, in [0.5, 1].
+    """
+
+    weights: Floats
+    components: tuple[int, ...]
+    auc: float
+
+
+Search: TypeAlias = Callable[[Floats, Floats, Floats], Found]
+"""Takes (n, k) projections of both sides, and the (k,) shares that the components explain."""
+
+
+def along_a_component(z_1: Floats, z_2: Floats, explained: Floats) -> Found:
+    """Return the component with the highest AUC up to sign."""
+    n, k = z_1.shape
+    ranks = rankdata(np.vstack([z_1, z_2]), axis=0)
+    areas = 0.5 + (ranks[n:] - ranks[:n]).sum(axis=0) / (2 * n * n)
+    best = int(np.argmax(np.maximum(areas, 1 - areas)))
+    weights = np.zeros(k)
+    weights[best] = -1.0 if areas[best] < 0.5 else 1.0
+    return Found(weights, (best,), float(max(areas[best], 1 - areas[best])))
+
+
+def in_a_plane(z_1: Floats, z_2: Floats, explained: Floats) -> Found:
+    """Return Fisher's classifier in the plane of two components where its AUC is highest.
+
+    Of planes with the same AUC it is the one that explains most. A single component is the answer
+    where there is only one.
+    """
+    k = z_1.shape[1]
+    if k < 2:
+        return along_a_component(z_1, z_2, explained)
+    i, j = np.triu_indices(k, 1)
+    order = np.argsort(-(explained[i] + explained[j]), kind="stable")
+    planes = np.stack([i[order], j[order]], axis=1)
+    scatter = np.cov(z_1.T, bias=True) + np.cov(z_2.T, bias=True)
+    scatter = scatter + RIDGE * max(float(np.trace(scatter)), 1.0) * np.eye(k)
+    gap = z_2.mean(axis=0) - z_1.mean(axis=0)
+    blocks = scatter[planes[:, :, None], planes[:, None, :]]
+    w = np.linalg.solve(blocks, gap[planes][:, :, None])[:, :, 0]
+    lengths = np.linalg.norm(w, axis=1, keepdims=True)
+    w /= np.where(lengths > 0, lengths, 1.0)
+    areas = _areas(*((z[:, planes] * w).sum(axis=2) for z in (z_1, z_2)))
+    w = np.where(areas[:, None] < 0.5, -w, w)
+    areas = np.maximum(areas, 1 - areas)
+    best = int(np.flatnonzero(areas >= areas.max() - ROUNDING)[0])
+    weights = np.zeros(k)
+    weights[planes[best]] = w[best]
+    return Found(weights, (int(planes[best, 0]), int(planes[best, 1])), float(areas[best]))
+
+
+def _areas(first: Floats, second: Floats) -> Floats:
+    """Return (p,) AUCs of (n, p) projections: P(second > first) + ½ P(equal)."""
+    above = second[:, None, :] - first[None, :, :]
+    areas: Floats = (above > 0).mean(axis=(0, 1)) + (above == 0).mean(axis=(0, 1)) / 2
+    return areas
+
+
+# What a concept's direction shows by chance: the search for it repeated on shuffled pairs.
+#
+# Everything is computed from the inner products of the pairs' words, so that a repetition costs a
+# decomposition of an (n, n) matrix at most. Swapping the sides of pairs only turns the signs of
+# their differences: the components stay, and no decomposition is needed at all.
+
+
+DRAWS = 200
+"""Number of repetitions of a search, each for shuffled sides and for words paired anew."""
+WORDS = "words of the pairs"
+NEGLIGIBLE = 1e-12  # of the largest eigenvalue: such a component is rounding only
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The words of n pairs: first all first sides, then all second sides.
+
+    Parameters
+    ----------
+    products
+        (2n, 2n) inner products of the words.
+    attributes
+        (m, 2n) inner products of the attributes with the words.
+    """
+
+    products: Floats
+    attributes: Floats
+
+    @classmethod
+    def of(cls, x_1: Floats, x_2: Floats, attributes: Floats) -> Pool:
+        """Return the pool of (n, d) pairs and (m, d) attributes."""
+        words = np.vstack([x_1, x_2])
+        return cls(words @ words.T, attributes @ words.T)
+
+    @property
+    def pairs(self) -> int:
+        """Number n of pairs."""
+        return len(self.products) // 2
+
+    def components(self, first: Codes, second: Codes) -> _Projected | None:
+        """Return the projections on the components of pairs of words; None if no pair differs."""
+        rows = self.products[second] - self.products[first]  # differences with all words
+        values, vectors = np.linalg.eigh(rows[:, second] - rows[:, first])
+        values, vectors = values[::-1], vectors[:, ::-1]
+        if values[0] <= 0 or np.sqrt(values[0]) <= np.sqrt(NEGLIGIBLE * self.products.max()):
+            return None
+        kept = values > NEGLIGIBLE * values[0]
+        basis = vectors[:, kept] / np.sqrt(values[kept])
+        of_attributes = self.attributes[:, second] - self.attributes[:, first]
+        explained = values[kept] / values[kept].sum()
+        return _Projected(rows.T @ basis, of_attributes @ basis, explained)
+
+
+@dataclass(frozen=True)
+class _Projected:
+    """Projections on k components: (2n, k) of the words, (m, k) of the attributes."""
+
+    words: Floats
+    attributes: Floats
+    explained: Floats
+
+    def search(self, search: Search, first: Codes, second: Codes) -> Found:
+        return search(self.words[first], self.words[second], self.explained)
+
+
+def held_out(pool: Pool, search: Search) -> float | None:
+    """Return the share of pairs that are the right way round along a g found without them.
+
+    Chance is 1/2. None if there are fewer than two pairs.
+    """
+    n = pool.pairs
+    if n < 2:
+        return None
+    right = []
+    for left_out in range(n):
+        first = np.delete(np.arange(n), left_out)
+        projected = pool.components(first, first + n)
+        gap = 0.0
+        if projected is not None:
+            g = projected.search(search, first, first + n)
+            gap = float((projected.words[left_out + n] - projected.words[left_out]) @ g.weights)
+        right.append(1.0 if gap > 0 else 0.5 if gap == 0 else 0.0)
+    return float(np.mean(right))
+
+
+def shuffled_aucs(pool: Pool, search: Search, *, draws: int, rng: np.random.Generator) -> Floats:
+    """Return the (draws,) AUCs of g where the sides of the pairs are swapped at random."""
+    first = np.arange(pool.pairs)
+    projected = pool.components(first, first + pool.pairs)
+    if projected is None:
+        return np.empty(0)
+    aucs = np.empty(draws)
+    for i, signs in enumerate(shuffled_sides(pool.pairs, rng=rng, draws=draws)):
+        swapped = np.where(signs > 0, first, first + pool.pairs)
+        other = np.where(signs > 0, first + pool.pairs, first)
+        aucs[i] = projected.search(search, swapped, other).auc
+    return aucs
+
+
+def shuffled_correlations(
+    pool: Pool, search: Search, labels: Floats, *, draws: int, rng: np.random.Generator
+) -> Floats:
+    """Return the (draws,) correlations with labels along g of words paired anew at random.
+
+    NaN where no pair differs or all projections are equal.
+    """
+    correlations = np.full(draws, np.nan)
+    for i in range(draws):
+        first, second = np.split(rng.permutation(2 * pool.pairs), 2)
+        projected = pool.components(first, second)
+        if projected is not None:
+            g = projected.search(search, first, second)
+            correlations[i] = pearson(projected.attributes @ g.weights, labels)[0]
+    return correlations
+
+
+# Direction of a concept: the principal components of the differences of word pairs.
+#
+# This module chooses no component. The first one is the direction of Bolukbasi et al. (2016),
+# section 5.1.
+
+
+Subspace = Literal["centred-pairs", "unit-differences"]
+"""Definition of the direction, named as in the mitigator `hard-debias`."""
+EQUAL_SIDES = "the two sides of every pair are equal"
+"""Reason for a missing score where no pair differs."""
+NEGLIGIBLE_COMPONENT = 1e-10  # of the largest singular value: such a component is rounding only
+NO_OVERLAP = 1e-6
+"""Largest |cos| with a direction that counts as 0: float32 leaves that much of a word vector that
+was made orthogonal to the direction."""
+
+
+@dataclass(frozen=True)
+class Components:
+    """Principal components, without those that are rounding only.
+
+    Parameters
+    ----------
+    vectors
+        (k, d) orthonormal rows, in the order of the variance that they explain. Each points
+        towards the second side of the pairs.
+    explained
+        (k,) share of the differences' sum of squares along each component, in [0, 1]; the sum
+        is 1.
+    """
+
+    vectors: Floats
+    explained: Floats
+
+
+def pair_components(
+    first: Reals, second: Reals, *, subspace: Subspace = "unit-differences"
+) -> Components | None:
+    """Return the components of the pairs' differences as in the paper.
+
+    Words are set to length 1. The differences, second − first, are not centred, because their mean
+    is the concept itself. Pairs of equal vectors are left out.
+
+    Parameters
+    ----------
+    first, second
+        (n, d) vectors of the definitional pairs.
+    subspace
+        `unit-differences`: the differences are set to length 1, too, so that no single pair
+        dominates (section 5.1). `centred-pairs`: they keep their lengths, which gives the
+        components of the words minus the mean of their pair (section 6, step 1), the ones that
+        `hard-debias` removes.
+
+    Returns
+    -------
+    Components or None
+        None if no pair differs.
+
+    Raises
+    ------
+    InvalidOption
+        If `subspace` is unknown.
+
+    References
+    ----------
+    Bolukbasi et al. (2016), Man is to computer programmer as woman is to homemaker? Debiasing
+    word embeddings, section 5.1 and figure 6.
+    """
+    if subspace not in ("centred-pairs", "unit-differences"):
+        raise InvalidOption(f"subspace={subspace}: use 'centred-pairs' or 'unit-differences'")
+    if subspace == "unit-differences":
+        return components_of(unit_differences(first, second))
+    return components_of(unit_rows(second) - unit_rows(first))
+
+
+def unit_differences(first: Reals, second: Reals) -> Floats:
+    """Return the (n, d) differences of pairs of unit words, at length 1; 0 for equal vectors."""
+    return unit_rows(unit_rows(second) - unit_rows(first))
+
+
+def components_of(differences: Floats) -> Components | None:
+    """Return the components of (n, d) differences as they are; None if all are zero."""
+    differences = differences[differences.any(axis=1)]
+    if len(differences) == 0:
+        return None
+    _, singular_values, vectors = np.linalg.svd(differences, full_matrices=False)
+    kept = singular_values > NEGLIGIBLE_COMPONENT * singular_values[0]
+    squares = singular_values[kept] ** 2
+    signs = np.where(vectors[kept] @ differences.sum(axis=0) < 0, -1.0, 1.0)
+    return Components(vectors[kept] * signs[:, None], squares / squares.sum())
+
 
 CONTRAST = Contrast(sides=("attributes",), towards=("pairs_1", "pairs_2"), labels="labels")
 CHUNK = 1_000  # random directions projected at once
@@ -184,7 +471,7 @@ def _auc_score(
         n=len(x_1),
         details=details,
         tables={"pairs": [dict(zip(columns, row, strict=True)) for row in rows]},
-        figures={"separation": direction_figures.separation(first, second, texts, auc=g.auc)},
+        figures={"separation": separation(first, second, texts, auc=g.auc)},
         samples=[
             Samples(
                 ("pairs_1", "pairs_2"),
@@ -210,14 +497,12 @@ def _correlation_score(
     `shuffled` are the correlations of words paired anew, `null` those of random directions.
     """
     details: dict[str, object] = {"spearman": float(spearman(a_g, y)[0]), **g.as_details()}
-    figures = {"labels": direction_figures.against_labels(a_g, y, texts, correlation=rho)}
+    figures = {"labels": against_labels(a_g, y, texts, correlation=rho)}
     if null is not None:
         hits = int(np.count_nonzero(np.abs(null) >= abs(rho) - 1e-12))
         isotropic = (hits + 1) / (len(null) + 1)
         details |= {"p_isotropic": isotropic, "null_spread": float(null.std())}
-        figures["null"] = direction_figures.null_distribution(
-            null, correlation=rho, p_value=isotropic
-        )
+        figures["null"] = null_distribution(null, correlation=rho, p_value=isotropic)
     columns = ("text", "label", "projection")
     rows = zip(texts, y.tolist(), a_g.tolist(), strict=True)
     return Score(
@@ -242,3 +527,68 @@ def _null(a: Floats, y: Floats, projections: int, rng: np.random.Generator) -> F
         r = rng.standard_normal((min(CHUNK, projections - start), len(t)))
         chunks.append(pearson(r @ t, y, np.ones((len(r), len(y)))))
     return np.concatenate(chunks)
+
+
+# Directions between random words: what a direction of a concept shows by chance.
+#
+# Uniformly random directions are no yardstick. They point into dimensions that the words hardly
+# use, so what they show falls with the number of dimensions. Vectors of 50 dimensions with 250
+# zeros appended have the same cosines, but uniform directions then overlap with them less than half
+# as much. A direction from one word to another lies where the words lie.
+
+
+DIRECTIONS = "directions between two random words"
+"""What is drawn at random, for `Null.shuffled`."""
+SAME = 1e-6  # squared distance of two unit vectors that count as equal: pruned tables share vectors
+
+
+@dataclass(frozen=True)
+class RandomDirections:
+    """Directions between pairs of words.
+
+    Parameters
+    ----------
+    vectors
+        (draws, d) of length 1.
+    others
+        (draws, n): whether a word's vector is neither of the pair. The words of the pair overlap
+        with their direction in any space.
+    """
+
+    vectors: Floats
+    others: npt.NDArray[np.bool_]
+
+
+def random_directions(
+    words: Reals, *, rng: np.random.Generator, draws: int = NULL_DRAWS
+) -> RandomDirections | None:
+    """Return the directions between random pairs of (n, d) words, at length 1.
+
+    None if fewer than three words have different vectors.
+
+    Parameters
+    ----------
+    words
+        (n, d) vectors; they are set to length 1. Rows of NaN are left out.
+    rng
+        Random number generator of the pairs.
+    draws
+        Number of directions.
+    """
+    units = unit_rows(words)
+    known = units[np.isfinite(units).all(axis=1)]
+    distinct = known[np.sort(np.unique(np.round(known, 6), axis=0, return_index=True)[1])]
+    if len(distinct) < 3:
+        return None
+    first = rng.integers(len(distinct), size=draws)
+    second = (first + rng.integers(1, len(distinct), size=draws)) % len(distinct)
+    x, y = distinct[first], distinct[second]
+    others = (x @ units.T < 1 - SAME / 2) & (y @ units.T < 1 - SAME / 2)
+    return RandomDirections(unit_rows(y - x), others)
+
+
+def mean_over_others(values: Floats, directions: RandomDirections) -> Floats:
+    """Return the (draws,) means of (draws, n) values, without the words of each direction."""
+    kept = directions.others
+    means: Floats = (values * kept).sum(axis=1) / np.maximum(kept.sum(axis=1), 1)
+    return means

@@ -8,10 +8,16 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Floats
-from harness.plugins.metrics.statistics import intervals
-from harness.plugins.metrics.statistics.contributions import to_pearson, to_spearman
-from harness.plugins.metrics.statistics.weighted import correlation_p_value, pearson, spearman
 from harness.scores import Samples, Score
+
+from . import intervals
+from .intervals import (
+    correlation_p_value,
+    pearson,
+    spearman,
+    to_pearson,
+    to_spearman,
+)
 
 
 def correlation_scores(

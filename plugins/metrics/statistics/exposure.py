@@ -7,11 +7,124 @@ sample and its resamples.
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
 import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Floats, Mask
-from harness.plugins.metrics.statistics.ranking import Ranked
+from harness.errors import InvalidOption
+from harness.scores import Null, Samples, Score
+
+from .intervals import Codes as intervals_Codes
+
+# Documents that a query retrieves: the top k, or the dynamic k of Uriot (2024), algorithm 1.
+#
+# Dynamic k is a mitigation at the ranking stage (section 4). It needs only similarities, no texts,
+# groups or scores.
+
+
+Ranking = Literal["plain", "dynamic-k", "dynamic-k-symmetric"]
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Documents that q queries retrieve, out of n.
+
+    Parameters
+    ----------
+    retrieved
+        (q, n) whether the query retrieves the document.
+    similarity
+        (q, n) similarities that order the documents.
+    order
+        (q, n) document indices by place. Retrieved documents come before the others; within each
+        part the similarity falls. Ties keep the order of the documents.
+    """
+
+    retrieved: Mask
+    similarity: Floats
+    order: npt.NDArray[np.integer[Any]]
+
+
+def plain(similarities: Floats, k: int) -> Ranked:
+    """Retrieve the k most similar documents.
+
+    Parameters
+    ----------
+    similarities
+        (q, n) similarities of queries and documents.
+    k
+        Number of documents; with fewer documents, all are retrieved.
+
+    Raises
+    ------
+    InvalidOption
+        If k is less than 1.
+    """
+    return _ranked(_top(similarities, k), similarities)
+
+
+def dynamic_k(first: Floats, second: Floats, k: int) -> Ranked:
+    """Retrieve documents by the second query until the top k of the first query is included.
+
+    Among the k documents most similar to the first query, the smallest similarity to the second
+    query is the threshold. All documents whose similarity to the second query reaches the
+    threshold are retrieved: at least k. The order of the two queries matters.
+
+    Parameters
+    ----------
+    first, second
+        (q, n) similarities of the documents with the queries that name either group. In the
+        paper, the first query names the group that is discriminated against.
+    k
+        Size of the first query's top.
+
+    Raises
+    ------
+    InvalidOption
+        If k is less than 1.
+
+    References
+    ----------
+    Uriot (2024), On debiasing text embeddings through context injection, algorithm 1. Step 5
+    writes s(q, ·); appendix E.3 fits only if q is the second query.
+    """
+    return _ranked(_reached(first, second, k), second)
+
+
+def dynamic_k_symmetric(first: Floats, second: Floats, k: int) -> Ranked:
+    """Retrieve the union of `dynamic_k` in both orders, ordered by the mean similarity."""
+    retrieved = _reached(first, second, k) | _reached(second, first, k)
+    return _ranked(retrieved, (first + second) / 2)
+
+
+def _reached(first: Floats, second: Floats, k: int) -> Mask:
+    """Return whether each document is as similar to `second` as all of the top k of `first`."""
+    threshold = np.where(_top(first, k), second, np.inf).min(axis=1, keepdims=True)
+    reached: Mask = second >= threshold
+    return reached
+
+
+def _top(similarities: Floats, k: int) -> Mask:
+    """Return whether each document is among the k most similar; ties keep the documents' order."""
+    if k < 1:
+        raise InvalidOption(f"k={k}: must be at least 1")
+    order = np.argsort(-similarities, axis=1, kind="stable")[:, :k]
+    top = np.zeros(similarities.shape, dtype=bool)
+    np.put_along_axis(top, order, values=True, axis=1)
+    return top
+
+
+def _ranked(retrieved: Mask, similarity: Floats) -> Ranked:
+    # lexsort is stable, and its last key is the primary key
+    order = np.lexsort((-similarity, ~retrieved), axis=1)
+    return Ranked(retrieved, similarity, order)
+
 
 Codes = npt.NDArray[np.int64]
 
@@ -44,7 +157,7 @@ def ratio(part: Floats, total: Floats) -> Floats:
     return quotient
 
 
-def shares(counts: Floats) -> Floats:
+def shares_of(counts: Floats) -> Floats:
     """Return (q, g) counts as shares: rows sum to 1, or are NaN where all counts are 0."""
     return ratio(counts, counts.sum(axis=1, keepdims=True))
 
@@ -136,3 +249,222 @@ def shuffled_gaps(
     exposure = np.stack([(shuffled == code) @ of_documents for code in range(len(fair))], axis=1)
     gaps: Floats = np.abs(exposure - fair).sum(axis=1) / 2
     return gaps
+
+
+# The gap between the groups' shares of what queries retrieve, as a score.
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Documents that queries retrieve, and the groups of all documents.
+
+    Parameters
+    ----------
+    hits, relevant
+        (q, n) whether a document is retrieved and relevant, and whether it is relevant.
+    similarities
+        (q, n) cosines.
+    codes, topics
+        (n,) group and topic of each document.
+    names
+        Names of the groups by code.
+    """
+
+    hits: Mask
+    relevant: Mask
+    similarities: Floats
+    codes: Codes
+    topics: Floats
+    names: Mapping[int, str]
+
+    @property
+    def member(self) -> Mask:
+        """(g, n) whether a document belongs to a group."""
+        member: Mask = np.stack([self.codes == code for code in self.names])
+        return member
+
+    def by_name(self, values: Any) -> dict[str, float | None]:
+        """Return (g,) values by group name; None for NaN."""
+        return {
+            name: None if np.isnan(value) else float(value)
+            for name, value in zip(self.names.values(), values, strict=True)
+        }
+
+
+def gap(
+    score: Callable[..., Score],
+    groups: Groups,
+    shares: str,
+    weights: Floats,
+    *,
+    draws: int,
+    rng: np.random.Generator,
+) -> Score:
+    """Return the gap of the groups' shares of the (q, n) weights of the documents that are hit.
+
+    Parameters
+    ----------
+    score
+        Makes a score of a statistic and a reason.
+    groups
+        Documents and their groups.
+    shares
+        Name of the shares in the details and samples.
+    weights
+        (q, n) weight of each document.
+    draws, rng
+        Number of shuffles, and their random number generator.
+    """
+    member, once = groups.member, np.ones((1, len(groups.hits)))
+    of_documents = shares_of(groups.hits * weights)  # (q, n)
+    has_hits = groups.hits.sum(axis=1) > 0
+    n_relevant = count_by_group(groups.relevant, member)
+    values = {
+        shares: count_by_group(of_documents, member),
+        "fair": np.where(has_hits[:, None], shares_of(n_relevant), np.nan),
+        "recall": ratio(count_by_group(groups.hits, member), n_relevant),
+    }
+    columns = {
+        f"{key}_{name}": values[key][:, i]
+        for key in (shares, "fair")
+        for i, name in enumerate(groups.names.values())
+    }
+    contributions = gap_contributions(values[shares], values["fair"])
+    score_of_gap = score(
+        partial(exposure_gap, values[shares], values["fair"]),
+        reason="no query retrieves a relevant document",
+        samples=Samples("queries", contributions, columns),
+    )
+    means = {key: mean_over_queries(of, once)[0] for key, of in values.items()}
+    details = {key: groups.by_name(mean) for key, mean in means.items()} | {
+        "similarity": groups.by_name([groups.similarities[:, m].mean() for m in member]),
+        "without_hits": int(np.count_nonzero(~has_hits)),
+    }
+    if np.isnan(score_of_gap.value):
+        return dataclasses.replace(score_of_gap, details={**score_of_gap.details, **details})
+    mean_share = mean_over_queries(of_documents, once)[0]
+    details["granularity"] = float(mean_share[mean_share > 0].min())
+    null, p_value = None, None
+    if draws:
+        codes = np.searchsorted(list(groups.names), groups.codes)
+        gaps = shuffled_gaps(mean_share, means["fair"], codes, groups.topics, draws=draws, rng=rng)
+        null = Null(gaps, "groups of the documents of a topic")
+        p_value = (int((gaps >= score_of_gap.value - 1e-9).sum()) + 1) / (draws + 1)
+        details["least"] = float(gaps.min())
+    interval = score_of_gap.interval
+    if interval is not None:  # a mean difference may have any sign, its distance from 0 not
+        low, high = max(interval.low, 0.0), min(interval.high, 1.0)
+        interval = dataclasses.replace(interval, low=low, high=high)
+    return dataclasses.replace(
+        score_of_gap,
+        p_value=p_value,
+        null=null,
+        interval=interval,
+        details={**score_of_gap.details, **details},
+    )
+
+
+# Places of rows in rankings, and means of rows by group with the groups exchanged.
+
+
+EQUAL = 1e-6  # values that differ by less are equal: the batch size changes cosines by 2e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where each of n rows stands in its ranking; equal values share their places.
+
+    Parameters
+    ----------
+    percentile
+        (n,) in (0, 1), the highest value the highest; 1/2 on average over a ranking.
+    selected
+        (n,) part of the row in the first places, in [0, 1].
+    first
+        (n,) part of the row in the first place.
+    """
+
+    percentile: Floats
+    selected: Floats
+    first: Floats
+
+
+def places(values: Floats, rankings: intervals_Codes, top: float) -> Places:
+    """Return the places of (n,) values in the rankings that they belong to, by (n,) codes.
+
+    The first places are the share `top` of a ranking, rounded, and at least one.
+    """
+    percentile, selected, first = (np.empty(len(values)) for _ in range(3))
+    for rows in np.split(np.argsort(rankings, kind="stable"), _starts(rankings)):
+        m = len(rows)
+        ascending = rows[np.argsort(values[rows], kind="stable")]
+        tie = np.concatenate([[0], np.cumsum(np.diff(values[ascending]) > EQUAL)])
+        sizes = np.bincount(tie)
+        ends = np.cumsum(sizes)  # number of rows up to each value
+        percentile[ascending] = ((ends - sizes / 2) / m)[tie]
+        for part, k in ((selected, max(1, round(top * m))), (first, 1)):
+            part[ascending] = np.clip((k - (m - ends)) / sizes, 0, 1)[tie]
+    return Places(percentile, selected, first)
+
+
+def _starts(codes: intervals_Codes) -> intervals_Codes:
+    """Return where each code but the first begins among the sorted codes."""
+    starts: intervals_Codes = np.cumsum(np.unique(codes, return_counts=True)[1])[:-1]
+    return starts
+
+
+@dataclass(frozen=True, eq=False)
+class UnitMeans:
+    """Means of rows by group, where all rows of a unit are of one group.
+
+    Parameters
+    ----------
+    unit
+        (n,) code of the unit of each row, from 0 to u − 1.
+    label
+        (u,) code of the group of each unit, from 0 to g − 1.
+    """
+
+    unit: intervals_Codes
+    label: intervals_Codes
+
+    def exchanged(self, a: int, b: int, draws: int, rng: np.random.Generator) -> intervals_Codes:
+        """Return (draws, u) labels: the units of two groups exchanged at random, others as is."""
+        labels = np.tile(self.label, (draws, 1))
+        of_both = np.flatnonzero((self.label == a) | (self.label == b))
+        labels[:, of_both] = rng.permuted(labels[:, of_both], axis=1)
+        return labels
+
+    def of(
+        self,
+        values: Floats,
+        *,
+        rows: Floats | None = None,
+        labels: intervals_Codes | None = None,
+        counts: Floats | None = None,
+    ) -> Floats:
+        """Return the (b, g) means of (n,) values; NaN for a group without a row.
+
+        Parameters
+        ----------
+        values
+            (n,) values.
+        rows
+            (n,) how often each row counts; all count once by default.
+        labels
+            (b, u) groups of the units in place of their own.
+        counts
+            (b, u) how often each unit counts.
+        """
+        u = len(self.label)
+        weights = np.ones(len(values)) if rows is None else rows
+        sums = np.bincount(self.unit, weights * values, minlength=u)
+        sizes = np.bincount(self.unit, weights, minlength=u)
+        of_group = self.label[None] if labels is None else labels
+        means = []
+        for group in range(int(self.label.max()) + 1):
+            member = (of_group == group) * (1.0 if counts is None else counts)
+            with np.errstate(invalid="ignore"):
+                means.append((member @ sums) / (member @ sizes))
+        stacked: Floats = np.stack(means, axis=-1)
+        return stacked

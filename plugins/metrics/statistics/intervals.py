@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import betainc
 
-from harness import jackknife
+from harness import scores
 from harness.arrays import Floats
 from harness.errors import InvalidOption
 from harness.scores import Interval
@@ -37,7 +38,7 @@ def jackknife_interval(
     """Return the confidence interval of a statistic of one or several sets of items.
 
     It is Student's interval by the jackknife: each item is left out in turn, or each cluster of
-    items; `harness.jackknife` has the formula. Items of all sets count as drawn at random from
+    items; `harness.scores` has the formula. Items of all sets count as drawn at random from
     more items like them.
 
     What nominal 95 % intervals cover in simulations stands in docs/using.md.
@@ -81,14 +82,14 @@ def jackknife_interval(
     codes = [None] * len(sizes) if clusters is None else clusters
     units = [units_of(size, of_set) for size, of_set in zip(sizes, codes, strict=True)]
     clustered = any(n < size for (n, _), size in zip(units, sizes, strict=True))
-    if min(n for n, _ in units) < jackknife.FEWEST:
+    if min(n for n, _ in units) < scores.FEWEST:
         return None
-    most = max(jackknife.FEWEST, resamples // len(sizes))
+    most = max(scores.FEWEST, resamples // len(sizes))
     groups = [_joined(n, members, most, rng) for n, members in units]
     value, left_out = _left_out(statistic, groups)
     if not np.isfinite(value):
         return None
-    ends = jackknife.t_interval(value, left_out, confidence=confidence, bounds=bounds)
+    ends = scores.t_interval(value, left_out, confidence=confidence, bounds=bounds)
     if ends is None:
         return None
     scale = "" if bounds is None else " on Fisher's z"
@@ -148,3 +149,277 @@ def _left_out(statistic: Callable[..., Floats], groups: Sequence[Codes]) -> tupl
         ]
     )
     return float(values[0]), np.split(values[1:], first[1:-1])
+
+
+# Correlations, ranks and AUC of items with multiplicities, for many resamples at once.
+#
+# The same formulas serve the sample itself (every item counts once) and its resamples.
+
+
+ROUNDING = 1e-12
+"""Relative difference below which two values are equal: the order of summation may cause it."""
+
+
+def pearson(x: Floats, y: Floats, counts: Floats | None = None) -> Floats:
+    """Return the (b,) Pearson correlations of x and y; NaN where one of them is constant.
+
+    Parameters
+    ----------
+    x, y
+        (n,) finite values, or (b, n) if they differ by resample.
+    counts
+        (b, n) number of times that each item counts; by default once, with b = 1.
+
+    Returns
+    -------
+    (b,) float64
+        In [−1, 1].
+    """
+    w = np.ones((1, np.shape(x)[-1])) if counts is None else counts
+    total = w.sum(axis=1, keepdims=True)
+    dx = _centred(np.atleast_2d(x), w, total)
+    dy = _centred(np.atleast_2d(y), w, total)
+    xx, yy = (w * dx * dx).sum(axis=1), (w * dy * dy).sum(axis=1)
+    defined = (xx > 0) & (yy > 0)
+    scale = np.sqrt(np.where(defined, xx, 1.0)) * np.sqrt(np.where(defined, yy, 1.0))
+    rho: Floats = np.where(defined, (w * dx * dy).sum(axis=1) / scale, np.nan)
+    return np.clip(rho, -1.0, 1.0)
+
+
+def spearman(x: Floats, y: Floats, counts: Floats | None = None) -> Floats:
+    """Return the (b,) Spearman correlations of (n,) x and y; arguments as for `pearson`."""
+    w = np.ones((1, len(x))) if counts is None else counts
+    return pearson(midranks(x, w), midranks(y, w), w)
+
+
+def correlation_p_value(r: float, n: int) -> float:
+    """Return the two-sided p-value of a correlation r of n items under independence.
+
+    This is the t test with t = r·√((n − 2)/(1 − r²)) and n − 2 degrees of freedom. For Spearman's
+    correlation it is an approximation.
+    """
+    return float(betainc(n / 2 - 1, 0.5, 1 - r * r))
+
+
+def auc(
+    positives: Floats, negatives: Floats, counts: tuple[Floats, Floats] | None = None
+) -> Floats:
+    """Return the (b,) areas under the ROC curve: P(positive > negative) + ½ P(equal).
+
+    Parameters
+    ----------
+    positives, negatives
+        (n,) and (m,) scores.
+    counts
+        (b, n) and (b, m) number of times that each item counts; by default once, with b = 1.
+
+    Returns
+    -------
+    (b,) float64
+        In [0, 1]; NaN where all items of one side count 0 times.
+    """
+    if counts is None:
+        counts = np.ones((1, len(positives))), np.ones((1, len(negatives)))
+    w = np.hstack(counts)
+    p, n = counts[0].sum(axis=1), counts[1].sum(axis=1)
+    ranks = midranks(np.concatenate([positives, negatives]), w)
+    rank_sum = (counts[0] * ranks[:, : len(positives)]).sum(axis=1)
+    defined = p * n > 0
+    area: Floats = (rank_sum - p * (p + 1) / 2) / np.where(defined, p * n, 1.0)
+    return np.where(defined, area, np.nan)
+
+
+def aucs(
+    positives: Floats, negatives: Floats, counts: tuple[Floats, Floats] | None = None
+) -> Floats:
+    """Return the (b,) areas of b samples whose scores differ; as `auc` otherwise.
+
+    Parameters
+    ----------
+    positives, negatives
+        (b, n) and (b, m) scores. Only equal ones count as equal.
+    counts
+        (b, n) and (b, m) number of times that each item counts; by default once.
+    """
+    if counts is None:
+        counts = np.ones_like(positives), np.ones_like(negatives)
+    kept, zeros = np.hstack([counts[0], np.zeros_like(counts[1])]), np.zeros_like(counts[0])
+    below = np.hstack([zeros, counts[1]])
+    values = np.hstack([positives, negatives])
+    # a stable sort puts equal positives first, or last if it is of the reversed items
+    area = np.zeros(len(values))
+    for step in (1, -1):
+        order = np.argsort(values[:, ::step], axis=1, kind="stable")
+        ahead = np.cumsum(np.take_along_axis(below[:, ::step], order, axis=1), axis=1)
+        area += (np.take_along_axis(kept[:, ::step], order, axis=1) * ahead).sum(axis=1) / 2
+    pairs = counts[0].sum(axis=1) * counts[1].sum(axis=1)
+    return np.where(pairs > 0, area / np.where(pairs > 0, pairs, 1.0), np.nan)
+
+
+def midranks(values: Floats, counts: Floats) -> Floats:
+    """Return the (b, n) ranks, from 1, of items that count `counts` times in b samples.
+
+    Values that are equal up to rounding share the mean of their ranks.
+
+    Parameters
+    ----------
+    values
+        (n,) values to rank.
+    counts
+        (b, n) number of times that each item counts.
+    """
+    scale = np.abs(values).max(initial=0.0) or 1.0
+    rounded = np.round(values / (scale * ROUNDING))
+    order = np.argsort(rounded, kind="stable")
+    ascending = rounded[order]
+    first = np.ones(len(order), dtype=bool)  # first of its group of equal values
+    np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
+    sizes = np.add.reduceat(counts[:, order], np.flatnonzero(first), axis=1)
+    group = np.empty_like(order)
+    group[order] = np.cumsum(first) - 1
+    ranks: Floats = np.cumsum(sizes, axis=1) - (sizes - 1) / 2
+    return ranks[:, group]
+
+
+def _centred(values: Floats, w: Floats, total: Floats) -> Floats:
+    """Return values minus their mean; a difference that is only rounding becomes 0."""
+    mean = (w * values).sum(axis=1, keepdims=True) / total
+    centred = values - mean
+    scale = np.abs(values).max(axis=1, keepdims=True, initial=0.0)
+    zeroed: Floats = np.where(np.abs(centred) <= ROUNDING * scale, 0.0, centred)
+    return zeroed
+
+
+# What each item contributes to a statistic: values whose mean over the items is the statistic.
+#
+# Each is what the statistic would be if every item were like this one.
+
+
+def to_pearson(x: Floats, y: Floats) -> Floats:
+    """Return the (n,) contributions to the Pearson correlation of (n,) x and y.
+
+    These are the products of the standard scores: positive where x and y are on the same side of
+    their means. NaN where x or y is constant.
+    """
+    dx, dy = x - x.mean(), y - y.mean()
+    scale = np.sqrt((dx @ dx) * (dy @ dy)) / len(x)
+    products: Floats = dx * dy / (scale or np.nan)
+    return products
+
+
+def to_spearman(x: Floats, y: Floats) -> Floats:
+    """Return the (n,) contributions to the Spearman correlation: those of the ranks to Pearson's.
+
+    Values that are equal up to rounding share a rank.
+    """
+    once = np.ones((1, len(x)))
+    return to_pearson(midranks(x, once)[0], midranks(y, once)[0])
+
+
+def to_auc(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
+    """Return the contributions of (n,) positives and of (m,) negatives to the area of `auc`.
+
+    That of a positive is the share of the negatives below it, that of a negative the share of the
+    positives above it; equal values count one half. Each of the two means is the area.
+    """
+    n, m = len(positives), len(negatives)
+    ranks = midranks(np.concatenate([positives, negatives]), np.ones((1, n + m)))[0]
+    within_positives = midranks(positives, np.ones((1, n)))[0]
+    within_negatives = midranks(negatives, np.ones((1, m)))[0]
+    below: Floats = (ranks[:n] - within_positives) / m
+    above: Floats = 1 - (ranks[n:] - within_negatives) / n
+    return below, above
+
+
+def to_difference(first: Floats, second: Floats, scale: float = 1.0) -> tuple[Floats, Floats]:
+    """Return the contributions of (n,) and (m,) values to the difference of their means / scale.
+
+    A value contributes by its distance from the mean of all values, since a constant that is added
+    to all changes nothing.
+
+    Returns
+    -------
+    (n,) and (m,) float64
+        Their mean over all n + m values is the difference of the means, divided by `scale`.
+    """
+    n, m = len(first), len(second)
+    middle = np.concatenate([first, second]).mean()
+    of_first: Floats = (first - middle) * (n + m) / (n * scale)
+    of_second: Floats = (middle - second) * (n + m) / (m * scale)
+    return of_first, of_second
+
+
+# Range of a statistic when one word is left out: how much hangs on a single word.
+
+
+def without_one(
+    statistic: Callable[..., Floats],
+    value: float,
+    sizes: Sequence[int],
+    *,
+    resamples: int,
+    clusters: Sequence[Codes | None] | None = None,
+    texts: Sequence[Sequence[str]] | None = None,
+) -> dict[str, Any]:
+    """Return the least and the greatest value of a statistic without one word of a set.
+
+    All items that share a cluster, such as the sentences of a word, are left out together. The
+    only word of a set stays.
+
+    Parameters
+    ----------
+    statistic
+        As for an interval: takes one (b, n) array of counts per set, and returns (b,) values.
+    value
+        The statistic with all words.
+    sizes
+        Number of items of each set.
+    resamples
+        The option of the metric: 0 leaves nothing out. A study asks for 0, since leaving out each
+        word of a long list takes most of the time of a score.
+    clusters
+        For each set, the (n,) cluster codes of its items; None where each item is its own
+        cluster.
+    texts
+        Texts of the items of each set.
+
+    Returns
+    -------
+    dict
+        Details of a score: `low`, `high`, the first text of the word that each lacks (`low_text`,
+        `high_text`), and whether the sign changes without some word (`changes_sign`). Empty if
+        nothing is left out, no set has two words, or the statistic is undefined without each.
+
+    References
+    ----------
+    Ethayarajh, Duvenaud and Hirst (2019), Understanding undesirable word embedding associations:
+    WEAT's result hangs on the choice of single words.
+    """
+    if not resamples:
+        return {}
+    unit_of_items, left_out, k = [], [], 0  # k words can be left out
+    for i, size in enumerate(sizes):
+        codes = clusters[i] if clusters else None
+        distinct, first, unit = np.unique(
+            np.arange(size) if codes is None else np.asarray(codes),
+            return_index=True,
+            return_inverse=True,
+        )
+        is_only = len(distinct) < 2
+        unit_of_items.append(np.full(size, -1) if is_only else unit + k)
+        if not is_only:
+            k += len(distinct)
+            left_out += [texts[i][row] for row in first.tolist()] if texts else []
+    rows = np.arange(k)[:, None]
+    values = statistic(*((rows != unit).astype(np.float64) for unit in unit_of_items))
+    known = np.flatnonzero(np.isfinite(values))
+    if len(known) == 0:
+        return {}
+    low, high = known[values[known].argmin()], known[values[known].argmax()]
+    words = {"low_text": left_out[low], "high_text": left_out[high]} if texts else {}
+    return {
+        "low": float(values[low]),
+        "high": float(values[high]),
+        **words,
+        "changes_sign": bool((value * values[known] < 0).any()),
+    }

@@ -1,10 +1,12 @@
 """What the fits of several mitigators share.
 
 ======================  ============================================================
-`concept_requirements`  checks that a concept has the fields that a mitigator needs
-`listed_words`          vectors of a concept's words; which texts are such words
-`vocabulary_cache`      cache of results that belong to a vocabulary
-`vocabulary_survey`     mean and principal components of a vocabulary
+`words`                 vectors of a concept's words; the check that it has them
+`vocabulary`            mean, components and cached results of a vocabulary
+`neighbours`            nearest words, and the objective of RAN-Debias over them
+`sentences`             sentences on which mitigators of text encoders are fitted
+`subspaces`             subspaces of a concept: neutralise, equalise
+`concept_subspace`      the subspace of a concept's definitional pairs
 ======================  ============================================================
 
 Knows no mitigator.

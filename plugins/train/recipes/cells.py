@@ -8,9 +8,13 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, TypeAlias
 
-from harness.plugins.train.recipes import over_seeds
-from harness.plugins.train.recipes.recipe import TASKS, Recipe
-from harness.plugins.train.recipes.summary import (
+from harness.results import resampling
+from harness.results.record import IntervalPart, Record, samples_exist
+from harness.study.significance import holm
+
+from . import over_seeds
+from .recipe import TASKS, Recipe
+from .summary import (
     MEAN_ABS,
     MEAN_D,
     OVERALL,
@@ -21,10 +25,6 @@ from harness.plugins.train.recipes.summary import (
     NoisePart,
     RunsPart,
 )
-from harness.results import resampling, samples
-from harness.results.record import Record
-from harness.results.record_parts import IntervalPart
-from harness.study.significance import holm
 
 Scores: TypeAlias = Mapping[tuple[str, int], Mapping[str, Record]]
 """The record of each task that counts, by row and seed and by the name of the task."""
@@ -212,7 +212,7 @@ class _Columns:
         return [
             seed
             for seed, record in records.items()
-            if record and samples.exist(self.folder, record)
+            if record and samples_exist(self.folder, record)
         ]
 
     def _averaged_samples(self, row: str, task: str, seeds: Sequence[int]) -> list[dict[str, Any]]:

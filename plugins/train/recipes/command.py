@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from harness.errors import InvalidFile, UsageError
-from harness.plugins.train.recipes.recipe import OPTIONS, Overrides, Recipe
+
+from .recipe import OPTIONS, Overrides, Recipe
 
 
 def run(
@@ -51,10 +52,11 @@ def run(
     """
     from harness import folders, progress
     from harness.commands import output
-    from harness.plugins.train.recipes import recipe, report
-    from harness.plugins.train.recipes.run import run_recipe
     from harness.registry import files
     from harness.registry.registry import Registry
+
+    from . import recipe, report
+    from .run import run_recipe
 
     shown = progress.for_terminal()
     registry = Registry(include=tuple(include), trust=tuple(trust))
@@ -96,10 +98,11 @@ def _overrides(options: Mapping[str, Any]) -> Overrides:
 
 def _list(recipe: Recipe, folder: Path, *, as_json: bool) -> None:
     from harness.commands import output
-    from harness.plugins.train.recipes.plan import plan
-    from harness.plugins.train.recipes.record import StepRecord
-    from harness.plugins.train.recipes.run import STEPS, unfinished
     from harness.results import jsonl
+
+    from .plan import plan
+    from .record import StepRecord
+    from .run import STEPS, unfinished
 
     steps = plan(recipe)
     path = folder / STEPS

@@ -17,8 +17,7 @@ from harness.errors import InvalidFile
 from harness.progress import Progress
 
 if TYPE_CHECKING:
-    from harness.plugins.corpora.fair_corpora import Method
-    from harness.plugins.corpora.splits import Splits
+    from ...corpora.fair_corpora import Method, Splits
 
 CONCEPT = "gender"
 PAIRS = "pairs.jsonl"
@@ -35,7 +34,7 @@ def split(source: str, folder: Path, settings: Mapping[str, Any]) -> dict[str, A
     InvalidFile
         If there are too few pairs.
     """
-    from harness.plugins.corpora.entries import entries
+    from ...corpora.entries import entries
 
     dropped = Counter[str]()
     chosen = itertools.islice(
@@ -80,9 +79,9 @@ def score(
     progress
         Where progress is shown.
     """
-    from harness.plugins.bias_score.method import Method
-    from harness.plugins.corpora.auto_scoring import score_once
-    from harness.plugins.corpora.scoring import Corpus
+    from ...bias_score.method import Method
+    from ...corpora.commands import score_once
+    from ...corpora.scoring import Corpus
 
     corpus = Corpus(name=str(out.parent / PAIRS))
     method = Method(vectors=vectors)
@@ -94,8 +93,8 @@ def correct(
     scores: Path, folder: Path, settings: Mapping[str, Any], progress: Progress
 ) -> dict[str, Any]:
     """Make a fairer corpus of the scored pairs, and return the counts of its pairs."""
-    from harness.plugins.corpora import fair_corpora
-    from harness.plugins.corpora.scored_corpus import ScoredCorpus
+    from ...corpora import fair_corpora
+    from ...corpora.scoring import ScoredCorpus
 
     corpus = ScoredCorpus(scores, progress)
     method: Method = settings["method"]
@@ -121,7 +120,7 @@ def splits_of(n: int, settings: Mapping[str, Any], source: str) -> Splits:
     InvalidFile
         If there are too few pairs.
     """
-    from harness.plugins.corpora.splits import Splits
+    from ...corpora.fair_corpora import Splits
 
     held = min(settings["holdout"], n // LARGEST_SHARE)
     if held < 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from harness.plugins.train.recipes.summary import RowPart, Summary
+from .summary import RowPart, Summary
 
 COLOURS = {"original": "#6b7280", "subtract": "#3b6fb6", "augment": "#c8553d", "random": "#b8892b"}
 

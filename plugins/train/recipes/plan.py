@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harness.digest import digest, file_sha256
-from harness.plugins.train.recipes.recipe import HUB, Recipe
-from harness.plugins.train.recipes.recipe_file import RowFile
-from harness.plugins.train.recipes.summary import Method
+
+from .recipe import HUB, Recipe
+from .recipe_file import RowFile
+from .summary import Method
 
 Kind = Literal["split", "score", "correct", "words", "train", "evaluate"]
 VERSION = 1

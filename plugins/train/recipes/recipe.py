@@ -10,14 +10,15 @@ from typing import Any, get_args
 
 from harness import user_files
 from harness.errors import InvalidOption, UsageError, suggestion
-from harness.plugins.corpora.entries import Kind
-from harness.plugins.train.recipes.recipe_file import RecipeFile, RowFile
-from harness.plugins.train.recipes.summary import Group
-from harness.plugins.train.settings import TrainSettings
 from harness.registry import trust
 from harness.registry.registry import Registry
 from harness.task import yaml_files
-from harness.task.mistakes import Collector
+from harness.task.yaml_files import Collector
+
+from ...corpora.entries import Kind
+from ..settings import TrainSettings
+from .recipe_file import RecipeFile, RowFile
+from .summary import Group
 
 HUB = "hf://"
 DATA = "HARNESS_DATA"

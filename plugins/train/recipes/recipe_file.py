@@ -10,8 +10,9 @@ from typing import Any
 from pydantic import Field
 
 from harness.concept import Name
-from harness.plugins.corpora.entries import Kind
-from harness.task.table_schema import Strict
+from harness.task.schema import Strict
+
+from ...corpora.entries import Kind
 
 
 class RowFile(Strict):

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-from harness.results.record_parts import Environment, Finite, Line
+from harness.results.record import Environment, Finite, Line
 
 
 class StepRecord(Line):

@@ -11,10 +11,12 @@ import click
 
 from harness import folders
 from harness.commands import output
-from harness.plugins.train.recipes import statement, tables
-from harness.plugins.train.recipes.figure import figure
-from harness.plugins.train.recipes.summary import Summary
-from harness.results import figures, markup
+from harness.results.folder import write_figure
+from harness.results.tables import comma_separated, markdown_grid, markdown_text
+
+from . import statement, tables
+from .figure import figure
+from .summary import Summary
 
 
 def show(summary: Summary) -> None:
@@ -46,7 +48,7 @@ def write(summary: Summary, folder: Path) -> None:
         show(summary)
     contents = {
         "tables.txt": text.getvalue(),
-        "tables.csv": markup.comma_separated(tables.lines(summary)),
+        "tables.csv": comma_separated(tables.lines(summary)),
         "tables.md": markdown(summary),
     }
     for name, content in contents.items():
@@ -54,12 +56,12 @@ def write(summary: Summary, folder: Path) -> None:
     folders.write_json(folder / "summary.json", as_json(summary))
     drawing = figure(summary)
     if drawing["data"]:
-        figures.write(folder / "figure-6.html", drawing, summary.title)
+        write_figure(folder / "figure-6.html", drawing, summary.title)
 
 
 def markdown(summary: Summary) -> str:
     """Return a heading, and what `tables_in_markdown` returns."""
-    title = markup.markdown(f"{summary.title} ({summary.recipe})")
+    title = markdown_text(f"{summary.title} ({summary.recipe})")
     return f"## {title}\n\n{tables_in_markdown(summary, level=3)}"
 
 
@@ -71,16 +73,16 @@ def tables_in_markdown(summary: Summary, *, level: int) -> str:
     heading = "#" * level
     parts = []
     for table in tables.tables(summary):
-        rows = [[markup.markdown(text) for text in row] for row in table.rows]
-        grid = markup.grid([markup.markdown(column) for column in table.columns], rows)
-        parts.append(f"{heading} {markup.markdown(table.title)}\n\n{grid}")
+        rows = [[markdown_text(text) for text in row] for row in table.rows]
+        grid = markdown_grid([markdown_text(column) for column in table.columns], rows)
+        parts.append(f"{heading} {markdown_text(table.title)}\n\n{grid}")
     for title, lines in (
         ("How to read the tables", statement.legend(summary)),
         ("What stands out", statement.conclusions(summary)),
         ("Notes", summary.notes),
     ):
         if lines:
-            items = "\n".join(f"- {markup.markdown(line)}" for line in lines)
+            items = "\n".join(f"- {markdown_text(line)}" for line in lines)
             parts.append(f"{heading} {title}\n\n{items}")
     return "\n\n".join(parts) + "\n"
 

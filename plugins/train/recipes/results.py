@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from harness import folders
-from harness.plugins.train.recipes.cells import Scores, columns
-from harness.plugins.train.recipes.plan import corpus_of, label, method_of
-from harness.plugins.train.recipes.recipe import HUB, Recipe
-from harness.plugins.train.recipes.record import StepRecord
-from harness.plugins.train.recipes.summary import RowPart, Summary
 from harness.registry.registry import Registry
 from harness.results import jsonl
 from harness.results.record import Record
 from harness.results.tables import age
+
+from .cells import Scores, columns
+from .plan import corpus_of, label, method_of
+from .recipe import HUB, Recipe
+from .record import StepRecord
+from .summary import RowPart, Summary
 
 EFFECT_SIZE = "effect_size"
 SCORES = ("accuracy", "spearman")

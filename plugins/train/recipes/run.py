@@ -14,16 +14,17 @@ from typing import Any
 from harness import folders
 from harness.digest import json_like
 from harness.errors import Unavailable, UsageError
-from harness.plugins.train.recipes.plan import Step, plan
-from harness.plugins.train.recipes.recipe import Recipe
-from harness.plugins.train.recipes.record import StepRecord
-from harness.plugins.train.recipes.steps import RESULTS, Steps
-from harness.plugins.train.recipes.summary import Summary
-from harness.plugins.train.training import check_installed
 from harness.progress import Progress, shown
 from harness.registry.registry import Registry
 from harness.results import jsonl
 from harness.run.recording import environment
+
+from ..training import check_installed
+from .plan import Step, plan
+from .recipe import Recipe
+from .record import StepRecord
+from .steps import RESULTS, Steps
+from .summary import Summary
 
 STEPS = "steps.jsonl"
 """The file of finished steps in the folder of a recipe."""
@@ -106,7 +107,7 @@ def run_recipe(
         started = monotonic()
         facts = doer.do(step)
         file.add([_record(step, facts, monotonic() - started)])
-    from harness.plugins.train.recipes.results import summarise
+    from .results import summarise
 
     done = {step.name: file.records[step.name] for step in steps}
     summary, notices = summarise(recipe, done, folder / RESULTS, registry)

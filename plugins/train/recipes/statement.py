@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.plugins.train.recipes.summary import (
+from .summary import (
     MEAN_ABS,
     MEAN_D,
     OVERALL,
@@ -10,7 +10,7 @@ from harness.plugins.train.recipes.summary import (
     RunsPart,
     Summary,
 )
-from harness.plugins.train.recipes.texts import ALPHA, HOLM, HUNDRED, ITEMS, PLAIN
+from .texts import ALPHA, HOLM, HUNDRED, ITEMS, PLAIN
 
 
 def legend(summary: Summary) -> tuple[str, ...]:

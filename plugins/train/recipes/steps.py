@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.plugins.train.recipes import corpora
-from harness.plugins.train.recipes.plan import Kind, Step
-from harness.plugins.train.recipes.recipe import Recipe
-from harness.plugins.train.settings import TrainSettings
 from harness.progress import Progress
 from harness.registry.registry import Registry
+
+from ..settings import TrainSettings
+from . import corpora
+from .plan import Kind, Step
+from .recipe import Recipe
 
 RESULTS, STORE = "results", "embeddings"
 """Folders of the records, and of the vectors while a model is evaluated."""
@@ -103,7 +104,7 @@ class Steps:
         return {"words": debiased.words, "missing": list(debiased.missing)}
 
     def _train(self, step: Step) -> dict[str, Any]:
-        from harness.plugins.train.training import train
+        from ..training import train
 
         corpus, *words = step.needs
         base = f"vectors:{self.path(words[0])}" if words else step.settings["base"]

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.results.record_parts import Finite, IntervalPart, Part
+from harness.results.record import Finite, IntervalPart, Part
 
 Method = Literal["original", "subtract", "augment", "random"]
 Group = Literal["bias", "retained", "usefulness"]

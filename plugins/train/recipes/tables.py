@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from harness.plugins.train.recipes.summary import Group, MeasurePart, RowPart, Summary
-from harness.plugins.train.recipes.texts import HUNDRED, NONE, PERCENT, PLAIN, Unit, p_value
 from harness.study.tables import Table
+
+from .summary import Group, MeasurePart, RowPart, Summary
+from .texts import HUNDRED, NONE, PERCENT, PLAIN, Unit, p_value
 
 
 def tables(summary: Summary) -> tuple[Table, ...]:

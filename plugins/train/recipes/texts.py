@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from harness.plugins.train.recipes.summary import CellPart
+from .summary import CellPart
 
 HOLM = "*"
 """Marks a change whose p-value over the seeds is at most .05 after Holm's correction."""

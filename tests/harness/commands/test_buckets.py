@@ -8,7 +8,7 @@ import pytest
 from harness import folders, read_results
 from harness.bucket import Bucket, mirror
 from harness.errors import DiskError
-from harness.results.shared import SharedResults
+from harness.results.folder import SharedResults
 
 TASK = "toy-places"
 

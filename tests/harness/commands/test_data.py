@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.commands import data as command
+from harness.commands.data import _totals
 
 ROWS = b"word\tside\na\t1\nb\t2\n"
 SHA256 = hashlib.sha256(ROWS).hexdigest()
@@ -192,6 +192,6 @@ def test_sizes_that_nobody_states_are_not_added_as_zero():
     def file(name, size):
         return SimpleNamespace(name=name, path=None, size=size, state="to fetch")
 
-    assert [*command._totals([file("a", None)])] == ["to fetch: 1 file, of unknown size"]
+    assert [*_totals([file("a", None)])] == ["to fetch: 1 file, of unknown size"]
     both = [file("a", None), file("b", 2_000_000)]
-    assert [*command._totals(both)] == ["to fetch: 2 files, 2.0 MB and 1 of unknown size"]
+    assert [*_totals(both)] == ["to fetch: 2 files, 2.0 MB and 1 of unknown size"]

@@ -20,7 +20,7 @@ from harness.plugins.embedders.vectors.vectors_file import vectors_file
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.registry.registry import Registry
-from harness.run import vector_files
+from harness.run import debiasing
 
 PAIRS = [("she", "he"), ("woman", "man"), ("mother", "father"), ("her", "his")]
 WORDS = [word for pair in PAIRS for word in pair] + [f"w{i}" for i in range(300)]
@@ -31,7 +31,7 @@ VECTORS = np.random.default_rng(0).standard_normal((len(WORDS), 9)).astype(np.fl
 def source(tmp_path):
     """A file of 308 random vectors, with some of the pairs of gender."""
     path = tmp_path / "source.bin"
-    vector_files.write(path, "word2vec-binary", WORDS, 9, [(WORDS, VECTORS)])
+    debiasing.write_vectors(path, "word2vec-binary", WORDS, 9, [(WORDS, VECTORS)])
     return path
 
 
@@ -183,7 +183,7 @@ def test_memory_does_not_grow_with_the_vectors(tmp_path):
         source = tmp_path / f"source{n}.{suffix}"
         rows = np.random.default_rng(0).standard_normal((4000, 300), dtype=np.float32)
         blocks = [(words[i : i + 4000], rows) for i in range(0, n, 4000)]
-        vector_files.write(source, vector_files.format_of(source), words, 300, blocks)
+        debiasing.write_vectors(source, debiasing.format_of(source), words, 300, blocks)
         cache = os.environ | {"HARNESS_CACHE": str(tmp_path), "OMP_NUM_THREADS": "1"}
         command = [sys.executable, "-c", PEAK, str(source), str(tmp_path / f"out{n}.{suffix}")]
         done = subprocess.run(command, env=cache, capture_output=True, text=True, check=True)

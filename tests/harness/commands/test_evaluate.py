@@ -6,11 +6,10 @@ import json
 
 import pytest
 
-from harness.commands import report
+from harness.commands.evaluate import counts, explain
 from harness.encode import admission
-from harness.results import folder as results_files
-from harness.results.not_run import NotRun
-from harness.results.outcome import outcomes
+from harness.results.folder import read
+from harness.results.records import NotRun, outcomes
 
 
 @pytest.fixture
@@ -35,7 +34,7 @@ def test_it_prints_a_table_and_counts(evaluate, tmp_path):
     assert lines[1] == ["task", "score", "ideal", "none", "toy-shift"]
     tasks = {line[0] for line in lines if line[0].startswith("toy-")}
     assert {"toy-places", "toy-places-10", "toy-ratings", "toy-sentences"} <= tasks
-    n = len(results_files.read([tmp_path / "results"]).records)
+    n = len(read([tmp_path / "results"]).records)
     block = said.out[said.out.index("4 of 4 tasks run") :]
     for fact in ("failed 0", "void 0", f"{n} records", f"{tmp_path}/results", "20 texts"):
         assert fact in block
@@ -140,9 +139,7 @@ def test_after_a_failure_the_exit_code_is_1_and_other_records_are_kept(evaluate,
     (line,) = [line for line in said.err.splitlines() if line.startswith("FAILED: ")]
     for fact in ("toy-letters under none on z-mine", "ValueError: no way", "'bad'"):
         assert fact in line
-    assert {r.task.name for r in results_files.read([tmp_path / "results"]).records} == {
-        "toy-places"
-    }
+    assert {r.task.name for r in read([tmp_path / "results"]).records} == {"toy-places"}
     with pytest.raises(ValueError, match="no way"):
         evaluate("-t", path, "--debug", tasks="toy-places")
 
@@ -152,7 +149,7 @@ def test_after_an_interrupt_the_exit_code_is_130_and_records_are_kept(evaluate, 
     said = evaluate("-t", path, "--workers", "1", tasks="toy-places")  # in the order of the plan
     assert said.code == 130
     assert said.err.splitlines()[-1].startswith("harness: ")
-    kept = results_files.read([tmp_path / "results"])
+    kept = read([tmp_path / "results"])
     assert [r.task.name for r in kept.records] == ["toy-places"] * 3
     assert kept.notices == ()
     again = evaluate(tasks="toy-places").out
@@ -395,7 +392,7 @@ def test_a_model_that_is_not_available_is_named_and_the_others_run(harness, toy,
 def test_what_to_do_about_tasks_in_other_languages_is_said():
     reason = "in the language de"
     lost = [NotRun("model", "none", task, reason, "language") for task in ("one", "two")]
-    line = report.counts(outcomes([], lost))[1]
+    line = counts(outcomes([], lost))[1]
     assert " ".join(line.split()) == "in other languages 2 (--any-language runs them)"
 
 
@@ -404,6 +401,6 @@ def test_a_task_whose_data_are_no_file_is_named_with_the_reason(capsys):
         NotRun("model", "none", "of-the-hub", "'hf://x' cannot be loaded", "data"),
         NotRun("model", "none", "of-a-file", "missing data: x.csv", "data"),  # a notice says so
     ]
-    report.explain(lost, verbose=False)
+    explain(lost, verbose=False)
     (line,) = capsys.readouterr().err.splitlines()
     assert line == "skipped: model under none on of-the-hub: 'hf://x' cannot be loaded"

@@ -6,7 +6,7 @@ import pytest
 from score_records import many, record, similarity
 
 from harness.commands import result_tables
-from harness.results import formats
+from harness.results import tables
 
 
 @pytest.fixture
@@ -79,9 +79,9 @@ def test_the_best_value_is_marked_and_ties_are_not(shown):
     ]  # fmt: skip
     lines = shown(records, None)
     a, b = ([line for line in lines if line.split()[:1] == [task]][0] for task in "ab")  # noqa: RUF015
-    assert formats.BEST in a
-    assert formats.BEST not in b
-    assert any(line.startswith(formats.BEST) for line in lines), "the legend explains it"
+    assert tables.BEST in a
+    assert tables.BEST not in b
+    assert any(line.startswith(tables.BEST) for line in lines), "the legend explains it"
 
 
 def test_other_scenarios_are_shown_apart(capsys):

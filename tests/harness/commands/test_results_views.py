@@ -8,8 +8,7 @@ import re
 import pytest
 from score_records import record
 
-from harness.results import figures
-from harness.results.folder import ResultsFile
+from harness.results.folder import ResultsFile, read_figure
 
 WORDS = ("<i>nurse", "writer", "miner", "coach")
 
@@ -134,7 +133,7 @@ def test_figures_of_two_rows_are_drawn_in_one_page(harness, tmp_path):
     line = ("results", "figures", tmp_path / "results", "--out", page)
     assert "--name" in harness(*line).err
     assert harness(*line, "--name", "a").code == 0
-    assert [trace["name"] for trace in figures.read(page)["data"]] == [
+    assert [trace["name"] for trace in read_figure(page)["data"]] == [
         "none, share",
         "hard-debias, share",
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.results import folder as results_files
+from harness.results.folder import read
 
 BENCHMARK = """\
 name: toys
@@ -46,7 +46,7 @@ def tasks_of(run):
 def records(folder="results"):
     from pathlib import Path
 
-    return results_files.read([Path(folder)]).records
+    return read([Path(folder)]).records
 
 
 class TestExclude:
@@ -257,18 +257,20 @@ class TestRunFile:
         assert not (tmp_path / "results").exists()
 
     def test_a_file_that_a_run_wrote_gives_its_results_folder(self, write, monkeypatch):
-        from harness.run.run_file import read
+        from harness.run.settings import read_run_file
 
         text = "models: [toy-letters]"
         written = write("other/runs/0123456789ab.yaml", text)
         results = written.parents[1]
-        assert read(written)["results"] == results
+        assert read_run_file(written)["results"] == results
         monkeypatch.chdir(results)
-        assert read(Path("runs/0123456789ab.yaml"))["results"].resolve() == results.resolve()
+        assert (
+            read_run_file(Path("runs/0123456789ab.yaml"))["results"].resolve() == results.resolve()
+        )
         monkeypatch.chdir(written.parent)
-        assert read(Path("0123456789ab.yaml"))["results"].resolve() == results.resolve()
+        assert read_run_file(Path("0123456789ab.yaml"))["results"].resolve() == results.resolve()
         own = write("configs/runs/nightly.yaml", text)
-        assert "results" not in read(own)
+        assert "results" not in read_run_file(own)
 
     def test_the_file_holds_what_the_user_typed_and_no_folder_of_this_machine(self, run, tmp_path):
         run("-t", "toy-places", "-r", tmp_path / "results", "--devices", "cpu")
@@ -305,8 +307,7 @@ class TestRunFile:
         assert (run("-c", path, "--trust", path, model="").code, toy) == (0, [])
 
     def test_a_password_is_masked(self, tmp_path):
-        from harness.run.run_file import RunFile
-        from harness.run.settings import Settings
+        from harness.run.settings import RunFile, Settings
 
         names = ["toy:x?url=https://me:secret@example.org/v1"]
         path = RunFile.of(names, ["none"], ["all"], Settings()).write(tmp_path, "id")
@@ -314,8 +315,7 @@ class TestRunFile:
         assert "***@example.org" in path.read_text()
 
     def test_a_key_is_masked_but_not_the_name_of_its_variable(self, tmp_path):
-        from harness.run.run_file import RunFile
-        from harness.run.settings import Settings
+        from harness.run.settings import RunFile, Settings
 
         names = ["toy:x?api_key=sk-secret&k=2", "toy:y?key=MY_API_KEY"]
         mitigators = ["none", "rewriter?token=secret+normalize"]

@@ -16,7 +16,7 @@ from harness.encode.adapters import ObjectEmbedder
 from harness.errors import ModelError
 from harness.folders import Url
 from harness.plugins.engines.local import LocalEngine
-from harness.store import model_file
+from harness.store.folder import read_model_file
 from harness.store.store import Store
 
 WORDS = ["he is a doctor", "she is a nurse who works very long hours", "career", "home"]
@@ -234,14 +234,14 @@ def test_a_damaged_model_file_costs_another_check(tmp_path):
     model = Model()
     encode(tmp_path, model, ["more"])
     assert model.n_encoded == 12
-    assert model_file.read(store.files)["admitted"]
+    assert read_model_file(store.files)["admitted"]
 
 
 def test_the_outcome_is_kept_beside_what_a_store_says_of_its_model(tmp_path):
     store = Store(tmp_path, "mine")
     store.describe({"name": "mine", "dimensions": 16, "kind": "text"})
     encode(tmp_path, Model())
-    facts = model_file.read(store.files)
+    facts = read_model_file(store.files)
     assert facts.pop("admitted")
     assert facts == {"fingerprint": "mine", "name": "mine", "kind": "text", "dimensions": 16}
 
@@ -288,7 +288,7 @@ def test_a_model_that_cannot_be_checked_is_checked_by_the_next_run(tmp_path):
         raise ValueError("not now")
 
     store, _ = encode(tmp_path, Model(fails))
-    assert "admitted" not in model_file.read(store.files)
+    assert "admitted" not in read_model_file(store.files)
     assert "another order" in refused(tmp_path, Model(by_length))
 
 
@@ -356,7 +356,7 @@ def test_each_route_of_an_asymmetric_model_is_checked(tmp_path, route):
 
 
 def test_a_quantised_model_is_checked_as_it_is_before(tmp_path):
-    from harness.registry.quantized import Quantized
+    from harness.registry.models import Quantized
 
     encode(tmp_path, Quantized(Model(), "binary"))
     assert "another order" in refused(tmp_path, Quantized(Model(by_length), "int8"))

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from harness.embedder import MockEmbedder
-from harness.encode import batch_size
-from harness.encode.batch_size import (
+from harness.encode import batches
+from harness.encode.batches import (
     FIRST_BUDGET,
     LARGEST_BUDGET,
     BatchSize,
     MeasuredBatchSize,
     default_token_budget,
+    encode_batches,
 )
-from harness.encode.batches import encode_batches
 
 
 class Device(MockEmbedder):
@@ -110,12 +110,12 @@ def test_a_later_call_goes_on_with_the_budget_that_was_found():
     ],
 )
 def test_a_gpu_is_measured_and_a_cpu_has_its_default(device, options, kind, budget):
-    size = batch_size.batch_size(MockEmbedder(), device, **options)
+    size = batches.batch_size(MockEmbedder(), device, **options)
     assert (type(size), size.budget) == (kind, budget)
 
 
 def test_the_budget_of_an_embedder_is_used_as_it_is():
     embedder = MockEmbedder()
     embedder.batch_tokens = 300
-    size = batch_size.batch_size(embedder, "cuda")
+    size = batches.batch_size(embedder, "cuda")
     assert (type(size), size.budget) == (BatchSize, 300)

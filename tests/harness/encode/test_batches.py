@@ -8,9 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.embedder import MockEmbedder, ModelInfo
-from harness.encode.batch_size import BatchSize, default_token_budget
-from harness.encode.batches import encode_batches, split, token_lengths
-from harness.encode.one_batch import is_out_of_memory
+from harness.encode.batches import (
+    BatchSize,
+    default_token_budget,
+    encode_batches,
+    is_out_of_memory,
+    split,
+    token_lengths,
+)
 from harness.errors import ModelError, Unavailable
 from harness.limits import FAILURES_IN_A_ROW
 from harness.store.store import Store

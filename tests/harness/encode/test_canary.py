@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from harness.embedder import ModelInfo, gaussian_vectors
-from harness.encode import canary
-from harness.encode.canary import VARIANT, follow, remember, settle
+from harness.encode import admission
+from harness.encode.admission import VARIANT, follow, remember, settle
 from harness.errors import ModelError, PartlyEncoded, Unavailable
-from harness.registry.quantized import Quantized
+from harness.registry.models import Quantized
 from harness.store.store import Store
 
 
@@ -65,7 +65,7 @@ def test_it_costs_one_request_a_run(tmp_path):
     for _ in range(2):
         model = Hosted()
         settle(model, tmp_path)
-        assert model.asked == [canary.TEXTS]
+        assert model.asked == [admission.CANARY_TEXTS]
 
 
 def test_other_models_are_not_asked(tmp_path):
@@ -88,10 +88,10 @@ def test_a_model_that_cannot_be_reached_counts_as_that_of_the_last_run(tmp_path)
 
 
 def test_a_model_that_refuses_some_of_the_texts_is_compared_by_the_others(tmp_path):
-    fingerprint(tmp_path, Hosted(refuses=canary.TEXTS[1:3]))
+    fingerprint(tmp_path, Hosted(refuses=admission.CANARY_TEXTS[1:3]))
     assert fingerprint(tmp_path, Hosted()) == ("hosted-1", [])
-    assert VARIANT in fingerprint(tmp_path, Hosted("x", refuses=canary.TEXTS[:1]))[0]
-    assert fingerprint(tmp_path, Hosted(refuses=canary.TEXTS))[1] != []
+    assert VARIANT in fingerprint(tmp_path, Hosted("x", refuses=admission.CANARY_TEXTS[:1]))[0]
+    assert fingerprint(tmp_path, Hosted(refuses=admission.CANARY_TEXTS))[1] != []
 
 
 def test_another_process_takes_the_fingerprint_of_the_main_process(tmp_path):
@@ -118,7 +118,7 @@ def test_quantised_vectors_are_told_apart_by_the_whole_ones(tmp_path):
     for _ in range(3):
         model = Hosted(noise=1e-4)
         assert settle(Quantized(model, "binary"), tmp_path) == []
-        assert model.asked == [canary.TEXTS], "no text for calibration"
+        assert model.asked == [admission.CANARY_TEXTS], "no text for calibration"
     (line,) = settle(Quantized(Hosted("x"), "binary"), tmp_path)
     assert "another model" in line
 
@@ -176,5 +176,5 @@ def test_a_model_whose_numbers_are_no_vectors_is_refused_without_another_request
     model = Wrong()
     with pytest.raises(ModelError, match=fact):
         settle(model, tmp_path)
-    assert model.asked == [canary.TEXTS]
+    assert model.asked == [admission.CANARY_TEXTS]
     assert list(tmp_path.iterdir()) == []

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
 from harness.encode import identity
-from harness.encode.code_identity import Unidentified
+from harness.encode.identity import Unidentified
 
 
 class Table:

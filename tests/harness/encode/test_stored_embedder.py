@@ -8,8 +8,7 @@ import pytest
 
 import harness
 from harness.embedder import MockEmbedder
-from harness.encode.stored_embedder import StoredEmbedder
-from harness.encode.stored_vectors import StoredVectors
+from harness.encode.stored_embedder import StoredEmbedder, StoredVectors
 from harness.errors import HarnessError, ModelError
 from harness.plugins.engines.local import LocalEngine
 from harness.progress import Silent

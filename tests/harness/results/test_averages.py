@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from score_records import record, similarity
 
-from harness.results.averages import agreements, averages
+from harness.results.comparison import agreements, averages
 
 
 def test_a_mean_of_signed_values_stands_beside_that_of_absolute_values():

@@ -9,9 +9,8 @@ from score_records import many, record, similarity
 import harness
 from harness.errors import UnknownName, UsageError
 from harness.results import resampling
-from harness.results.comparison import compare
-from harness.results.record_parts import FloorPart
-from harness.results.sides import between, between_runs
+from harness.results.comparison import between, between_runs, compare
+from harness.results.record import FloorPart
 
 
 def row(mitigator, values, **more):

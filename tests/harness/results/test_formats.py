@@ -8,14 +8,13 @@ import io
 import pytest
 from score_records import many, record
 
-from harness.results import formats, markup
-from harness.results.tables import sections
+from harness.results.tables import beside, comma_separated, latex, legend, markdown, sections
 
 INTERVAL = {"low": -0.25, "high": 1.5, "level": 0.9, "method": "bootstrap"}
 
 
 def test_latex_has_a_tabular_of_booktabs_for_each_section():
-    text = formats.latex(sections(many(3)))
+    text = latex(sections(many(3)))
     assert text.count(r"\begin{tabular}{lllrrr}") == text.count(r"\end{tabular}") == 2
     for rule in (r"\toprule", r"\midrule", r"\bottomrule"):
         assert rule in text
@@ -24,19 +23,19 @@ def test_latex_has_a_tabular_of_booktabs_for_each_section():
 
 def test_latex_and_markdown_escape_names():
     records = [record("a_b&c|d", r"x\y<z>", 1.0), record("e", r"x\y<z>", -1.0)]
-    text = formats.latex(sections(records))
+    text = latex(sections(records))
     assert r"a\_b\&c|d & effect\_size" in text
     assert r"x\textbackslash{}y$<$z$>$" in text
-    assert r"| a\_b&c\|d |" in formats.markdown(sections(records))
-    assert r"x\\y&lt;z&gt;" in formats.markdown(sections(records))
+    assert r"| a\_b&c\|d |" in markdown(sections(records))
+    assert r"x\\y&lt;z&gt;" in markdown(sections(records))
 
 
 def test_markdown_has_the_best_value_in_bold_type():
-    text = formats.markdown(sections([record(), record("t", "x", -0.5)]))
+    text = markdown(sections([record(), record("t", "x", -0.5)]))
     assert "| t | effect\\_size | 0 | 1.000 | **-0.500**↔ (-1.500) |" in text
 
 
-@pytest.mark.parametrize("write", [formats.latex, formats.markdown])
+@pytest.mark.parametrize("write", [latex, markdown])
 def test_the_legend_has_only_marks_that_occur(write):
     plain = write(sections([record()]))
     assert "p <" not in plain
@@ -50,17 +49,17 @@ def test_the_legend_has_only_marks_that_occur(write):
 def test_intervals_replace_changes():
     tables = sections([record(interval=INTERVAL), record("t", "x", 0.5, interval=INTERVAL)])
     cell = tables[0].rows[0].cells[1]
-    assert formats.beside(cell, intervals=False) == "(-0.500)"
-    assert formats.beside(cell, intervals=True) == "[-0.25, 1.50]"
-    assert any("90%" in line for line in formats.legend(tables, intervals=True))
+    assert beside(cell, intervals=False) == "(-0.500)"
+    assert beside(cell, intervals=True) == "[-0.25, 1.50]"
+    assert any("90%" in line for line in legend(tables, intervals=True))
 
 
 def test_a_change_that_rounds_to_nothing_is_shown_as_none():
     (section,) = sections([record(), record("t", "x", 1.0001)])
-    assert formats.beside(section.rows[0].cells[1], intervals=False) == "(=)"
+    assert beside(section.rows[0].cells[1], intervals=False) == "(=)"
 
 
 def test_csv_quotes_what_a_spreadsheet_would_run():
-    text = markup.comma_separated([{"name": "=1+1", "value": -1.5, "params": {"k": 2}}])
+    text = comma_separated([{"name": "=1+1", "value": -1.5, "params": {"k": 2}}])
     (line,) = csv.DictReader(io.StringIO(text))
     assert line == {"name": "'=1+1", "value": "-1.5", "params": '{"k": 2}'}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from score_records import record
 
-from harness.results.not_run import EVERY_TASK, NotRun
-from harness.results.outcome import outcomes, reasons, void
+from harness.results.records import EVERY_TASK, NotRun, outcomes, reasons, void
 
 
 def test_tasks_are_counted_once_whatever_the_number_of_mitigators():

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from score_records import record
 
-from harness.results import formats, tables
-from harness.results.over_seeds import over_seeds
+from harness.results import tables
 from harness.results.records import Records
+from harness.results.resampling import over_seeds
 
 
 def run(label: str, value: float | None, *, version: int = 1, mitigator_concept="", **more):
@@ -69,8 +69,8 @@ def test_equal_runs_have_a_standard_error_of_zero_in_the_table():
     assert section.columns == ("none", "a")
     none, cell = section.rows[0].cells
     assert (none.standard_error, cell.standard_error) == (None, 0)
-    assert formats.beside(cell, intervals=False) == "± 0.000"
-    assert any(line.startswith("±") for line in formats.legend([section], intervals=False))
+    assert tables.beside(cell, intervals=False) == "± 0.000"
+    assert any(line.startswith("±") for line in tables.legend([section], intervals=False))
 
 
 def test_two_runs_of_the_paper_have_its_printed_mean_and_1_41_times_its_printed_error():

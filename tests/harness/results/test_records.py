@@ -8,8 +8,7 @@ import pytest
 
 import harness
 from harness.embedder import MockEmbedder
-from harness.results.not_run import NotRun
-from harness.results.records import Records
+from harness.results.records import NotRun, Records
 
 
 @pytest.fixture

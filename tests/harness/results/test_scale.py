@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.results import scale
+from harness.results import record
 
 
 @pytest.mark.parametrize(
@@ -20,15 +20,15 @@ from harness.results import scale
     ],
 )
 def test_the_distance_is_0_at_the_ideal_and_1_at_the_farthest_bound(value, ideal, bounds, distance):
-    assert scale.distance(value, ideal, bounds) == pytest.approx(distance)
+    assert record.distance(value, ideal, bounds) == pytest.approx(distance)
 
 
 @pytest.mark.parametrize("bounds", [(None, None), (0.0, None), (0.0, 0.0)])
 def test_a_score_without_a_range_has_a_loss_and_no_distance(bounds):
-    assert scale.distance(0.3, 0.0, bounds) is None
-    assert scale.loss(0.3, 0.0, bounds) == pytest.approx(0.3)
+    assert record.distance(0.3, 0.0, bounds) is None
+    assert record.loss(0.3, 0.0, bounds) == pytest.approx(0.3)
 
 
 def test_the_loss_orders_values_by_the_side_that_is_better():
-    assert scale.loss(0.9, "higher", (None, None)) < scale.loss(0.1, "higher", (None, None))
-    assert scale.loss(0.1, "lower", (0.0, None)) < scale.loss(0.9, "lower", (0.0, None))
+    assert record.loss(0.9, "higher", (None, None)) < record.loss(0.1, "higher", (None, None))
+    assert record.loss(0.1, "lower", (0.0, None)) < record.loss(0.9, "lower", (0.0, None))

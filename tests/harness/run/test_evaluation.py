@@ -14,9 +14,9 @@ import harness
 from harness.embedder import MockEmbedder, ModelInfo
 from harness.encode import admission
 from harness.errors import UsageError
-from harness.results import folder as results_files
-from harness.results.not_run import NotRunWarning
-from harness.store import model_file
+from harness.results.folder import read
+from harness.results.records import NotRunWarning
+from harness.store import folder
 from harness.store.folder import MODEL_FILE
 
 TIMES = {"run", "created", "seconds"}
@@ -60,7 +60,7 @@ def test_overwriting_replaces_and_never_doubles(evaluate, tmp_path):
     first = evaluate(results=tmp_path)
     second = evaluate(results=tmp_path, overwrite=True)
     assert {r.run for r in first} != {r.run for r in second}
-    on_disk = results_files.read([tmp_path]).records
+    on_disk = read([tmp_path]).records
     assert {r.id: r for r in on_disk} == {r.id: r for r in second}
     assert len((tmp_path / "toy-letters.jsonl").read_bytes().splitlines()) == len(second)
     assert lasting(first) == lasting(second)
@@ -82,7 +82,7 @@ def test_a_run_that_ends_leaves_the_file_in_its_order_whatever_was_before(evalua
     file.write_bytes(b"".join(reversed(lines[1:])))  # as workers of a killed run may leave it
     for _ in range(2):
         evaluate(results=tmp_path)
-        assert [r.id for r in results_files.read([file]).records] == [r.id for r in whole]
+        assert [r.id for r in read([file]).records] == [r.id for r in whole]
 
 
 def test_ids_differ_by_seed_model_options_and_mitigator_parameters(evaluate, tmp_path):
@@ -331,7 +331,7 @@ def test_a_model_that_an_older_version_named_otherwise_is_encoded_again_with_a_n
     assert notices("old") == []
     for file in cache.rglob(MODEL_FILE):  # as an older version wrote it
         facts = json.loads(file.read_text())
-        del facts[model_file.RULE]
+        del facts[folder.RULE]
         file.write_text(json.dumps(facts))
     assert len(notices("new")) == 1
     assert [notices(fingerprint) for fingerprint in ("new", "old", "other")] == [[], [], []]

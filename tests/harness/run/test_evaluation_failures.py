@@ -7,7 +7,7 @@ import pytest
 
 from harness.embedder import MockEmbedder, ModelInfo
 from harness.errors import ModelError, Unavailable
-from harness.results import folder as results_files
+from harness.results.folder import read
 
 
 def test_a_model_that_cannot_be_had_does_not_stop_the_others(evaluate, registry_with, plugin):
@@ -145,7 +145,7 @@ def test_a_metric_that_fails_costs_its_own_task_only(
     (failed,) = records.failed
     assert (failed.task, failed.mitigator) == ("mine", "none")
     assert failed.reason.startswith(reason)
-    assert results_files.read([tmp_path / "results"]).records == tuple(records)
+    assert read([tmp_path / "results"]).records == tuple(records)
 
 
 def test_a_metric_whose_module_fails_costs_its_own_task_only(
@@ -249,7 +249,7 @@ def test_records_are_kept_when_a_run_is_interrupted(
             results=tmp_path / "results",
             workers=1,
         )
-    kept = results_files.read([tmp_path / "results"])
+    kept = read([tmp_path / "results"])
     assert {r.task.name for r in kept.records} == {"toy-places"}
     assert kept.notices == ()
     assert evaluate(tasks="toy-places", results=tmp_path / "results").encoded == 0

@@ -12,7 +12,7 @@ import pytest
 import harness
 from harness.embedder import MockEmbedder
 from harness.mitigator import Mitigator
-from harness.results.not_run import NotRunWarning
+from harness.results.records import NotRunWarning
 
 OF_THE_RUN = {"run", "created", "seconds", "environment", "check"}
 WORDS = ("she", "he", "woman", "man", "her", "his", "nurse", "doctor", "art", "science")

@@ -10,8 +10,8 @@ import pytest
 from harness.chain import Chain
 from harness.embedder import MockEmbedder
 from harness.mitigator import Mitigator
-from harness.run.job_vectors import JobVectors
 from harness.run.plan import make_plan
+from harness.run.scoring import JobVectors
 
 MOCK = MockEmbedder("text", 8)
 

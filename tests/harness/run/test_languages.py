@@ -10,7 +10,7 @@ from harness.embedder import MockEmbedder
 from harness.errors import NotApplicable
 from harness.mitigator import Mitigator
 from harness.run import plan
-from harness.run.mitigators import mitigator_part
+from harness.run.plan import mitigator_part
 
 TASK = """
 name: places-${language}

@@ -8,7 +8,7 @@ import pytest
 import harness
 from harness.embedder import MockEmbedder
 from harness.errors import ModelError, UsageError
-from harness.run import models
+from harness.run import evaluation
 
 
 class Plain:
@@ -38,46 +38,46 @@ ADAPTER = """
 
 def test_an_embedder_is_returned_unchanged(registry):
     mock = MockEmbedder()
-    assert models.embedder(mock, registry) is mock
+    assert evaluation.embedder_of(mock, registry) is mock
 
 
 def test_an_info_that_is_no_model_info_is_ignored(registry):
     plain = Plain()
     plain.info = {"name": "x"}
-    assert models.embedder(plain, registry).info.name == "Plain"
+    assert evaluation.embedder_of(plain, registry).info.name == "Plain"
 
 
 @pytest.mark.parametrize("value", [3, None, object(), {"encode": 1}, Plain])
 def test_what_is_no_model_is_refused(value, registry):
     with pytest.raises(UsageError, match=r"encode\(texts\)") as caught:
-        models.embedder(value, registry)
+        evaluation.embedder_of(value, registry)
     name = value.__name__ if isinstance(value, type) else type(value).__name__
     assert name in str(caught.value)
 
 
 @pytest.mark.parametrize("model", ["toy-letters", Plain(), Iterable(), len, 3])
 def test_one_model_is_one(model, registry):
-    assert models.as_list(model, registry) == [model]
+    assert evaluation.as_list(model, registry) == [model]
 
 
 def test_several_models_are_several(registry):
     several = ["toy-letters", MockEmbedder()]
-    assert models.as_list(several, registry) == several
-    assert models.as_list(tuple(several), registry) == several
-    assert models.as_list(iter(several), registry) == several
+    assert evaluation.as_list(several, registry) == several
+    assert evaluation.as_list(tuple(several), registry) == several
+    assert evaluation.as_list(iter(several), registry) == several
     with pytest.raises(UsageError, match="no model"):
-        models.as_list([], registry)
+        evaluation.as_list([], registry)
 
 
 def test_a_plugin_adapts_objects_of_a_class(registry_with, plugin):
     registry = registry_with(plugin(ADAPTER))
-    assert models.embedder(frozenset("abc"), registry).info.dimensions == 3
-    (adapted,) = models.as_list(frozenset("ab"), registry)
+    assert evaluation.embedder_of(frozenset("abc"), registry).info.dimensions == 3
+    (adapted,) = evaluation.as_list(frozenset("ab"), registry)
     assert adapted.info.dimensions == 2
     with pytest.raises(UsageError):
-        models.embedder(frozenset(), registry)
+        evaluation.embedder_of(frozenset(), registry)
     with pytest.raises(ModelError, match="no such thing"):
-        models.embedder(frozenset(["broken"]), registry)
+        evaluation.embedder_of(frozenset(["broken"]), registry)
 
 
 def test_results_of_two_objects_of_one_name_are_never_mixed_up(evaluate, tmp_path):

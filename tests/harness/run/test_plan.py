@@ -9,7 +9,7 @@ from harness.chain import Chain
 from harness.embedder import MockEmbedder
 from harness.mitigator import Mitigator
 from harness.run import plan
-from harness.run.mitigators import mitigator_part
+from harness.run.plan import mitigator_part
 
 MOCK = MockEmbedder("text")
 

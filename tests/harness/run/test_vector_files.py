@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from harness.errors import DiskError, HarnessError, InvalidFile, InvalidOption, UsageError
-from harness.plugins.embedders.vectors import binary_file, table_builder, text_file
+from harness.plugins.embedders.vectors import table_builder
+from harness.plugins.embedders.vectors import vectors_file as binary_file
+from harness.plugins.embedders.vectors import vectors_file as text_file
 from harness.plugins.embedders.vectors.vectors_file import vectors_file
-from harness.run import vector_files
+from harness.run import debiasing
 
 WORDS = ["the", "King", "new_york", "naïve", "王", '"', "#", "NA", "nan", "3.5"]
 VECTORS = np.random.default_rng(0).standard_normal((len(WORDS), 12)).astype(np.float32)
@@ -30,8 +32,8 @@ def write(path, words=WORDS, vectors=VECTORS, *, block=3, **options):
         for start in range(0, len(words), block):
             yield words[start : start + block], vectors[start : start + block]
 
-    format_ = options.pop("format", None) or vector_files.format_of(path)
-    return vector_files.write(path, format_, words, vectors.shape[1], blocks(), **options)
+    format_ = options.pop("format", None) or debiasing.format_of(path)
+    return debiasing.write_vectors(path, format_, words, vectors.shape[1], blocks(), **options)
 
 
 def by_gensim(path, format_):
@@ -122,12 +124,12 @@ def test_the_format_is_that_of_the_suffix_unless_it_is_given():
         "v.kv": "gensim",
         "v.safetensors": "safetensors",
     }
-    assert {name: vector_files.format_of(Path(name)) for name in formats} == formats
-    assert vector_files.format_of(Path("v"), "gensim") == "gensim"
+    assert {name: debiasing.format_of(Path(name)) for name in formats} == formats
+    assert debiasing.format_of(Path("v"), "gensim") == "gensim"
     with pytest.raises(InvalidOption, match=r"v\.pkl.*\.bin"):
-        vector_files.format_of(Path("v.pkl"))
+        debiasing.format_of(Path("v.pkl"))
     with pytest.raises(InvalidOption, match="'word2vec-binary'"):
-        vector_files.format_of(Path("v.bin"), "word2vec-binry")
+        debiasing.format_of(Path("v.bin"), "word2vec-binry")
 
 
 @pytest.mark.parametrize("format_", FORMATS)
@@ -139,7 +141,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch,
     def full(_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(vector_files.os, "fsync", full)
+    monkeypatch.setattr(debiasing.os, "fsync", full)
     with pytest.raises(DiskError, match=r"cannot write .*No space left"):
         write(path, WORDS[::-1])
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before

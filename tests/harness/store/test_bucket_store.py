@@ -16,7 +16,7 @@ from harness import bucket, folders
 from harness.embedder import MockEmbedder
 from harness.errors import DiskError, UsageError
 from harness.folders import Url
-from harness.store import header, pruning
+from harness.store import pruning, segment
 from harness.store.store import Store
 
 TEXTS = [f"text {i}" for i in range(100)]
@@ -286,10 +286,10 @@ def test_a_vector_that_never_had_its_check_is_set_aside_and_not_copied_for_ever(
     store = fill(Store(place, "model"))
     (name,) = segments(store)
     own = bucket.Bucket(store.folder)
-    start = header.parse(io.BytesIO(own.read(name)))[2]
+    start = segment.parse(io.BytesIO(own.read(name)))[2]
     tensors = bytearray(own.read(name)[start:])
     tensors[-100] ^= 1  # before the checksum was computed, as memory may do
-    head = header.to_bytes("model", 100, 8, checksum=zlib.crc32(tensors), n_nan=0)
+    head = segment.to_bytes("model", 100, 8, checksum=zlib.crc32(tensors), n_nan=0)
     own.write(name, head + tensors)
     on_machine("second")
     store = Store(place, "model")

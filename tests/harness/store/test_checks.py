@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.embedder import MockEmbedder
-from harness.store import model_file, pruning, segment
-from harness.store.key_index import keys_of
+from harness.store import folder, pruning, segment
 from harness.store.segment import row_checks
-from harness.store.store import CHECK, Store
+from harness.store.store import CHECK, Store, keys_of
 
 TEXTS = [f"text {i}" for i in range(100)]
 
@@ -184,6 +183,6 @@ def test_a_store_whose_model_file_is_damaged_is_read_as_before(tmp_path, fill):
     (store.folder / "model.json").write_bytes(b"\xff" * 100)
     fresh = Store(tmp_path, "model")
     assert fresh.missing(TEXTS) == []
-    assert model_file.read(fresh.files) == {}
+    assert folder.read_model_file(fresh.files) == {}
     assert [info.fingerprint for info in pruning.stores(tmp_path)] == ["model"]
     assert segment.read(files(store)[0], "model").keys.shape == (100, 2)

@@ -5,8 +5,13 @@ import pytest
 
 from harness.embedder import MockEmbedder
 from harness.errors import ModelError
-from harness.store import model_file
-from harness.store.folder import MODEL_FILE, Folder
+from harness.store.folder import (
+    MODEL_FILE,
+    Folder,
+    read_model_file,
+    stored_dimensions,
+    update_model_file,
+)
 from harness.store.store import Store
 
 
@@ -24,16 +29,16 @@ def stored(folder, texts, d):
 
 
 def test_an_update_keeps_the_facts_under_other_keys(files):
-    model_file.update(files, {"name": "a", "canaries": [1, 2]})
-    model_file.update(files, {"name": "b", "half": "\ud800"})
-    assert model_file.read(files) == {"name": "b", "canaries": [1, 2], "half": "\ud800"}
+    update_model_file(files, {"name": "a", "canaries": [1, 2]})
+    update_model_file(files, {"name": "b", "half": "\ud800"})
+    assert read_model_file(files) == {"name": "b", "canaries": [1, 2], "half": "\ud800"}
 
 
 def test_an_equal_update_writes_nothing(files):
-    model_file.update(files, {"name": "a", "path": files.path})
+    update_model_file(files, {"name": "a", "path": files.path})
     (files.path / MODEL_FILE).chmod(0o444)
     before = (files.path / MODEL_FILE).stat().st_ino
-    model_file.update(files, {"path": files.path})
+    update_model_file(files, {"path": files.path})
     assert (files.path / MODEL_FILE).stat().st_ino == before
 
 
@@ -43,16 +48,16 @@ def test_an_equal_update_writes_nothing(files):
 )
 def test_a_damaged_file_holds_no_facts_and_the_next_update_writes_it_again(files, content):
     files.write_model(content)
-    assert model_file.read(files) == {}
-    assert model_file.dimensions(files) is None
-    model_file.update(files, {"dimensions": 8})
-    assert model_file.dimensions(files) == 8
+    assert read_model_file(files) == {}
+    assert stored_dimensions(files) is None
+    update_model_file(files, {"dimensions": 8})
+    assert stored_dimensions(files) == 8
 
 
 @pytest.mark.parametrize("stated", ["true", "0", "-3", '"8"', "8.0", "null", "[8]"])
 def test_what_is_no_number_of_dimensions_states_none(files, stated):
     files.write_model(b'{"dimensions": ' + stated.encode() + b"}")
-    assert model_file.dimensions(files) is None
+    assert stored_dimensions(files) is None
 
 
 def test_a_segment_with_another_width_and_the_earliest_name_sets_only_itself_aside(tmp_path):
@@ -82,7 +87,7 @@ def test_without_a_stated_width_that_of_most_rows_counts(tmp_path):
 
 def test_segments_are_left_alone_and_not_used_if_none_has_the_stated_width(tmp_path):
     stored(tmp_path, ["a"], 8)
-    model_file.update(Store(tmp_path, "model").files, {"dimensions": 9})
+    update_model_file(Store(tmp_path, "model").files, {"dimensions": 9})
     store = Store(tmp_path, "model")
     assert store.missing(["a"]) == ["a"]
     (notice,) = store.notices
@@ -106,4 +111,4 @@ def test_a_model_with_another_width_than_its_store_is_refused(tmp_path):
     store.describe({"name": "small", "dimensions": None})
     with pytest.raises(ModelError, match=r"small.*9.*8"):
         store.describe({"name": "small", "dimensions": 9})
-    assert model_file.dimensions(store.files) == 8
+    assert stored_dimensions(store.files) == 8

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from harness.embedder import MockEmbedder
 from harness.errors import ModelError
 from harness.store import pruning, segment
-from harness.store.key_index import KeyIndex, keys_of
 from harness.store.segment import Segment
-from harness.store.store import Store
+from harness.store.store import KeyIndex, Store, keys_of
 
 TEXTS = [f"text {i}" for i in range(100)]
 

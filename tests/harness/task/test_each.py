@@ -7,7 +7,7 @@ import pytest
 from harness.errors import InvalidFile
 from harness.registry.registry import Registry
 from harness.run.tasks import select
-from harness.task import benchmark, each, yaml_files
+from harness.task import schema, yaml_files
 
 TASK = """
 each:
@@ -81,7 +81,7 @@ def test_the_path_of_such_a_file_means_all_of_its_tasks(registry, write):
 def test_a_mistake_is_told_with_its_place(write, old, new, place, problem):
     document = yaml_files.load(write("places.yaml", TASK.replace(old, new)))
     with pytest.raises(InvalidFile) as caught:
-        each.documents(document)
+        yaml_files.documents(document)
     assert f"places.yaml:{place}" in str(caught.value)
     assert problem in str(caught.value)
 
@@ -90,7 +90,7 @@ def test_a_benchmark_with_a_list_of_tasks_is_told_to_give_versions(registry, wri
     text = "name: some\nversion: 1\ntitle: Some\ntasks: [places-de]\n"
     document = yaml_files.load(write("more/benchmarks/some.yaml", text))
     with pytest.raises(InvalidFile, match=r"tasks: expected a mapping of tasks to their versions"):
-        benchmark.check(document, {"places-de": 1})
+        schema.check_benchmark(document, {"places-de": 1})
 
 
 def test_a_language_is_a_code(many):
@@ -101,7 +101,7 @@ def test_a_language_is_a_code(many):
 
 def test_a_file_without_each_is_one_task(write, toy_task):
     document = yaml_files.load(write("mine.yaml", toy_task))
-    assert each.documents(document) == [document]
+    assert yaml_files.documents(document) == [document]
 
 
 def test_tasks_that_nobody_has_reviewed_are_not_ranked(many):

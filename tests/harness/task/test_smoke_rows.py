@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.task import yaml_files
-from harness.task.smoke_rows import first
+from harness.task.inputs import first_rows
 
 ROWS = st.lists(st.fixed_dictionaries({"text": st.text(), "label": st.integers(0, 4)}), min_size=1)
 TASK = """\
@@ -37,7 +37,7 @@ primary: {metric: toy-fit, score: correlation}
 def test_it_keeps_the_order_and_the_number(rows, limit):
     rows = [{**row, "i": i} for i, row in enumerate(rows)]
     for labels in ((), ("label",)):
-        kept = [row["i"] for row in first(rows, limit, labels)]
+        kept = [row["i"] for row in first_rows(rows, limit, labels)]
         assert kept == sorted(set(kept))
         assert len(kept) == min(limit, len(rows))
 
@@ -45,7 +45,7 @@ def test_it_keeps_the_order_and_the_number(rows, limit):
 @given(ROWS, st.integers(1, 8))
 def test_every_label_stays_if_there_is_room_for_it(rows, limit):
     every = {row["label"] for row in rows}
-    kept = first(rows, limit, ["label"])
+    kept = first_rows(rows, limit, ["label"])
     if len(every) <= limit:
         assert {row["label"] for row in kept} == every
         counts = [sum(row["label"] == label for row in rows) for label in every]
@@ -57,7 +57,7 @@ def test_every_label_stays_if_there_is_room_for_it(rows, limit):
 
 
 def test_without_labels_it_is_the_first_rows():
-    assert first([{"a": 1}, {"a": 1}, {"a": 2}], 2) == [{"a": 1}, {"a": 1}]
+    assert first_rows([{"a": 1}, {"a": 1}, {"a": 2}], 2) == [{"a": 1}, {"a": 1}]
 
 
 def test_inputs_of_one_table_stay_aligned_and_keep_the_classes(registry, write):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from harness import limits
 from harness.errors import HarnessError, InvalidFile, Unavailable
-from harness.task import table_files
-from harness.task.table_schema import Table
+from harness.task import data_files
+from harness.task.schema import Table
 
 TASK = """\
 name: mine
@@ -275,7 +275,9 @@ def cells(tmp_path):
     def read(content, name="a.csv", **settings):
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return [list(row.values()) for row in table_files.parse(Table(file=name, **settings), path)]
+        return [
+            list(row.values()) for row in data_files.parse_table(Table(file=name, **settings), path)
+        ]
 
     return read
 
@@ -321,7 +323,7 @@ def test_what_the_csv_module_writes_is_read_cell_by_cell(tmp_path_factory, rows)
     path = tmp_path_factory.mktemp("csv") / "a.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, quoting=csv.QUOTE_ALL).writerows([["one", "two"], *rows])
-    assert [list(row.values()) for row in table_files.parse(Table(file="a.csv"), path)] == rows
+    assert [list(row.values()) for row in data_files.parse_table(Table(file="a.csv"), path)] == rows
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from harness.concept import Word
 from harness.errors import InvalidFile
-from harness.task import yaml_files, yaml_parsing
+from harness.task import yaml_files
 
 
 class Inner(BaseModel):
@@ -64,12 +64,12 @@ def test_the_later_of_two_included_files_wins(write):
 def test_a_fragment_of_many_files_is_parsed_once(write, monkeypatch):
     parsed = []
 
-    class Counting(yaml_parsing.Loader):
+    class Counting(yaml_files.Loader):
         def __init__(self, text):
             parsed.append(text)
             super().__init__(text)
 
-    monkeypatch.setattr(yaml_parsing, "Loader", Counting)
+    monkeypatch.setattr(yaml_files, "Loader", Counting)
     write("_shared.yaml", "inner: {one: {size: 1}}\n")
     for i in range(5):
         path = write(f"{i}.yaml", f"include: _shared.yaml\nname: n{i}\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.claims.frame import frame_of
+from harness.leaderboard.claims.reading import frame_of
 from harness.results.record import Record
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "board.py"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.claims.frame import frame_of
-from harness.task.benchmark import BenchmarkFile
+from harness.leaderboard.claims.reading import frame_of
+from harness.task.schema import BenchmarkFile
 
 FAMILIES = tuple("abcdefgh")
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.claims.frame import frame_of
+from harness.leaderboard.claims.reading import frame_of
 
 
 def only(records):

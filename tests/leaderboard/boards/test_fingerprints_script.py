@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.results.lines import is_as_written
-from harness.results.record import Record
+from harness.results.record import Record, is_as_written
 
 REPOSITORY = Path(__file__).parents[3]
 OLD, NEW = "sentence-transformers-" + "a" * 32, "sentence-transformers-" + "b" * 32

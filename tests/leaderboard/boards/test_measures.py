@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.boards.measures import measured
-from harness.leaderboard.claims.frame import frame_of
+from harness.leaderboard.boards.cells import measured
+from harness.leaderboard.claims.reading import frame_of
 
 IDEALS = (0.0, 0.5, 1.0, -0.3, "higher", "lower")
 BOUNDS = ((-2.0, 2.0), (0.0, 1.0), (-1.0, 4.0), (None, None), (0.0, None), (None, 1.0))

@@ -3,7 +3,7 @@
 import json
 
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.claims.frame import frame_of
+from harness.leaderboard.claims.reading import frame_of
 
 
 def board_of(records):

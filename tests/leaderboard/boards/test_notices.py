@@ -5,7 +5,7 @@ import pytest
 from harness.errors import UnknownName
 from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.boards.cells import of_tasks
-from harness.leaderboard.claims.frame import frame_of
+from harness.leaderboard.claims.reading import frame_of
 
 
 def notices(records) -> tuple[str, ...]:

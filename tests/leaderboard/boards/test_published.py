@@ -3,7 +3,7 @@
 import pytest
 
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.claims.frame import frame_of
+from harness.leaderboard.claims.reading import frame_of
 
 TASKS = ("gender-occupations", "age-traits")
 

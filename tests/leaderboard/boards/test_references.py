@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import harness.leaderboard
 from harness.leaderboard.boards import references
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.claims.frame import frame_of
+from harness.leaderboard.claims.reading import frame_of
 from harness.registry.registry import Registry
 
 MEND = "`python -m harness.leaderboard.boards.references` computes them"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.claims.frame import frame_of
+from harness.leaderboard.claims.reading import frame_of
 
 CONTROL = {"task__measures": "control", "task__required": True, "category": "universal"}
 USEFUL = {

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from harness.leaderboard.claims.frame import SCHEMA, frame_of
+from harness.leaderboard.claims.reading import SCHEMA, frame_of
 from harness.results.record import Record
 
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from harness import limits
 from harness.errors import InvalidFile
 from harness.leaderboard.claims import reading
-from harness.leaderboard.claims.frame import SCHEMA, frame_of
-from harness.leaderboard.claims.reading import Aside, Claims, read
+from harness.leaderboard.claims.reading import SCHEMA, Aside, Claims, frame_of, read
 from harness.results.record import Record
 
 Make = Callable[..., Record]

@@ -12,9 +12,7 @@ import pytest
 
 from harness.leaderboard.boards import references
 from harness.leaderboard.claims.facts import TaskFacts
-from harness.leaderboard.claims.frame import SCHEMA, frame_of
-from harness.leaderboard.claims.lines import parsed
-from harness.leaderboard.claims.reading import Claims
+from harness.leaderboard.claims.reading import SCHEMA, Claims, frame_of, parsed
 from harness.leaderboard.claims.trust import trusted
 from harness.results.record import Record
 

@@ -10,10 +10,9 @@ from submission_records import changed
 
 import harness.leaderboard
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.claims.frame import frame_of
-from harness.leaderboard.claims.reading import Claims
-from harness.leaderboard.site import attachments
-from harness.leaderboard.site import writing as site
+from harness.leaderboard.claims.reading import Claims, frame_of
+from harness.leaderboard.site import writing
+from harness.leaderboard.site.writing import write
 
 FIGURE, TABLE = "figures/abc-null.html", "tables/abc-pairs.tsv"
 
@@ -33,7 +32,7 @@ def results(tmp_path, make_record):
 def tables_in(records, folder, *sources):
     """Return the tables that the site of records links."""
     claims = Claims(frame_of(records))
-    site.write(compile_boards(frame_of(records)), folder, title="T", claims=claims, sources=sources)
+    write(compile_boards(frame_of(records)), folder, title="T", claims=claims, sources=sources)
     return site_data.read(folder, "data/text-details.js")["tables"]
 
 
@@ -72,7 +71,7 @@ def test_a_path_out_of_the_folder_is_neither_copied_nor_linked(path, tmp_path, m
     record = make_record(tables={"x": path})
     (tmp_path / "results" / "m.jsonl").write_text(record.line())
     assert tables_in([record], tmp_path / "site", tmp_path / "results") == []
-    assert attachments.copy([path], [tmp_path / "results"], tmp_path / "site") == (set(), "")
+    assert writing.copy([path], [tmp_path / "results"], tmp_path / "site") == (set(), "")
 
 
 @pytest.mark.posix
@@ -112,7 +111,7 @@ def test_a_cell_is_no_formula_and_no_control_character(results, tmp_path, make_r
 
 
 def test_tables_have_a_size_together(results, tmp_path, make_record, monkeypatch):
-    monkeypatch.setattr(attachments, "MAX_TOTAL", 10)
+    monkeypatch.setattr(writing, "MAX_TOTAL", 10)
     (results / "tables/b.tsv").write_text("c\td\n3\t4\n")
     paths = {"a": TABLE, "b": "tables/b.tsv"}
     copied = tables_in([make_record(tables=paths)], tmp_path / "site", results)
@@ -129,7 +128,7 @@ def test_tables_of_an_older_version_are_not_listed(make_record):
     old = make_record(tables={"pairs": TABLE})
     new = make_record(task__version=2, task__digest="e", tables={"pairs": "tables/new.tsv"})
     (board,) = compile_boards(frame_of([old, new]))
-    tables = attachments.tables_of(board, frame_of([old, new]))
+    tables = writing.tables_of(board, frame_of([old, new]))
     assert tables["path"].to_list() == ["tables/new.tsv"]
 
 
@@ -137,7 +136,7 @@ def test_tables_of_scores_that_are_not_primary_are_listed(make_record):
     first = make_record()
     second = make_record(primary=False, score="auc", scenario="other", tables={"pairs": TABLE})
     (board,) = compile_boards(frame_of([first, second]))
-    tables = attachments.tables_of(board, frame_of([first, second]))
+    tables = writing.tables_of(board, frame_of([first, second]))
     assert tables.select("task", "scenario", "path").rows() == [("t", "other", TABLE)]
 
 
@@ -145,4 +144,4 @@ def test_tables_of_scores_that_are_not_primary_are_listed(make_record):
 def test_what_is_no_object_of_paths_lists_no_tables(make_record, tables):
     frame = frame_of([make_record()]).with_columns(tables=pl.lit(tables))
     (board,) = compile_boards(frame)
-    assert attachments.tables_of(board, frame).is_empty()
+    assert writing.tables_of(board, frame).is_empty()

@@ -6,8 +6,7 @@ import polars as pl
 import site_data
 
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.claims.frame import frame_of
-from harness.leaderboard.claims.reading import Claims
+from harness.leaderboard.claims.reading import Claims, frame_of
 from harness.leaderboard.site import writing as site
 
 

@@ -11,9 +11,8 @@ from scipy import stats
 
 import harness.leaderboard.site
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.claims.frame import frame_of
-from harness.leaderboard.site.layout import layout_of
-from harness.leaderboard.site.payload import board_data
+from harness.leaderboard.claims.reading import frame_of
+from harness.leaderboard.site.payload import board_data, layout_of
 from harness.study.significance import holm
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -10,9 +10,8 @@ import pytest
 import site_data
 
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.claims.frame import frame_of
-from harness.leaderboard.claims.reading import Aside, Claims
-from harness.leaderboard.site import asides, columns
+from harness.leaderboard.claims.reading import Aside, Claims, frame_of
+from harness.leaderboard.site import payload, rendering
 from harness.leaderboard.site import writing as site
 
 HOSTILE = '</script><img src=x onerror="window.hacked=1">{{123*457}}\'"&\\\u2028'
@@ -177,7 +176,7 @@ def test_what_was_set_aside_is_grouped_by_reason(tmp_path, make_record) -> None:
         Aside("a.jsonl", i, f"the value {i}.5 of 'x{i}' is outside its bounds") for i in (3, 4)
     ]
     lines.append(Aside("b.jsonl", 0, "not \x1b[31mUTF-8"))
-    first, second = asides.grouped(lines)
+    first, second = rendering.grouped(lines)
     assert first.line() == (
         "set aside: a.jsonl:3: the value 3.5 of 'x3' is outside its bounds "
         "(2 alike, the first is shown)"
@@ -194,10 +193,10 @@ def test_what_was_set_aside_is_grouped_by_reason(tmp_path, make_record) -> None:
 
 def test_a_million_different_reasons_fill_no_page() -> None:
     lines = [Aside("f", i, f"{chr(97 + i % 26)}{chr(97 + i // 26)}" * 400) for i in range(26 * 26)]
-    groups = asides.grouped(lines)
-    assert len(groups) == asides.GROUPS + 1
+    groups = rendering.grouped(lines)
+    assert len(groups) == rendering.GROUPS + 1
     assert sum(group.count for group in groups) == len(lines)
-    assert max(len(group.reason) for group in groups) <= asides.LONGEST_REASON
+    assert max(len(group.reason) for group in groups) <= rendering.LONGEST_REASON
 
 
 def test_the_same_records_give_the_same_bytes(tmp_path, make_many, monkeypatch) -> None:
@@ -214,7 +213,7 @@ def test_the_same_records_give_the_same_bytes(tmp_path, make_many, monkeypatch) 
 @pytest.mark.parametrize("bits", [8, 14, 20])
 def test_rounding_keeps_the_leading_bits(bits) -> None:
     values = np.array([0.0, 1.0, -1.5, math.pi, 1e-30, -3e30, np.nan, np.inf, 16777215.0])
-    short = columns.rounded(values, bits)
+    short = payload.rounded(values, bits)
     assert short == pytest.approx(values, rel=2.0**-bits, nan_ok=True)
     words = short[np.isfinite(values)].view("<u4")
     assert not (words & ((1 << (23 - bits)) - 1)).any()

@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 import harness.leaderboard
 from harness.errors import DiskError, UsageError
-from harness.leaderboard.site import studies, violin_plot
-from harness.leaderboard.site import writing as site
-from harness.leaderboard.site.violin_plot import LANE, WIDTH, drawings
+from harness.leaderboard.site import studies
+from harness.leaderboard.site.studies import LANE, WIDTH, drawings
+from harness.leaderboard.site.writing import write
 from harness.study import tables
 from harness.study.study_record import StudyRecord
 
@@ -34,7 +34,7 @@ def command(*arguments) -> click.testing.Result:
 def build(records, folder, boards=()) -> str:
     """Return the page of the first study, after building the site."""
     compiled = studies.compile_studies(records, [])
-    site.write(boards, folder, title="T", built="today", studies=compiled)
+    write(boards, folder, title="T", built="today", studies=compiled)
     return (folder / compiled[0].page).read_text("utf-8")
 
 
@@ -282,7 +282,7 @@ def test_each_fold_has_a_point_and_each_line_its_mean(tmp_path, make_study) -> N
 
 @pytest.mark.parametrize("values", [[], [0.0], [3.0, 3.0], [-1e-9, 1e-9], [-7.5, 1234.0]])
 def test_an_axis_spans_its_values(values) -> None:
-    ticks = violin_plot._ticks(np.array(values))
+    ticks = studies._ticks(np.array(values))
     assert 2 <= len(ticks) <= 8
     assert all(ticks[0] <= value <= ticks[-1] for value in values)
 

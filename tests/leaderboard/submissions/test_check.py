@@ -11,7 +11,7 @@ from submission_records import changed, good_records, write
 
 from harness import limits
 from harness.commands.main import run
-from harness.leaderboard.submissions import model_identity
+from harness.leaderboard.submissions import submission
 from harness.leaderboard.submissions.check import check
 from harness.results.record import Record
 
@@ -248,7 +248,7 @@ def test_a_model_that_nobody_can_repeat_is_refused(fingerprint, name, is_refused
         model__name=name,
         model__fingerprint=fingerprint,
     )
-    reason = model_identity.refusal(record.model, frozenset({"random-texts"}))
+    reason = submission.refusal(record.model, frozenset({"random-texts"}))
     assert bool(reason) == is_refused
 
 
@@ -264,5 +264,5 @@ def test_a_model_that_nobody_can_repeat_is_refused(fingerprint, name, is_refused
 )
 def test_a_maintainer_is_warned_of_a_model_that_others_may_lack(changes, word):
     content = good_records()[0].model_dump(mode="json", by_alias=True)
-    reason = model_identity.warning(changed(content, **changes).model, frozenset())
+    reason = submission.warning(changed(content, **changes).model, frozenset())
     assert (word in reason) if word else not reason

@@ -11,10 +11,10 @@ from markdown_it import MarkdownIt
 from submission_records import good_records
 
 from harness.leaderboard.claims.reading import Aside
-from harness.leaderboard.submissions import comment
+from harness.leaderboard.submissions import check
 from harness.leaderboard.submissions.additions import additions
-from harness.leaderboard.submissions.base import Base
 from harness.leaderboard.submissions.check import Checked
+from harness.leaderboard.submissions.submission import Base
 
 HOSTILE = (
     "@everybody",
@@ -47,7 +47,7 @@ def checked_of(problems: tuple[Aside, ...] = (), name: str = "good") -> Checked:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_stays_text(name):
     checked = checked_of(name=name)
-    text = comment.markdown(checked, additions(checked.records, checked.base))
+    text = check.comment_markdown(checked, additions(checked.records, checked.base))
     html = rendered(text)
     tags = set(re.findall(r"</?([a-z0-9]+)", html))
     table = {"table", "thead", "tbody", "tr", "th", "td"}
@@ -57,27 +57,27 @@ def test_a_name_stays_text(name):
         assert part not in outside
     assert "@" not in text
     shown = unescape(re.findall(r"<code>(.*?)</code>", html)[0])
-    assert shown == comment.printable(name)
+    assert shown == check.printable(name)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_problem_stays_in_its_block_of_code(name):
     checked = checked_of((Aside(f"results/{name}.jsonl", 3, f"the name {name} is wrong"),))
-    html = rendered(comment.markdown(checked, []))
+    html = rendered(check.comment_markdown(checked, []))
     assert set(re.findall(r"</?([a-z0-9]+)", html)) == {"h3", "pre", "code"}
     (block,) = re.findall(r"<code[^>]*>(.*?)</code>", html, re.DOTALL)
-    assert unescape(block) == comment.printable(str(checked.problems[0])) + "\n"
+    assert unescape(block) == check.printable(str(checked.problems[0])) + "\n"
 
 
 def test_a_comment_is_short_enough_for_a_host():
     problems = tuple(Aside("results/" + "x" * 5_000, i, "y" * 5_000) for i in range(10_000))
     checked = checked_of(problems, "n" * 1_000)
-    text = comment.markdown(checked, additions(checked.records, checked.base) * 50)
+    text = check.comment_markdown(checked, additions(checked.records, checked.base) * 50)
     assert len(text) < 65_536
     assert "and 9,960 more problems" in text
 
 
 def test_the_terminal_gets_no_codes():
-    (line,) = comment.listed([str(Aside("x\x1b]0;title\x07", 1, "a\nb\r\u2028c"))], "problem")
+    (line,) = check.listed([str(Aside("x\x1b]0;title\x07", 1, "a\nb\r\u2028c"))], "problem")
     assert line.isprintable()
     assert Path(line.split(":")[0]).name == "x�]0;title�"

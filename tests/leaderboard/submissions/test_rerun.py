@@ -10,7 +10,7 @@ from submission_records import changed, good_records, write
 
 from harness.commands.main import run
 from harness.leaderboard.boards import references
-from harness.leaderboard.claims.conflicts import TOLERANCE
+from harness.leaderboard.claims.trust import TOLERANCE
 from harness.results.record import Record
 
 TASKS = ("direct-bias", "ect-gender", "simlex-999")

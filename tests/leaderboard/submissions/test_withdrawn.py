@@ -12,8 +12,7 @@ from submission_records import write as write_submission
 
 from harness.commands.main import run
 from harness.errors import InvalidFile
-from harness.leaderboard.claims.frame import frame_of
-from harness.leaderboard.claims.reading import Claims
+from harness.leaderboard.claims.reading import Claims, frame_of
 from harness.leaderboard.submissions import init, withdrawn
 
 

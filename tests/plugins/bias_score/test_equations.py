@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from harness.errors import NotApplicable
-from harness.plugins.bias_score.direction import direction
-from harness.plugins.bias_score.equations import bias_score
-from harness.plugins.bias_score.importance import (
+from harness.plugins.bias_score.scorer import (
     IMPORTANCES,
+    bias_score,
     by_maximum,
     by_mean,
+    direction,
+    importance_shares,
     of_poolings,
-    shares,
 )
 
 G = np.array([1.0, 0.0])
@@ -63,7 +63,7 @@ def test_importance_by_maximum_counts_dimensions():
     assert by_maximum(states) == pytest.approx([0.5, 0.5])  # the tie in the third is the first's
     with_special = np.vstack([np.full(4, 100.0), states])
     counted = np.array([False, True, True])
-    assert shares(with_special, counted, "max") == pytest.approx([0, 0.5, 0.5])
+    assert importance_shares(with_special, counted, "max") == pytest.approx([0, 0.5, 0.5])
 
 
 def test_importance_by_mean_equals_that_computed_by_hand():
@@ -81,7 +81,7 @@ def test_importance_by_mean_sums_to_one(states):
 @given(STATES, st.sampled_from(IMPORTANCES))
 def test_no_importance_is_negative_and_special_tokens_have_none(states, kind):
     counted = np.arange(len(states)) > 0
-    result = shares(states, counted, kind)
+    result = importance_shares(states, counted, kind)
     assert (result >= 0).all()
     assert result[0] == 0
     if kind != "mean-raw" and result.any():
@@ -90,7 +90,7 @@ def test_no_importance_is_negative_and_special_tokens_have_none(states, kind):
 
 def test_a_text_of_special_tokens_has_no_importance():
     for kind in IMPORTANCES:
-        assert not shares(np.ones((2, 3)), np.zeros(2, dtype=bool), kind).any()
+        assert not importance_shares(np.ones((2, 3)), np.zeros(2, dtype=bool), kind).any()
 
 
 def test_the_default_importance_follows_from_the_pooling():

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InvalidFile
-from harness.plugins.bias_score import gendered, sentence_pairs
+from harness.plugins.bias_score import gendered, scorer
 from harness.plugins.bias_score.gendered import Gendered
 from harness.registry.registry import Registry
 
@@ -82,13 +82,13 @@ def test_an_invalid_list_is_reported_with_file_and_line(tmp_path):
 
 
 def test_the_125_built_in_pairs_differ_in_gender_alone():
-    pairs = sentence_pairs.shipped()
+    pairs = scorer.shipped()
     assert len(pairs.first) == len(set(pairs.first)) == 125
-    assert sentence_pairs.swapped(pairs.first[:100]).second == pairs.second[:100]
+    assert scorer.swapped(pairs.first[:100]).second == pairs.second[:100]
 
 
 def test_swapped_sentences_have_the_side_of_the_first():
-    pairs = sentence_pairs.swapped(["He sings.", "Rain falls.", "She met her father.", "He sings."])
+    pairs = scorer.swapped(["He sings.", "Rain falls.", "She met her father.", "He sings."])
     assert pairs.first == ["He sings.", "She met her father."]
     assert pairs.second == ["She sings.", "He met his mother."]
     assert pairs.orientation.tolist() == [-1, 1]

@@ -7,14 +7,12 @@ import json
 import numpy as np
 import pytest
 
-from harness.embedder import ModelInfo
-from harness.plugins.bias_score import scorer, states
-from harness.plugins.bias_score.direction import Direction
+from harness.embedder import ModelInfo, TokenStates
+from harness.plugins.bias_score import scorer
 from harness.plugins.bias_score.gendered import Gendered
-from harness.plugins.bias_score.scorer import Scorer
+from harness.plugins.bias_score.scorer import Direction, Scorer
 from harness.plugins.embedders.infersent.infersent import InferSentEmbedder
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
-from harness.token_states import TokenStates
 
 WORDS = ["<s>", "</s>", "she", "he", "likes", "the", "pink", "dress", "."]
 D, H = 4, 16
@@ -108,8 +106,8 @@ def test_a_word_of_several_tokens_has_the_mean_of_their_states():
 
 def test_batches_are_bounded_and_contain_each_text_once(infersent):
     texts = [" ".join(["pink"] * (1 + i % 40)) for i in range(150)]
-    batches = states.in_batches(infersent, texts)
+    batches = scorer.in_batches(infersent, texts)
     assert sorted(i for batch in batches for i in batch) == list(range(150))
-    assert max(map(len, batches)) <= states.TEXTS
+    assert max(map(len, batches)) <= scorer.TEXTS
     for batch in batches:
-        assert len(batch) * (max(len(texts[i].split()) for i in batch) + 2) <= states.TOKENS
+        assert len(batch) * (max(len(texts[i].split()) for i in batch) + 2) <= scorer.TOKENS

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from harness.commands.main import main, run
-from harness.plugins.corpora import fair_corpora, swaps
+from harness.plugins.corpora import fair_corpora
 from harness.plugins.corpora.entries import entries
-from harness.plugins.corpora.scored_corpus import ScoredCorpus
-from harness.plugins.corpora.splits import Splits
+from harness.plugins.corpora.fair_corpora import Splits
+from harness.plugins.corpora.scoring import ScoredCorpus
 from harness.progress import Silent
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -326,7 +326,7 @@ def test_with_a_model_the_corpus_is_scored_first_and_once(model, tmp_path, capsy
 
 
 def test_an_interrupted_swap_continues_to_the_same_corpus(tmp_path, monkeypatch):
-    monkeypatch.setattr(swaps, "BUFFER", 2)
+    monkeypatch.setattr(fair_corpora, "BUFFER", 2)
     texts = [("He runs.", f"Number {i}.") if i % 3 else ("It runs.", "So.") for i in range(30)]
     source = scored(tmp_path / "s.jsonl", np.linspace(0.1, 1, 30).tolist(), texts)
     corpus = ScoredCorpus(source, Silent())

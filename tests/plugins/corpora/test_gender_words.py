@@ -11,32 +11,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.plugins.bias_score import gendered
-from harness.plugins.corpora import gender_words
-from harness.plugins.corpora.swaps import make_swapper
+from harness.plugins.corpora import fair_corpora
+from harness.plugins.corpora.fair_corpora import make_swapper
 from harness.registry.registry import Registry
 
-WORDS = [word for pair in gender_words.words() for word in pair]
+WORDS = [word for pair in fair_corpora.gender_words() for word in pair]
 SURE = [
     name
-    for pair in gender_words.names().pairs
+    for pair in fair_corpora.names_of_people().pairs
     for name in pair
-    if not gender_words.names().ambiguous.intersection(pair)
+    if not fair_corpora.names_of_people().ambiguous.intersection(pair)
 ]
 SWAPPER = make_swapper("rule")
 
 
 def test_each_word_and_name_is_in_one_pair():
-    names = [name for pair in gender_words.names().pairs for name in pair]
-    assert len(names) == 2 * gender_words.NAMES
+    names = [name for pair in fair_corpora.names_of_people().pairs for name in pair]
+    assert len(names) == 2 * fair_corpora.NAMES
     assert max(Counter([*WORDS, *map(str.lower, names)]).values()) == 1
-    assert gender_words.names().ambiguous <= set(names)
-    assert {"Will", "Rose", "May", "Paris"} <= gender_words.names().ambiguous
+    assert fair_corpora.names_of_people().ambiguous <= set(names)
+    assert {"Will", "Rose", "May", "Paris"} <= fair_corpora.names_of_people().ambiguous
     assert len(WORDS) >= 122  # Dolci et al. 2023, section 4.2.2
 
 
 def test_the_words_are_in_the_list_of_gendered_words():
     known = gendered.of_concept(Registry().concept("gender")).words
-    assert set(WORDS) - known <= {word for pair in gender_words.FURTHER for word in pair}
+    assert set(WORDS) - known <= {word for pair in fair_corpora.FURTHER for word in pair}
 
 
 @given(st.lists(st.sampled_from([*WORDS, *SURE, "nurse", "the", "runs", "her old", "him to"])))
@@ -63,7 +63,9 @@ def test_names_have_the_same_rank_among_the_files_of_the_social_security_adminis
         for line in path.read_text().splitlines():
             name, sex, count = line.split(",")
             counts[name, sex] += int(count)
-    for sex, names in zip("FM", zip(*gender_words.names().pairs, strict=True), strict=True):
+    for sex, names in zip(
+        "FM", zip(*fair_corpora.names_of_people().pairs, strict=True), strict=True
+    ):
         frequencies = [counts[name, sex] for name in names]
         assert frequencies == sorted(frequencies, reverse=True)
         assert all(counts[name, sex] >= counts[name, "MF"["FM".index(sex)]] for name in names)

@@ -17,8 +17,7 @@ from harness.embedder import MockEmbedder
 from harness.errors import InvalidFile, InvalidOption, NotApplicable
 from harness.plugins.bias_score.method import Method
 from harness.plugins.corpora import scoring
-from harness.plugins.corpora.resumable_file import ResumableFile
-from harness.plugins.corpora.summary import Summary
+from harness.plugins.corpora.scoring import ResumableFile, Summary
 from harness.registry.registry import Registry
 
 GOLDEN = Path(__file__).parent / "golden" / "corpus-score.txt"

@@ -26,7 +26,7 @@ from harness.plugins.embedders.transformers.last_token import LastTokenEmbedder
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 from harness.plugins.embedders.vectors.vectors_file import vectors_file
 from harness.registry.registry import Registry
-from harness.run import models, vector_files
+from harness.run import debiasing, evaluation
 
 WORDS = ["the", "nurse", "is", "a", "man", "woman", "good", "bad"]
 TEXTS = ["the nurse is a woman", "a good man", "bad"]
@@ -340,7 +340,7 @@ def build_binary(folder, built):
 
 def build_safetensors(folder, built):
     path = folder / "words.safetensors"
-    vector_files.write(path, "safetensors", WORDS, 5, [(WORDS, rows())])
+    debiasing.write_vectors(path, "safetensors", WORDS, 5, [(WORDS, rows())])
     return []
 
 
@@ -520,7 +520,7 @@ def test_each_change_of_a_model_in_memory_changes_the_fingerprint(kind, built_mo
     shutil.rmtree(folder)  # so that the model is its content
 
     def found():
-        fingerprint = models.embedder(model, Registry()).info.fingerprint
+        fingerprint = evaluation.embedder_of(model, Registry()).info.fingerprint
         assert not fingerprint.startswith(identity.UNNAMED)
         return fingerprint
 

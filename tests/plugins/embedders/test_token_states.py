@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from harness.embedder import TokenStatesEmbedder
 from harness.errors import ModelError
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
-from harness.token_states import TokenStatesEmbedder
 
 TEXTS = ["the nurse is a woman", "hello", "", "zzz  world zzz"]
 

@@ -25,15 +25,15 @@ from harness.embedder import Embedder
 from harness.encode import identity
 from harness.errors import HarnessError, ModelError
 from harness.registry.registry import Registry
-from harness.run import models
+from harness.run import evaluation
 
 TEXTS = ["the nurse", "a man is good", "bad"]
 ROLES = ("text", "query", "document")
 
 
 def embedder(model):
-    (single,) = models.as_list(model, Registry())
-    made = models.embedder(single, Registry())
+    (single,) = evaluation.as_list(model, Registry())
+    made = evaluation.embedder_of(single, Registry())
     assert isinstance(made, Embedder)
     return made
 

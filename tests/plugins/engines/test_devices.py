@@ -17,9 +17,9 @@ from harness import evaluate
 from harness.embedder import MockEmbedder
 from harness.errors import DiskError, ModelError, UnknownName, UsageError
 from harness.folders import Url
-from harness.plugins.engines.worker import Encoder, Job
+from harness.plugins.engines.driver import Encoder, Job
 from harness.registry.registry import Registry
-from harness.results.not_run import NotRunWarning
+from harness.results.records import NotRunWarning
 from harness.store.store import Store
 
 

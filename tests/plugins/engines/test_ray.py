@@ -13,8 +13,8 @@ import harness
 from harness import evaluate, parallel
 from harness.embedder import MockEmbedder, ModelInfo
 from harness.errors import DiskError, ModelError, Unavailable, UsageError
+from harness.parallel import OnlyInMain
 from harness.registry.registry import Registry
-from harness.shared import OnlyInMain
 from harness.store.store import Store
 
 pytestmark = pytest.mark.posix
@@ -148,7 +148,7 @@ def test_two_commands_share_a_cluster_and_a_store(encode, ray, plugin, tmp_path)
 from pathlib import Path
 from harness.embedder import MockEmbedder
 from harness.registry.registry import Registry
-from harness.shared import OnlyInMain
+from harness.parallel import OnlyInMain
 from harness.store.store import Store
 engine = Registry().engine("ray?actors=1")
 texts = [f"text {{i}} " + "long " * (i % 40) for i in range(300)]

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from harness.commands.main import run
 from harness.concept import Concept
+from harness.embedder import Vocabulary as WordList
 from harness.errors import InvalidOption, NotApplicable, UnknownName
 from harness.plugins.metrics.analogies import specific_words, vectors_of, words_of
 from harness.plugins.metrics.statistics.analogy_search import find_pairs
-from harness.vocabulary import Vocabulary as WordList
 
 GOLDEN = Path(__file__).parent / "golden" / "analogies.txt"
 SIDE = {  # by hand: x is gender, y medicine, z family

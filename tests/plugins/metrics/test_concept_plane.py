@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from harness.plugins.metrics.concept_direction import concept_direction, find_direction
 from harness.plugins.metrics.concept_plane import concept_plane, find_in_plane
-from harness.plugins.metrics.statistics.pair_components import components_of
+from harness.plugins.metrics.statistics.concept_scores import components_of
 
 FAST = {"projections": 100, "resamples": 0, "unit_length": False}
 

@@ -12,7 +12,7 @@ from scipy.stats import ortho_group
 
 from harness.plugins.metrics.same import same
 from harness.plugins.metrics.statistics.association import differential_association
-from harness.plugins.validity.planting import planted
+from harness.plugins.validity.checks import planted
 from harness.registry.registry import Registry
 
 EAST, WEST, NORTH = [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]

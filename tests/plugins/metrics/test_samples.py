@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from harness.plugins.metrics import harness_metrics
-from harness.plugins.metrics.statistics import contributions
+from harness.plugins.metrics.statistics import intervals
 from harness.plugins.metrics.statistics.exposure import exposure_gap, gap_contributions
-from harness.plugins.metrics.statistics.weighted import auc, pearson, spearman
+from harness.plugins.metrics.statistics.intervals import auc, pearson, spearman
 from harness.registry.registry import Registry
 
 # F1 and a dispersion are no means of items, and a cosine of two directions none of pairs
@@ -213,7 +213,7 @@ def test_f1_is_the_mean_over_folds_of_the_f1_of_the_words_in_its_samples():
 
 def test_a_word_that_is_no_closer_than_the_others_contributes_nothing_to_weat():
     s_1, s_2 = np.array([0.3, 0.1]), np.array([0.1, -0.1])
-    first, second = contributions.to_difference(s_1, s_2, 0.5)
+    first, second = intervals.to_difference(s_1, s_2, 0.5)
     assert first.tolist() == pytest.approx([0.8, 0])
     assert second.tolist() == pytest.approx([0, 0.8])
 
@@ -229,14 +229,14 @@ def test_the_rank_of_an_analogy_that_is_answered_correctly_is_1():
 def test_contributions_have_the_statistic_as_mean_with_ties(seed):
     rng = np.random.default_rng(seed)
     x, y = (rng.integers(0, 4, 12).astype(float) for _ in range(2))
-    assert contributions.to_pearson(x, y).mean() == pytest.approx(pearson(x, y)[0])
-    assert contributions.to_spearman(x, y).mean() == pytest.approx(spearman(x, y)[0])
-    for side in contributions.to_auc(x, y[:7]):
+    assert intervals.to_pearson(x, y).mean() == pytest.approx(pearson(x, y)[0])
+    assert intervals.to_spearman(x, y).mean() == pytest.approx(spearman(x, y)[0])
+    for side in intervals.to_auc(x, y[:7]):
         assert side.mean() == pytest.approx(auc(x, y[:7])[0])
 
 
 def test_a_constant_has_no_contributions_to_a_correlation():
-    assert np.isnan(contributions.to_pearson(np.ones(4), np.arange(4.0))).all()
+    assert np.isnan(intervals.to_pearson(np.ones(4), np.arange(4.0))).all()
 
 
 def test_queries_without_relevant_documents_do_not_count_for_the_gap():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.metrics.screening import screening
-from harness.plugins.metrics.statistics.places import UnitMeans, places
+from harness.plugins.metrics.statistics.exposure import UnitMeans, places
 
 
 def run(cosines, groups, *, units=None, screenings=None, jobs=None, **options):

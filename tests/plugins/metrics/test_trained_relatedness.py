@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import ortho_group, pearsonr, spearmanr
 
 from harness.errors import InvalidOption
-from harness.plugins.metrics.statistics.adam import Schedule, train
+from harness.plugins.metrics.statistics.senteval import Schedule, train
 from harness.plugins.metrics.trained_relatedness import (
     distributions,
     squared_error,

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.plugins.metrics import weat_mean as module
 from harness.plugins.metrics.weat import weat
-from harness.plugins.metrics.weat_mean import weat_mean
+from harness.plugins.metrics.weat_mean import _codes, _linked, weat_mean
 
 E1, E2 = np.eye(2)
 SETS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
@@ -89,9 +88,9 @@ def test_a_word_that_two_tests_share_keeps_its_side_in_both():
     texts = {name: [f"{name} {i}" for i in range(10)] for name in SETS}
     texts["targets_2"] = [f"shared {i % 5}" for i in range(10)]
     members = [[arrays[f"tests_of_{name}"] == test for name in SETS] for test in (0, 1)]
-    codes = [module._codes(10, texts[name]) for name in SETS]
+    codes = [_codes(10, texts[name]) for name in SETS]
     unit = np.concatenate([codes[0], codes[1] + 10])
-    groups = list(module._linked(unit, [np.concatenate(m[:2]) for m in members]))
+    groups = list(_linked(unit, [np.concatenate(m[:2]) for m in members]))
     assert len(groups) == 1
     assert groups[0].all()
     apart = weat_mean(**arrays, rng=rng())
@@ -105,10 +104,10 @@ def test_a_word_that_two_tests_share_keeps_its_side_in_both():
 def test_tests_without_a_common_word_are_shuffled_apart():
     units = np.arange(12)
     of_tests = [np.arange(12) < 4, (np.arange(12) >= 4) & (np.arange(12) < 8), np.arange(12) >= 8]
-    assert len(list(module._linked(units, of_tests))) == 3
+    assert len(list(_linked(units, of_tests))) == 3
     chained = units.copy()
     chained[4], chained[8] = chained[0], chained[5]
-    assert len(list(module._linked(chained, of_tests))) == 1
+    assert len(list(_linked(chained, of_tests))) == 1
 
 
 def test_p_values_are_even_without_a_bias():

@@ -11,7 +11,7 @@ from harness.errors import InvalidOption, ModelError, NotApplicable
 from harness.plugins.mitigators.anonymize import Anonymize
 from harness.plugins.texts import spacy_mentions
 from harness.registry.registry import Registry
-from harness.run.mitigators import chain, mitigator_part
+from harness.run.plan import chain_of, mitigator_part
 
 TEXTS = ["Mike met Kate in Leeds. Mike's dog slept.", "no one slept", "Leeds"]
 
@@ -185,7 +185,7 @@ def test_options_of_a_later_version_leave_the_fingerprint_as_it_was():
     registry = Registry()
 
     def fingerprint(name: str) -> str:
-        label, unfitted = chain(name, registry)
+        label, unfitted = chain_of(name, registry)
         return mitigator_part(label, unfitted, None).fingerprint
 
     plain = fingerprint("anonymize?engine=llm&model=toy")

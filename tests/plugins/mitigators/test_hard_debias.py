@@ -14,8 +14,8 @@ from sklearn.base import clone
 from harness.concept import Concept
 from harness.embedder import MockEmbedder
 from harness.errors import InvalidOption, NotApplicable
+from harness.plugins.mitigators.fitting.subspaces import equalized
 from harness.plugins.mitigators.hard_debias import HardDebias
-from harness.plugins.mitigators.subspaces.projection import equalized
 from harness.registry.registry import Registry
 
 WORDS = ("she", "he", "her", "his", "girl", "boy", "king", "queen", "nurse", "engineer", "beard")

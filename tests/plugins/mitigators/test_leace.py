@@ -12,8 +12,8 @@ from harness.concept import Concept
 from harness.embedder import MockEmbedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
+from harness.plugins.mitigators.fitting.sentences import TEMPLATES
 from harness.plugins.mitigators.leace import Leace, eraser
-from harness.plugins.mitigators.sentences.templates import TEMPLATES
 
 PAIRS = tuple((f"f{i}", f"m{i}") for i in range(30))
 SETS = tuple((f"f{i}", f"m{i}", f"n{i}") for i in range(20))

@@ -12,11 +12,11 @@ from scipy.stats import ortho_group
 from harness.arrays import unit_rows
 from harness.concept import Concept
 from harness.embedder import MockEmbedder
+from harness.embedder import vocabulary_of as words_of
 from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
-from harness.plugins.mitigators.neighbourhoods.neighbours import Neighbours, nearest
+from harness.plugins.mitigators.fitting.neighbours import Neighbours, nearest
 from harness.plugins.mitigators.ran import Ran, indirect_bias
-from harness.vocabulary import vocabulary_of as words_of
 
 GENDER = Concept(
     name="gender",

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from harness.concept import Concept
 from harness.embedder import MockEmbedder, ModelInfo
 from harness.errors import InvalidOption, NotApplicable
+from harness.plugins.mitigators.fitting.sentences import TEMPLATES
 from harness.plugins.mitigators.sent_debias import SentDebias
-from harness.plugins.mitigators.sentences.templates import TEMPLATES
 
 GENDER = Concept(name="gender", definitional_pairs=(("she", "he"), ("woman", "man")))
 FAITH = Concept(

@@ -13,7 +13,7 @@ from harness.arrays import cosines
 from harness.embedder import MockEmbedder
 from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
-from harness.plugins.mitigators.sentences.neutral_sentences import neutral_sentences
+from harness.plugins.mitigators.fitting.sentences import neutral_sentences
 from harness.plugins.mitigators.whitening import Whitening
 
 WORDS = [f"w{i}" for i in range(80)]

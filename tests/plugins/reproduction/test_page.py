@@ -6,9 +6,8 @@ import dataclasses
 
 import pytest
 
-from harness.plugins.reproduction import rows, running, status, values
-from harness.plugins.reproduction.selection import ScoreSelection
-from harness.plugins.reproduction.standing import NOT_VALID
+from harness.plugins.reproduction import rows, status
+from harness.plugins.reproduction.rows import NOT_VALID, ScoreSelection
 from harness.registry.registry import Registry
 
 PAPERS = ("bolukbasi-2016", "dolci-2023", "name-bias", "uriot-2024", "zambrano-2024")
@@ -29,7 +28,9 @@ def papers():
 
 @pytest.fixture(scope="module")
 def recorded(papers):
-    return {id_: v for file in papers.values() for id_, v in values.read(file.path.parent).items()}
+    return {
+        id_: v for file in papers.values() for id_, v in rows.read_values(file.path.parent).items()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,7 @@ def test_scores_that_are_not_valid_are_known_scores_with_a_reason():
 def test_no_recorded_value_is_left_of_a_row_that_is_gone(papers):
     selected = {id_ for file in papers.values() for id_ in file.selections}
     (folder,) = {file.path.parent for file in papers.values()}
-    assert set(values.read(folder)) <= selected
+    assert set(rows.read_values(folder)) <= selected
 
 
 def test_cheap_rows_give_their_recorded_values_again(papers, recorded, tmp_path):
@@ -83,7 +84,7 @@ def test_cheap_rows_give_their_recorded_values_again(papers, recorded, tmp_path)
         })
         for file in papers.values()
     ]  # fmt: skip
-    found = running.scores(cheap, results=None, cache=tmp_path, progress=False)
+    found = status.scores(cheap, results=None, cache=tmp_path, progress=False)
     assert (found.missing, found.failed) == ({}, [])
     assert len(found.values) >= 30
     for id_, value in found.values.items():

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from harness.plugins.reproduction import status
-from harness.plugins.reproduction.schema import Row
+from harness.plugins.reproduction.rows import Row
 
 HEAD = """\
 name: my-paper

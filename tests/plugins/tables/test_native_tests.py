@@ -11,8 +11,8 @@ from harness.errors import InvalidOption
 from harness.plugins.tables.mended_tests import mended_tests
 from harness.plugins.tables.native_tests import native_tests
 from harness.registry.files import load
-from harness.task import table_files
-from harness.task.table_schema import Table
+from harness.task import data_files
+from harness.task.schema import Table
 
 HEADER = (
     "LANG\tTYPE\tWHO\tVERSION\tBIRTH PLACE\tWEAPONS\tFLOWERS\tINSTRUMENTS\tINSECTS\t"
@@ -39,7 +39,7 @@ def rows(tmp_path):
         + line("de3", WEAPONS="سهم،مسدس، صاروخ,قذيفة"),
         "utf-8",
     )
-    return table_files.parse(Table(file=file.name), file)
+    return data_files.parse_table(Table(file=file.name), file)
 
 
 def test_each_speaker_of_a_language_has_both_tests(rows):

@@ -10,8 +10,8 @@ from harness import tasks
 from harness.errors import InvalidOption
 from harness.plugins.tables.translated_tests import translated_tests
 from harness.registry.files import load
-from harness.task import table_files
-from harness.task.table_schema import Table
+from harness.task import data_files
+from harness.task.schema import Table
 
 TASK = load(Path(tasks.__file__).parent / "x_weat" / "x-weat.yaml").data
 ROWS = [{"english": english, "word": word} for english, word in (("a", "A"), ("b", ""), ("c", "C"))]
@@ -36,7 +36,7 @@ def test_a_file_of_the_form_of_the_repository_is_read(tmp_path):
     vocabulary = TASK["tables"]["vocabulary"]
     columns = {key: tuple(vocabulary[key]) for key in ("columns", "optional")}
     table = Table(**columns, file=file.name)
-    rows = table_files.parse(table, file)
+    rows = data_files.parse_table(table, file)
     made = translated_tests(rows, tests={"weat7": {"targets_1": ("math", "rose", "art")}})
     assert made[0]["words"] == "Mathe|Kunst"
 

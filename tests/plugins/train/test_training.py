@@ -14,7 +14,7 @@ from safetensors import safe_open
 
 from harness.commands.main import run
 from harness.errors import InvalidOption, Unavailable, UsageError
-from harness.plugins.train import folder as training_folder
+from harness.plugins.train.folder import CHECKPOINTS
 from harness.plugins.train.settings import TrainSettings
 from harness.plugins.train.training import train
 from harness.registry.registry import Registry
@@ -104,7 +104,7 @@ def test_the_classifier_is_saved_with_its_labels(trained):
     with safe_open(trained.folder / "head.safetensors", "numpy") as weights:
         assert json.loads(weights.metadata()["labels"]) == sorted(tiny.VERBS)
         assert weights.get_tensor("weight").shape == (3, 64)
-    assert not (trained.folder / training_folder.CHECKPOINTS).exists()
+    assert not (trained.folder / CHECKPOINTS).exists()
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others(place, trained):

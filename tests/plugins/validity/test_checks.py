@@ -10,10 +10,9 @@ import pytest
 from harness.arrays import unit_rows
 from harness.errors import NotApplicable
 from harness.metrics import Contrast, Metric, metric
-from harness.plugins.validity import changes, checks, verdict
-from harness.plugins.validity import instrument as instrument_
-from harness.plugins.validity.instrument import Instrument
-from harness.run.metric_inputs import MetricInputs
+from harness.plugins.validity import checks
+from harness.plugins.validity.checks import Instrument
+from harness.run.scoring import MetricInputs
 from harness.scores import Null, Scale, Score
 
 FEW = checks.Draws(noise=80, shuffled=100, power=40, halves=30, templates=5, words=10)
@@ -80,7 +79,7 @@ def instrument(function, *, words: int = 12, templates: int = 1) -> Instrument:
 
 def failures(function, **options):
     figures = checks.check(instrument(function, **options), seed=0, draws=FEW)
-    return figures, verdict.failures(figures, SCALES["difference"])
+    return figures, checks.failures(figures, SCALES["difference"])
 
 
 def test_a_good_instrument_passes():
@@ -115,9 +114,7 @@ def test_a_wrong_p_value_and_a_value_of_constant_vectors_are_shown():
 def test_a_score_that_shows_bias_where_there_is_none_fails():
     planted = {f"{a:g}": 0.1 + a for a in (-1, -0.5, -0.25, 0, 0.25, 0.5, 1)}
     figures = {"planted": planted, "floor": 0.01, "spread": 0.01, "detectable": 0.5}
-    assert verdict.failures(figures, SCALES["difference"]) == (
-        "shows 0.100 where there is no bias",
-    )
+    assert checks.failures(figures, SCALES["difference"]) == ("shows 0.100 where there is no bias",)
 
 
 def test_a_metric_without_a_contrast_says_what_cannot_be_measured():
@@ -153,7 +150,7 @@ def test_numbers_keep_their_texts_where_templates_are_drawn_again():
         made.metric, made.score, {}, inputs, {"x": "p", "y": "p", "a": "a", "b": "b"}
     )
     rng = np.random.default_rng(0)
-    drawn = changes.redrawn_templates(paired, changes.templates(inputs), rng)
+    drawn = checks.redrawn_templates(paired, checks.templates(inputs), rng)
     assert len(drawn.arrays["y"]) == 24
     assert [f"x{number:.0f}" for number in drawn.arrays["y"]] == [*drawn.texts["x"]]
 
@@ -179,7 +176,7 @@ def test_the_smallest_amplitude_with_enough_power_is_found():
 def test_shuffled_sides_exchange_whole_clusters():
     made = instrument(good, words=6, templates=3)
     rng = np.random.default_rng(0)
-    result = changes.shuffled(made, made.inputs, CONTRAST, rng)
+    result = checks.shuffled_sides(made, made.inputs, CONTRAST, rng)
     texts = {*result.texts["x"], *result.texts["y"]}
     assert texts == {*made.inputs.texts["x"], *made.inputs.texts["y"]}
     assert set(result.texts["x"]) != set(made.inputs.texts["x"])
@@ -201,14 +198,14 @@ def test_the_part_of_an_item_is_exchanged_with_it():
     groups = {"x": "x", "y": "y", "a": "a", "b": "b", "of_x": "x", "of_y": "y"}
     parted = Instrument(made.metric, made.score, {}, inputs, groups)
     contrast = dataclasses.replace(CONTRAST, parts=("of_x", "of_y", "of_a", "of_b"))
-    result = changes.shuffled(parted, inputs, contrast, np.random.default_rng(0))
+    result = checks.shuffled_sides(parted, inputs, contrast, np.random.default_rng(0))
     part_of = {f"x{i}": i for i in range(6)} | {f"y{i}": 10 + i for i in range(6)}
     for name in "xy":
         texts = [text.split()[0] for text in result.texts[name]]
         assert [part_of[text] for text in texts] == result.arrays[f"of_{name}"].tolist()
     assert set(result.arrays["of_x"]) != set(range(6))
     with pytest.raises(NotApplicable, match="belong to another input"):
-        changes.shuffled(parted, inputs, CONTRAST, np.random.default_rng(0))
+        checks.shuffled_sides(parted, inputs, CONTRAST, np.random.default_rng(0))
 
 
 def test_labels_are_exchanged_within_classes():
@@ -218,7 +215,7 @@ def test_labels_are_exchanged_within_classes():
     codes, texts = dict.fromkeys(arrays, np.arange(40)), {"x": tuple(map(str, range(40)))}
     contrast = Contrast(("x",), ("a", "b"), labels="labels", within="classes")
     inputs = MetricInputs(arrays, codes, texts)
-    result = changes.shuffled(instrument(good), inputs, contrast, rng).arrays
+    result = checks.shuffled_sides(instrument(good), inputs, contrast, rng).arrays
     assert (result["labels"] != labels).any()
     assert [result["labels"][classes == k].sum() for k in (3, 1)] == [5, 15]
     assert result["x"] is arrays["x"]
@@ -229,7 +226,7 @@ def test_shuffled_pairs_swap_their_sides():
     paired = Instrument(
         made.metric, made.score, {}, made.inputs, {"x": "p", "y": "p", "a": "a", "b": "b"}
     )
-    result = changes.shuffled(paired, paired.inputs, CONTRAST, np.random.default_rng(0))
+    result = checks.shuffled_sides(paired, paired.inputs, CONTRAST, np.random.default_rng(0))
     for i in range(12):
         assert {result.texts["x"][i], result.texts["y"][i]} == {f"x{i}", f"y{i}"}
     assert any(text[0] == "y" for text in result.texts["x"])
@@ -240,7 +237,7 @@ def test_halves_have_each_word_once_and_keep_aligned_rows_together():
     paired = Instrument(
         made.metric, made.score, {}, made.inputs, {"x": "p", "y": "p", "a": "a", "b": "b"}
     )
-    first, second = changes.halves(paired, paired.inputs, np.random.default_rng(0))
+    first, second = checks.halves(paired, paired.inputs, np.random.default_rng(0))
     for name in "xyab":
         assert {*first.texts[name]} | {*second.texts[name]} == {*made.inputs.texts[name]}
         assert not {*first.texts[name]} & {*second.texts[name]}
@@ -254,7 +251,7 @@ def test_noise_gives_the_same_text_the_same_vector():
         made.inputs.clusters,
         {**made.inputs.texts, "b": made.inputs.texts["a"]},
     )
-    result = changes.noise(shared, 50, np.random.default_rng(0))
+    result = checks.noise_like(shared, 50, np.random.default_rng(0))
     assert (result.arrays["a"] == result.arrays["b"]).all()
     assert result.arrays["x"].shape == (12, 50)
 
@@ -271,13 +268,13 @@ def test_the_units_of_a_contrast_are_shuffled_halved_and_left_out_together():
         arrays, dict.fromkeys(arrays, np.arange(24)), dict.fromkeys(arrays, ("t",) * 24)
     )
     groups = dict.fromkeys(arrays, "table")
-    inputs = instrument_.with_units(own, contrast, groups)
+    inputs = checks.with_units(own, contrast, groups)
     made = Instrument(silent.metric, "difference", {}, inputs, groups)
-    assert instrument_.with_units(own, CONTRAST, groups) is own
-    shuffled = changes.shuffled(made, inputs, contrast, rng).arrays["groups"].reshape(4, 6)
+    assert checks.with_units(own, CONTRAST, groups) is own
+    shuffled = checks.shuffled_sides(made, inputs, contrast, rng).arrays["groups"].reshape(4, 6)
     assert (shuffled == shuffled[0]).all()
-    halves = [set(half.arrays["names"]) for half in changes.halves(made, inputs, rng)]
+    halves = [set(half.arrays["names"]) for half in checks.halves(made, inputs, rng)]
     assert halves[0].isdisjoint(halves[1])
-    words = changes.words(made, contrast)
+    words = checks.contrast_words(made, contrast)
     assert len(words) == 6
-    assert len(changes.without_one(made, words[0]).arrays["x"]) == 20
+    assert len(checks.without_one(made, words[0]).arrays["x"]) == 20

@@ -6,7 +6,7 @@ import pytest
 
 from harness.plugins.embedders import packages
 from harness.plugins.embedders.vectors import glove
-from harness.plugins.validity import measuring, table, verdict
+from harness.plugins.validity import checks, measuring
 from harness.registry.registry import Registry
 from harness.run.tasks import list_tasks
 
@@ -32,7 +32,7 @@ def registry() -> Registry:
 
 @pytest.fixture(scope="module")
 def rows(registry):
-    return {row.task: row for row in table.recorded(registry)}
+    return {row.task: row for row in measuring.recorded(registry)}
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_the_failures_are_those_of_the_recorded_figures(registry, rows):
     for row in rows.values():
         scale = registry.metric(row.metric).scores[row.score]
         kinds = [[why.split(" ")[0] for why in reasons] for reasons in
-                 (row.failures, verdict.failures(row.model_dump(), scale))]  # fmt: skip
+                 (row.failures, checks.failures(row.model_dump(), scale))]  # fmt: skip
         assert kinds[0] == kinds[1] or row.missing, row.task
 
 
@@ -97,7 +97,7 @@ def test_a_ranked_score_finds_less_than_the_gap_between_the_groups(tasks, rows):
     for name, row in rows.items():
         if not tasks[name].unranked and not row.missing:
             assert row.detectable <= 1, name
-            assert row.reliability is None or row.reliability >= verdict.RELIABILITY, name
+            assert row.reliability is None or row.reliability >= checks.RELIABILITY, name
 
 
 @pytest.mark.parametrize("task", CHEAP)

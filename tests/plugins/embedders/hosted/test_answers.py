@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from harness.plugins.embedders.hosted import answers
+from harness.plugins.embedders.hosted import openai
 from harness.plugins.embedders.hosted.endpoint import Refused
 
 DRAWS = {
@@ -77,7 +77,7 @@ def test_float32_numbers_are_read_bit_by_bit(kind, draw):
     for width, seed in itertools.product(WIDTHS, range(4)):
         rows = FLOAT32[kind](DRAWS[draw](np.random.default_rng(seed), (4, width)))
         for length in (None, width):
-            read = answers.vectors(_packed(rows), length)
+            read = openai.vectors(_packed(rows), length)
             np.testing.assert_array_equal(read, rows.astype(np.float32))
 
 
@@ -86,10 +86,10 @@ def test_float32_numbers_are_read_bit_by_bit(kind, draw):
 def test_no_other_numbers_are_read_as_float32(kind, draw):
     for width, seed in itertools.product(WIDTHS, range(4)):
         rows = OTHERS[kind](DRAWS[draw](np.random.default_rng(seed), (4, width)))
-        read = answers.vectors(_packed(rows), None)
+        read = openai.vectors(_packed(rows), None)
         assert all(isinstance(row, Refused) for row in read), (width, seed)
         # With the length stated, those of another length are refused later.
-        read = answers.vectors(_packed(rows), width)
+        read = openai.vectors(_packed(rows), width)
         assert all(isinstance(row, Refused) or len(row) != width for row in read), (width, seed)
 
 
@@ -107,7 +107,7 @@ def test_no_other_numbers_are_read_as_float32(kind, draw):
     ids=["uint8", "int8", "as floats", "bits", "signs", "not integers", "beyond 8 bits"],
 )
 def test_quantised_vectors_are_refused(rows, is_read):
-    read = answers.vectors([{"embedding": row} for row in rows], None)
+    read = openai.vectors([{"embedding": row} for row in rows], None)
     if is_read:
         np.testing.assert_array_equal(read, np.array(rows, dtype=np.float32))
     else:
@@ -118,7 +118,7 @@ def test_a_vector_of_another_type_leaves_the_others_of_its_answer():
     rows = np.random.default_rng(0).normal(size=(3, 16)).astype("<f4")
     items = _packed(rows)
     items[1] = {"embedding": base64.b64encode(rows[1].astype(">f4").tobytes()).decode()}
-    first, second, third = answers.vectors(items, 16)
+    first, second, third = openai.vectors(items, 16)
     assert "not of float32" in str(second)
     np.testing.assert_array_equal([first, third], rows[[0, 2]])
 
@@ -140,7 +140,7 @@ def test_a_vector_of_another_type_leaves_the_others_of_its_answer():
     ],
 )
 def test_what_is_no_list_of_numbers_is_named(embedding, problem):
-    (row,) = answers.vectors([{"embedding": embedding}], None)
+    (row,) = openai.vectors([{"embedding": embedding}], None)
     assert str(row).startswith("its vector is not a list of numbers, but ")
     assert problem in str(row)
 
@@ -151,10 +151,10 @@ def test_what_is_no_list_of_numbers_is_named(embedding, problem):
 def test_indices_that_do_not_number_the_texts_are_refused(indices):
     data = [{"index": index, "embedding": [0.5, 0.25]} for index in indices]
     with pytest.raises(Refused, match="indices of its vectors are not 0 to 1"):
-        answers.in_order({"data": data}, 2)
+        openai.in_order({"data": data}, 2)
 
 
 def test_the_first_indices_that_an_answer_has_are_shown():
     data = [{"index": f"{i}", "embedding": [0.5, 0.25]} for i in range(4)]
     with pytest.raises(Refused, match='not 0 to 3, but "0", "1", "2", …'):
-        answers.in_order({"data": data}, 4)
+        openai.in_order({"data": data}, 4)

@@ -7,8 +7,8 @@ from urllib.parse import quote
 import pytest
 
 from harness.errors import InvalidOption
-from harness.plugins.embedders.hosted import address
-from harness.plugins.embedders.hosted.masking import WITHHELD, masked
+from harness.plugins.embedders.hosted import endpoint
+from harness.plugins.embedders.hosted.endpoint import WITHHELD, masked
 
 KEY = "sk-proj-Zq7/Wx9+Yv2=Kp4Lm6Nt8Rb1"
 
@@ -84,7 +84,7 @@ def test_a_short_key_is_masked_too():
 )
 def test_an_address_with_a_key_is_refused_and_not_repeated(url):
     with pytest.raises(InvalidOption) as error:
-        address.parse(url, of_variable=False)
+        endpoint.parse(url, of_variable=False)
     for part in ("word", "abc", "0123456789", "eyJ"):
         assert part not in str(error.value)
 
@@ -100,13 +100,13 @@ def test_an_address_with_a_key_is_refused_and_not_repeated(url):
     ],
 )
 def test_other_addresses_are_shown_and_identify_as_before(url):
-    parsed = address.parse(url, of_variable=False)
+    parsed = endpoint.parse(url, of_variable=False)
     assert parsed.shown == parsed.identity == url.partition("://")[2]
 
 
 def test_the_address_of_a_variable_may_have_a_key_which_is_not_shown():
     first, second = (
-        address.parse(f"https://gateway/v1/{key * 8}/openai", of_variable=True)
+        endpoint.parse(f"https://gateway/v1/{key * 8}/openai", of_variable=True)
         for key in ("a1b2", "c3d4")
     )
     assert first.shown == second.shown == "gateway/v1/…/openai"

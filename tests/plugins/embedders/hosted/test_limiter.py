@@ -8,8 +8,7 @@ import pytest
 
 from harness.errors import InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders.hosted import retrying
-from harness.plugins.embedders.hosted.limiter import Limiter
-from harness.plugins.embedders.hosted.retrying import Problem, Retrying, asked_wait
+from harness.plugins.embedders.hosted.retrying import Limiter, Problem, Retrying, asked_wait
 
 
 class Clock:

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from loopback import BROKEN, BUSY, DIMENSIONS, TOO_MANY, Fault, Loopback, expected, vector
 
-from harness.encode.batch_size import BatchSize, batch_size
-from harness.encode.batches import encode_batches
+from harness.encode.batches import BatchSize, batch_size, encode_batches
 from harness.errors import ModelError, PartlyEncoded, Unavailable
-from harness.plugins.embedders.hosted.asking import PATIENCE, PROBE
+from harness.plugins.embedders.hosted.openai import PATIENCE, PROBE
 from harness.store.store import Store
 
 TEXTS = [f"text number {i}" for i in range(10)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.plugins.embedders.hosted.threads import map_in_threads
+from harness.plugins.embedders.hosted.retrying import map_in_threads
 
 
 @given(st.lists(st.none() | st.integers(), max_size=20), st.integers(1, 5))

@@ -5,13 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from harness.embedder import Embedder
+from harness.embedder import Embedder, TokenStatesEmbedder
 from harness.errors import InvalidOption, ModelError
 from harness.plugins.embedders.infersent import files
 from harness.plugins.embedders.infersent.infersent import InferSentEmbedder
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.registry.registry import Registry
-from harness.token_states import TokenStatesEmbedder
 
 D, H = 5, 7
 WORDS = ["<s>", "</s>", "the", "nurse", "The", "woman", "'s", "do", "n't", "in", "law", ".", "good"]

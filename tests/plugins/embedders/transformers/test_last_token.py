@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.embedder import Card, Embedder
+from harness.embedder import Card, Embedder, TokenStatesEmbedder
 from harness.errors import HarnessError, InvalidFile, InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders.transformers.last_token import LastTokenEmbedder
 from harness.plugins.embedders.transformers.pooling import POOLINGS, pool
 from harness.registry.registry import Registry
-from harness.token_states import TokenStatesEmbedder
 
 WORDS = ["the", "nurse", "is", "a", "man", "woman", "good", "bad", "query", "hello", "world"]
 TEXTS = ["the nurse is a good woman", "hello", "a bad man is a man", "unheard", "world"]

@@ -8,7 +8,7 @@ from sentence_transformers import SentenceTransformer
 import harness
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 from harness.registry.registry import Registry
-from harness.run import models
+from harness.run import evaluation
 
 TEXTS = ["the nurse is a woman", "hello", "the man is good the woman is bad hello world"]
 
@@ -18,7 +18,7 @@ def load(folder):
 
 
 def adapted(model):
-    return models.embedder(model, Registry())
+    return evaluation.embedder_of(model, Registry())
 
 
 def of_folder(folder, **options):

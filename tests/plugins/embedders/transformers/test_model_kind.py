@@ -10,7 +10,7 @@ from harness.errors import ModelError
 from harness.plugins.embedders.transformers.last_token import LastTokenEmbedder
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 from harness.registry.registry import Registry
-from harness.run import models
+from harness.run import evaluation
 
 SPARSE, MULTI_VECTOR, CROSS_ENCODER = "is a sparse encoder", "is a multi-vector", "a cross-encoder"
 
@@ -67,7 +67,7 @@ def test_a_model_of_another_kind_of_the_library_is_refused(objects, tmp_path):
 def test_an_object_of_another_kind_is_refused(objects):
     for model, kind in objects:
         with pytest.raises(ModelError, match=kind) as caught:
-            models.embedder(models.as_list(model, Registry())[0], Registry())
+            evaluation.embedder_of(evaluation.as_list(model, Registry())[0], Registry())
         assert type(model).__name__ in str(caught.value)
 
 

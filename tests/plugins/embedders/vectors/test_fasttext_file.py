@@ -11,11 +11,11 @@ from gensim.models import FastText
 from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
 
 import harness
+from harness.embedder import vocabulary_of
 from harness.errors import InvalidFile, InvalidOption, ModelError
 from harness.plugins.embedders.vectors import fasttext_file, objects
 from harness.plugins.embedders.vectors.vectors_file import vectors_file
 from harness.registry.registry import Registry
-from harness.vocabulary import vocabulary_of
 
 WORDS = ["he", "she", "doctor", "nurse", "naïve", "王さま"]
 UNKNOWN = ["doctors", "naïveté", "王", "Ωmega", "x"]

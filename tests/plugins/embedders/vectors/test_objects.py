@@ -8,7 +8,7 @@ from gensim.models import KeyedVectors, Word2Vec
 
 from harness.errors import ModelError, UsageError
 from harness.registry.registry import Registry
-from harness.run import models
+from harness.run import evaluation
 
 WORDS = ["he", "she", "nurse"]
 VECTORS = np.arange(6, dtype=np.float32).reshape(3, 2)
@@ -21,8 +21,8 @@ def keyed(vectors=VECTORS):
 
 
 def embedder(model):
-    (single,) = models.as_list(model, Registry())
-    return models.embedder(single, Registry())
+    (single,) = evaluation.as_list(model, Registry())
+    return evaluation.embedder_of(single, Registry())
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,6 @@ def test_word_vectors_that_do_not_fit_are_an_error(model):
 
 def test_a_pair_of_model_names_is_two_models():
     pair = ("glove-6b-50d", "all-MiniLM-L6-v2")
-    assert models.as_list(pair, Registry()) == list(pair)
+    assert evaluation.as_list(pair, Registry()) == list(pair)
     with pytest.raises(UsageError):
         embedder(3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.plugins.embedders.vectors import unlike_words
+from harness.plugins.embedders.vectors import word_vectors
 
 WORDS = ["John", "Paul", "Amy", "Joan", "office", "career", "home", "family"]
 
@@ -37,7 +37,7 @@ WORDS = ["John", "Paul", "Amy", "Joan", "office", "career", "home", "family"]
 )
 def test_the_manner_of_writing_is_recognised(written, reason):
     vocabulary = [written(word) for word in WORDS]
-    told = unlike_words.reason(WORDS, vocabulary)
+    told = word_vectors.unlike_words(WORDS, vocabulary)
     assert reason in told
     assert all(repr(word) in told for word in vocabulary[:5])
     assert repr(vocabulary[5]) not in told
@@ -45,8 +45,8 @@ def test_the_manner_of_writing_is_recognised(written, reason):
 
 def test_the_language_with_most_of_the_words_is_advised():
     vocabulary = [f"/c/de/haus{i}" for i in range(50)] + [f"/c/en/{word.lower()}" for word in WORDS]
-    assert "?language=en" in unlike_words.reason(WORDS, vocabulary)
-    assert "?language=de" in unlike_words.reason(["pomme", "poire"], vocabulary)
+    assert "?language=en" in word_vectors.unlike_words(WORDS, vocabulary)
+    assert "?language=de" in word_vectors.unlike_words(["pomme", "poire"], vocabulary)
 
 
 def task(words):

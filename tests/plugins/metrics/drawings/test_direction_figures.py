@@ -6,12 +6,12 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from harness.plugins.metrics.drawings import direction_figures
+from harness.plugins.metrics.drawings import figures
 
 
 def test_sides_are_drawn_at_their_projections_with_escaped_texts():
     first, second = np.array([[-1.0, 0.5]]), np.array([[1.0, -0.5]])
-    figure = direction_figures.separation(first, second, (["<b>she"], ["he"]), auc=1.0)
+    figure = figures.separation(first, second, (["<b>she"], ["he"]), auc=1.0)
     go.Figure(figure)  # Plotly rejects unknown keys
     assert [(side["x"], side["y"]) for side in figure["data"]] == [([-1.0], [0.5]), ([1.0], [-0.5])]
     assert figure["data"][0]["text"] == ["&lt;b&gt;she"]
@@ -19,7 +19,7 @@ def test_sides_are_drawn_at_their_projections_with_escaped_texts():
 
 def test_the_line_through_labels_is_a_least_squares_fit():
     x = np.array([0.0, 1.0, 2.0])
-    figure = direction_figures.against_labels(x, 0.2 + 0.3 * x, ["a", "b", "c"], correlation=1.0)
+    figure = figures.against_labels(x, 0.2 + 0.3 * x, ["a", "b", "c"], correlation=1.0)
     go.Figure(figure)
     line = figure["data"][1]
     assert line["x"] == [0, 2]
@@ -28,7 +28,7 @@ def test_the_line_through_labels_is_a_least_squares_fit():
 
 def test_the_null_counts_each_direction_once_and_marks_the_concept():
     null = np.array([-0.99, -0.01, 0.01, 0.011, 1.0])
-    figure = direction_figures.null_distribution(null, correlation=0.7, p_value=0.4)
+    figure = figures.null_distribution(null, correlation=0.7, p_value=0.4)
     go.Figure(figure)
     bars, mark = figure["data"]
     assert sum(bars["y"]) == 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from harness.plugins.metrics.drawings.similarity_heatmap import distinct_words, similarity_heatmap
+from harness.plugins.metrics.drawings.figures import distinct_words, similarity_heatmap
 
 
 def test_the_heatmap_has_rounded_cosines_and_labels():

@@ -9,8 +9,7 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
-from harness.plugins.metrics.statistics.adam import BATCH, Schedule, train
-from harness.plugins.metrics.statistics.senteval import cross_entropy
+from harness.plugins.metrics.statistics.senteval import BATCH, Schedule, cross_entropy, train
 
 SHORT = Schedule(epochs=2, tenacity=1, most_epochs=8)
 

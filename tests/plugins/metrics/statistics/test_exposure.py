@@ -9,7 +9,7 @@ from harness.plugins.metrics.statistics.exposure import (
     count_by_group,
     exposure_gap,
     mean_over_queries,
-    shares,
+    shares_of,
 )
 
 ONCE = np.ones((1, 2))
@@ -22,7 +22,7 @@ def test_documents_are_counted_by_query_and_group():
 
 
 def test_a_query_without_documents_has_no_shares_and_is_left_out_of_the_mean():
-    values = shares(np.array([[3.0, 1.0], [0.0, 0.0]]))
+    values = shares_of(np.array([[3.0, 1.0], [0.0, 0.0]]))
     assert values[0].tolist() == [0.75, 0.25]
     assert np.isnan(values[1]).all()
     assert mean_over_queries(values, ONCE).tolist() == [[0.75, 0.25]]

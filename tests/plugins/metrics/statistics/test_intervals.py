@@ -10,8 +10,7 @@ from scipy import stats
 
 from harness.errors import InvalidOption
 from harness.plugins.metrics.statistics import intervals
-from harness.plugins.metrics.statistics.intervals import jackknife_interval
-from harness.plugins.metrics.statistics.weighted import auc, pearson
+from harness.plugins.metrics.statistics.intervals import auc, jackknife_interval, pearson
 
 
 def mean_of(values):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
-from harness.plugins.metrics.statistics.pair_components import components_of, pair_components
+from harness.plugins.metrics.statistics.concept_scores import components_of, pair_components
 
 
 def pairs(seed: int, n: int = 5, d: int = 8) -> np.ndarray:

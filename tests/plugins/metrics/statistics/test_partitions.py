@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from harness.plugins.metrics.statistics.partitions import _samples, partition_test
+from harness.plugins.metrics.statistics.nulls import _samples, partition_test
 
 
 def test_p_values_equal_the_count_of_all_partitions():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from harness.errors import InvalidOption
-from harness.plugins.metrics.statistics.ranking import dynamic_k, dynamic_k_symmetric, plain
+from harness.plugins.metrics.statistics.exposure import dynamic_k, dynamic_k_symmetric, plain
 
 SIMILARITIES = arrays(np.float64, (3, 7), elements=st.integers(-5, 5).map(float))
 FEMALE = np.array([[0.9, 0.8, 0.1, 0.2]])

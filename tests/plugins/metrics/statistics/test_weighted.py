@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from harness.plugins.metrics.statistics.weighted import auc, midranks, pearson, spearman
+from harness.plugins.metrics.statistics.intervals import auc, midranks, pearson, spearman
 
 values = st.lists(st.integers(-3, 3), min_size=4, max_size=12)
 

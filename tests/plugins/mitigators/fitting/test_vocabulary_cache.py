@@ -7,8 +7,8 @@ import weakref
 
 import numpy as np
 
-from harness.plugins.mitigators.fitting.vocabulary_cache import KEPT, VocabularyCache
-from harness.vocabulary import Vocabulary
+from harness.embedder import Vocabulary
+from harness.plugins.mitigators.fitting.vocabulary import KEPT, VocabularyCache
 
 
 class Result:

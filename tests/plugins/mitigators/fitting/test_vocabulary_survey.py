@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from harness.arrays import unit_rows
-from harness.plugins.mitigators.fitting import vocabulary_survey
-from harness.plugins.mitigators.fitting.vocabulary_survey import survey
-from harness.vocabulary import Vocabulary
+from harness.embedder import Vocabulary
+from harness.plugins.mitigators.fitting import vocabulary
+from harness.plugins.mitigators.fitting.vocabulary import survey
 
 ROWS = np.random.default_rng(0).standard_normal((300, 5)).astype(np.float32) * [5, 4, 3, 2, 1] + 1
 ROWS[7] = 0
@@ -30,7 +30,7 @@ class CountingVocabulary(Vocabulary):
 @pytest.mark.parametrize("unit", [True, False])
 @pytest.mark.parametrize("size", [16, 4096])
 def test_the_mean_and_the_components_are_those_of_all_words(unit, size, monkeypatch):
-    monkeypatch.setattr(vocabulary_survey, "BLOCK", size)
+    monkeypatch.setattr(vocabulary, "BLOCK", size)
     result = survey(CountingVocabulary(), DIRECTION, unit=unit)
     rows = unit_rows(ROWS) if unit else ROWS
     assert result.mean == pytest.approx(rows.mean(axis=0), abs=1e-6)

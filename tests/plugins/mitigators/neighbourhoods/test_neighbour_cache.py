@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.arrays import unit_rows
-from harness.plugins.mitigators.neighbourhoods import neighbour_cache
-from harness.plugins.mitigators.neighbourhoods.neighbour_cache import cached_nearest
-from harness.plugins.mitigators.neighbourhoods.neighbours import nearest
-from harness.vocabulary import Vocabulary
+from harness.embedder import Vocabulary
+from harness.plugins.mitigators.fitting import neighbours
+from harness.plugins.mitigators.fitting.neighbours import cached_nearest, nearest
 
 
 class CountingVocabulary(Vocabulary):
@@ -42,8 +41,8 @@ def test_the_result_does_not_depend_on_earlier_searches(searches):
     words = CountingVocabulary()
     rows = unit_rows(words.vectors)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(neighbour_cache, "CAPACITY", 256 * 20)  # room for 20 rows
-        patch.setattr(neighbour_cache, "BLOCK", 256 * 5)
+        patch.setattr(neighbours, "CAPACITY", 256 * 20)  # room for 20 rows
+        patch.setattr(neighbours, "BLOCK", 256 * 5)
         for start, m, n in searches:
             assert_equal_to_a_search(rows[start : start + m], words, n)
         assert_equal_to_a_search(rows[:30], words, 10)
@@ -62,7 +61,7 @@ def test_the_same_or_fewer_neighbours_are_not_searched_again():
 
 
 def test_a_search_that_exceeds_the_capacity_leaves_the_cache_unchanged(monkeypatch):
-    monkeypatch.setattr(neighbour_cache, "CAPACITY", 256 * 20)
+    monkeypatch.setattr(neighbours, "CAPACITY", 256 * 20)
     words = CountingVocabulary()
     rows = unit_rows(words.vectors[:21])
     list(cached_nearest(rows[:20], words, 10))

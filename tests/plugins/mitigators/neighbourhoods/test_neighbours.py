@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.arrays import unit_rows
+from harness.embedder import vocabulary_of
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
-from harness.plugins.mitigators.neighbourhoods import neighbours
-from harness.plugins.mitigators.neighbourhoods.neighbours import nearest
-from harness.vocabulary import vocabulary_of
+from harness.plugins.mitigators.fitting import neighbours
+from harness.plugins.mitigators.fitting.neighbours import nearest
 
 
 def embedder(seed: int = 0, n: int = 80, d: int = 6) -> WordVectors:

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
 from harness.arrays import unit_rows
-from harness.plugins.mitigators.neighbourhoods.neighbours import Neighbours
-from harness.plugins.mitigators.neighbourhoods.ran_minimum import Objective
+from harness.plugins.mitigators.fitting.neighbours import Neighbours, Objective
 
 PAPER = (0.125, 0.75, 0.125)
 ADAM = {"epochs": 2000, "learning_rate": 0.01}

@@ -6,7 +6,7 @@ import pytest
 
 from harness.concept import Concept
 from harness.errors import NotApplicable
-from harness.plugins.mitigators.sentences.templates import (
+from harness.plugins.mitigators.fitting.sentences import (
     BY_LANGUAGE,
     TEMPLATES,
     defining_sets,

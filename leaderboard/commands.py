@@ -1,0 +1,471 @@
+"""`harness leaderboard`, and what submissions add to `harness results`: the command lines.
+
+The functions import what they need, so that `harness --help` stays instant.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.commands import arguments
+from harness.folders import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .submissions.additions import Addition
+
+
+@click.group()
+def leaderboard() -> None:
+    """Rank models and mitigators on a static page."""
+
+
+@leaderboard.command()
+@click.argument("results", nargs=-1, required=True, type=arguments.PlaceType())
+@arguments.copied("results")
+@click.option(
+    "--out",
+    default=Path("site"),
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Folder for index.html with its data, leaderboard.csv, leaderboard.json, records.parquet, "
+    "changes.json, tables and studies.",
+)
+@click.option(
+    "--tasks",
+    "-t",
+    multiple=True,
+    help="Only these tasks, and required controls: names, globs or benchmarks, comma-separated or "
+    "repeated.  [default: all]",
+)
+@click.option("--title", default="Bias in embeddings", show_default=True, help="Title of the page.")
+@click.option(
+    "--since",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the earlier build that the news compare with.  [default: --out]",
+)
+@arguments.include
+@click.option("--json", "as_json", is_flag=True, help="Print the contents of leaderboard.json.")
+def build(
+    results: tuple[Path, ...],
+    out: Path,
+    tasks: tuple[str, ...],
+    title: str,
+    since: Path | None,
+    include: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """Build a leaderboard of the records and studies in RESULTS, files or folders, also of buckets.
+
+    Scales and categories are those of the registered tasks. A record that is not as its task says
+    is set aside, with one line for each reason, and the rest is built. Tasks of your own are
+    registered by their plugin, or by --include with their folder.
+    """
+    from harness.errors import UsageError
+    from harness.names import split
+    from harness.registry.registry import Registry
+
+    from . import building
+    from .site import studies, writing
+    from .site.registered import registered
+    from .site.rendering import grouped
+
+    say = functools.partial(click.echo, err=True)
+    registry = Registry(include=include)
+    study_reading = studies.read(results)
+    ranked = building.rank(results, registry, include=include, tasks=split(tasks), say=say)
+    for group in grouped(ranked.claims.aside):
+        say(group.line())
+    notices = [*study_reading.notices, *ranked.notices]
+    compared = studies.compile_studies(study_reading.records, notices)
+    for notice in notices:
+        say(notice)
+    if not ranked.boards and not compared:
+        places = ", ".join(f"'{path}'" for path in results)
+        reason = (
+            "all are set aside, see above" if ranked.claims.aside else "`harness eval` writes it"
+        )
+        raise UsageError(f"no record of a primary score counts in {places}: {reason}")
+    for board in ranked.boards:
+        for notice in board.notices:
+            say(f"{board.kind} embeddings: {notice}")
+    written = writing.write(
+        ranked.boards,
+        out,
+        title=title,
+        claims=ranked.claims,
+        registered=registered(registry, ranked.facts),
+        notices=notices,
+        sources=results,
+        studies=compared,
+        since=since,
+    )
+    if as_json:
+        click.echo(written.json.read_text("utf-8"), nl=False)
+        return
+    for board in ranked.boards:
+        click.echo(f"{board.kind} embeddings: {board.summary()}")
+    for study in compared:
+        click.echo(study.line())
+    click.echo(f"wrote {written.page}")
+
+
+# `harness results check`: what the workflow of a results repository runs on a submission.
+
+
+@click.command("check")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--base",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Results repository that they join; nothing of it may be changed or gone.",
+)
+@arguments.include
+@arguments.as_json
+@click.option(
+    "--markdown",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write a comment to, for a pull request.",
+)
+def check(
+    paths: tuple[Path, ...],
+    base: Path | None,
+    include: tuple[Path, ...],
+    as_json: bool,
+    markdown: Path | None,
+) -> None:
+    """Check submissions of results, and show what they add.
+
+    PATHS are results repositories, folders in them, or files.
+
+    Prints a line for each problem, and what is new beside two reference models. A folder with a
+    folder `results` and anything beside it is a changed copy of the base, which must still have
+    all that the base has. Exits with 1 if there is a problem.
+
+    \b
+    harness results check results/all-MiniLM-L6-v2 --base ../board
+    harness results check ../fork --base . --markdown comment.md
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness import folders
+    from harness.commands import output
+
+    from .submissions import additions
+    from .submissions import check as comment
+    from .submissions.check import check as checked_of
+
+    checked = checked_of(paths, base, include=include)
+    added = additions.additions(checked.records, checked.base)
+    if markdown is not None:
+        folders.write_atomically(markdown, comment.comment_markdown(checked, added).encode())
+    if as_json:
+        output.as_json(
+            {
+                "problems": [vars(problem) for problem in checked.problems],
+                "warnings": [vars(warning) for warning in checked.warnings],
+                "new_records": len(checked.records),
+                "known_records": checked.known,
+                "new": [addition.as_json() for addition in added],
+            }
+        )
+    else:
+        for line in comment.listed(map(str, checked.problems), "problem"):
+            click.echo(line)
+        for line in comment.listed(map(str, checked.warnings), "warning"):
+            click.echo(f"warning: {line}")
+        _show(added)
+        click.echo(comment.comment_summary(checked))
+    if checked.problems:
+        click.get_current_context().exit(1)
+
+
+def _show(added: Sequence[Addition]) -> None:
+    """Print the means of what is new, and the values of each task of the first new row."""
+    from harness.commands import output
+
+    from .submissions.check import printable
+
+    rows = [
+        [
+            printable(addition.row.label, 60),
+            *(mean.measures, mean.tasks, mean.value),
+            printable(mean.reference, 60),
+            mean.beside,
+        ]
+        for addition in added
+        for mean in addition.means
+    ]
+    if rows:
+        columns = ("new", "mean of", "tasks", "value", "reference", "its value")
+        output.table(columns, rows, title="What is new", shorten=("new", "reference"))
+    for addition in added[:1]:
+        labels = [printable(row.label, 60) for row in (addition.row, *addition.references)]
+        lines = [[task, score, *values] for task, score, values in addition.lines()]
+        output.table(("task", "score", *labels), lines, title="Each task", shorten=("task",))
+
+
+# `harness results merge`: the command line of a maintainer's merge.
+
+
+@click.command("merge")
+@click.argument("submissions", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--into", type=click.Path(path_type=Path), required=True, help="The results repository."
+)
+def merge(submissions: tuple[Path, ...], into: Path) -> None:
+    """Merge SUBMISSIONS into a results repository.
+
+    They are folders as `harness results pack` writes them. Adds what is new and changes nothing.
+    Exits with 1 if a record is there with another value: both are kept, and neither counts until
+    withdrawn.yaml of the repository says which is withdrawn.
+
+    \b
+    harness results merge submission --into board
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.commands.output import counted
+
+    from .submissions import merge as merges
+    from .submissions.check import listed, printable
+
+    merged = merges.merge(submissions, into)
+    for file, n in merged.added.items():
+        click.echo(f"{file}: {counted(n, 'new record')}")
+    for (first, second), n in merged.conflicts.items():
+        click.echo(f"conflict: {counted(n, 'record')} with different values in:", err=True)
+        click.echo(f"  {first.relative_to(into)}\n  {second.relative_to(into)}", err=True)
+        click.echo(f"  such as {printable(merged.examples[first, second])}", err=True)
+    for line in listed(map(str, merged.problems), "problem"):
+        click.echo(line, err=True)
+    new = sum(merged.added.values())
+    click.echo(f"{counted(new, 'new record')}, {counted(merged.repeats, 'record')} there already")
+    if merged.conflicts:
+        click.echo(
+            f"none of these counts until {into / 'withdrawn.yaml'} withdraws one of the two, such "
+            "as by `records: [{file: …, reason: …}]`",
+            err=True,
+        )
+    if merged.conflicts or merged.problems:
+        click.get_current_context().exit(1)
+
+
+# `harness results pack`: the command line of a submission's first step.
+
+
+@click.command("pack")
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option(
+    "--out", "-o", type=click.Path(path_type=Path), required=True, help="Folder to write into."
+)
+@click.option("--by", required=True, help="Who submits: a person or organisation; public.")
+@click.option(
+    "--licence",
+    default="CC0-1.0",
+    show_default=True,
+    help="Licence of the results, an SPDX expression.",
+)
+@click.option("--contact", help="Address or page for questions; public.")
+@click.option("--overwrite", is_flag=True, help="Replace files that differ.")
+@arguments.include
+def pack(
+    results: Path,
+    out: Path,
+    by: str,
+    licence: str,
+    contact: str | None,
+    overwrite: bool,
+    include: tuple[Path, ...],
+) -> None:
+    """Pack the records in RESULTS for a results repository.
+
+    Writes results/MODEL/FINGERPRINT/RUN.jsonl into OUT, and a submission.json beside it. Leaves out
+    what a check would refuse, such as smoke runs and tasks that are not registered, and says so.
+    Tables, figures and samples stay where they are.
+
+    \b
+    harness results pack results --out submission --by "Ada Example"
+    """  # noqa: D301  # click keeps the lines after a backspace
+    import shlex
+
+    from harness.commands.output import counted
+
+    from .submissions import pack as packing
+
+    packed = packing.pack(
+        results,
+        out,
+        by=by,
+        licence=licence,
+        contact=contact,
+        overwrite=overwrite,
+        include=include,
+    )
+    for reason, n in packed.left_out.items():
+        click.echo(f"{counted(n, 'record')} left out: {reason}", err=True)
+    for path, n in packed.written.items():
+        click.echo(f"{path}: {counted(n, 'record')}")
+    for path in packed.kept:
+        click.echo(f"{path}: is there, unchanged")
+    click.echo(f"\nlicence of the results: {licence}")
+    folders = [word for folder in include for word in ("--include", str(folder))]
+    click.echo(f"next: {shlex.join(['harness', 'results', 'check', str(out), *folders])}")
+
+
+# `harness results rerun`: runs random cells of a submission again.
+
+
+@click.command("rerun")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--base",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Results repository that they join: what it has is not run.",
+)
+@click.option(
+    "--cells",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Number of random cells: a model under a mitigator on a task.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the choice."
+)
+@click.option(
+    "--trust-models",
+    is_flag=True,
+    help="Also run models that are not registered, with downloads, models' own code and your keys.",
+)
+@arguments.include
+@arguments.cache
+@arguments.as_json
+def rerun(
+    paths: tuple[Path, ...],
+    base: Path | None,
+    cells: int,
+    seed: int,
+    trust_models: bool,
+    include: tuple[Path, ...],
+    cache: Place | None,
+    as_json: bool,
+) -> None:
+    """Run random cells of a submission again.
+
+    A cell is a model under a mitigator on a task.
+
+    Without --trust-models, only registered models are run, under mitigators whose options are
+    numbers, and nothing is downloaded but data of registered tasks. Values count as the same if
+    they differ by at most 1e-4 of the score's unit or range, as they do between machines. Exits
+    with 1 if one differs.
+
+    \b
+    harness results rerun ../submission --base . --cells 3
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness import names
+    from harness.commands import output
+    from harness.registry.registry import Registry
+
+    from .submissions import rerun as running
+    from .submissions.check import printable
+
+    verdicts = running.rerun(
+        paths,
+        cells,
+        base=base,
+        seed=seed,
+        cache=cache,
+        trusting=trust_models,
+        registry=Registry(include=include),
+    )
+    if as_json:
+        output.as_json([vars(verdict) for verdict in verdicts])
+    else:
+        rows = [
+            [printable(names.without_secrets(text), 200) for text in vars(verdict).values()]
+            for verdict in verdicts
+        ]
+        output.table(("model", "mitigator", "task", "outcome", "reason"), rows, shorten=("reason",))
+    if any(verdict.outcome == running.DIFFERS for verdict in verdicts):
+        click.get_current_context().exit(1)
+
+
+# `harness results card`: the command line of a model card's scores.
+
+
+@click.command("card")
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--model", "-m", help="Name of the model; needed if there are several.")
+@click.option("--mitigator", "-M", default="none", show_default=True, help="Label of a mitigator.")
+@click.option("--url", help="Address of the board, as the source of the scores.")
+@arguments.include
+def card(
+    results: tuple[Path, ...],
+    model: str | None,
+    mitigator: str,
+    url: str | None,
+    include: tuple[Path, ...],
+) -> None:
+    """Print the scores of a model in RESULTS for its page on a hub.
+
+    Prints metadata of a model card (model-index) and a table in Markdown, which together begin a
+    README.md. Only scores of registered tasks are in them.
+
+    \b
+    harness results card results --model all-MiniLM-L6-v2 > card.md
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.results.tables import markdown_text
+
+    from .submissions.card import model_index, scores_for_card, table
+    from .submissions.check import listed
+
+    scores = scores_for_card(results, model, mitigator, include=include)
+    for line in listed(map(str, scores.aside), "record"):
+        click.echo(line, err=True)
+    under = "" if mitigator == "none" else f" under the mitigator {markdown_text(mitigator)}"
+    click.echo(f"---\n{model_index(scores.rows, url=url)}\n---\n")
+    click.echo(f"Bias and usefulness{under}, by the Embedding Bias Harness:\n")
+    click.echo(table(scores.rows))
+
+
+# The commands that submissions add to `harness results`: each has a module `*_command`.
+#
+# These modules import what they need inside their functions, so that `harness --help` stays
+# instant.
+
+
+@click.group("results")
+def results() -> None:
+    """Commands that join `harness results`."""
+
+
+for command in (pack, check, rerun, merge, card):
+    results.add_command(command)
+
+
+# `harness leaderboard init`: the command line of a new results repository.
+
+
+@click.command("init")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--title", default="Bias in embeddings", show_default=True, help="Title of the board."
+)
+def init(folder: Path, title: str) -> None:
+    """Write a repository that collects results into FOLDER.
+
+    It has guides, a checklist and workflows. People submit results to it by pull requests, which a
+    workflow checks. Another workflow builds the board and publishes it. Files that exist stay as
+    they are.
+    """
+    from .submissions.init import init as write
+
+    written = write(folder, title=title)
+    for file in written.files:
+        click.echo(file)
+    for file in written.kept:
+        click.echo(f"kept '{file}', which exists", err=True)
+    click.echo(f"\nnext: read {folder / 'README.md'}, section 'Set up'")
