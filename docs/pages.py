@@ -21,11 +21,12 @@ from kept_scores import Scores, keep
 import harness
 from harness import folders
 from harness.commands import result_tables
-from harness.plugins.reproduction import command, rows, status
+from harness.plugins.reproduction import page as reproduction_page
+from harness.plugins.reproduction import rows, status
 from harness.plugins.validity import measuring
 from harness.plugins.validity import page as validity_page
 from harness.registry.registry import Registry
-from harness.results.tables import markdown_grid
+from harness.results import formats
 from harness.run.tasks import list_tasks
 from harness.task.schema import TaskFile
 
@@ -87,18 +88,18 @@ def kept_scores() -> Scores:
 def papers() -> str:
     """Return how many rows of each paper reproduce."""
     files = list(rows.read(Registry()).values())
-    return command.summary(files, status.recorded(files))
+    return reproduction_page.summary(files, status.recorded(files))
 
 
 def reproduction() -> str:
     """Return the rows of all papers."""
     files = list(rows.read(Registry()).values())
-    return command.row_tables(files, status.recorded(files))
+    return reproduction_page.tables(files, status.recorded(files))
 
 
 def validity() -> str:
     """Return what is recorded of the validity of all tasks."""
-    return validity_page.row_tables(measuring.recorded(Registry()))
+    return validity_page.tables(measuring.recorded(Registry()))
 
 
 def families() -> str:
@@ -123,7 +124,7 @@ def families() -> str:
                 " ".join(sorted(reviewed)) or "none",
             ]
         )
-    return markdown_grid(["tasks", "languages", "category", "metric", "reviewed"], lines)
+    return formats.markdown_grid(["tasks", "languages", "category", "metric", "reviewed"], lines)
 
 
 def result(*arguments: str) -> str:

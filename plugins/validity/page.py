@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.results import tables
+from harness.results.formats import markdown_grid, markdown_text
 from harness.task.validity import Validity
 
 from . import checks
@@ -49,17 +49,17 @@ COLUMNS = (
 
 def render(rows: Sequence[Validity]) -> str:
     """Return the page."""
-    return TITLE + "\n" + row_tables(rows)
+    return TITLE + "\n" + tables(rows)
 
 
-def row_tables(rows: Sequence[Validity]) -> str:
+def tables(rows: Sequence[Validity]) -> str:
     """Return what the columns say, and a table for each metric, under a heading."""
     parts = [LEGEND]
     for metric in sorted({row.metric for row in rows}):
         of_metric = [row for row in rows if row.metric == metric]
         scores = ", ".join(dict.fromkeys(f"`{row.score}`" for row in of_metric))
-        cells = [[tables.markdown_text(cell) for cell in line(row)] for row in of_metric]
-        parts += [f"## {metric}\n\nScore: {scores}.\n", tables.markdown_grid(COLUMNS, cells) + "\n"]
+        cells = [[markdown_text(cell) for cell in line(row)] for row in of_metric]
+        parts += [f"## {metric}\n\nScore: {scores}.\n", markdown_grid(COLUMNS, cells) + "\n"]
     return "\n".join(parts)
 
 
