@@ -17,20 +17,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
-
 from harness import folders, parallel
 from harness.digest import json_like
 from harness.embedder import Embedder
 from harness.encode import admission
 from harness.encode.engine import Engine
 from harness.encode.stored_embedder import StoredEmbedder, store_of
-from harness.mitigator import clone
 from harness.errors import (
     DiskError,
     HarnessError,
     InvalidOption,
     UsageError,
 )
+from harness.mitigator import clone
 from harness.progress import Progress, Silent, shown
 from harness.registry import discovery
 from harness.registry.registry import Registry, with_concepts_beside
