@@ -47,7 +47,8 @@ class LocalEngine:
                 f"engine 'local' uses one device, not {len(devices)}; "
                 "use engine 'devices' for several"
             )
-        self.devices, self.measure = tuple(devices), measure
+        self.devices: Sequence[str] = tuple(devices)
+        self.measure = measure
         self._checked: set[str] = set()  # folders of stores
 
     def encode(

@@ -191,14 +191,14 @@ class LastTokenEmbedder(TransformerEncoder):
         return [
             tokens.token_states(
                 text,
-                rows[: len(tokens)].float().cpu().numpy(),
-                tokens,
+                rows[: len(text_ids)].float().cpu().numpy(),
+                text_ids,
                 tokenizer=self._tokenizer,
                 prompt=self._prompt(),
                 max_length=self._cut_at,
                 name=self._folder.name,
             )
-            for text, tokens, rows in zip(texts, ids, states, strict=True)
+            for text, text_ids, rows in zip(texts, ids, states, strict=True)
         ]
 
     @property
