@@ -19,7 +19,7 @@ from harness.embedder import Card, Role
 from harness.errors import InvalidOption, ModelError, Unavailable
 
 from .. import quiet_loading
-from . import encoder, gguf_file, sentence_transformer
+from . import encoder, gguf_file, sentence_transformer, tokens
 from .encoder import (
     EncoderOptions,
     Precision,
