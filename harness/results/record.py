@@ -40,7 +40,7 @@ from pydantic import (
 from harness import folders, limits
 from harness.digest import digest
 from harness.errors import DiskError, InvalidFile, UsageError
-from harness.scores import Bounds, Ideal, is_within
+from harness.metrics import Bounds, Ideal, is_within
 
 # Lines of results files: records with a check, and what is wrong with the other lines.
 #

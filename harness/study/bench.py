@@ -19,9 +19,9 @@ from harness.embedder import Embedder, ModelInfo
 from harness.encode import roles
 from harness.encode.roles import Spellings
 from harness.errors import PLUGIN_ERRORS, NotApplicable, UsageError, one_line
+from harness.metrics import Score
 from harness.run.plan import fitting_texts, judged_texts
 from harness.run.scoring import random_generator
-from harness.scores import Score
 from harness.study.calls import Call, Codes, Layout, Route, Way, lay_out
 from harness.study.folds import Split, concept_without
 from harness.study.leaks import spellings

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.errors import PLUGIN_ERRORS, InvalidFile, suggestion
-from harness.metrics import Metric
-from harness.scores import Ideal
+from harness.metrics import Ideal, Metric
 from harness.study.study_document import StudyDocument
 from harness.study.study_file import MeasureFile
 from harness.task import yaml_files
