@@ -272,7 +272,7 @@ def _as_json(found: Correlations) -> dict[str, Any]:
 
 
 def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
-    from harness import scores
+    from harness import metrics
     from harness.results.resampling import FEWEST_PAIRS
 
     whole = [part for part in found.over if part.task is None]
@@ -296,8 +296,8 @@ def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
             click.echo(
                 f"no correlation over {part.over}: fewer than {FEWEST_PAIRS} points, or all alike"
             )
-        elif models < scores.FEWEST:
-            few = f"{output.counted(models, 'model')}, an interval needs {scores.FEWEST}"
+        elif models < metrics.FEWEST:
+            few = f"{output.counted(models, 'model')}, an interval needs {metrics.FEWEST}"
             click.echo(f"no interval over {part.over}: {few}")
     for model, reason in found.left_out:
         click.echo(f"left out: {model}: {reason}", err=True)

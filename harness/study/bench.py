@@ -29,10 +29,10 @@ from harness.embedder import Embedder, ModelInfo, Role, Vocabulary, vocabulary_o
 from harness.encode import roles
 from harness.encode.roles import Spellings
 from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, one_line
-from harness.metrics import Metric
+from harness.metrics import Metric, Score
 from harness.run.plan import fitting_texts, judged_texts
 from harness.run.scoring import random_generator
-from harness.scores import Score
+from harness.study.calls import Call, Codes, Layout, Route, Way, lay_out
 from harness.study.folds import Split, concept_without
 from harness.study.study import EQUAL, Measure, Study
 from harness.task.inputs import Input

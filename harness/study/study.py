@@ -21,11 +21,10 @@ from harness.chain import Chain
 from harness.concept import Concept
 from harness.digest import digest, json_like
 from harness.errors import PLUGIN_ERRORS, InvalidFile, InvalidOption, UsageError, suggestion
-from harness.metrics import Metric
+from harness.metrics import Ideal, Metric
 from harness.names import NONE
 from harness.registry.registry import Registry
 from harness.registry.trust import Gate
-from harness.scores import Ideal
 from harness.study.study_file import Judging, MeasureFile, StudyFile
 from harness.task import yaml_files
 from harness.task.schema import Source

@@ -11,8 +11,8 @@ from pydantic import Field, model_validator
 
 from harness import limits
 from harness.digest import digest
+from harness.metrics import Ideal
 from harness.results.record import Count, Environment, Finite, Line, ModelPart, Part, Spread
-from harness.scores import Ideal
 from harness.study.study_file import Judging, Protocol
 
 SCHEMA = 1

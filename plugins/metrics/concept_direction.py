@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from harness.arrays import Floats, Reals
-from harness.metrics import metric
-from harness.scores import Score
+from harness.metrics import Score, metric
 
 from .statistics import concept_scores, intervals
 from .statistics.concept_scores import (
