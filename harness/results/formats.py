@@ -511,7 +511,7 @@ def _fitted(
 
 def _grid(columns: Sequence[tuple[_Column, str, int]]) -> list[str]:
     """Return the lines of a table: its header, a rule, and its rows, between empty lines."""
-    n_lines = max(header.count("\n") for _, header, _ in columns) + 1
+    n_lines = max((header.count("\n") for _, header, _ in columns), default=0) + 1
     texts = []
     for column, header, size in columns:
         lines = header.split("\n")
@@ -520,13 +520,8 @@ def _grid(columns: Sequence[tuple[_Column, str, int]]) -> list[str]:
         texts.append([_padded(cell, size, column.is_right) for cell in (*bold, *column.cells)])
     rows = [f" {'  '.join(cells)} " for cells in zip(*texts, strict=True)]
     width = _total(size for *_, size in columns) - 1
-    yield from (
-        " " * width,
-        *rows[:n_lines],
-        f" {'─' * (width - 2)} ",
-        *rows[n_lines:],
-        " " * width,
-    )
+    blank, rule = " " * width, f" {'─' * (width - 2)} "
+    return [blank, *rows[:n_lines], rule, *rows[n_lines:], blank]
 
 
 def _padded(cell: tuple[str, str], width: int, is_right: bool) -> str:

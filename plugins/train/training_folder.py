@@ -23,6 +23,7 @@ from typing import Any
 
 from harness import folders
 from harness.errors import InvalidFile, UsageError, unreadable
+from harness.results.formats import markdown_grid
 
 STATE, HEAD, CARD, CHECKPOINTS = "training.json", "head.safetensors", "README.md", "checkpoints"
 _TRAINER_STATE = "trainer_state.json"
@@ -167,7 +168,7 @@ def card(state: Mapping[str, Any], name: str) -> str:
         ),
         ("harness", state["harness"]),
     ]
-    table = "\n".join(f"| {_cell(key)} | {_cell(v)} |" for key, v in rows if v is not None)
+    cells = [[_cell(key), _cell(value)] for key, value in rows if value is not None]
     return f"""---
 library_name: sentence-transformers
 pipeline_tag: sentence-similarity
@@ -178,9 +179,7 @@ tags: [sentence-transformers, embedding-bias-harness]
 
 {description} Trained by `harness train`.
 
-| | |
-| --- | --- |
-{table}
+{markdown_grid(("", ""), cells)}
 
 `harness eval --model sentence-transformers:./{name} --tasks all` evaluates it. `training.json` has
 the scores of each epoch. {_HEAD if state["labels"] else ""}
