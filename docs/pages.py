@@ -21,12 +21,12 @@ from kept_scores import Scores, keep
 import harness
 from harness import folders
 from harness.commands import result_tables
-from harness.plugins.reproduction import command as reproduction_page
+from harness.plugins.reproduction import page as reproduction_page
 from harness.plugins.reproduction import rows, status
 from harness.plugins.validity import measuring
 from harness.plugins.validity import page as validity_page
 from harness.registry.registry import Registry
-from harness.results.tables import markdown_grid
+from harness.results import formats
 from harness.run.tasks import list_tasks
 from harness.task.schema import TaskFile
 
@@ -124,7 +124,7 @@ def families() -> str:
                 " ".join(sorted(reviewed)) or "none",
             ]
         )
-    return markdown_grid(["tasks", "languages", "category", "metric", "reviewed"], lines)
+    return formats.markdown_grid(["tasks", "languages", "category", "metric", "reviewed"], lines)
 
 
 def result(*arguments: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +16,6 @@ from harness.concept import Concept
 from harness.embedder import Embedder, Kind, ModelInfo, Vocabulary, vocabulary_of
 from harness.errors import HarnessError
 from harness.mitigator import Mitigator, checked, named
-from harness.parallel import OnlyInMain, sendable
 
 # The embedders that mitigators of a chain are fitted with.
 #
@@ -106,9 +105,6 @@ class Chain(Mitigator):
     vectors that it will get: of texts as all stages rewrite them, under the transforms of the
     stages before it. A chain remembers the texts that it returned, since many tasks share texts.
 
-    In another process a chain comes without them; there it knows the texts that it is told, and
-    rewrites no others (`know`).
-
     Parameters
     ----------
     mitigators
@@ -133,7 +129,6 @@ class Chain(Mitigator):
         self._fitted_with: dict[int, NotYetEncoding] = {}  # by stage that rewrites
         self._fit_outcome: bool | HarnessError = False  # of `fit_once`
         self._rewritten: dict[str, str] = {}
-        self._rewrites_no_others = False
 
     @property
     def rewrites(self) -> bool:
@@ -211,45 +206,6 @@ class Chain(Mitigator):
         if isinstance(self._fit_outcome, HarnessError):
             raise self._fit_outcome
 
-    @property
-    def is_fitted(self) -> bool:
-        """Whether `fit_once` has been called, be it in vain."""
-        return self._fit_outcome is not False
-
-    def fail(self, error: HarnessError) -> None:
-        """Raise an error wherever the chain is used, as if its fit had raised it."""
-        self._fit_outcome = error
-
-    def adopt(self, fitted: Chain) -> None:
-        """Take the stages of the same chain, which was fitted by `fit_once` in another process."""
-        self.mitigators, self._fitted_with = fitted.mitigators, fitted._fitted_with
-        self._fit_outcome = fitted._fit_outcome
-        fitted._rewritten = self._rewritten  # for stages that encode texts as it rewrites them
-
-    @property
-    def only_rewriting(self) -> dict[str, Mitigator]:
-        """The stages that only rewrite, by a name: they have nothing to do where no text is new."""
-        base = Mitigator
-        return {
-            f"stage {i}": stage
-            for i, stage in enumerate(self.mitigators)
-            if stage.rewrites
-            and type(stage).transform is base.transform
-            and type(stage).fitting_texts is base.fitting_texts
-        }
-
-    def know(self, rewritten: Mapping[str, str]) -> None:
-        """Rewrite these texts as stated, and no others: that is for the main process to do."""
-        self._rewritten, self._rewrites_no_others = dict(rewritten), True
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is sent to another process: not the texts of all tasks."""
-        state: dict[str, Any] = super().__getstate__()
-        state |= {"_rewritten": {}, "_rewrites_no_others": False}
-        if isinstance(self._fit_outcome, HarnessError):
-            state["_fit_outcome"] = sendable(self._fit_outcome)
-        return state
-
     def _fit_transforms(self, embedder: Embedder, concept: Concept | None) -> Self:
         for i, stage in enumerate(self.mitigators):
             below = MitigatedEmbedder(embedder, self, stages=i)
@@ -284,8 +240,6 @@ class Chain(Mitigator):
         if not self.rewrites:
             return list(texts)
         before = [text for text in dict.fromkeys(texts) if text not in self._rewritten]
-        if before and self._rewrites_no_others:
-            raise OnlyInMain(f"a text that no plan lists is to be rewritten: {before[0][:60]!r}")
         after = before
         for stage in self.mitigators if before else ():
             n, after = len(after), stage.rewrite(after)
@@ -319,11 +273,3 @@ class Chain(Mitigator):
         for stage in self.mitigators[:stages]:
             vectors = checked(stage, vectors, stage.transform(vectors, texts))
         return np.asarray(vectors, dtype=np.float32)
-
-
-class RewrittenElsewhere(Mitigator):
-    """Stands for a stage that only rewrites, in a process that knows all texts as rewritten."""
-
-    def rewrite(self, texts: Sequence[str]) -> list[str]:
-        """Raise OnlyInMain."""
-        raise OnlyInMain("a text that no plan lists is to be rewritten")

@@ -1,4 +1,8 @@
-"""The folders of the harness, and atomic writing of a file.
+"""Files and folders: where the harness keeps its own, and how a file is read and written.
+
+A file that people name must be a regular one of limited size: a named pipe would wait for ever, and
+a device such as `/dev/zero` has no end. A name in a file of somebody else must not lead out of a
+folder, also not through a link.
 
 A file is written under a temporary name in the same folder, synced, and renamed; then its folder is
 synced. A reader sees the old file or the new one, never a part of it, even after a power failure.
@@ -13,13 +17,19 @@ import hashlib
 import json
 import os
 import re
+import stat
+import sys
 import tempfile
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from harness.errors import DiskError, UsageError
-from harness.limits import FILE_NAME_CHARACTERS
+from harness import limits
+from harness.errors import DiskError, InvalidFile, UsageError, unreadable
+
+_NO_FILE = "is no regular file, but a pipe or device"
+_WITHOUT_WAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
 
 @dataclass(frozen=True)
@@ -90,9 +100,119 @@ def embeddings() -> Place:
     return (chosen if isinstance(chosen, Url) else cache()) / "embeddings"
 
 
+def of_package(package: str) -> Path | None:
+    """Return the folder of an installed package; None if no package of this name is installed.
+
+    Neither the package nor those around it are imported. A folder without `__init__.py` is no
+    package here: any folder in the working directory would be one.
+    """
+    parent, _, name = package.rpartition(".")
+    if parent and parent not in sys.modules:  # find_spec would import it
+        above = of_package(parent)
+        folder = above / name if above else None
+        return folder if folder and is_file(folder / "__init__.py") else None
+    try:
+        spec = find_spec(package)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None or not spec.submodule_search_locations or spec.origin is None:
+        return None
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
 def absolute(folder: Place) -> Place:
     """Return a folder as another process sees it, which may run in another directory."""
     return folder.absolute() if isinstance(folder, Path) else folder
+
+
+def read_bytes(path: Path, largest: int) -> bytes:
+    """Return the content of a regular file of at most `largest` bytes.
+
+    Raises
+    ------
+    InvalidFile
+        If it does not exist, cannot be read, is larger, or is a folder, pipe or device.
+    """
+    try:
+        with open(path, "rb", opener=_opened) as file:  # Path.open has no opener
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise InvalidFile(_NO_FILE, path=path)
+            content = file.read(largest + 1)
+            size = max(len(content), status.st_size)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except ValueError as error:  # a name that no file can have
+        raise InvalidFile(f"cannot be read ({error})", path=path) from None
+    if len(content) > largest:
+        raise InvalidFile(f"a file of {limits.too_many(size, largest)}", path=path)
+    return content
+
+
+def read_text(path: Path, largest: int) -> str:
+    """Return the UTF-8 text of a regular file of at most `largest` bytes.
+
+    Raises
+    ------
+    InvalidFile
+        If it is no UTF-8 text, or cannot be read as `read_bytes` says.
+    """
+    try:
+        return read_bytes(path, largest).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidFile(f"is not UTF-8 text (byte {error.start})", path=path) from None
+
+
+def typed(text: str) -> Path:
+    """Return the path that a user typed, with `~` for a home; that of an unknown user stays."""
+    try:
+        return Path(text).expanduser()
+    except (RuntimeError, ValueError):
+        return Path(text)
+
+
+def is_file(path: Path) -> bool:
+    """Return whether there is a regular file; False for a name that no file can have."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # longer than 255 bytes, or in a folder that cannot be read
+        return False
+
+
+def check(path: Path) -> None:
+    """Raise InvalidFile if there is nothing, or neither a regular file nor a folder."""
+    if not exists(path):
+        raise unreadable(path)
+    if not is_file(path) and not is_folder(path):
+        raise InvalidFile(_NO_FILE, path=path)
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether there is a folder; False for a name that no folder can have."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def exists(path: Path) -> bool:
+    """Return whether there is anything; False for a name that nothing can have."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Return whether a path lies in a folder once all links are followed."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):  # RuntimeError: a link that leads to itself
+        return False
+
+
+def _opened(name: str, flags: int) -> int:
+    return os.open(name, flags | _WITHOUT_WAITING)
 
 
 def make(folder: Path) -> Path:
@@ -190,7 +310,7 @@ def safe_name(name: str) -> str:
     digest of the name, so that two long names have two files.
     """
     safe = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._") or "unnamed"
-    if len(safe) <= FILE_NAME_CHARACTERS:
+    if len(safe) <= limits.FILE_NAME_CHARACTERS:
         return safe
     end = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    return f"{safe[: FILE_NAME_CHARACTERS - 9]}-{end}"
+    return f"{safe[: limits.FILE_NAME_CHARACTERS - 9]}-{end}"

@@ -7,50 +7,61 @@
     engine      NAME[?OPTIONS]
     mitigator   NAME[?OPTIONS][+NAME[?OPTIONS]]…, or `none`
     OPTIONS     KEY=VALUE[&KEY=VALUE]…     as in a URL: %26 stands for &, %2B for +
+
+A name is parsed into `Name`. Its options are checked and converted by the signature that has them:
+`?k=2&normalize=true` becomes `{"k": 2, "normalize": True}` if that annotates `int` and `bool`. A
+list is written with commas, `?words=a,b`, or as JSON. A label is the way back: the name as one
+would type it, with the options that differ from their defaults.
 """
 
 from __future__ import annotations
 
 import contextlib
 import inspect
+import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import types
+import typing
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote, unquote
 
-from harness import options
+from harness import limits
 from harness.digest import digest, json_like
-from harness.errors import HarnessError, InvalidOption, UsageError
+from harness.errors import HarnessError, InvalidOption, UsageError, suggestion
 
 NONE = "none"
 """The mitigator that changes nothing."""
+LABEL = "name"
+"""Option of every model: the label to report it under."""
+QUANTIZE = "quantize"
+"""Option of every text encoder: the precision of its vectors."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True)
-class NameWithOptions:
-    """The name of a mitigator or an engine with its options, which are not converted yet."""
+class Name:
+    """A parsed name of a model, an engine, or one mitigator of a chain.
+
+    Parameters
+    ----------
+    name
+        The registered name; of a model with a reference, its provider.
+    options
+        The options as text, not converted yet.
+    reference
+        What a provider of models is asked for; None for all else.
+    """
 
     name: str
     options: Mapping[str, str]
+    reference: str | None = None
 
 
-@dataclass(frozen=True)
-class ModelName:
-    """A parsed model name; `reference` is None for a registered model.
-
-    For a registered model, `provider` is the model's name.
-    """
-
-    provider: str
-    reference: str | None
-    options: Mapping[str, str]
-
-
-def model(text: str) -> ModelName:
+def model(text: str) -> Name:
     """Parse a model name.
 
     Raises
@@ -62,7 +73,7 @@ def model(text: str) -> ModelName:
     provider, colon, reference = head.partition(":")
     if colon and not reference:
         raise InvalidOption(f"'{text}': the model's reference is missing after '{provider}:'")
-    return ModelName(provider, reference if colon else None, _options(query, text))
+    return Name(provider, _options(query, text), reference if colon else None)
 
 
 def without_options(text: str) -> str:
@@ -70,7 +81,7 @@ def without_options(text: str) -> str:
     return text.partition("?")[0]
 
 
-def chain_stages(text: str) -> list[NameWithOptions]:
+def chain_stages(text: str) -> list[Name]:
     """Parse the name of a mitigator or of a chain of mitigators; `none` is the empty chain.
 
     Raises
@@ -86,11 +97,11 @@ def chain_stages(text: str) -> list[NameWithOptions]:
         if not name:
             raise UsageError(f"'{text}': a mitigator's name is missing next to '+'")
         if name != NONE:
-            stages.append(NameWithOptions(name, _options(query, text)))
+            stages.append(Name(name, _options(query, text)))
     return stages
 
 
-def engine(text: str) -> NameWithOptions:
+def engine(text: str) -> Name:
     """Parse the name of an engine.
 
     Raises
@@ -99,7 +110,7 @@ def engine(text: str) -> NameWithOptions:
         If the options are not `key=value` pairs.
     """
     name, _, query = text.partition("?")
-    return NameWithOptions(name, _options(query, text))
+    return Name(name, _options(query, text))
 
 
 def plain(text: str) -> str:
@@ -143,6 +154,159 @@ def _options(query: str, text: str) -> dict[str, str]:
             raise InvalidOption(f"'{text}': option '{key}' occurs twice")
         options[key] = unquote(value)
     return options
+
+
+# Options: checked and converted by the signature that has them.
+
+
+def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the parameters of a callable that can be passed by name."""
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {
+        name: parameter
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind in kinds
+    }
+
+
+def check_required(function: Callable[..., Any], values: Iterable[str], *, what: str) -> None:
+    """Raise InvalidOption if an option that has no default is not among `values`.
+
+    Parameters
+    ----------
+    function
+        The callable that has the options.
+    values
+        Names of all arguments that it gets.
+    what
+        Owner of the options, for the message: `mitigator 'hard-debias'`.
+    """
+    set_ = set(values)
+    for name, parameter in parameters_of(function).items():
+        if parameter.default is inspect.Parameter.empty and name not in set_:
+            raise InvalidOption(f"{what} requires the option '{name}': add '?{name}=…' to its name")
+
+
+def convert_options(
+    function: Callable[..., Any],
+    values: Mapping[str, Any],
+    *,
+    what: str,
+    known: Iterable[str] | None = None,
+) -> dict[str, Any]:
+    """Return `values` with each value converted to the type that `function` annotates.
+
+    Parameters
+    ----------
+    function
+        The callable whose signature is used.
+    values
+        Values by option name; text is converted.
+    what
+        Owner of the options, for error messages: `metric 'weat'`; empty for arguments of a
+        function that the user calls.
+    known
+        Allowed option names; by default all parameters of the signature.
+
+    Raises
+    ------
+    InvalidOption
+        If a name is unknown or a value does not have the annotated type.
+    """
+    names = set(parameters_of(function) if known is None else known)
+    if not values:
+        return {}
+    from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+    hints = _hints(function)
+    converted = {}
+    for name, value in values.items():
+        if name not in names:
+            hint = suggestion(name, names) if names else "; it takes no options"
+            raise InvalidOption(f"{what} has no option '{name}'{hint}")
+        annotation = hints.get(name, Any)
+        try:
+            config = ConfigDict(arbitrary_types_allowed=True)
+            adapter: Any = (
+                TypeAdapter(annotation)
+                if _is_plain(annotation)
+                else TypeAdapter(annotation, config=config)
+            )
+            converted[name] = adapter.validate_python(_parsed_value(value, annotation))
+            _check_integers(converted[name])
+        except OverflowError:
+            owner = f"{what}: option " if what else ""
+            raise InvalidOption(f"{owner}{name}: an integer beyond 64 bits") from None
+        except ValidationError as error:
+            problem = error.errors()[0]["msg"]
+            problem = problem[0].lower() + problem[1:]
+            owner = f"{what}: option " if what else ""
+            raise InvalidOption(f"{owner}{name}={value}: {problem}") from None
+    return converted
+
+
+def option_text(value: Any) -> str:
+    """Return the text of a JSON-like value as one would type it as an option."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return repr(value).removesuffix(".0").replace("e+", "e")
+    if isinstance(value, list) and value and all(map(_is_plain_item, value)):
+        return ",".join(option_text(item) for item in value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _check_integers(value: Any) -> None:
+    """Raise OverflowError for an integer that arrays and records cannot hold."""
+    if isinstance(value, int) and abs(value) > limits.INTEGER:
+        raise OverflowError
+    if isinstance(value, list | tuple):
+        for item in value:
+            _check_integers(item)
+
+
+def _is_plain_item(item: Any) -> bool:
+    if isinstance(item, str):
+        return bool(item) and not re.search(r"[,\[{]", item)
+    return isinstance(item, int | float)
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    target = function.__init__ if inspect.isclass(function) else function
+    try:
+        return typing.get_type_hints(target)
+    except (NameError, TypeError):  # annotations that only a type checker can resolve
+        return {}
+
+
+def _is_plain(annotation: Any) -> bool:
+    return inspect.isclass(annotation) and hasattr(annotation, "__pydantic_config__")
+
+
+def _parsed_value(value: Any, annotation: Any) -> Any:
+    """Return a text as None, a list or a mapping if the annotation has such a type."""
+    if not isinstance(value, str):
+        return value
+    members = {annotation, *_members(annotation)}
+    if value in ("none", "None") and type(None) in members:
+        return None
+    kinds = {kind for kind in (typing.get_origin(t) or t for t in members) if inspect.isclass(kind)}
+    if kinds & {str, bytes} or not any(issubclass(kind, Collection) for kind in kinds):
+        return value
+    if value.startswith(("[", "{")):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value.split(",") if value else []
+
+
+def _members(annotation: Any) -> tuple[Any, ...]:
+    """Return the types of a union; none for another type."""
+    is_union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
+    return typing.get_args(annotation) if is_union else ()
 
 
 # Labels: how tables, records and file names call a model or mitigator.
@@ -202,7 +366,7 @@ def differing(
     defaults
         Defaults that replace those of the signature.
     """
-    own = {name: p.default for name, p in options.parameters(function).items() if name in values}
+    own = {name: p.default for name, p in parameters_of(function).items() if name in values}
     return {
         name: values[name]
         for name, default in (own | {key: defaults[key] for key in own if key in defaults}).items()
@@ -215,7 +379,7 @@ def with_options(name: str, values: Mapping[str, Any]) -> str:
     shown = {
         key: public_value(_short(value)) for key, value in values.items() if not is_secret(key)
     }
-    pairs = [f"{key}={quoted(options.as_text(value))}" for key, value in shown.items()]
+    pairs = [f"{key}={quoted(option_text(value))}" for key, value in shown.items()]
     return name + ("?" + "&".join(pairs) if pairs else "")
 
 

@@ -186,26 +186,17 @@ def check(
 def _show(added: Sequence[Addition]) -> None:
     """Print the means of what is new, and the values of each task of the first new row."""
     from harness.commands import output
+    from harness.results.formats import Report
 
-    from .submissions.check import printable
+    from .submissions.check import SHOWN, means_table, printable, tasks_table
 
-    rows = [
-        [
-            printable(addition.row.label, 60),
-            *(mean.measures, mean.tasks, mean.value),
-            printable(mean.reference, 60),
-            mean.beside,
-        ]
-        for addition in added
-        for mean in addition.means
-    ]
-    if rows:
-        columns = ("new", "mean of", "tasks", "value", "reference", "its value")
-        output.table(columns, rows, title="What is new", shorten=("new", "reference"))
-    for addition in added[:1]:
-        labels = [printable(row.label, 60) for row in (addition.row, *addition.references)]
-        lines = [[task, score, *values] for task, score, values in addition.lines()]
-        output.table(("task", "score", *labels), lines, title="Each task", shorten=("task",))
+    def shown(text: str) -> str:
+        return printable(text, SHOWN)
+
+    means = means_table(added, shown)
+    tables = [means] if means.rows else []
+    tables += [tasks_table(addition, shown) for addition in added[:1]]
+    output.report(Report("", tables))
 
 
 # `harness results merge`: the command line of a maintainer's merge.
@@ -417,7 +408,7 @@ def card(
     \b
     harness results card results --model all-MiniLM-L6-v2 > card.md
     """  # noqa: D301  # click keeps the lines after a backspace
-    from harness.results.tables import markdown_text
+    from harness.results.formats import markdown_text
 
     from .submissions.card import model_index, scores_for_card, table
     from .submissions.check import listed

@@ -52,9 +52,8 @@ def info(cache: Place | None, as_json: bool) -> None:
     else:
         click.echo(f"no embeddings are cached in {folder}")
     if answer_files:
-        output.table(
-            ["cached answers", "MB"],
-            [[row["answers"], _megabytes(row["bytes"])] for row in answer_files],
+        output.lines(
+            [{"cached answers": r["answers"], "MB": _megabytes(r["bytes"])} for r in answer_files],
             title=str(answers.default_folder()),
         )
 
@@ -85,7 +84,7 @@ def verify(cache: Place | None, as_json: bool) -> int:
         output.as_json(rows)
     else:
         if damaged:
-            output.table(list(damaged[0]), [list(row.values()) for row in damaged], drop=("texts",))
+            output.lines(damaged, drop=("texts",))
         click.echo(f"{output.counted(len(rows), 'segment')}, {len(damaged)} damaged")
     return 1 if damaged else 0
 
@@ -143,22 +142,16 @@ def prune(
 def _print_stores(rows: list[dict[str, Any]], folder: Place) -> None:
     from harness.commands import output
 
-    output.table(
-        ["model", "fingerprint", "texts", "segments", "MB", "last used"],
-        [
-            [
-                row["model"],
-                _end(row["fingerprint"]),
-                row["texts"],
-                row["segments"],
-                _megabytes(row["bytes"]),
-                row["last_used"][:16].replace("T", " "),
-            ]
-            for row in rows
-        ],
-        title=str(folder),
-        drop=("segments", "texts"),
-    )
+    shown = [
+        {
+            **{key: row[key] for key in ("model", "fingerprint", "texts", "segments")},
+            "fingerprint": _end(row["fingerprint"]),
+            "MB": _megabytes(row["bytes"]),
+            "last used": row["last_used"][:16].replace("T", " "),
+        }
+        for row in rows
+    ]
+    output.lines(shown, title=str(folder), drop=("segments", "texts"))
 
 
 def _check_known(names: Iterable[str], stores: Iterable[Info]) -> None:

@@ -74,20 +74,9 @@ def report(debiased: Debiased, *, as_json: bool) -> None:
         facts = vars(debiased)
         output.as_json({key: facts[key] for key in facts if key != "notes" or debiased.notes})
         return
-    output.table(
-        ["file", "format", "words", "dimensions", "bytes", "missing words"],
-        [
-            [
-                debiased.path,
-                debiased.format,
-                debiased.words,
-                debiased.dimensions,
-                debiased.bytes,
-                len(debiased.missing),
-            ]
-        ],
-        drop=("format",),
-    )
+    shown = {name: getattr(debiased, name) for name in ("format", "words", "dimensions", "bytes")}
+    facts = {"file": debiased.path, **shown, "missing words": len(debiased.missing)}
+    output.lines([facts], drop=("format",))
     if debiased.missing:
         click.echo(f"not in the vocabulary: {', '.join(debiased.missing)}")
     if debiased.format == "gensim":

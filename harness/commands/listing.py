@@ -52,12 +52,8 @@ def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *filters: 
         if as_json:
             output.as_json(matching)
         elif matching:
-            output.table(
-                [key.replace("_", " ") for key in matching[0]],
-                [list(row.values()) for row in matching],
-                shorten=list(matching[0])[-1:],
-                drop=_DROPPED_FIRST,
-            )
+            shown = [{key.replace("_", " "): row[key] for key in row} for row in matching]
+            output.lines(shown, shorten=list(shown[0])[-1:], drop=_DROPPED_FIRST)
         else:
             click.echo(f"no {kind} match '{pattern}'", err=True)
         for line in (*registry.notices, *registry.name_errors):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from harness.registry.files import Catalogue
+    from harness.registry.discovery import Catalogue
 
 KINDS = ("plugin", "model", "metric", "mitigator", "task")
 STUBS = Path(__file__).parents[1] / "stubs"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,15 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from harness.commands import output
+from harness.results import formats, tables
 from harness.results.comparison import Average, Score, agreements
+from harness.results.formats import Report, Table
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from harness.results.comparison import Comparison, Mean, Pair
     from harness.results.record import IntervalPart, Record
     from harness.results.records import Records
-    from harness.results.tables import Cell, Row, Section
 
 
 def show(records: Iterable[Record], *, intervals: bool, width: int | None) -> None:
@@ -36,24 +34,12 @@ def show(records: Iterable[Record], *, intervals: bool, width: int | None) -> No
     width
         Width of the terminal in characters; None for no limit.
     """
-    from harness.results.tables import legend, sections
-
-    tables = sections(records)
-    dropped = [column for section in tables for column in _print(section, intervals, width)]
-    if dropped:
-        click.echo(f"not shown on this narrow terminal: {dropped[0]} (see --json)")
-    for line in legend(tables, intervals=intervals):
-        click.echo(line)
-    if tables:
-        click.echo()
+    formats.show(tables.report(tables.sections(records), intervals=intervals), width)
 
 
 def text(records: Iterable[Record], *, intervals: bool) -> str:
     """Return what `show` prints, without a limit of the width."""
-    buffer = io.StringIO()
-    with contextlib.redirect_stdout(buffer):
-        show(records, intervals=intervals, width=None)
-    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
+    return formats.plain_text(tables.report(tables.sections(records), intervals=intervals))
 
 
 def show_other_scenarios(records: Sequence[Record], *, intervals: bool, width: int | None) -> None:
@@ -73,74 +59,19 @@ def show_other_scenarios(records: Sequence[Record], *, intervals: bool, width: i
 
 def show_seconds(records: Iterable[Record], *, width: int | None) -> None:
     """Print how long the metrics of each task took under each mitigator."""
-    times: dict[str, dict[str, dict[tuple[str, str, str], float]]] = {}
+    by_model: dict[str, list[Record]] = {}
     for record in records:
-        of_task = times.setdefault(record.model.name, {}).setdefault(record.task.name, {})
+        by_model.setdefault(record.model.name, []).append(record)
+    for model, of_model in by_model.items():
+        mitigators = dict.fromkeys(record.mitigator.label for record in of_model)
         # The scores of one metric share its time.
-        of_task[record.mitigator.label, record.scenario, record.metric] = record.seconds
-    for model, tasks in times.items():
-        mitigators = list(dict.fromkeys(key[0] for of_task in tasks.values() for key in of_task))
-        rows = [
-            [
-                task,
-                *(
-                    sum(value for key, value in of_task.items() if key[0] == mitigator)
-                    for mitigator in mitigators
-                ),
-            ]
-            for task, of_task in tasks.items()
-        ]
-        columns = ["task", *mitigators]
+        once = {(r.task.name, r.mitigator.label, r.scenario, r.metric): r for r in of_model}
+        rows: dict[str, dict[str, Any]] = {}
+        for (task, label, *_), record in once.items():
+            row = rows.setdefault(task, {"task": task} | dict.fromkeys(mitigators, 0.0))
+            row[label] += record.seconds
         title = f"{model}: seconds of the metrics"
-        output.print_table(columns, rows, title=title, repeat=1, width=width)
-
-
-def _print(section: Section, intervals: bool, width: int | None) -> list[str]:
-    """Print a section, and return the columns that are dropped.
-
-    If it is too wide, mitigators become rows, or else the table is split.
-    """
-    rows = [*section.rows, *([section.mean] if section.mean else [])]
-    columns = [_aligned(cells, intervals) for cells in _by_column(section, rows)]
-    names = ["task", "score", "ideal", *section.columns]
-    lines = [
-        [row.task, row.score, row.ideal, *(column[i] for column in columns)]
-        for i, row in enumerate(rows)
-    ]
-    if not output.fits(names, lines, width):
-        tasks = [f"{row.task}\n{row.score or 'lower is better'}\nideal {row.ideal}" for row in rows]
-        by_task = [_aligned(row.cells, intervals) for row in rows]
-        turned = [[name, *(task[i] for task in by_task)] for i, name in enumerate(section.columns)]
-        if output.fits(["mitigator", *tasks], turned, width):
-            names, lines = ["mitigator", *tasks], turned
-    return output.print_table(
-        names, lines, title=section.title, drop=("score",), repeat=1, width=width
-    )
-
-
-def _by_column(section: Section, rows: Sequence[Row]) -> list[list[Cell | None]]:
-    return [[row.cells[i] for row in rows] for i in range(len(section.columns))]
-
-
-def _aligned(cells: Sequence[Cell | None], intervals: bool) -> list[Text]:
-    """Return the texts of a column, with the decimal points, stars and changes below each other."""
-    from rich.text import Text
-
-    from harness.results import tables
-
-    numbers = [tables.number(cell) for cell in cells]
-    marks = [tables.marks(cell) for cell in cells]
-    extras = [tables.beside(cell, intervals=intervals) for cell in cells]
-    best = [tables.BEST if cell and cell.is_best else "" for cell in cells]
-    widths = [max(map(len, texts), default=0) for texts in (best, numbers, marks, extras)]
-    texts = []
-    for i, mark in enumerate(best):
-        value = f"{mark:>{widths[0]}}{numbers[i]:>{widths[1]}}{marks[i]:<{widths[2]}}"
-        text = Text(value, style="bold" if mark else "")
-        if widths[3]:
-            text.append(f" {extras[i]:>{widths[3]}}", style="not bold dim")
-        texts.append(text)
-    return texts
+        formats.show(Report("", [Table.of(title, list(rows.values()), repeat=1)]), width)
 
 
 # What metrics keep beside their scores: finds tables and figures, and prints tables.
@@ -152,14 +83,12 @@ def show_attached(tables: Iterable[tuple[Record, str, Sequence[Mapping[str, Any]
     """Print tables, each with what it belongs to; return how many there are."""
     n = 0
     for n, (record, name, rows) in enumerate(tables, start=1):  # noqa: B007  # n is returned
-        columns = list(rows[0]) if rows else []
-        cells = [[row[column] for column in columns] for row in rows]
-        free_text = [column for column in columns if any(isinstance(r[column], str) for r in rows)]
+        free_text = {name for row in rows for name in row if isinstance(row[name], str)}
         title = (
             f"{record.model.name}, {record.mitigator.label}, {record.task.name} "
             f"({record.scenario}), {record.score}: {name}"
         )
-        output.table(columns, cells, title=title, shorten=free_text)
+        output.lines(rows, title=title, shorten=list(free_text))
     return n
 
 
@@ -279,20 +208,18 @@ def _value(cell: str) -> Any:
 
 def show_averages(rows: Sequence[Average]) -> None:
     """Print the averages, and how the scores agree if there are several."""
-    output.table(
-        ["model", "mitigator", "score", "tasks", "mean", "mean |value|"],
-        [
-            [
-                row.model,
-                row.mitigator,
-                _name((row.metric, row.score, row.scenario)),
-                f"{row.tasks - len(row.missing)} of {row.tasks}",
-                row.mean,
-                row.mean_absolute,
-            ]
-            for row in rows
-        ],
-    )
+    lines = [
+        {
+            "model": row.model,
+            "mitigator": row.mitigator,
+            "score": _name((row.metric, row.score, row.scenario)),
+            "tasks": f"{row.tasks - len(row.missing)} of {row.tasks}",
+            "mean": row.mean,
+            "mean |value|": row.mean_absolute,
+        }
+        for row in rows
+    ]
+    output.lines(lines)
     for row in rows:
         if row.missing:
             click.echo(f"{row.model}, {row.mitigator}: no value of {', '.join(row.missing)}")
@@ -344,17 +271,19 @@ def show_comparison(
     width
         Width of the terminal in characters; None for no limit.
     """
-    from harness.results.tables import MEASURES
-
     columns = ["task", "score", "ideal", *names, "difference", "nearer"]
-    for measures in MEASURES:
-        pairs = [pair for pair in comparison.pairs if pair.a.task.measures == measures]
-        if pairs:
-            rows = [_row(pair, names, measures) for pair in pairs]
-            title = f"{context}: {measures}"
-            output.print_table(
-                columns, rows, title=title, drop=("nearer", "score"), repeat=1, width=width
-            )
+    parts = [
+        Table(
+            f"{context}: {measures}",
+            columns,
+            [_row(pair, names, measures) for pair in pairs],
+            drop=("nearer", "score"),
+            repeat=1,
+        )
+        for measures in tables.MEASURES
+        if (pairs := [pair for pair in comparison.pairs if pair.a.task.measures == measures])
+    ]
+    formats.show(Report("", parts), width)
     if any(pair.interval for pair in comparison.pairs):
         click.echo("[low, high]: 95% interval of the difference over the items of the task")
     for mean in comparison.means:
@@ -454,17 +383,14 @@ def of_file(out: Path | None) -> str:
 
 def written(records: Records, kind: str, *, intervals: bool) -> bytes:
     """Return records in a format, as the content of a file."""
-    from harness.results import tables
-    from harness.results.tables import sections
-
     if kind == "parquet":
         buffer = io.BytesIO()
         records.to_polars().write_parquet(buffer)
         return buffer.getvalue()
-    texts: dict[str, Callable[[], str]] = {
-        "table": lambda: text(records, intervals=intervals),
-        "csv": lambda: tables.comma_separated(records.rows()),
-        "latex": lambda: tables.latex(sections(records), intervals=intervals),
-        "markdown": lambda: tables.markdown(sections(records), intervals=intervals),
-    }
-    return texts[kind]().encode()
+    if kind == "csv":
+        return formats.comma_separated(records.rows()).encode()
+    if kind == "table":
+        return text(records, intervals=intervals).encode()
+    write = {"latex": formats.latex, "markdown": formats.markdown}[kind]
+    report = tables.report(tables.sections(records), intervals=intervals, best=formats.BOLD)
+    return write(report).encode()

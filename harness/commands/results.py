@@ -284,17 +284,7 @@ def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
             )
     output.table(
         ["over", "tasks of A", "tasks of B", "points", "Spearman", "95% interval", "Pearson"],
-        [
-            [
-                part.over,
-                *part.tasks,
-                len(part.points),
-                part.spearman,
-                _interval(part),
-                part.pearson,
-            ]
-            for part in whole
-        ],
+        [[p.over, *p.tasks, len(p.points), p.spearman, _interval(p), p.pearson] for p in whole],
         title=f"{a} (A) and {b} (B)",
     )
     _show_tasks(found.by_task, a)
@@ -315,24 +305,16 @@ def _show_tasks(by_task: Mapping[str, Mapping[str, Correlation]], a: str) -> Non
     """Print the correlation of each task of B with the mean of A, over models and mitigators."""
     if not by_task:
         return
-    kinds = list(dict.fromkeys(kind for of in by_task.values() for kind in of))
-    output.table(
-        ["task of B", *(name for kind in kinds for name in (f"over {kind}", f"95% ({kind})"))],
-        [
-            [
-                task,
-                *(
-                    cell
-                    for kind in kinds
-                    for cell in (
-                        (of[kind].spearman, _interval(of[kind])) if kind in of else (None, "")
-                    )
-                ),
-            ]
-            for task, of in by_task.items()
-        ],
-        title=f"Spearman's correlation of single tasks with the mean of {a}",
-    )
+    kinds = dict.fromkeys(kind for of in by_task.values() for kind in of)
+    rows = []
+    for task, of in by_task.items():
+        row: dict[str, Any] = {"task of B": task}
+        for kind in kinds:
+            part = of.get(kind)
+            row[f"over {kind}"] = part.spearman if part else None
+            row[f"95% ({kind})"] = _interval(part) if part else ""
+        rows.append(row)
+    output.lines(rows, title=f"Spearman's correlation of single tasks with the mean of {a}")
 
 
 def _interval(part: Correlation) -> str:
@@ -378,7 +360,7 @@ def verify(paths: tuple[Path, ...], as_json: bool) -> int:
         output.as_json({"files": len(checked), "records": records, "problems": rows})
     else:
         if rows:
-            output.table(COLUMNS, [list(row.values()) for row in rows], shorten=("problem",))
+            output.lines(rows, shorten=("problem",))
         facts = f"{output.counted(len(checked), 'file')}, {output.counted(records, 'record')}"
         click.echo(f"{facts}, {output.counted(len(rows), 'problem')}")
         if rows:
@@ -443,11 +425,11 @@ def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, type[Line]]]:
 
 
 def _leftovers(paths: Iterable[Path]) -> Iterator[Path]:
-    from harness import user_files
+    from harness import folders
     from harness.results import jsonl
 
     for path in paths:
-        if user_files.is_folder(path):
+        if folders.is_folder(path):
             yield from jsonl.temporary_files(path)
 
 
@@ -517,11 +499,7 @@ def items_command(
         parts = zip(rows, pairs, strict=True)
         output.as_json([row | {"column": column, "items": part.rows()} for row, part in parts])
         return
-    output.table(
-        list(rows[0]),
-        [list(row.values()) for row in rows],
-        title=f"{column} of the items: {a} and {b}",
-    )
+    output.lines(rows, title=f"{column} of the items: {a} and {b}")
 
 
 def _write(out: Path, parts: list[Items], a: str, b: str) -> None:
@@ -606,7 +584,7 @@ def figures_command(
     if as_json:
         output.as_json(rows)
     elif rows:
-        output.table(list(rows[0]), [list(row.values()) for row in rows])
+        output.lines(rows)
     else:
         click.echo("no figures lie beside these scores")
     notices(records)

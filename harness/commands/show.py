@@ -184,7 +184,7 @@ def _metric(registry: Registry, name: str) -> dict[str, Any]:
 
 def _task(registry: Registry, name: str) -> dict[str, Any]:
     from harness.errors import Unavailable
-    from harness.registry import files
+    from harness.registry import discovery
     from harness.registry.registry import with_concepts_beside
     from harness.task import validity, yaml_files
     from harness.task.schema import TaskFile
@@ -193,7 +193,7 @@ def _task(registry: Registry, name: str) -> dict[str, Any]:
     if not is_file and name not in registry.task_files.owners:
         raise _unknown_task(registry, name)
     if is_file:
-        document = yaml_files.documents(files.load(Path(name)))[0]
+        document = yaml_files.documents(discovery.load_file(Path(name)))[0]
     else:
         document = registry.task_files.find(name)
     file = document.validate(TaskFile)
@@ -255,11 +255,11 @@ def _concept(registry: Registry, name: str) -> dict[str, Any]:
 
 def _study(registry: Registry, name: str) -> dict[str, Any]:
     from harness.errors import Unavailable
-    from harness.registry import files
+    from harness.registry import discovery
     from harness.study.running import resolved
     from harness.study.study_file import StudyFile
 
-    document = files.find(registry.study_files, name)
+    document = discovery.find_file(registry.study_files, name)
     parts = {"sets", "tables", "templates", "inputs", "scenarios"}
     file = document.validate(StudyFile)
     facts = file.model_dump(exclude=parts, exclude_defaults=True)

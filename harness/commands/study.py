@@ -133,14 +133,14 @@ def _code(summaries: Sequence[Summary]) -> int:
 
 def _read(study: str, results: Path, notices: list[str]) -> list[StudyRecord]:
     """Return the records of a study, by its name or by the path of its records."""
-    from harness import folders, user_files
+    from harness import folders
     from harness.errors import InvalidFile, UsageError, suggestion
     from harness.results import jsonl
     from harness.results.folder import STUDY
     from harness.study.study_record import StudyRecord
 
     path = Path(study)
-    is_path = path.suffix == ".jsonl" or user_files.exists(path)
+    is_path = path.suffix == ".jsonl" or folders.exists(path)
     if not is_path:
         path = results / f"{folders.safe_name(study)}{STUDY}"
         if not path.exists():
@@ -149,8 +149,8 @@ def _read(study: str, results: Path, notices: list[str]) -> list[StudyRecord]:
                 f"no records of study '{study}' in '{results}'{suggestion(study, known)}; "
                 "'harness study run' makes them"
             )
-    if not user_files.is_file(path):
-        problem = "is a folder" if user_files.is_folder(path) else "no such file or folder"
+    if not folders.is_file(path):
+        problem = "is a folder" if folders.is_folder(path) else "no such file or folder"
         raise InvalidFile(f"{problem}; records of a study are a file '*{STUDY}'", path=path)
     records = list(jsonl.read(path, StudyRecord, notices))
     if not records and notices:

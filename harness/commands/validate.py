@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness import folders
 from harness.commands import arguments
 
 if TYPE_CHECKING:
@@ -77,11 +78,11 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
     from harness.commands.output import counted
     from harness.concept import Concept
     from harness.registry import trust
-    from harness.registry.files import kind_of, load
+    from harness.registry.discovery import kind_of, load_file
     from harness.run.settings import RunFile, asked_in_file
     from harness.task import lint, yaml_files
 
-    document = load(path)
+    document = load_file(path)
     kind = kind_of(document)
     if kind == "concept":
         concept = document.validate(Concept)
@@ -128,13 +129,13 @@ def _study(registry: Registry, document: Document) -> str:
 def _asked(registry: Registry, path: Path) -> list[str]:
     """Return what a valid file would run, read outside of its folder, or contact."""
     from harness.registry import trust
-    from harness.registry.files import kind_of, load
+    from harness.registry.discovery import kind_of, load_file
     from harness.run.settings import asked_in_file
     from harness.study import study
     from harness.study.study_file import StudyFile
     from harness.task import yaml_files
 
-    document = load(path)
+    document = load_file(path)
     kind = kind_of(document)
     if kind == "run":
         gates = [asked_in_file(document, registry)]
@@ -154,7 +155,7 @@ def _asked(registry: Registry, path: Path) -> list[str]:
 def _benchmark(registry: Registry, document: Document) -> str:
     from harness.commands.output import counted
     from harness.registry import discovery
-    from harness.registry.files import SUBFOLDERS
+    from harness.registry.discovery import SUBFOLDERS
     from harness.registry.registry import Registry
     from harness.run.tasks import check_benchmark, list_tasks
 
@@ -205,15 +206,14 @@ def _run(registry: Registry, task: Task, path: Path, debug: bool) -> int:
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
-    from harness import user_files
     from harness.errors import InvalidFile, unreadable
-    from harness.registry.files import files
+    from harness.registry.discovery import files_of
 
     for path in paths:
-        if not user_files.exists(path):
+        if not folders.exists(path):
             raise unreadable(path)
-        if user_files.is_folder(path):
-            inside = {file for kind in KINDS for file in files(path, kind)}
+        if folders.is_folder(path):
+            inside = {file for kind in KINDS for file in files_of(path, kind)}
             if not inside:
                 raise InvalidFile(
                     "no task, concept, study or benchmark files in this folder", path=path

@@ -3,6 +3,7 @@
 ====================  ==============================================================
 `adapters`            an object with `encode(texts)`, or a function, as an embedder
 `identity`            what identifies an object: hashes of its state and of its code
+`quantized`           an encoder whose vectors have less precision
 `engine`              what an engine is, and its report
 `batches`             encodes texts in batches within a token budget, longest first
 `admission`           whether a model's vectors may be stored: alone and in a batch, and over time

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-import tempfile
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +15,6 @@ from harness.embedder import ModelInfo, Role
 from harness.encode import identity
 from harness.encode.identity import UNNAMED
 from harness.errors import ModelError, one_line
-from harness.folders import Place
 
 
 class ObjectEmbedder:
@@ -126,13 +122,3 @@ def name_of(model: Any) -> str:
         return stated.strip()
     name = getattr(model, "__name__", None) or type(model).__name__
     return re.sub(r"[^\w.-]", "", str(name))
-
-
-@contextlib.contextmanager
-def store_folder(info: ModelInfo, folder: Place) -> Iterator[Place]:
-    """Yield the folder of stores: `folder`, or a temporary one for an unnamed object."""
-    if not info.fingerprint.startswith(UNNAMED):
-        yield folder
-        return
-    with tempfile.TemporaryDirectory(prefix="harness-") as temporary:
-        yield Path(temporary)

@@ -7,193 +7,100 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
-import mmap
+import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeGuard
 
-import numpy as np
-
-from harness import folders
-from harness.arrays import Vectors
+from harness.arrays import Vectors, all_threads
 from harness.embedder import Embedder, ModelInfo, Role, Vocabulary, vocabulary_of
 from harness.encode import roles
 from harness.encode.batches import without_vector
 from harness.encode.engine import Engine
+from harness.encode.identity import UNNAMED
 from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError
 from harness.folders import Place
-from harness.parallel import OnlyInMain, all_threads
 from harness.progress import Progress
 from harness.store import pruning
 from harness.store.store import Store
 
-# The vocabulary of a word embedder for other processes, which map one file of its vectors.
-#
-# Vectors that are mapped from a file already stay there. Others are written to a file once.
+MANY_SEGMENTS = 32
+"""Segments of a hosted model above which they are merged."""
 
 
-@dataclass(frozen=True)
-class MappedVocabulary:
-    """Words, and where their vectors are.
-
-    Parameters
-    ----------
-    words
-        The file of the n words.
-    path, offset
-        The file of the vectors, and the byte at which they begin.
-    dtype, shape, order
-        How they are stored: type, (n, d), and C for row by row or F for column by column.
-    """
-
-    words: Path
-    path: Path
-    offset: int
-    dtype: str
-    shape: tuple[int, ...]
-    order: Literal["C", "F"]
-
-    def open(self) -> Vocabulary:
-        """Return the vocabulary; its vectors are read from their file when they are needed.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be opened here.
-        """
-        vectors: Vectors = np.memmap(
-            self.path, self.dtype, "r", self.offset, self.shape, order=self.order
-        )
-
-        def rows(start: int, stop: int) -> Vectors:
-            return np.array(vectors[start:stop], dtype=np.float32, order="C")
-
-        return Vocabulary(json.loads(self.words.read_text(encoding="ascii")), rows)
+@contextlib.contextmanager
+def store_folder(info: ModelInfo, folder: Place) -> Iterator[Place]:
+    """Yield the folder of stores: `folder`, or a temporary one for an unnamed object."""
+    if not info.fingerprint.startswith(UNNAMED):
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="harness-") as temporary:
+        yield Path(temporary)
 
 
-def mapped(embedder: Embedder, folder: Path) -> MappedVocabulary | None:
-    """Return the vocabulary of a word embedder for other processes; None if it cannot be sent.
+def store_of(embedder: Embedder, folder: Place) -> Store:
+    """Return the store of an embedder in the folder of all stores."""
+    is_text = embedder.info.kind == "text"
+    return Store(
+        folder,
+        embedder.info.fingerprint,
+        without_vector=functools.partial(without_vector, embedder) if is_text else None,
+    )
+
+
+class StoredEmbedder:
+    """An embedder that reads from the store; itself an embedder.
 
     Parameters
     ----------
     embedder
         The embedder.
-    folder
-        Where the words are written to, and vectors that are not mapped from a file already.
-
-    Raises
-    ------
-    NotApplicable
-        If it has no vocabulary.
-    OSError
-        If they cannot be written.
-    """
-    vocabulary = vocabulary_of(embedder)
-    if type(vocabulary) is not Vocabulary:
-        return None  # it may have more than words and vectors
-    words = folder / "words.json"
-    words.write_text(json.dumps(list(vocabulary.words)), encoding="ascii")
-    vectors = getattr(embedder, "vectors", None)
-    if _is_whole_map(vectors) and len(vectors) == len(vocabulary):
-        order: Literal["C", "F"] = "C" if vectors.flags.c_contiguous else "F"
-        path = Path(vectors.filename or "")
-        return MappedVocabulary(
-            words, path, vectors.offset, vectors.dtype.str, vectors.shape, order
-        )
-    path, d = folder / "vectors", 0
-    with path.open("wb") as file:
-        for _, block in vocabulary.blocks():
-            d = block.shape[1]
-            file.write(np.ascontiguousarray(block, dtype="<f4").data)
-    return MappedVocabulary(words, path, 0, "<f4", (len(vocabulary), d), "C")
-
-
-def _is_whole_map(vectors: object) -> TypeGuard[np.memmap[Any, Any]]:
-    """Return whether vectors are all that is mapped of a file that other processes can open."""
-    return (
-        isinstance(vectors, np.memmap)
-        and isinstance(vectors.base, mmap.mmap)  # a part of a map has the map as its base
-        and vectors.filename is not None  # a temporary file has no name
-        and Path(vectors.filename).is_file()
-    )
-
-
-# The vectors of a model as the store has them, without the model; itself an embedder.
-#
-# It is what other processes get of a model. What needs the model itself is for the main process.
-
-
-class StoredVectors:
-    """The vectors of a model in its store.
-
-    Parameters
-    ----------
-    info
-        Facts about the model.
+    name
+        The name that the embedder was made from; None if it was given as an object.
+    engine
+        Where encoding runs.
     store
-        Where its vectors are.
-    failed
-        Keys of texts that could not be encoded.
-    words
-        Its vocabulary; None if it has none, or if that cannot be sent.
+        Where vectors are read and written.
+    progress
+        Where progress is reported.
 
     Attributes
     ----------
-    asked_for_model
-        Whether something was asked for that needs the model, and OnlyInMain was raised.
+    failed
+        Keys of texts that could not be encoded.
+    encoded
+        Number of texts that were encoded so far.
+    seconds
+        Time that encoding took so far.
+    notices
+        One line for each reason why texts could not be encoded.
     """
 
     def __init__(
         self,
-        info: ModelInfo,
+        embedder: Embedder,
+        name: str | None,
+        engine: Engine,
         store: Store,
-        *,
-        failed: Iterable[str] = (),
-        words: MappedVocabulary | None = None,
+        progress: Progress,
     ) -> None:
-        self._info, self.store = info, store
-        self.failed = set(failed)
-        self.words = words
-        self.asked_for_model = False
+        self.embedder, self.name = embedder, name
+        self.engine, self.store, self.progress = engine, store, progress
+        self.failed: set[str] = set()
+        self.encoded, self.seconds = 0, 0.0
+        self.notices: list[str] = []
         self._role: Role = roles.PLAIN
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is sent: where the store is, and not what is open of it."""
-        knows = None if self.info.kind == "word" else dict(self.store.nan_is_right)
-        folder = folders.absolute(self.store.folder.parent)
-        return self.__dict__ | {"store": (folder, self.store.fingerprint, knows)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Open the store anew."""
-        folder, fingerprint, knows = state["store"]
-        without_vector = None if knows is None else functools.partial(_known, knows)
-        store = Store(folder, fingerprint, without_vector=without_vector)
-        self.__dict__.update(state, store=store)
+        self._truncated: dict[str, bool] = {}
 
     @property
     def info(self) -> ModelInfo:
-        """Facts about the model."""
-        return self._info
+        """The embedder's own info."""
+        return self.embedder.info
 
-    @cached_property
+    @property
     def vocabulary(self) -> Vocabulary:
-        """The model's vocabulary, always the same object.
-
-        Raises
-        ------
-        OnlyInMain
-            If it was not sent.
-        """
-        if self.words is None:
-            raise self._only_in_main("the vocabulary was not sent")
-        try:
-            return self.words.open()
-        except OSError as error:  # on another machine
-            raise self._only_in_main(str(error)) from None
+        """The embedder's own vocabulary: its vectors are available without the store."""
+        return vocabulary_of(self.embedder)
 
     @contextlib.contextmanager
     def reading(self, role: Role) -> Iterator[None]:
@@ -206,21 +113,6 @@ class StoredVectors:
             yield
         finally:
             self._role = before
-
-    def ensure(self, keys: Sequence[str]) -> None:
-        """Check that the store has the texts of those `keys` that have not failed.
-
-        Raises
-        ------
-        OnlyInMain
-            If it has not.
-        """
-        missing = self.store.missing(keys)
-        if not self.failed.issuperset(missing):
-            self.store.refresh()  # another process may have encoded them meanwhile
-            missing = self.store.missing(keys)
-        if not self.failed.issuperset(missing):
-            raise self._only_in_main(f"{len(missing)} texts are not in the store")
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return the (n, d) vectors of `texts`.
@@ -239,82 +131,6 @@ class StoredVectors:
         raise HarnessError(
             f"{len(failed)} of its texts could not be encoded; the first is {failed[0][:60]!r}"
         )
-
-    def _only_in_main(self, reason: str) -> OnlyInMain:
-        self.asked_for_model = True
-        return OnlyInMain(reason)
-
-
-def _known(answers: Mapping[str, bool], texts: Sequence[str]) -> list[bool]:
-    """Return whether the model has no vector for each text, as the main process knows it."""
-    if not answers.keys() >= set(texts):
-        raise OnlyInMain("only the model knows whether it has no vector for a text")
-    return [answers[text] for text in texts]
-
-
-MANY_SEGMENTS = 32
-
-
-def store_of(embedder: Embedder, folder: Place) -> Store:
-    """Return the store of an embedder in the folder of all stores."""
-    is_text = embedder.info.kind == "text"
-    return Store(
-        folder,
-        embedder.info.fingerprint,
-        without_vector=functools.partial(without_vector, embedder) if is_text else None,
-    )
-
-
-class StoredEmbedder(StoredVectors):
-    """An embedder that reads from the store; itself an embedder.
-
-    Parameters
-    ----------
-    embedder
-        The embedder.
-    name
-        The name that the embedder was made from; None if it was given as an object.
-    engine
-        Where encoding runs.
-    store
-        Where vectors are read and written.
-    progress
-        Where progress is reported.
-
-    Attributes
-    ----------
-    encoded
-        Number of texts that were encoded so far.
-    seconds
-        Time that encoding took so far.
-    notices
-        One line for each reason why texts could not be encoded.
-    """
-
-    def __init__(
-        self,
-        embedder: Embedder,
-        name: str | None,
-        engine: Engine,
-        store: Store,
-        progress: Progress,
-    ) -> None:
-        super().__init__(embedder.info, store)
-        self.embedder, self.name = embedder, name
-        self.engine, self.progress = engine, progress
-        self.encoded, self.seconds = 0, 0.0
-        self.notices: list[str] = []
-        self._truncated: dict[str, bool] = {}
-
-    @property
-    def info(self) -> ModelInfo:
-        """The embedder's own info."""
-        return self.embedder.info
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The embedder's own vocabulary: its vectors are available without the store."""
-        return vocabulary_of(self.embedder)
 
     def ensure(self, keys: Sequence[str]) -> None:
         """Encode the texts of those `keys` that are not in the store and have not failed yet.

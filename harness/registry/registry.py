@@ -1,7 +1,9 @@
-"""Looks up models, mitigators, metrics, tasks and concepts by name.
+"""From a name to its object: models, mitigators, metrics, engines, tasks and concepts.
 
-Names map to specs, and specs to import paths, which are imported only when they are used. If two
-plugins claim one name, only who uses that name gets an error, which names both.
+A name is parsed (`harness.names`), its spec looked up and loaded (`discovery`), its options are
+converted by the signature of what was loaded, and the object is created. Names map to specs, and
+specs to import paths, which are imported only when they are used. If two plugins claim one name,
+only who uses that name gets an error, which names both.
 """
 
 from __future__ import annotations
@@ -9,29 +11,40 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from harness import names, options, user_files
+from harness import folders, names
 from harness.concept import Concept
-from harness.errors import PLUGIN_ERRORS, HarnessError, InvalidFile, UsageError, one_line
-from harness.registry import discovery, files
-from harness.registry.files import SUBFOLDERS, Catalogue, TaskFolders
-from harness.registry.models import Models
+from harness.embedder import Embedder, ModelInfo, renamed
+from harness.errors import (
+    PLUGIN_ERRORS,
+    HarnessError,
+    InvalidFile,
+    InvalidOption,
+    ModelError,
+    UnknownName,
+    UsageError,
+    one_line,
+    unreadable,
+)
+from harness.registry import discovery, trust
+from harness.registry.discovery import SUBFOLDERS, Catalogue, TaskFolders
 from harness.specs import (
     AdapterSpec,
     EmbedderSpec,
     EngineSpec,
     MetricSpec,
     MitigatorSpec,
+    Spec,
     TableSpec,
 )
 from harness.task import yaml_files
 from harness.task.data_files import DataFiles
 
 if TYPE_CHECKING:
-    from harness.embedder import Embedder
     from harness.encode.engine import Engine
     from harness.metrics import Metric
     from harness.mitigator import Mitigator
@@ -75,7 +88,7 @@ class Registry:
         self.own_metrics: dict[str, Metric] = {}
         self._trusted = tuple(trust)
         for path in self._trusted:
-            user_files.check(path)
+            folders.check(path)
 
     @functools.cached_property
     def embedders(self) -> Catalogue[EmbedderSpec]:
@@ -151,13 +164,13 @@ class Registry:
 
     def trusts(self, path: Path) -> bool:
         """Return whether a file is of an installed plugin, or one that the user trusts."""
-        is_named = any(user_files.is_inside(path, place) for place in self._trusted)
+        is_named = any(folders.is_inside(path, place) for place in self._trusted)
         return is_named or self.is_installed(path)
 
     def is_installed(self, path: Path) -> bool:
         """Return whether a file is in a folder of an installed plugin."""
-        folders = self.plugins.results("harness_task_folders")
-        return any(user_files.is_inside(path, Path(folder)) for _, folder in folders)
+        installed = self.plugins.results("harness_task_folders")
+        return any(folders.is_inside(path, Path(folder)) for _, folder in installed)
 
     @property
     def notices(self) -> list[str]:
@@ -214,10 +227,10 @@ class Registry:
         what = f"engine '{parsed.name}'"
         target = self.load(self.engines.find(parsed.name), what)
         of_run = {"devices", "timeout"}  # these are options of the run
-        known = options.parameters(target).keys() - of_run
-        arguments = options.convert(target, parsed.options, what=what, known=known)
+        known = names.parameters_of(target).keys() - of_run
+        arguments = names.convert_options(target, parsed.options, what=what, known=known)
         if timeout is not None:
-            if "timeout" not in options.parameters(target):
+            if "timeout" not in names.parameters_of(target):
                 raise UsageError(
                     f"{what} cannot end a batch that takes too long; use engine 'devices' or 'ray'"
                 )
@@ -262,7 +275,7 @@ class Registry:
 
     def task_file(self, path: Path) -> Task:
         """Return the task that a file describes, resolved; of several the first."""
-        return self.resolve(yaml_files.documents(files.load(path))[0])
+        return self.resolve(yaml_files.documents(discovery.load_file(path))[0])
 
     def resolve(self, document: yaml_files.Document, *, limit: int | None = None) -> Task:
         """Return the task that a parsed file describes, with its data read.
@@ -276,8 +289,6 @@ class Registry:
 
     def check_task(self, document: yaml_files.Document) -> None:
         """Raise InvalidFile if a valid task asks for what a file of somebody else may not."""
-        from harness.registry import trust
-
         if not self.is_installed(document.path):
             try:
                 gate = trust.of_task(document, self)
@@ -285,7 +296,7 @@ class Registry:
                 return
             gate.check()
 
-    load = staticmethod(files.load_target)
+    load = staticmethod(discovery.load_target)
 
     def _specs(self, hook: str, kind: str) -> Catalogue[Any]:
         catalogue: Catalogue[Any] = Catalogue(kind)
@@ -300,13 +311,13 @@ class Registry:
         self.name_errors += map(str, catalogue.clashes.values())
         return catalogue
 
-    def _stage(self, stage: names.NameWithOptions) -> Mitigator:
+    def _stage(self, stage: names.Name) -> Mitigator:
         from harness.mitigator import Mitigator, check_needs
 
         what = f"mitigator '{stage.name}'"
         target = self.load(self.mitigators.find(stage.name, names.NONE), what)
-        arguments = options.convert(target, stage.options, what=what)
-        options.check_required(target, arguments, what=what)
+        arguments = names.convert_options(target, stage.options, what=what)
+        names.check_required(target, arguments, what=what)
         try:
             mitigator = target(**arguments)
         except HarnessError:
@@ -318,6 +329,234 @@ class Registry:
         check_needs(mitigator, what)
         mitigator.check_options()
         return mitigator
+
+
+# What a model name means. It is tried in this order:
+#
+# 1. a registered model, by its name or by an alias on its card;
+# 2. `provider:reference`;
+# 3. a folder, a file or an id of a hub without a provider, if a provider recognises it.
+
+
+_OWN = {"reference", "card", "device", names.LABEL}
+"""Parameters of an embedder that are not its options."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """What a model name means.
+
+    Parameters
+    ----------
+    spec
+        The registered model, or the provider.
+    reference
+        What the provider is asked for; None for a registered model.
+    options
+        Options as the user typed them.
+    chosen
+        The label that the user chose with the option `name`; None for the derived one.
+    precision
+        The precision that the user chose with the option `quantize`; None for the model's own.
+    """
+
+    spec: EmbedderSpec
+    reference: str | None
+    options: Mapping[str, str]
+    chosen: str | None
+    precision: str | None
+
+
+class Models:
+    """The models and providers of a registry.
+
+    Parameters
+    ----------
+    specs
+        Models and providers by name.
+    load
+        Imports the object of a spec; the second argument is what messages call it.
+    """
+
+    def __init__(
+        self, specs: Catalogue[EmbedderSpec], load: Callable[[Spec, str], Callable[..., Any]]
+    ) -> None:
+        self.specs, self._load = specs, load
+
+    def find(self, name: str) -> Model:
+        """Return what a name means.
+
+        Raises
+        ------
+        UnknownName, InvalidOption, UsageError
+            If it means no model.
+        NameClash
+            If two plugins claim it.
+        """
+        parsed = names.model(name)
+        typed = dict(parsed.options)
+        chosen, precision = typed.pop(names.LABEL, None), typed.pop(names.QUANTIZE, None)
+        if parsed.name in self.specs.clashes:
+            raise self.specs.clashes[parsed.name]
+        spec, reference = self.specs.get(parsed.name), parsed.reference
+        if reference is None and spec is None:
+            reference = parsed.name
+            spec = self._aliases.get(reference) or self._recognised(reference)
+        elif spec is None:
+            providers = [n for n, s in self.specs.items() if s.provider]
+            raise UnknownName("model provider", parsed.name, providers)
+        elif reference is None and spec.provider:
+            raise InvalidOption(f"'{name}' is a provider: name a model as '{spec.name}:REFERENCE'")
+        elif reference is not None and not spec.provider:
+            raise InvalidOption(f"'{spec.name}' is a model, not a provider: write just its name")
+        elif reference is not None and self._recognises(spec, reference):
+            spec = self._aliases.get(reference, spec)
+        model = Model(spec, reference if spec.provider else None, typed, chosen, precision)
+        self._check(model)
+        return model
+
+    def embedder(self, name: str, *, device: str | None = None) -> Embedder:
+        """Return the embedder of a name; see `Registry.embedder`."""
+        model = self.find(name)
+        spec, target = model.spec, self._target(model)
+        parameters, chosen = names.parameters_of(target), self._options(model, target)
+        label = self._label(model, target, chosen)
+        arguments = dict(spec.options) | chosen
+        if "device" in parameters and device is not None:
+            arguments["device"] = device
+        if "card" in parameters and spec.card is not None:
+            arguments.setdefault("card", spec.card)
+        if names.LABEL in parameters:
+            arguments[names.LABEL] = label
+        first = list(parameters)[: model.reference is not None]  # it gets the reference
+        names.check_required(target, [*arguments, *first], what=f"model '{spec.name}'")
+        try:
+            embedder = target(*([] if model.reference is None else [model.reference]), **arguments)
+            is_embedder = isinstance(embedder.info, ModelInfo) and callable(embedder.encode)
+        except HarnessError:
+            raise
+        except PLUGIN_ERRORS as error:
+            raise ModelError(f"model '{name}' cannot be created ({one_line(error)})") from error
+        if not is_embedder:
+            raise ModelError(f"model '{name}' is no embedder: its info is no harness.ModelInfo")
+        if model.precision is not None:
+            from harness.encode.quantized import Quantized
+
+            embedder = Quantized(embedder, model.precision)
+        return renamed(cast("Embedder", embedder), label)
+
+    def alias(self, name: str) -> EmbedderSpec | None:
+        """Return the registered model that has an alias."""
+        return self._aliases.get(name)
+
+    @property
+    def recognising(self) -> list[EmbedderSpec]:
+        """The providers that may recognise a name without a provider."""
+        return [spec for spec in self.specs.values() if spec.recognises is not None]
+
+    def label(self, name: str) -> str:
+        """Return the label of a model name, without creating the model."""
+        model = self.find(name)
+        target = self._target(model)
+        return self._label(model, target, self._options(model, target))
+
+    @functools.cached_property
+    def _aliases(self) -> dict[str, EmbedderSpec]:
+        cards = [spec for spec in self.specs.values() if spec.card and not spec.provider]
+        pairs = [(alias, spec) for spec in cards if spec.card for alias in spec.card.aliases]
+        return {alias: spec for alias, spec in reversed(pairs) if not names.path_exists(alias)}
+
+    def _target(self, model: Model) -> Callable[..., Any]:
+        return self._load(model.spec, f"model '{model.spec.name}'")
+
+    def _options(self, model: Model, target: Callable[..., Any]) -> dict[str, Any]:
+        card = model.spec.card
+        general = (
+            {names.LABEL}
+            if card is not None and card.kind == "word"
+            else {names.LABEL, names.QUANTIZE}
+        )
+        known = (names.parameters_of(target).keys() - _OWN) | general
+        return names.convert_options(
+            target, model.options, known=known, what=f"model '{model.spec.name}'"
+        )
+
+    def _recognised(self, reference: str) -> EmbedderSpec:
+        """Return the provider that recognises a text without a provider."""
+        reasons = []
+        for spec in self.specs.values():
+            if spec.recognises is not None:
+                look = Spec(name=spec.name, target=spec.recognises)
+                try:
+                    if self._load(look, f"provider '{spec.name}'")(reference):
+                        return spec
+                except HarnessError as error:
+                    reasons.append(str(error))
+        why = f" ({'; '.join(reasons)})" if reasons else ""
+        if names.is_local(reference) or "/" in reference or names.path_exists(reference):
+            if not names.path_exists(reference):
+                raise unreadable(reference)
+            providers = ", ".join(name for name, spec in self.specs.items() if spec.provider)
+            raise UsageError(
+                f"'{reference}' is not recognised as a model{why}; write 'PROVIDER:{reference}' "
+                f"with its provider, one of {providers}"
+            )
+        raise UnknownName("model", reference, self.specs, hint=why)
+
+    def _recognises(self, spec: EmbedderSpec, reference: str) -> bool:
+        """Return whether a reference of a provider may be typed without the provider.
+
+        A plain name is not looked up, because a hub would be asked.
+        """
+        if spec.recognises is None:
+            return False
+        if "/" not in reference and not names.path_exists(reference):
+            return True
+        look = Spec(name=spec.name, target=spec.recognises)
+        try:
+            return bool(self._load(look, f"provider '{spec.name}'")(reference))
+        except HarnessError:
+            return True
+
+    def _check(self, model: Model) -> None:
+        """Raise InvalidOption if the label that the user chose is invalid."""
+        label = model.chosen
+        if label is None:
+            return
+        problem = ""
+        if not label.strip() or not label.isprintable() or len(label) > 100:
+            problem = "a name has 1 to 100 printable characters"
+        elif names.is_local(label):
+            problem = "a name of its own is expected, not a path"
+        elif label in self.specs and self.specs[label] is not model.spec:
+            problem = f"'{label}' is a registered name; choose another one"
+        if problem:
+            raise InvalidOption(f"option name={label}: {problem}")
+
+    def _label(self, model: Model, target: Callable[..., Any], chosen: Mapping[str, Any]) -> str:
+        if model.chosen is not None:
+            return model.chosen
+        spec = model.spec
+        shown = {
+            option: value
+            for option, value in names.differing(target, chosen, spec.options).items()
+            if option not in spec.neutral
+        }
+        if model.precision is not None:
+            shown[names.QUANTIZE] = model.precision
+        name = spec.name if model.reference is None else self._referred(spec, model.reference)
+        return names.with_options(name, shown)
+
+    def _referred(self, spec: EmbedderSpec, reference: str) -> str:
+        """Return the label of a provider's model, without options."""
+        is_recognised = self._recognises(spec, reference)
+        inner = self.specs.get(reference.partition(":")[0])
+        if inner is not None and inner.provider and ":" in reference:
+            reference = self.label(reference)
+        else:
+            reference = names.reference_label(reference)
+        can_be_typed = is_recognised and reference not in self.specs
+        return reference if can_be_typed else f"{spec.name}:{reference}"
 
 
 # Concepts beside a file: a task or study that is named by its path may name them.

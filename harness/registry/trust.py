@@ -10,24 +10,21 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
-from harness import names, options, user_files
+from harness import folders, names
 from harness.bucket import HUB
 from harness.errors import HarnessError, InvalidFile
-from harness.registry.models import NAME, QUANTIZE
-from harness.specs import Sensitive, Spec
+from harness.registry.discovery import Catalogue
+from harness.specs import EmbedderSpec, MetricSpec, MitigatorSpec, Sensitive, Spec, TableSpec
 from harness.task import data_files
 from harness.task.data_files import DataFile
 from harness.task.schema import Table, TaskFile
 from harness.task.yaml_files import Collector, Document, KeyPath, dotted
-
-if TYPE_CHECKING:
-    from harness.registry.registry import Registry
 
 Kind: TypeAlias = Literal["code", "key", "address", "path", "download", "package"]
 PROBLEMS: dict[Kind, str] = {
@@ -81,6 +78,47 @@ class Request:
         return f"{self.what} {PROBLEMS[self.kind]}"
 
 
+class Models(Protocol):
+    """What is asked here of the models of a registry."""
+
+    @property
+    def specs(self) -> Catalogue[EmbedderSpec]:
+        """Models and providers by name."""
+
+    @property
+    def recognising(self) -> list[EmbedderSpec]:
+        """The providers that may recognise a name without a provider."""
+
+    def alias(self, name: str) -> EmbedderSpec | None:
+        """Return the registered model that has an alias."""
+
+
+class Named(Protocol):
+    """What is asked here of a registry, which imports this module."""
+
+    @property
+    def models(self) -> Models:
+        """What model names mean."""
+
+    @property
+    def mitigators(self) -> Catalogue[MitigatorSpec]:
+        """Mitigators by name."""
+
+    @property
+    def metrics(self) -> Catalogue[MetricSpec]:
+        """Metrics by name."""
+
+    @property
+    def table_makers(self) -> Catalogue[TableSpec]:
+        """Table makers by name."""
+
+    def load(self, spec: Spec, what: str) -> Callable[..., Any]:
+        """Import the object of a spec."""
+
+    def trusts(self, path: Path) -> bool:
+        """Return whether the user trusts a file."""
+
+
 class Requests:
     """Finds what names and options ask for.
 
@@ -92,7 +130,7 @@ class Requests:
         Folders that paths may be in.
     """
 
-    def __init__(self, registry: Registry, roots: Iterable[Path] = ()) -> None:
+    def __init__(self, registry: Named, roots: Iterable[Path] = ()) -> None:
         self.registry, self.roots = registry, tuple(roots)
 
     def of_model(self, name: str) -> Iterator[Request]:
@@ -105,12 +143,12 @@ class Requests:
         """
         parsed = names.model(name)
         models = self.registry.models
-        spec, reference = models.specs.get(parsed.provider), parsed.reference
+        spec, reference = models.specs.get(parsed.name), parsed.reference
         specs: list[Spec] = [spec] if spec else []
         if spec is not None and not spec.provider and spec.sensitive.get("reference") == "hub":
             yield Request("download", f"the model '{spec.name}' of the hub")
         if reference is None and spec is None:
-            reference = parsed.provider
+            reference = parsed.name
             alias = models.alias(reference)
             specs = [alias] if alias else [*models.recognising]
             if alias is None:
@@ -122,7 +160,7 @@ class Requests:
         if len(specs) == 1 and self._is_hosted(specs[0]):
             yield Request("key", f"the hosted model '{names.without_options(name)}'")
         for option, value in parsed.options.items():
-            if option not in (NAME, QUANTIZE):
+            if option not in (names.LABEL, names.QUANTIZE):
                 stated = (found.sensitive.get(option) for found in specs)
                 yield from self._of_value(next(filter(None, stated), None), option, value)
 
@@ -164,22 +202,22 @@ class Requests:
 
     def of_path(self, path: str) -> Iterator[Request]:
         """Yield what a path asks for: nothing, if it is in the roots once links are followed."""
-        place = user_files.typed(path)
+        place = folders.typed(path)
         if not self._is_inside(place):
             yield Request("path", f"'{names.without_secrets(path)}'")
 
     def of_weights(self, path: str) -> Iterator[Request]:
         """Yield what the path of a model asks for, with the links in its folder."""
         yield from self.of_path(path)
-        place = user_files.typed(path)
-        if self._is_inside(place) and user_files.is_folder(place):
+        place = folders.typed(path)
+        if self._is_inside(place) and folders.is_folder(place):
             for link in filter(Path.is_symlink, place.rglob("*")):
                 if not self._is_inside(link):
                     yield Request("path", f"the target of the link '{link}'")
                     return
 
     def _of_value(self, kind: Sensitive | None, option: str, value: Any) -> Iterator[Request]:
-        text = value if isinstance(value, str) else options.as_text(value)
+        text = value if isinstance(value, str) else names.option_text(value)
         if value is None or (option and text in ("none", "None", "")):
             return
         kind = kind or _by_name(option, text) or self._by_value(text)
@@ -210,14 +248,14 @@ class Requests:
         return "model" if provider in specs and (not colon or specs[provider].provider) else None
 
     def _is_inside(self, path: Path) -> bool:
-        return any(user_files.is_inside(path, root) for root in self.roots)
+        return any(folders.is_inside(path, root) for root in self.roots)
 
     def _is_hosted(self, spec: Spec) -> bool:
         try:
             target = self.registry.load(spec, f"model '{spec.name}'")
         except HarnessError:  # whoever creates the model tells it
             return False
-        return any(map(names.is_secret, options.parameters(target)))
+        return any(map(names.is_secret, names.parameters_of(target)))
 
 
 class Gate:
@@ -234,7 +272,7 @@ class Gate:
     """
 
     def __init__(
-        self, document: Document, registry: Registry, typed_as: Mapping[str, str] = {}
+        self, document: Document, registry: Named, typed_as: Mapping[str, str] = {}
     ) -> None:
         self.document, self.registry, self.typed_as = document, registry, typed_as
         self.requests: list[tuple[KeyPath, Request]] = []
@@ -313,7 +351,7 @@ class Gate:
             self.requests += [(key, request) for request in requests]
 
 
-def of_task(document: Document, registry: Registry) -> Gate:
+def of_task(document: Document, registry: Named) -> Gate:
     """Return what a task asks for: addresses, and options of its metrics and table makers.
 
     Raises
@@ -333,7 +371,7 @@ def of_task(document: Document, registry: Registry) -> Gate:
     return gate
 
 
-def of_recipe(document: Document, registry: Registry, typed: Mapping[str, object] = {}) -> Gate:
+def of_recipe(document: Document, registry: Named, typed: Mapping[str, object] = {}) -> Gate:
     """Return what a recipe of training asks for.
 
     Parameters
@@ -361,7 +399,7 @@ def of_recipe(document: Document, registry: Registry, typed: Mapping[str, object
     return gate
 
 
-def of_rows(document: Document, registry: Registry) -> Gate:
+def of_rows(document: Document, registry: Named) -> Gate:
     """Return what the rows of a paper ask for; mistakes in them are left to their reader."""
     gate = Gate(document, registry)
     rows = document.data.get("rows")

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeAlias
 
-from harness import folders, user_files
+from harness import folders
 from harness.errors import DiskError
 from harness.results.record import Entry, Fault, Kind, entries, notices
 
@@ -72,8 +72,8 @@ class RecordsFile(Generic[Kind]):
 
     def __init__(self, path: Path, schema: type[Kind]) -> None:
         self.path, self.schema = folders.make(path.parent) / path.name, schema
-        if user_files.exists(self.path):
-            user_files.check(self.path)
+        if folders.exists(self.path):
+            folders.check(self.path)
         self.records: dict[str, Kind] = {}
         self._state: _State = None  # of the file when this object last read or wrote it
         self.notices = tuple(self._read())
@@ -227,9 +227,9 @@ def files(paths: Iterable[Path], pattern: str) -> Iterator[Path]:
         If a path does not exist, or is a pipe or device.
     """
     for path in paths:
-        user_files.check(path)
+        folders.check(path)
         inside = sorted(path.rglob(pattern)) if path.is_dir() else [path]
-        yield from filter(user_files.is_file, inside)
+        yield from filter(folders.is_file, inside)
 
 
 def read(path: Path, schema: type[Kind], told: list[str]) -> Iterator[Kind]:

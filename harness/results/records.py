@@ -335,10 +335,11 @@ class Records(Framed[Record]):
 
     def _repr_html_(self) -> str:
         from harness.results import tables
-        from harness.results.tables import sections
+        from harness.results.formats import Report, Sentences, html
 
-        parts = [tables.html_of_sections(sections(record for record in self if record.primary))]
-        return "".join([*parts, tables.html_lines([self._summary(), *self.notices])])
+        shown = tables.report(tables.sections(record for record in self if record.primary))
+        facts = Sentences("", [self._summary(), *self.notices])
+        return html(Report("", [*shown.parts, facts]))
 
     def _summary(self) -> str:
         """Return how many records there are, and how many tasks were not run."""

@@ -1,23 +1,28 @@
 """The tables of an evaluation: a section for each model and for what its tasks measure.
 
-A row is a score of a task, a column a mitigator. Computes what the cells say; knows no formats:
-`formats` writes LaTeX and Markdown, and the commands print tables on a terminal.
+A row is a score of a task, a column a mitigator. Computes what the cells say; `formats` writes it.
 """
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import html
-import io
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from harness import names
-from harness.results import resampling
+from harness.results import formats, resampling
+from harness.results.formats import (  # noqa: F401
+    BEST,
+    NOTHING,
+    Report,
+    Sentences,
+    Table,
+    Value,
+    comma_separated,
+    markdown_grid,
+    markdown_text,
+)
 from harness.results.record import STARS, IntervalPart, Record, stars
 from harness.results.record import loss as loss_of
 from harness.results.resampling import standard_error
@@ -292,135 +297,73 @@ def _mean(
     return Row(title, "", "0", tuple(_with_best(cells, columns, by_column)))
 
 
-# Tables of texts as LaTeX, Markdown and CSV; every text is escaped.
+# The same as `Table`s, which `formats` writes.
 
 
-_LATEX = str.maketrans(
-    {
-        **{character: f"\\{character}" for character in "&%$#_{}"},
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": "$<$",
-        ">": "$>$",
-        "−": "$-$",
-        "±": r"$\pm$",
-        "×": r"$\times$",
-        "²": "$^2$",
-        "↑": r"$\uparrow$",
-        "↓": r"$\downarrow$",
-        "↔": r"$\leftrightarrow$",
-        "–": "--",
-        "\n": " ",
-    }
-)
-_MARKDOWN = str.maketrans(
-    {
-        **{character: f"\\{character}" for character in "\\`*_[]|#"},
-        "<": "&lt;",
-        ">": "&gt;",
-        "\n": " ",
-    }
-)
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""First characters of what spreadsheets read as a formula."""
-
-
-def latex_text(text: str) -> str:
-    """Return a text for LaTeX."""
-    return text.translate(_LATEX)
-
-
-def markdown_text(text: str) -> str:
-    """Return a text for Markdown."""
-    return text.translate(_MARKDOWN)
-
-
-def latex_row(texts: Iterable[str]) -> str:
-    """Return a line of a tabular; `texts` are LaTeX."""
-    return " & ".join(texts) + r" \\"
-
-
-def tabular(columns: Sequence[str], body: Sequence[str], alignment: str = "") -> list[str]:
-    """Return the lines of a tabular of booktabs.
-
-    Parameters
-    ----------
-    columns
-        Names of the columns, not escaped.
-    body
-        Its lines, in LaTeX, with the rules that they need.
-    alignment
-        A letter for each column; by default all are left-aligned.
-    """
-    return [
-        rf"\begin{{tabular}}{{{alignment or 'l' * len(columns)}}}",
-        r"\toprule",
-        latex_row(map(latex_text, columns)),
-        *body,
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-
-
-def markdown_grid(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown; all texts are Markdown."""
-    lines = [columns, ("---",) * len(columns), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def comma_separated(lines: Sequence[Mapping[str, Any]]) -> str:
-    """Return lines with equal keys as CSV; empty if there are none.
-
-    A mapping becomes JSON. A text that a spreadsheet would take for a formula is quoted.
-    """
-    if not lines:
-        return ""
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, list(lines[0]), lineterminator="\n", restval="")
-    writer.writeheader()
-    writer.writerows({name: _field(value) for name, value in line.items()} for line in lines)
-    return text.getvalue()
-
-
-def _field(value: Any) -> Any:
-    if isinstance(value, dict):
-        return json.dumps(value, ensure_ascii=False)
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value
-
-
-# The cells of an evaluation's tables as texts, and the tables as LaTeX and Markdown.
-
-
-BEST = "•"
-"""Marks the best value of a row where there is no bold type."""
-BOLD = "bold:"
-"""Stands for `BEST` in the legend where there is bold type."""
 REVERSED = "↔"
 """Marks a reversed association."""
-NOT_RUN = "–"
 VOID = "void"
 
 
-def number(cell: Cell | None) -> str:
-    """Return the number of a cell, `void`, or `–` if the task was not run."""
+def report(sections: Sequence[Section], *, intervals: bool = False, best: str = BEST) -> Report:
+    """Return the tables, and a legend.
+
+    Parameters
+    ----------
+    sections
+        The sections of an evaluation.
+    intervals
+        Whether to show confidence intervals in place of changes.
+    best
+        What marks the best value of a row in the legend.
+    """
+    tables = [_table(section, intervals=intervals) for section in sections]
+    return Report("", [*tables, Sentences("", legend(sections, intervals=intervals, best=best))])
+
+
+def _table(section: Section, *, intervals: bool) -> Table:
+    """Return a section, with mitigators as rows where only that fits a terminal."""
+    rows = [
+        [row.task, row.score, row.ideal, *(_value(cell, intervals) for cell in row.cells)]
+        for row in (*section.rows, *([section.mean] if section.mean else []))
+    ]
+    tasks = [
+        f"{task}\n{score or 'lower is better'}\nideal {ideal}" for task, score, ideal, *_ in rows
+    ]
+    turned = Table(
+        section.title,
+        ["mitigator", *tasks],
+        [[name, *(row[i] for row in rows)] for i, name in enumerate(section.columns, start=3)],
+        repeat=1,
+    )
+    return Table(
+        section.title,
+        ["task", "score", "ideal", *section.columns],
+        rows[: len(section.rows)],
+        rows[len(section.rows) :],
+        drop=["score"],
+        repeat=1,
+        turned=turned,
+    )
+
+
+def _value(cell: Cell | None, intervals: bool) -> Value:
     if cell is None:
-        return NOT_RUN
-    return VOID if cell.value is None else f"{cell.value:z.{DIGITS}f}"
+        return Value(NOTHING)
+    return Value(
+        VOID if cell.value is None else f"{cell.value:z.{DIGITS}f}",
+        stars=cell.stars,
+        sign=REVERSED if cell.is_reversed else "",
+        beside=beside(cell, intervals=intervals),
+        is_best=cell.is_best,
+    )
 
 
-def marks(cell: Cell | None) -> str:
-    """Return the stars of a cell, and whether its association is reversed."""
-    return "" if cell is None else cell.stars + (REVERSED if cell.is_reversed else "")
-
-
-def beside(cell: Cell | None, *, intervals: bool) -> str:
+def beside(cell: Cell, *, intervals: bool) -> str:
     """Return the change of a cell from the unmitigated model, or its interval; empty if none.
 
     A mean over runs has its standard error in place of the change.
     """
-    if cell is None:
-        return ""
     if intervals:
         interval = cell.interval
         return f"[{interval.low:z.2f}, {interval.high:z.2f}]" if interval else ""
@@ -445,14 +388,13 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
         What marks the best value of a row.
     """
     cells = [cell for section in sections for cell in section.cells]
-    shown = [(number(cell), beside(cell, intervals=intervals)) for cell in cells]
     lines = []
     if any(cell.stars for cell in cells):
         lines.append(STARS)
     if intervals:
         levels = sorted({f"{cell.interval.level:.0%}" for cell in cells if cell.interval})
         lines += [f"[low, high]: {' or '.join(levels)} confidence interval"] if levels else []
-    elif any(extra.startswith("(") for _, extra in shown):
+    elif any(beside(cell, intervals=False).startswith("(") for cell in cells):
         lines.append("(change): difference from none; (=): no difference")
     if any(cell.standard_error is not None for cell in cells) and not intervals:
         lines.append("± standard error of the mean over runs that differ only in their seed")
@@ -462,10 +404,10 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
         lines.append(f"{REVERSED} reversed: the association points the other way")
     if one_sided := dict.fromkeys(name for section in sections for name in section.one_sided):
         lines.append(f"p-values of {', '.join(one_sided)} are one-sided: reversed has no star")
-    if any(text == VOID for text, _ in shown):
+    if any(cell.value is None for cell in cells):
         lines.append(f"{VOID}: no number could be computed")
     if any(cell is None for section in sections for row in section.rows for cell in row.cells):
-        lines.append(f"{NOT_RUN} not run")
+        lines.append(f"{NOTHING} not run")
     if any(section.limit is not None for section in sections):
         lines.append("smoke run (--limit): the scores only show that it runs; never ranked")
     if any(section.mean for section in sections):
@@ -479,146 +421,25 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
     return lines
 
 
-def latex(sections: Iterable[Section], *, intervals: bool = False) -> str:
-    """Return tables as LaTeX: a tabular of booktabs each, with the best value in bold type."""
-    parts = []
-    sections = list(sections)
-    for section in sections:
-        body = [r"\midrule", *(_latex_row(row, intervals=intervals) for row in section.rows)]
-        if section.mean:
-            body += [r"\midrule", _latex_row(section.mean, intervals=intervals)]
-        columns = ("task", "score", "ideal", *section.columns)
-        alignment = "lll" + "r" * len(section.columns)
-        lines = [
-            f"% {section.title}".replace("\n", " "),
-            *tabular(columns, body, alignment),
-        ]
-        parts.append("\n".join(lines) + "\n")
-    notes = [f"% {line}" for line in legend(sections, intervals=intervals, best=BOLD)]
-    return "\n".join([*parts, *notes]) + "\n"
+# Until the study and the recipes build `Table`s.
 
 
-def markdown(sections: Iterable[Section], *, intervals: bool = False) -> str:
-    """Return tables as Markdown, with the best value in bold type."""
-    parts = []
-    sections = list(sections)
-    for section in sections:
-        rows = (*section.rows, section.mean) if section.mean else section.rows
-        columns = [markdown_text(name) for name in section.columns]
-        grid = markdown_grid(
-            ["task", "score", "ideal", *columns],
-            [
-                [
-                    *map(markdown_text, (row.task, row.score, row.ideal)),
-                    *(_markdown_cell(cell, intervals=intervals) for cell in row.cells),
-                ]
-                for row in rows
-            ],
-        )
-        parts.append(f"### {markdown_text(section.title)}\n\n{grid}\n")
-    lines = [
-        f"- {markdown_text(line)}" for line in legend(sections, intervals=intervals, best=BOLD)
-    ]
-    return "\n".join([*parts, *lines]) + "\n"
+def latex_text(text: str) -> str:
+    return formats._latex_cell(text)
 
 
-def _latex_row(row: Row, *, intervals: bool) -> str:
-    texts = [latex_text(text) for text in (row.task, row.score, row.ideal)]
-    return latex_row([*texts, *(_latex_cell(cell, intervals) for cell in row.cells)])
+def latex_row(texts: Iterable[str]) -> str:
+    return " & ".join(texts) + r" \\"
 
 
-def _latex_cell(cell: Cell | None, intervals: bool) -> str:
-    value = latex_text(number(cell).replace("-", "−"))
-    if cell is not None and cell.is_best:
-        value = rf"\textbf{{{value}}}"
-    raised = f"$^{{{cell.stars}}}$" if cell and cell.stars else ""
-    turned = rf" {latex_text(REVERSED)}" if cell and cell.is_reversed else ""
-    extra = latex_text(beside(cell, intervals=intervals).replace("-", "−"))
-    return f"{value}{raised}{turned} {extra}".rstrip()
-
-
-def _markdown_cell(cell: Cell | None, *, intervals: bool) -> str:
-    value = number(cell)
-    bold = f"**{value}**" if cell and cell.is_best else value
-    extra = markdown_text(beside(cell, intervals=intervals))
-    return f"{bold}{markdown_text(marks(cell))} {extra}".rstrip()
-
-
-# Tables as HTML, for notebooks; every text is escaped. Pages are the leaderboard's subject.
-
-
-_LEFT = 'style="text-align: left"'
-_RIGHT = 'style="text-align: right; white-space: nowrap"'
-_SMALL = 'style="font-size: smaller; margin: 0"'
-
-
-def html_of_sections(sections: Sequence[Section]) -> str:
-    """Return the tables of an evaluation, with what their marks mean."""
-    parts = []
-    for section in sections:
-        rows = (*section.rows, section.mean) if section.mean else section.rows
-        parts.append(
-            html_table(
-                section.title,
-                ("task", "score", "ideal", *section.columns),
-                [
-                    [
-                        *(_html_cell(text, _LEFT) for text in (row.task, row.score, row.ideal)),
-                        *(_html_number(cell) for cell in row.cells),
-                    ]
-                    for row in rows
-                ],
-                n_texts=3,
-            )
-        )
-    return "".join([*parts, html_lines(legend(sections, intervals=False))])
-
-
-def html_of_texts(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of texts."""
-    return html_table(title, columns, [[_html_cell(text, _LEFT) for text in row] for row in rows])
-
-
-def html_table(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, n_texts: int | None = None
-) -> str:
-    """Return a table.
-
-    Parameters
-    ----------
-    title, columns
-        Its title, and the names of the columns, not escaped.
-    rows
-        The cells as HTML.
-    n_texts
-        Number of columns of text, which come first; by default all.
-    """
-    n_texts = len(columns) if n_texts is None else n_texts
-    head = "".join(
-        f"<th {_LEFT if i < n_texts else _RIGHT}>{html.escape(column)}</th>"
-        for i, column in enumerate(columns)
-    )
-    body = "".join(f"<tr>{''.join(row)}</tr>\n" for row in rows)
-    caption = f'<caption style="text-align: left">{html.escape(title)}</caption>'
-    return f"<table>{caption}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table>\n"
+def tabular(columns: Sequence[str], body: Sequence[str], alignment: str = "") -> list[str]:
+    head = [rf"\begin{{tabular}}{{{alignment or 'l' * len(columns)}}}", r"\toprule"]
+    return [*head, latex_row(map(latex_text, columns)), *body, r"\bottomrule", r"\end{tabular}"]
 
 
 def html_lines(texts: Iterable[str]) -> str:
-    """Return texts in small print, each on a line."""
-    return "".join(f"<p {_SMALL}>{html.escape(text)}</p>\n" for text in texts)
+    return formats.html(Report("", [Sentences("", list(texts))]))
 
 
-def _html_cell(text: str, style: str) -> str:
-    return f"<td {style}>{html.escape(text)}</td>"
-
-
-def _html_number(cell: Cell | None) -> str:
-    value = html.escape(number(cell) + marks(cell))
-    if cell and cell.is_best:
-        value = f"{BEST} <b>{value}</b>"
-    extra = html.escape(beside(cell, intervals=False))
-    return (
-        f"<td {_RIGHT}>{value} <small>{extra}</small></td>"
-        if extra
-        else (f"<td {_RIGHT}>{value}</td>")
-    )
+def html_of_texts(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return formats.html(Report("", [Table(title, columns, list(rows))]))

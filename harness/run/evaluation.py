@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, TypeAlias, cast
 from harness import folders, names, parallel
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo, renamed
-from harness.encode import adapters, admission
-from harness.encode.adapters import ObjectEmbedder
+from harness.encode import admission
+from harness.encode.adapters import ObjectEmbedder, name_of
 from harness.encode.engine import Engine
-from harness.encode.stored_embedder import StoredEmbedder, store_of
+from harness.encode.stored_embedder import StoredEmbedder, store_folder, store_of
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, ModelError, UsageError, one_line
 from harness.folders import Place
 from harness.metrics import Metric
@@ -26,14 +26,13 @@ from harness.registry.registry import Registry
 from harness.results.folder import ResultsFile, SharedResults
 from harness.results.records import EVERY_TASK, NotRun, NotRunWarning, Records, reasons
 from harness.run import plan
-from harness.run.job_pool import score
 from harness.run.plan import Plan, Row, chains, make_plan
 from harness.run.plan import Row as MitigatorRow
+from harness.run.scoring import score
 from harness.run.settings import FALLBACK_CONCEPT, RunFile, Settings, paths
 from harness.run.tasks import Added, TaskReader, resolve, select, unused
-from harness.store import pruning
 from harness.store.folder import CURRENT_RULE, RULE
-from harness.store.store import Store
+from harness.store.store import Store, has_older
 from harness.task.task import Task as LoadedTask
 from harness.task.yaml_files import Document
 
@@ -59,7 +58,8 @@ def as_list(model: object, registry: Registry) -> list[str | object]:
     """
     if isinstance(model, str) or callable(getattr(model, "encode", None)) or callable(model):
         return [model]
-    adapted = _adapted(model, registry)
+    is_of_names = isinstance(model, list) and all(isinstance(item, str) for item in model)
+    adapted = None if is_of_names else _adapted(model, registry)
     if adapted is not None:
         return [adapted]
     if not isinstance(model, Iterable) or isinstance(model, Mapping):
@@ -230,6 +230,8 @@ class Run:
 
     def settle(self, embedder: Embedder) -> list[str]:
         """Find out which model answers behind a hosted name; return lines for the user."""
+        if not embedder.info.hosted:
+            return []
         return admission.settle(embedder, self.place, self.settings.progress.say)
 
     @property
@@ -240,7 +242,7 @@ class Run:
     @contextlib.contextmanager
     def store(self, embedder: Embedder) -> Iterator[Store]:
         """Open the store of a model; it is temporary for a model without a fingerprint."""
-        with adapters.store_folder(embedder.info, self.place) as folder:
+        with store_folder(embedder.info, self.place) as folder:
             yield store_of(embedder, folder)
 
     @contextlib.contextmanager
@@ -250,7 +252,7 @@ class Run:
         with self.store(embedder) as store:
             stated = ("name", "kind", "revision", "dimensions")
             facts = {fact: getattr(info, fact) for fact in stated}
-            is_again = not info.hosted and pruning.has_older(store, self.place, facts)
+            is_again = not info.hosted and has_older(store, self.place, facts)
             store.describe({**facts, RULE: CURRENT_RULE})
             engine = self._engine(info)
             vectors = StoredEmbedder(embedder, name, engine, store, self.settings.progress)
@@ -264,7 +266,7 @@ class Run:
 
     def model(self, embedder: Embedder, name: str | None) -> Records:
         """Evaluate one model; `name` is what users typed for it, if it was a name."""
-        settled = self.settle(embedder)
+        settled = self.settle(embedder) if embedder.info.hosted else []
         info, seed = embedder.info, self.settings.seed
         file = ResultsFile(self.results, info.name, self.shared) if self.results else None
         plan = self.plan(embedder, file)
@@ -557,14 +559,14 @@ def evaluate(
             try:
                 if isinstance(embedder, HarnessError):
                     raise embedder
-                with parallel.at_most(settings.workers):
+                with parallel.at_most(n) if (n := settings.workers) else contextlib.nullcontext():
                     parts.append(run.model(embedder, name))
             except (UsageError, DiskError):
                 raise
             except HarnessError as error:  # the other models go on
                 if len(models_) == 1:
                     raise
-                label = name or adapters.name_of(model_)
+                label = name or name_of(model_)
                 lost = NotRun(label, "every mitigator", EVERY_TASK, str(error), "failed")
                 parts.append(Records([], not_run=[lost]))
             finally:

@@ -1,4 +1,7 @@
-"""Makes records of scores: everything that is needed to trust and repeat a score."""
+"""Makes records of scores: everything that is needed to trust and repeat a score.
+
+What the user should know of all records of a run is here, too.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,25 @@ import itertools
 import math
 import platform
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
 import harness
 from harness import names
+from harness.arrays import Mask
 from harness.digest import json_like
 from harness.embedder import ModelInfo
 from harness.encode.stored_embedder import StoredEmbedder
+from harness.errors import HarnessError
+from harness.metrics import Metric
 from harness.results.record import (
+    Coverage,
     Environment,
     FloorPart,
     Frequency,
@@ -33,13 +41,159 @@ from harness.results.record import (
     finite,
 )
 from harness.run.plan import Job
-from harness.run.scoring import MetricScores
-from harness.scores import Ideal, Score
+from harness.scores import Ideal, Samples, Score
 from harness.task.inputs import Input
-from harness.task.task import Measurement
+from harness.task.task import Measurement, Scenario
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers")
 """Packages whose version can change a score."""
+
+
+# The rows of `--samples`: the texts of each item of a score, and what the item contributes.
+
+
+SampleRow = dict[str, Any]
+
+
+class SampleRows:
+    """The rows of the scores of one metric on one scenario.
+
+    Parameters
+    ----------
+    job
+        The task under its mitigator, which may rewrite texts.
+    metric
+        The metric.
+    inputs
+        Input by parameter of the metric.
+    kept
+        By group of inputs, which rows the metric got.
+    """
+
+    def __init__(
+        self, job: Job, metric: Metric, inputs: Mapping[str, Input], kept: Mapping[str, Mask]
+    ) -> None:
+        self.job, self.metric, self.inputs, self.kept = job, metric, inputs, kept
+
+    def of(self, score: Score) -> list[SampleRow]:
+        """Return the rows of a score.
+
+        A row has the text of the item as `text` and its input as `input`; an item of several
+        inputs, such as a pair, has each text under the name of its input. `embedded` is the text
+        as the mitigator rewrote it, and `cluster` the number that items of one word share.
+
+        Raises
+        ------
+        HarnessError
+            If the metric's samples do not fit its inputs.
+        """
+        samples = score.samples() if callable(score.samples) else score.samples
+        return list(itertools.chain.from_iterable(map(self._part, samples)))
+
+    def _part(self, part: Samples) -> Iterator[SampleRow]:
+        names = (part.inputs,) if isinstance(part.inputs, str) else tuple(part.inputs)
+        columns: dict[str, Sequence[Any]] = {}
+        for name in names:
+            columns |= self._texts(name, part, single=len(names) == 1)
+        if names:
+            columns |= self._clusters(names[0], part)
+        columns |= {name: _values(values) for name, values in part.columns.items()}
+        if part.contribution is not None:
+            columns["contribution"] = _values(part.contribution)
+        lengths = {name: len(values) for name, values in columns.items()}
+        if len(set(lengths.values())) > 1:
+            sizes = ", ".join(f"{name} {length}" for name, length in lengths.items())
+            raise HarnessError(f"{self.metric}: columns of its samples differ in length: {sizes}")
+        for values in zip(*columns.values(), strict=True):
+            yield dict(zip(columns, values, strict=True))
+
+    def _texts(self, name: str, part: Samples, *, single: bool) -> dict[str, Sequence[Any]]:
+        """Return the columns of the texts of an input."""
+        input_ = self.inputs.get(name)
+        if input_ is None or input_.texts is None:
+            raise HarnessError(f"{self.metric}: its samples are of '{name}', no input with texts")
+        texts = self._chosen(input_, input_.texts, part)
+        embedded = self._chosen(input_, self.job.texts(input_), part)
+        rewritten = {"embedded" if single else f"{name}_embedded": embedded}
+        columns: dict[str, Sequence[Any]] = {name: texts}
+        if single:
+            columns = {"input": [name] * len(texts), "text": texts}
+        return columns | (rewritten if embedded != texts else {})
+
+    def _clusters(self, name: str, part: Samples) -> dict[str, Sequence[int]]:
+        """Return the column of the clusters of an input, if items share one."""
+        input_ = self.inputs[name]
+        codes = self._chosen(input_, input_.clusters.tolist(), part)
+        return {"cluster": codes} if len(set(codes)) < len(codes) else {}
+
+    def _chosen(self, input_: Input, values: Sequence[Any], part: Samples) -> list[Any]:
+        """Return the values of the items of a part, from those of all rows of the input."""
+        kept = list(itertools.compress(values, self.kept[input_.group]))
+        if part.rows is None:
+            return kept
+        try:
+            return [kept[row] for row in np.asarray(part.rows).tolist()]
+        except (IndexError, TypeError):
+            raise HarnessError(
+                f"{self.metric}: its samples have rows that '{input_.name}' does not have"
+            ) from None
+
+
+def _values(values: Any) -> list[Any]:
+    """Return the values of a column as JSON values; NaN and infinity become None."""
+    return [_finite(value) for value in map(json_like, values)]
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return finite(value) if isinstance(value, float) else value
+
+
+@dataclass(frozen=True)
+class MetricScores:
+    """The scores of a metric on a scenario.
+
+    Parameters
+    ----------
+    scenario, measurement
+        The scenario, and the metric with its inputs.
+    options
+        Options of the metric, defaults included.
+    scores
+        Scores by name.
+    coverage
+        How many distinct texts had a usable vector; `ModelFacts` adds what the model says of them.
+    clusters
+        Number of distinct items that the texts were made of.
+    overlap
+        Texts of the task that the mitigator was fitted on, in any spelling that the model reads
+        alike.
+    seconds
+        Time that the metric took.
+    samples
+        What each item contributes, by score; None if it was not asked for.
+    """
+
+    scenario: Scenario
+    measurement: Measurement
+    options: Mapping[str, Any]
+    scores: Mapping[str, Score]
+    coverage: Coverage
+    clusters: int
+    overlap: tuple[str, ...]
+    seconds: float
+    samples: Mapping[str, Sequence[SampleRow]] | None = None
+
+    @property
+    def lacks_samples(self) -> bool:
+        """Whether samples were asked for, and the metric gives none of a value."""
+        samples, scores = self.samples, self.scores
+        if samples is None or any(samples.values()):
+            return False
+        return any(math.isfinite(score.value) for score in scores.values())
 
 
 @dataclass(frozen=True)
@@ -330,3 +484,51 @@ class ModelFacts:
         if key not in self._frequency:
             self._frequency[key] = frequency_of(measurement, self._vectors.ranks)
         return self._frequency[key]
+
+
+# What the user should know of a run, a line each.
+
+
+def notes(jobs: Iterable[Job]) -> list[str]:
+    """Return the notes of the mitigators of jobs, a line each."""
+    return [
+        f"'{job.part.label}': {note}"
+        for job in jobs
+        for chain in job.chains
+        for note in chain.notes
+    ]
+
+
+def unlike(records: Iterable[Record], vectors: StoredEmbedder) -> list[str]:
+    """Return the likely reason why a model lacks half of the words of some tasks, in one line."""
+    missing: dict[str, None] = {}
+    tasks: dict[str, None] = {}
+    for record in records:
+        coverage = record.coverage
+        if coverage.asked and coverage.asked >= 2 * coverage.found:
+            missing |= dict.fromkeys(coverage.missing)
+            tasks[record.task.name] = None
+    reason = vectors.unlike(list(missing)) if missing else None
+    if reason is None:
+        return []
+    listed = ", ".join(list(tasks)[:SHOWN])
+    more = f" and {len(tasks) - SHOWN} more" if len(tasks) > SHOWN else ""
+    return [
+        f"{vectors.info.name}: half of the words of {listed}{more} or more have no vector; {reason}"
+    ]
+
+
+def missing_words(jobs: Iterable[Job], model: str) -> list[str]:
+    """Return a line for each list of words of a fit that the model does not have."""
+    mitigators: dict[tuple[str, ...], list[str]] = {}
+    for job in jobs:
+        for stage in job.mitigator.mitigators:
+            if stage.missing_words:
+                on = f" on {job.concept.name}" if job.concept else ""
+                mitigators.setdefault(stage.missing_words, []).append(f"'{job.part.label}'{on}")
+    lines = []
+    for words, labels in mitigators.items():
+        more = f" and {len(words) - 5} more" if len(words) > 5 else ""
+        under = ", ".join(dict.fromkeys(labels))
+        lines.append(f"{under}: fitted without {', '.join(words[:5])}{more}, which {model} lacks")
+    return lines

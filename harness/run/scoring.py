@@ -1,27 +1,42 @@
-"""From vectors to scores: encodes, mitigates, drops what is missing, and calls the metrics."""
+"""From the jobs of a plan to scores, in this process and with the help of others.
+
+Mitigators are fitted, vectors looked up and transformed, and records made where the model is: in
+this process. With several workers, other processes call the metrics. A metric knows no models,
+files or tasks, so its arrays and options are all that is sent. What cannot be sent is called here.
+
+If the number of workers is not stated, the smallest jobs run here until it is clear that others are
+worth while: to start them takes a second or two.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import itertools
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from harness.arrays import Mask, Reals, Vectors, has_direction
-from harness.digest import digest, json_like
+from harness import parallel
+from harness.arrays import Mask, Reals, Vectors, has_direction, one_thread
+from harness.digest import digest
 from harness.embedder import Role
-from harness.errors import HarnessError
+from harness.encode.stored_embedder import StoredEmbedder
+from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, NotApplicable, one_line
 from harness.metrics import Metric
-from harness.results.record import Coverage, finite
-from harness.run import plan
+from harness.results.folder import ResultsFile
+from harness.results.record import Coverage, Record
+from harness.results.records import Kind, NotRun
+from harness.run import plan, recording
 from harness.run.plan import Job
-from harness.scores import Samples, Score
+from harness.run.recording import MetricScores, ModelFacts, Provenance, SampleRows
+from harness.run.settings import Settings
+from harness.scores import Score
 from harness.task.inputs import Input
 from harness.task.task import Measurement, Scenario
 
@@ -190,151 +205,197 @@ def all_equal(
     return "all texts have the same vector" if len(texts) > 1 else None
 
 
-# The rows of `--samples`: the texts of each item of a score, and what the item contributes.
+# Calls of metrics, in any process.
 
 
-SampleRow = dict[str, Any]
-
-
-class SampleRows:
-    """The rows of the scores of one metric on one scenario.
+@dataclass(frozen=True, eq=False)
+class MetricCall:
+    """A call of a metric, with all that it needs.
 
     Parameters
     ----------
-    job
-        The task under its mitigator, which may rewrite texts.
-    metric
-        The metric.
-    inputs
-        Input by parameter of the metric.
-    kept
-        By group of inputs, which rows the metric got.
+    metric, inputs, options, rng
+        The metric and what it gets.
+    void
+        Why it is not to be called, so that its scores are undefined; None if it is.
+    samples
+        Whether to return what each item contributes.
     """
 
-    def __init__(
-        self, job: Job, metric: Metric, inputs: Mapping[str, Input], kept: Mapping[str, Mask]
-    ) -> None:
-        self.job, self.metric, self.inputs, self.kept = job, metric, inputs, kept
-
-    def of(self, score: Score) -> list[SampleRow]:
-        """Return the rows of a score.
-
-        A row has the text of the item as `text` and its input as `input`; an item of several
-        inputs, such as a pair, has each text under the name of its input. `embedded` is the text
-        as the mitigator rewrote it, and `cluster` the number that items of one word share.
-
-        Raises
-        ------
-        HarnessError
-            If the metric's samples do not fit its inputs.
-        """
-        samples = score.samples() if callable(score.samples) else score.samples
-        return list(itertools.chain.from_iterable(map(self._part, samples)))
-
-    def _part(self, part: Samples) -> Iterator[SampleRow]:
-        names = (part.inputs,) if isinstance(part.inputs, str) else tuple(part.inputs)
-        columns: dict[str, Sequence[Any]] = {}
-        for name in names:
-            columns |= self._texts(name, part, single=len(names) == 1)
-        if names:
-            columns |= self._clusters(names[0], part)
-        columns |= {name: _values(values) for name, values in part.columns.items()}
-        if part.contribution is not None:
-            columns["contribution"] = _values(part.contribution)
-        lengths = {name: len(values) for name, values in columns.items()}
-        if len(set(lengths.values())) > 1:
-            sizes = ", ".join(f"{name} {length}" for name, length in lengths.items())
-            raise HarnessError(f"{self.metric}: columns of its samples differ in length: {sizes}")
-        for values in zip(*columns.values(), strict=True):
-            yield dict(zip(columns, values, strict=True))
-
-    def _texts(self, name: str, part: Samples, *, single: bool) -> dict[str, Sequence[Any]]:
-        """Return the columns of the texts of an input."""
-        input_ = self.inputs.get(name)
-        if input_ is None or input_.texts is None:
-            raise HarnessError(f"{self.metric}: its samples are of '{name}', no input with texts")
-        texts = self._chosen(input_, input_.texts, part)
-        embedded = self._chosen(input_, self.job.texts(input_), part)
-        rewritten = {"embedded" if single else f"{name}_embedded": embedded}
-        columns: dict[str, Sequence[Any]] = {name: texts}
-        if single:
-            columns = {"input": [name] * len(texts), "text": texts}
-        return columns | (rewritten if embedded != texts else {})
-
-    def _clusters(self, name: str, part: Samples) -> dict[str, Sequence[int]]:
-        """Return the column of the clusters of an input, if items share one."""
-        input_ = self.inputs[name]
-        codes = self._chosen(input_, input_.clusters.tolist(), part)
-        return {"cluster": codes} if len(set(codes)) < len(codes) else {}
-
-    def _chosen(self, input_: Input, values: Sequence[Any], part: Samples) -> list[Any]:
-        """Return the values of the items of a part, from those of all rows of the input."""
-        kept = list(itertools.compress(values, self.kept[input_.group]))
-        if part.rows is None:
-            return kept
-        try:
-            return [kept[row] for row in np.asarray(part.rows).tolist()]
-        except (IndexError, TypeError):
-            raise HarnessError(
-                f"{self.metric}: its samples have rows that '{input_.name}' does not have"
-            ) from None
-
-
-def _values(values: Any) -> list[Any]:
-    """Return the values of a column as JSON values; NaN and infinity become None."""
-    return [_finite(value) for value in map(json_like, values)]
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    return finite(value) if isinstance(value, float) else value
+    metric: Metric
+    inputs: MetricInputs
+    options: Mapping[str, Any]
+    rng: np.random.Generator
+    void: str | None
+    samples: bool
 
 
 @dataclass(frozen=True)
-class MetricScores:
-    """The scores of a metric on a scenario.
+class Measured:
+    """What a metric returned.
+
+    Parameters
+    ----------
+    scores
+        Scores by name.
+    seconds
+        Time that it took.
+    rng
+        The generator as the metric left it.
+    """
+
+    scores: Mapping[str, Score]
+    seconds: float
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a job has no records, as in `NotRun`."""
+
+    reason: str
+    kind: Kind = "failed"
+
+
+def measured(call: MetricCall) -> Measured:
+    """Return the scores of a metric."""
+    metric, inputs = call.metric, call.inputs
+    started = time.perf_counter()
+    if call.void:
+        scores = {name: Score(float("nan"), reason=call.void) for name in metric.scores}
+    else:
+        scores = metric.measure(
+            inputs.arrays,
+            call.options,
+            rng=call.rng,
+            clusters=inputs.clusters,
+            texts=inputs.texts,
+        )
+    seconds = time.perf_counter() - started
+    for name, score in scores.items():
+        samples = score.samples if call.samples else ()
+        samples = samples() if callable(samples) else samples
+        scores[name] = dataclasses.replace(score, samples=tuple(samples))
+    return Measured(scores, seconds, call.rng)
+
+
+def attempted(call: MetricCall, *, debug: bool) -> Measured | Failure:
+    """Return the scores of a metric, or why there are none.
+
+    Raises
+    ------
+    DiskError
+        If the disk is full or cannot be read.
+    Exception
+        Of any class, if the metric has a mistake, and the run is debugged.
+    """
+    try:
+        return measured(call)
+    except PLUGIN_ERRORS as error:
+        return _failure(error, debug=debug)
+
+
+def _failure(error: BaseException, *, debug: bool) -> Failure:
+    """Return an error as the reason why a job has no records; raise it if it ends the run."""
+    if isinstance(error, DiskError) or (debug and not isinstance(error, HarnessError)):
+        raise error
+    if isinstance(error, NotApplicable):
+        return Failure(str(error), "mitigator")
+    return Failure(one_line(error))
+
+
+# The scores of one job.
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A metric on a scenario of a job.
 
     Parameters
     ----------
     scenario, measurement
         The scenario, and the metric with its inputs.
-    options
-        Options of the metric, defaults included.
-    scores
-        Scores by name.
+    kept
+        By group of inputs, which rows the metric gets.
     coverage
-        How many distinct texts had a usable vector; `model_facts` adds what the model says of them.
-    clusters
-        Number of distinct items that the texts were made of.
-    overlap
-        Texts of the task that the mitigator was fitted on, in any spelling that the model reads
-        alike.
-    seconds
-        Time that the metric took.
-    samples
-        What each item contributes, by score; None if it was not asked for.
+        How many distinct texts have a usable vector.
+    call
+        The call of the metric.
     """
 
     scenario: Scenario
     measurement: Measurement
-    options: Mapping[str, Any]
-    scores: Mapping[str, Score]
+    kept: Mapping[str, Mask]
     coverage: Coverage
-    clusters: int
-    overlap: tuple[str, ...]
-    seconds: float
-    samples: Mapping[str, Sequence[SampleRow]] | None = None
+    call: MetricCall
 
-    @property
-    def lacks_samples(self) -> bool:
-        """Whether samples were asked for, and the metric gives none of a value."""
-        samples, scores = self.samples, self.scores
-        if samples is None or any(samples.values()):
-            return False
-        return any(math.isfinite(score.value) for score in scores.values())
+
+class JobScorer:
+    """Scores one job, step by step; parameters as those of `measure`."""
+
+    def __init__(
+        self, job: Job, encode: Encode, *, seed: int, reading: Reading, samples: bool
+    ) -> None:
+        self.job, self.seed, self.samples = job, seed, samples
+        self._vectors = JobVectors(job, encode, reading)
+        self._fitted_on = plan.fitted_on(job, encode)
+
+    def steps(self) -> Iterator[Step]:
+        """Yield each metric of each scenario with the call that it needs."""
+        for scenario in self.job.task.scenarios:
+            vectors = _of_texts(scenario, self._vectors.mitigated)
+            for measurement in scenario.measurements:
+                digest = self.job.task.digest_of(measurement)
+                rng = random_generator(self.seed, digest, scenario.name, measurement.metric.name)
+                yield self._step(scenario, measurement, vectors, rng)
+
+    def scores(self, step: Step, returned: Measured) -> MetricScores:
+        """Return the scores of a step, from what its metric returned."""
+        scores = returned.scores
+        if self.job.mitigator.mitigators and any(map(_nothing_left, scores.values())):
+            unmitigated = _of_texts(step.scenario, self._vectors.unmitigated)
+            before = self._step(step.scenario, step.measurement, unmitigated, returned.rng)
+            scores = _without_difference(scores, measured(before.call).scores)
+        inputs, kept = step.measurement.inputs, step.kept
+        samples = None
+        if self.samples:
+            rows = SampleRows(self.job, step.measurement.metric, inputs, kept)
+            samples = {name: rows.of(score) for name, score in scores.items()}
+        one_of_each_group = {input_.group: input_ for input_ in inputs.values()}.values()
+        return MetricScores(
+            scenario=step.scenario,
+            measurement=step.measurement,
+            options=step.call.options,
+            scores=scores,
+            coverage=step.coverage,
+            clusters=sum(
+                len(np.unique(input_.clusters[kept[input_.group]])) for input_ in one_of_each_group
+            ),
+            overlap=tuple(sorted(plan.judged_texts(inputs.values()) & self._fitted_on)),
+            seconds=returned.seconds,
+            samples=samples,
+        )
+
+    def _step(
+        self,
+        scenario: Scenario,
+        measurement: Measurement,
+        vectors: Mapping[str, Vectors],
+        rng: np.random.Generator,
+    ) -> Step:
+        metric, inputs = measurement.metric, measurement.inputs
+        kept = usable_rows(inputs, vectors)
+        void = too_few(inputs, kept, self.job.task.file.max_missing)
+        void = void or all_equal(inputs, kept, vectors, self.job.texts)
+        call = MetricCall(
+            metric,
+            MetricInputs({}, {}, {}) if void else MetricInputs.of(inputs, vectors, kept),
+            metric.options | dict(measurement.options),
+            rng,
+            void,
+            self.samples,
+        )
+        return Step(scenario, measurement, kept, _coverage(inputs, vectors), call)
 
 
 def measure(
@@ -360,8 +421,8 @@ def measure(
     samples
         Whether to return what each item contributes.
     """
-    scorer = _Scorer(job, encode, seed, reading, samples)
-    return [scores for scenario in job.task.scenarios for scores in scorer.of_scenario(scenario)]
+    scorer = JobScorer(job, encode, seed=seed, reading=reading, samples=samples)
+    return [scorer.scores(step, measured(step.call)) for step in scorer.steps()]
 
 
 def random_generator(seed: int, *purpose: str) -> np.random.Generator:
@@ -372,77 +433,13 @@ def random_generator(seed: int, *purpose: str) -> np.random.Generator:
     return np.random.default_rng([seed, int(digest(list(purpose)), 16)])
 
 
-class _Scorer:
-    """Scores one job; parameters as those of `measure`."""
-
-    def __init__(
-        self, job: Job, encode: Encode, seed: int, reading: Reading, samples: bool
-    ) -> None:
-        self.job, self.seed, self.samples = job, seed, samples
-        self.vectors = JobVectors(job, encode, reading)
-        self.fitted_on = plan.fitted_on(job, encode)
-
-    def of_scenario(self, scenario: Scenario) -> Iterator[MetricScores]:
-        """Yield the scores of each metric of a scenario."""
-        inputs = {name: i for name, i in scenario.inputs.items() if i.texts is not None}
-        mitigated = {name: self.vectors.mitigated(input_) for name, input_ in inputs.items()}
-        for measurement in scenario.measurements:
-            digest = self.job.task.digest_of(measurement)
-            rng = random_generator(self.seed, digest, scenario.name, measurement.metric.name)
-            result = self._measured(scenario, measurement, mitigated, rng)
-            if self.job.mitigator.mitigators and any(map(_nothing_left, result.scores.values())):
-                unmitigated = {
-                    name: self.vectors.unmitigated(input_) for name, input_ in inputs.items()
-                }
-                before = self._measured(scenario, measurement, unmitigated, rng)
-                scores = _without_difference(result.scores, before.scores)
-                result = dataclasses.replace(result, scores=scores)
-            yield result
-
-    def _measured(
-        self,
-        scenario: Scenario,
-        measurement: Measurement,
-        vectors: Mapping[str, Vectors],
-        rng: np.random.Generator,
-    ) -> MetricScores:
-        metric, inputs = measurement.metric, measurement.inputs
-        kept = usable_rows(inputs, vectors)
-        coverage = _coverage(inputs, vectors)
-        options = metric.options | dict(measurement.options)
-        reason = too_few(inputs, kept, self.job.task.file.max_missing)
-        reason = reason or all_equal(inputs, kept, vectors, self.job.texts)
-        started = time.perf_counter()
-        if reason:
-            scores = {name: Score(float("nan"), reason=reason) for name in metric.scores}
-        else:
-            metric_inputs = MetricInputs.of(inputs, vectors, kept)
-            scores = metric.measure(
-                metric_inputs.arrays,
-                options,
-                rng=rng,
-                clusters=metric_inputs.clusters,
-                texts=metric_inputs.texts,
-            )
-        seconds = time.perf_counter() - started
-        samples = None
-        if self.samples:
-            rows = SampleRows(self.job, metric, inputs, kept)
-            samples = {name: rows.of(score) for name, score in scores.items()}
-        one_of_each_group = {input_.group: input_ for input_ in inputs.values()}.values()
-        return MetricScores(
-            scenario=scenario,
-            measurement=measurement,
-            options=options,
-            scores=scores,
-            coverage=coverage,
-            clusters=sum(
-                len(np.unique(input_.clusters[kept[input_.group]])) for input_ in one_of_each_group
-            ),
-            overlap=tuple(sorted(plan.judged_texts(inputs.values()) & self.fitted_on)),
-            seconds=seconds,
-            samples=samples,
-        )
+def _of_texts(scenario: Scenario, vectors: Callable[[Input], Vectors]) -> dict[str, Vectors]:
+    """Return the vectors of each input of a scenario that has texts."""
+    return {
+        name: vectors(input_)
+        for name, input_ in scenario.inputs.items()
+        if input_.texts is not None
+    }
 
 
 def _nothing_left(score: Score) -> bool:
@@ -477,3 +474,327 @@ def _coverage(inputs: Mapping[str, Input], vectors: Mapping[str, Vectors]) -> Co
             has_vector |= dict(zip(input_.texts, usable, strict=True))
     missing = tuple(text for text, has in has_vector.items() if not has)
     return Coverage(asked=len(has_vector), found=len(has_vector) - len(missing), missing=missing)
+
+
+# The jobs of one model: scored here, or with other processes that call the metrics.
+
+
+ALONE = 3.0
+"""Seconds for which jobs run in this process before others are started."""
+WORTH = 5.0
+"""Seconds of scoring that must seem to be left then."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The result of a job.
+
+    Parameters
+    ----------
+    records
+        Its records, without what only the model knows (`ModelFacts`).
+    without_samples
+        The metrics that give no samples, although they were asked for.
+    """
+
+    records: tuple[Record, ...]
+    without_samples: tuple[str, ...] = ()
+
+
+Outcome: TypeAlias = Scored | NotRun
+
+
+@dataclass(frozen=True)
+class JobRun:
+    """What all jobs of a model have in common.
+
+    Parameters
+    ----------
+    vectors
+        The model.
+    provenance
+        What the records state of the run.
+    samples
+        Whether to keep what each item contributes to a score.
+    debug
+        Whether an unexpected error is raised.
+    """
+
+    vectors: StoredEmbedder
+    provenance: Provenance
+    samples: bool
+    debug: bool
+
+
+class OpenJob:
+    """A job that is being scored.
+
+    Parameters
+    ----------
+    job
+        The job.
+    run
+        What it has in common with others.
+    """
+
+    def __init__(self, job: Job, run: JobRun) -> None:
+        self.job, self.run = job, run
+        self._scored: list[Scored | Failure | None] = []  # by step so far; None: not yet
+        self._all_steps = False
+
+    def steps(self) -> Iterator[tuple[int, Step]]:
+        """Fit the mitigator, and yield each step with its number.
+
+        An error ends the steps; `outcome` says it.
+        """
+        vectors = self.run.vectors
+        try:
+            for chain in self.job.chains:
+                chain.fit_once(vectors, self.job.concept)
+            self._scorer = JobScorer(
+                self.job,
+                vectors.encode,
+                seed=self.run.provenance.seed,
+                reading=vectors.reading,
+                samples=self.run.samples,
+            )
+            for step in self._scorer.steps():
+                self._scored.append(None)
+                yield len(self._scored) - 1, step
+        except PLUGIN_ERRORS as error:
+            self._scored.append(_failure(error, debug=self.run.debug))
+        self._all_steps = True
+
+    def add(self, number: int, step: Step, returned: Measured | Failure) -> None:
+        """Take what the metric of a step returned."""
+        if isinstance(returned, Failure):
+            self._scored[number] = returned
+            return
+        try:
+            scores = self._scorer.scores(step, returned)
+            records = tuple(recording.make_records(self.job, scores, self.run.provenance))
+        except PLUGIN_ERRORS as error:
+            self._scored[number] = _failure(error, debug=self.run.debug)
+        else:
+            lacks = (str(scores.measurement.metric),) if scores.lacks_samples else ()
+            self._scored[number] = Scored(records, lacks)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is to be waited for."""
+        return self._all_steps and None not in self._scored
+
+    def outcome(self) -> Outcome:
+        """Return the records of the job so far, or why there are none: its first failure."""
+        parts: list[Scored] = []
+        for part in self._scored:
+            if isinstance(part, Failure):
+                model = self.run.provenance.model.name
+                label, task = self.job.part.label, self.job.task.name
+                return NotRun(model, label, task, part.reason, part.kind)
+            if part is not None:
+                parts.append(part)
+        return Scored(
+            records=tuple(record for part in parts for record in part.records),
+            without_samples=tuple(name for part in parts for name in part.without_samples),
+        )
+
+
+class JobPool:
+    """Scores the jobs of one model.
+
+    Parameters
+    ----------
+    jobs
+        The jobs.
+    run
+        What they have in common.
+    workers
+        Number of processes that call metrics; None for the cores, if that is worth while.
+    cluster
+        Where metrics are called instead.
+    """
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        run: JobRun,
+        *,
+        workers: int | None,
+        cluster: parallel.Cluster | None = None,
+    ) -> None:
+        self.jobs, self.run = jobs, run
+        self.workers, self.cluster = workers, cluster
+
+    def outcomes(self) -> Generator[tuple[int, Outcome], None, None]:
+        """Yield the position and the outcome of each job, as they are ready.
+
+        Raises
+        ------
+        DiskError
+            If the disk is full or cannot be read.
+        """
+        left: Sequence[int] = range(len(self.jobs))
+        workers = self.workers
+        if workers is None:
+            left = yield from self._while_alone(sorted(left, key=self._size))
+            workers = parallel.cores() if left and self.cluster is None else 2
+        if min(workers, len(left)) > 1:
+            yield from self._by_workers(sorted(left, key=self._size, reverse=True), workers)
+        else:
+            yield from self._here(left)
+
+    def _size(self, position: int) -> int:
+        """Return the number of texts of a job, by which its time is estimated."""
+        return sum(len(input_.texts or ()) for input_ in self.jobs[position].task.texts())
+
+    def _here(self, positions: Iterable[int]) -> Iterator[tuple[int, Outcome]]:
+        for position in positions:
+            job = OpenJob(self.jobs[position], self.run)
+            for number, step in job.steps():
+                job.add(number, step, attempted(step.call, debug=self.run.debug))
+            yield position, job.outcome()
+
+    def _while_alone(
+        self, positions: Sequence[int]
+    ) -> Generator[tuple[int, Outcome], None, Sequence[int]]:
+        """Run jobs here until workers are worth while; return the positions of the others."""
+        sizes = [self._size(position) for position in positions]
+        started = time.monotonic()
+        for done, ready in enumerate(self._here(positions), start=1):
+            yield ready
+            seconds = time.monotonic() - started
+            left = seconds * sum(sizes[done:]) / max(1, sum(sizes[:done]))
+            if seconds > ALONE and left > WORTH:
+                return positions[done:]
+        return ()
+
+    def _by_workers(self, positions: Sequence[int], workers: int) -> Iterator[tuple[int, Outcome]]:
+        called: dict[int, tuple[int, OpenJob, int, Step]] = {}  # by number of the call
+        complete: list[tuple[int, OpenJob]] = []
+
+        def calls() -> Iterator[MetricCall]:
+            numbers = itertools.count()
+            for position in positions:
+                job = OpenJob(self.jobs[position], self.run)
+                for number, step in job.steps():
+                    called[next(numbers)] = position, job, number, step
+                    yield step.call
+                if job.is_complete:
+                    complete.append((position, job))
+
+        function = functools.partial(attempted, debug=self.run.debug)
+        replies = parallel.results(function, calls(), workers=workers, cluster=self.cluster)
+        with contextlib.closing(replies):
+            for call, reply in replies:
+                position, job, number, step = called.pop(call)
+                if isinstance(reply, parallel.Lost):
+                    job.add(number, step, self._without(reply, step))
+                else:
+                    job.add(number, step, reply)
+                if job.is_complete:
+                    complete.append((position, job))
+                while complete:
+                    position, job = complete.pop()
+                    yield position, job.outcome()
+        for position, job in complete:  # of whose metrics none was called
+            yield position, job.outcome()
+
+    def _without(self, lost: parallel.Lost, step: Step) -> Measured | Failure:
+        """Return what takes the place of a result that was lost: it is made here, if it can be."""
+        if lost.killed:
+            return Failure(lost.reason)
+        return attempted(step.call, debug=self.run.debug)
+
+
+# Scores the jobs of a plan: records are written as they are ready, and returned in plan order.
+
+
+@dataclass(frozen=True)
+class PlanScores:
+    """The scores of a plan, in its order.
+
+    Parameters
+    ----------
+    records
+        Records by id.
+    not_run
+        Jobs without records, and why.
+    notices
+        What the user should know, a line each.
+    """
+
+    records: Mapping[str, Record]
+    not_run: tuple[NotRun, ...]
+    notices: tuple[str, ...]
+
+
+def score(
+    jobs: Sequence[Job],
+    vectors: StoredEmbedder,
+    settings: Settings,
+    *,
+    run: str,
+    file: ResultsFile | None,
+) -> PlanScores:
+    """Return the scores of the jobs of one model.
+
+    Parameters
+    ----------
+    jobs
+        The jobs in the order of the plan.
+    vectors
+        The model; the vectors of the plan's texts are in its store.
+    settings
+        The settings of the run.
+    run
+        Identifies the run.
+    file
+        Where records are written, in the order in which they are ready.
+
+    Raises
+    ------
+    DiskError
+        If the disk is full or cannot be read. What was scored before is written.
+    """
+    info, engine = vectors.info, vectors.engine
+    provenance = recording.Provenance(
+        run=run,
+        model=recording.model_part(info),
+        seed=settings.seed,
+        environment=recording.environment(",".join(engine.devices) or "default"),
+    )
+    run_ = JobRun(vectors, provenance, settings.samples, settings.debug)
+    workers = 1 if settings.debug and settings.workers is None else settings.workers
+    cluster = engine if isinstance(engine, parallel.Cluster) else None
+    pool = JobPool(jobs, run_, workers=workers, cluster=cluster)
+    facts = ModelFacts(vectors)
+    records: dict[int, list[Record]] = {}
+    scored: dict[int, Scored] = {}
+    not_run: dict[int, NotRun] = {}
+    stage = settings.progress.stage(f"{info.name}: scoring", len(jobs), "tasks")
+    with stage as advance, one_thread(), contextlib.closing(pool.outcomes()) as outcomes:
+        for position, outcome in outcomes:
+            if isinstance(outcome, NotRun):
+                not_run[position] = outcome
+            else:
+                scored[position] = outcome
+                records[position] = facts.added(jobs[position], outcome.records)
+                if file:
+                    file.add(records[position])
+            advance(1)
+    ordered = [record for i in sorted(records) for record in records[i]]
+    without_samples = dict.fromkeys(
+        metric for i in sorted(scored) for metric in scored[i].without_samples
+    )
+    return PlanScores(
+        records={record.id: record for record in ordered},
+        not_run=tuple(not_run[i] for i in sorted(not_run)),
+        notices=(
+            *(f"{metric} gives no samples" for metric in without_samples),
+            *recording.frequency_notices(ordered, info.name),
+            *recording.missing_words(jobs, info.name),
+            *recording.unlike(ordered, vectors),
+            *recording.notes(jobs),
+        ),
+    )

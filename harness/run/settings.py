@@ -16,7 +16,6 @@ from harness import folders, limits, names
 from harness.errors import InvalidOption
 from harness.folders import Place
 from harness.limits import INTEGER
-from harness.options import convert
 from harness.progress import Progress, Silent, shown
 from harness.registry.registry import Registry
 from harness.registry.trust import Gate
@@ -100,7 +99,7 @@ class Settings:
         InvalidOption
             If a value is invalid.
         """
-        for name in ("results", "cache"):  # before `convert`, which reads `none` as None
+        for name in ("results", "cache"):  # before `convert_options`, which reads `none` as None
             if isinstance(values.get(name), str):
                 values[name] = folders.place(values[name])
         if "include" in values:
@@ -111,7 +110,7 @@ class Settings:
         if isinstance(values.get("exclude"), Path | Iterable):
             values["exclude"] = names.split(values["exclude"])
         values["devices"] = names.split(devices) if isinstance(devices, str) else devices
-        settings = cls(progress=shown(progress), **convert(cls, values, what=""))
+        settings = cls(progress=shown(progress), **names.convert_options(cls, values, what=""))
         if not 0 <= settings.seed <= INTEGER:
             raise _not_whole("seed", settings.seed, 0)
         for name, value in (("limit", settings.limit), ("workers", settings.workers)):

@@ -26,7 +26,7 @@ from harness.errors import (
 )
 from harness.metrics import Metric
 from harness.progress import Progress, Silent
-from harness.registry.files import kind_of, load
+from harness.registry.discovery import kind_of, load_file
 from harness.registry.registry import Registry, with_concepts_beside
 from harness.task import data_files, schema, yaml_files
 from harness.task.data_files import DataFile, MissingData
@@ -188,7 +188,7 @@ def _matches(
     if pattern in registry.benchmark_files.owners:
         return _of_benchmark(entries, registry.benchmark_files.find(pattern))
     if not matches and Path(pattern).suffix in (".yaml", ".yml"):
-        document = load(Path(pattern))
+        document = load_file(Path(pattern))
         if kind_of(document) == "run":
             raise UsageError(f"'{pattern}' is the file of a run, not of a task: write -c {pattern}")
         if kind_of(document) == "benchmark":

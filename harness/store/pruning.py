@@ -8,7 +8,7 @@ marked, and deleted by the first `prune` after an hour.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -18,7 +18,7 @@ import numpy as np
 from harness.errors import DiskError
 from harness.folders import Place
 from harness.store import segment
-from harness.store.folder import RULE, Folder, folders_in, read_model_file
+from harness.store.folder import Folder, folders_in, read_model_file
 from harness.store.segment import Segment
 from harness.store.store import DamagedSegments, Info, KeyIndex, Store
 
@@ -52,29 +52,6 @@ def stores(folder: Place) -> list[Info]:
     """Return the content of each store of a folder, the most recently used first."""
     infos = [store.info() for store in _stores(folder) if not store.files.is_removed()]
     return sorted(infos, key=lambda info: info.last_used, reverse=True)
-
-
-def has_older(store: Store, folder: Place, facts: Mapping[str, object]) -> bool:
-    """Return whether a new store has the model of another one, named by an older rule.
-
-    Parameters
-    ----------
-    store
-        The store; only an empty one is new.
-    folder
-        Folder of all stores.
-    facts
-        What model files state of the model: its name, kind and revision.
-    """
-    if store.files.names() or read_model_file(store.files):
-        return False
-    for files in folders_in(folder):
-        known = read_model_file(files)
-        if known and RULE not in known:
-            same = (known.get(fact) == facts[fact] for fact in ("name", "kind", "revision"))
-            if all(same) and files.names():
-                return True
-    return False
 
 
 def store_of(info: Info) -> Store:

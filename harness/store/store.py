@@ -33,8 +33,10 @@ from harness.store.folder import (
     DAMAGED,
     DIMENSIONS,
     MODEL_FILE,
+    RULE,
     Folder,
     folder_of,
+    folders_in,
     read_model_file,
     stored_dimensions,
     update_model_file,
@@ -663,3 +665,26 @@ class Store:
             f"set aside a damaged segment of embeddings: '{self.folder / name}': {reason}; "
             "its texts will be encoded again"
         )
+
+
+def has_older(store: Store, folder: Place, facts: Mapping[str, object]) -> bool:
+    """Return whether a new store has the model of another one, named by an older rule.
+
+    Parameters
+    ----------
+    store
+        The store; only an empty one is new.
+    folder
+        Folder of all stores.
+    facts
+        What model files state of the model: its name, kind and revision.
+    """
+    if store.files.names() or read_model_file(store.files):
+        return False
+    for files in folders_in(folder):
+        known = read_model_file(files)
+        if known and RULE not in known:
+            same = (known.get(fact) == facts[fact] for fact in ("name", "kind", "revision"))
+            if all(same) and files.names():
+                return True
+    return False

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from harness import limits, names, options
+from harness import limits, names
 from harness.chain import Chain
 from harness.digest import digest, json_like
 from harness.errors import InvalidOption, UsageError, suggestion
@@ -109,7 +109,7 @@ def _set(chain: Chain, stages: list[str], setting: Mapping[str, Any]) -> None:
             raise InvalidOption(f"unknown stage '{stage}'{suggestion(stage, stages)}")
         i = stages.index(stage) if dot else 0
         mitigator = chain.mitigators[i]
-        values = options.convert(
+        values = names.convert_options(
             type(mitigator), {parameter: value}, what=f"mitigator '{stages[i]}'"
         )
         mitigator.set_params(**values)

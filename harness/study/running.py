@@ -20,7 +20,7 @@ from harness.errors import (
     UsageError,
 )
 from harness.progress import Progress, shown
-from harness.registry import files
+from harness.registry import discovery
 from harness.registry.registry import Registry, with_concepts_beside
 from harness.results import jsonl
 from harness.results.folder import STUDY
@@ -89,7 +89,7 @@ def run_study(
     folders_ = paths(include)
     registry = Registry(include=folders_, trust=paths(trust, "trust"))
     registry.data.progress = shown(progress)
-    document = files.find(registry.study_files, study)
+    document = discovery.find_file(registry.study_files, study)
     study_ = resolved(registry, document)
     path = Path(results) / f"{folders.safe_name(study_.file.name)}{STUDY}"
     file = jsonl.RecordsFile(path, StudyRecord)

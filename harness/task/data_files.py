@@ -9,50 +9,28 @@ from __future__ import annotations
 
 import codecs
 import dataclasses
+import functools
 import gzip
 import io
 import json
 import os
 import re
-import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path, PurePath
 from typing import Any, Literal
 
-from harness import folders, limits, options, user_files
+from harness import folders, limits
 from harness.bucket import Address, Downloads
 from harness.concept import Concept
 from harness.digest import file_sha256
 from harness.errors import InvalidFile, Unavailable, suggestion
+from harness.names import convert_options, parameters_of
 from harness.progress import Progress, Silent
 from harness.task.schema import Table, TaskFile
 from harness.task.yaml_files import Collector, Document, KeyPath
-
-# The folder of an installed package, found without importing it or the packages around it.
-#
-# A folder without `__init__.py` is no package here: any folder in the working directory would be
-# one.
-
-
-def package_folder(package: str) -> Path | None:
-    """Return the folder of a package; None if no package of this name is installed."""
-    parent, _, name = package.rpartition(".")
-    if parent and parent not in sys.modules:  # find_spec would import it
-        above = package_folder(parent)
-        folder = above / name if above else None
-        return folder if folder and user_files.is_file(folder / "__init__.py") else None
-    try:
-        spec = find_spec(package)
-    except (ImportError, ValueError):
-        spec = None
-    if spec is None or not spec.submodule_search_locations or spec.origin is None:
-        return None
-    return Path(next(iter(spec.submodule_search_locations)))
-
 
 SHOWN_FILES = 3
 """Number of missing files that the notice of a run names; a task names all of its own."""
@@ -133,9 +111,12 @@ class DataFiles:
 
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = progress or Silent()
-        self._downloads = Downloads()
         self._missing: dict[str, Problem] = {}
         self._unsaid: list[str] = []
+
+    @functools.cached_property
+    def _downloads(self) -> Downloads:
+        return Downloads()
 
     @property
     def notices(self) -> list[str]:
@@ -260,7 +241,7 @@ def _find(table: Table, document: Document, key: KeyPath) -> DataFile:
         address = Address(table.url, table.sha256 or "", table.member, table.size)
     copy = _under(os.environ.get("HARNESS_DATA"), name)
     if copy is not None:
-        if not user_files.is_inside(copy, Path(os.environ["HARNESS_DATA"])):
+        if not folders.is_inside(copy, Path(os.environ["HARNESS_DATA"])):
             problem = f"{copy} is a link to a file outside of HARNESS_DATA; copy it there"
             return DataFile(name or "", "missing", None, terms, None, problem)
         if table.sha256 and file_sha256(copy) != table.sha256:
@@ -287,24 +268,24 @@ def _under(folder: str | None, name: str | None) -> Path | None:
     if not folder or not name:
         return None
     path = Path(folder) / name
-    return path if user_files.is_file(path) else None
+    return path if folders.is_file(path) else None
 
 
 def _beside(file: str, document: Document, key: KeyPath) -> Path:
     """Return a file beside the YAML file that names it, which may be an included one."""
     path = document.beside(file, (*key, "file"))
-    if not user_files.is_file(path):
+    if not folders.is_file(path):
         raise document.error(f"there is no file '{file}' in this folder", key)
     return path
 
 
 def _in_package(package: str, file: str, terms: str) -> DataFile:
-    folder = package_folder(package)
+    folder = folders.of_package(package)
     if folder is None:
         problem = f"missing package '{package}' with its data: pip install {package}"
         return DataFile(file, "missing", None, terms, None, problem)
     path = folder / file  # no link is followed: installers may link files, and packages have none
-    if not user_files.is_file(path):
+    if not folders.is_file(path):
         problem = f"the installed package '{package}' has no file '{file}'"
         return DataFile(file, "missing", None, terms, None, problem)
     return DataFile(file, "shipped", path, terms)
@@ -423,7 +404,7 @@ def _numbered(table: Table, path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def _decompressed(path: Path, largest: int) -> bytes:
-    content = user_files.read(path, largest)
+    content = folders.read_bytes(path, largest)
     if path.suffix.lower() == ".gz":
         with gzip.open(io.BytesIO(content)) as file:
             content = file.read(largest + 1)
@@ -800,9 +781,9 @@ class Tables:
         with self.document.pointing_at((*place, "made_by")):
             maker = self.maker(name)
         with self.document.pointing_at((*place, "options")):
-            parameters = options.parameters(maker)
+            parameters = parameters_of(maker)
             known = set(parameters) - {"rows", "concept"}
-            arguments = options.convert(maker, table.options, known=known, what=f"table '{name}'")
+            arguments = convert_options(maker, table.options, known=known, what=f"table '{name}'")
             if "concept" in parameters:
                 arguments["concept"] = self.concept
             new_rows = list(maker(rows, **arguments))

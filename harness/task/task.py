@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from harness import options
+from harness import names
 from harness.concept import Concept
 from harness.digest import digest, json_like
 from harness.errors import NotApplicable, suggestion
@@ -302,7 +302,7 @@ def _options_of(
         (("scenarios", name, "options", metric.name), scenario.options.get(metric.name, {})),
     ):
         with document.pointing_at(place):
-            its_options |= options.convert(
+            its_options |= names.convert_options(
                 metric.function, values, known=known, what=f"metric '{metric.name}'"
             )
     for option in metric.required_options:

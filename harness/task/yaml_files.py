@@ -20,7 +20,7 @@ from typing import Any, TypeAlias, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from harness import limits, user_files
+from harness import folders, limits
 from harness.errors import InvalidFile, UsageError, suggestion
 
 # The mistakes of a file, all of them, in words for the person who wrote it.
@@ -223,7 +223,7 @@ def parse_yaml(path: Path) -> tuple[dict[str, Any], Places]:
         If it cannot be read, is larger than the limits, is not YAML or not a mapping, or repeats a
         key.
     """
-    text = user_files.text(path, limits.YAML_BYTES)
+    text = folders.read_text(path, limits.YAML_BYTES)
     loader = Loader(text)
     places: Places = {(): (path, 1)}
     try:
@@ -392,7 +392,7 @@ class Document:
 
     def _check_inside(self, path: Path, name: str, key: KeyPath) -> None:
         roots = self.roots or (self.path.parent,)
-        if not any(user_files.is_inside(path, root) for root in roots):
+        if not any(folders.is_inside(path, root) for root in roots):
             problem = f"'{name}' is not in the folder '{roots[0]}'"
             raise self.error(f"{problem}; a file names only files in its folder", key)
 
@@ -480,7 +480,7 @@ def _include(document: Document, name: Any, key: KeyPath, parents: tuple[Path, .
     if not isinstance(name, str):
         raise document.error("expected a file name or a list of file names", key)
     path = document.beside(name, key)
-    if not user_files.is_file(path):
+    if not folders.is_file(path):
         near = suggestion(name, (p.name for p in document.path.parent.glob("*.yaml")))
         near = near if "did you mean" in near else ""  # a list of all files is no help
         raise document.error(f"there is no file '{name}' in this folder{near}", key)

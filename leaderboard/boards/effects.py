@@ -6,8 +6,6 @@ the mitigator was fitted. Knows cells, not records.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from .cells import (
@@ -18,10 +16,6 @@ from .ranking import (
     means,
     rank,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 EVIDENCE = 0.05
 """A change with a p-value below this after Holm's correction has evidence."""

@@ -6,7 +6,7 @@ A sentence says no more than the sets of ranks and the intervals do. Computes no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,9 +15,6 @@ from .effects import EVIDENCE
 from .ranking import (
     LEVEL,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 def findings(ranks: pl.DataFrame, mitigators: pl.DataFrame, tasks: pl.DataFrame) -> tuple[str, ...]:

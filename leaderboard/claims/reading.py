@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ValidationError
 
-from harness import limits, user_files
+from harness import folders, limits
 from harness.results import record
 from harness.results.folder import STUDY
 from harness.results.record import SCHEMA as SCHEMA_VERSION
@@ -623,7 +623,7 @@ class _Batch:
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
-        user_files.check(path)
+        folders.check(path)
         files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
         yield from (file for file in files if not file.name.endswith((STUDY, record.SUFFIX)))
 

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from harness.errors import UsageError, suggestion
-from harness.results.tables import markdown_grid, markdown_text
+from harness.results.formats import markdown_grid, markdown_text
 
 from ..claims.reading import Aside
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,8 +17,8 @@ import polars as pl
 from harness import limits
 from harness.errors import InvalidFile
 from harness.registry.registry import Registry
+from harness.results.formats import Table, markdown_grid
 from harness.results.record import Record
-from harness.results.tables import markdown_grid
 
 from ..claims import facts, reading, trust
 from ..claims.facts import TaskFacts
@@ -279,6 +279,29 @@ def _one_a_line(problems: Iterable[Aside]) -> Iterator[Aside]:
             yield problem
 
 
+def means_table(additions: Sequence[Addition], shown: Callable[[str], str]) -> Table:
+    """Return the means of rows; `shown` turns a text of a stranger into a cell."""
+    rows = [
+        [
+            shown(addition.row.label),
+            *(mean.measures, mean.tasks, mean.value),
+            shown(mean.reference),
+            mean.beside,
+        ]
+        for addition in additions
+        for mean in addition.means
+    ]
+    columns = ("new", "mean of", "tasks", "value", "reference", "its value")
+    return Table("What is new", columns, rows, shorten=("new", "reference"))
+
+
+def tasks_table(addition: Addition, shown: Callable[[str], str]) -> Table:
+    """Return the values of each task of a row and of its references."""
+    labels = [shown(row.label) for row in (addition.row, *addition.references)]
+    rows = [[shown(task), shown(score), *values] for task, score, values in addition.lines()]
+    return Table("Each task", ("task", "score", *labels), rows, shorten=("task",))
+
+
 # The result of a check as Markdown, for a comment on a pull request that strangers can trigger.
 #
 # Every text of a submission is inert: in a table it stands in `<code>` with each character that is
@@ -288,7 +311,7 @@ def _one_a_line(problems: Iterable[Aside]) -> Iterator[Aside]:
 
 LISTED = 40
 """Problems that a comment or a terminal lists."""
-_ROWS, _TASKS, _SHOWN = 20, 100, 60
+_ROWS, _TASKS, SHOWN = 20, 100, 60
 _LONGEST = 60_000
 """Characters of a comment; a usual host takes 65,536."""
 
@@ -305,9 +328,9 @@ def comment_markdown(checked: Checked, additions: Sequence[Addition]) -> str:
         ]
     if additions:
         parts.append("What is new, beside two reference models:")
-        parts.append(_means(additions))
+        parts.append(_means_markdown(additions))
     for addition in additions[:2]:
-        parts.append(_tasks(addition))
+        parts.append(_tasks_markdown(addition))
     text = ""
     for part in parts:
         if len(text) + len(part) > _LONGEST:
@@ -343,7 +366,7 @@ def inert(text: str) -> str:
     """Return a text of a stranger for a cell of a table in Markdown."""
     parts = [
         character if character.isalnum() else f"&#{ord(character)};"
-        for character in printable(text, _SHOWN)
+        for character in printable(text, SHOWN)
     ]
     return f"<code>{''.join(parts)}</code>"
 
@@ -355,33 +378,17 @@ def _block(lines: Sequence[str]) -> str:
     return "\n".join([f"{fence}text", *lines, fence])
 
 
-def _means(additions: Sequence[Addition]) -> str:
-    rows = [
-        [
-            inert(addition.row.label),
-            *(mean.measures, str(mean.tasks), _number(mean.value)),
-            inert(mean.reference),
-            _number(mean.beside),
-        ]
-        for addition in additions[:_ROWS]
-        for mean in addition.means
-    ]
-    columns = ("new", "mean of", "tasks", "value", "reference", "its value")
+def _means_markdown(additions: Sequence[Addition]) -> str:
+    table = means_table(additions[:_ROWS], inert)
     more = len(additions) - _ROWS
-    return markdown_grid(columns, rows) + (f"\n\nand {more:,} more rows" if more > 0 else "")
+    rest = f"\n\nand {more:,} more rows" if more > 0 else ""
+    return markdown_grid(table.columns, table.rows) + rest
 
 
-def _tasks(addition: Addition) -> str:
-    names = [row.label for row in (addition.row, *addition.references)]
-    lines = addition.lines()
-    rows = [
-        [inert(task), inert(score), *map(_number, values)] for task, score, values in lines[:_TASKS]
-    ]
-    table = markdown_grid(("task", "score", *map(inert, names)), rows)
-    more = f"\n\nand {len(lines) - _TASKS:,} more tasks" if len(lines) > _TASKS else ""
+def _tasks_markdown(addition: Addition) -> str:
+    table = tasks_table(addition, inert)
+    more = len(table.rows) - _TASKS
+    rest = f"\n\nand {more:,} more tasks" if more > 0 else ""
     title = f"Each task of {inert(addition.row.label)}"
-    return f"<details><summary>{title}</summary>\n\n{table}{more}\n\n</details>"
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    grid = markdown_grid(table.columns, table.rows[:_TASKS])
+    return f"<details><summary>{title}</summary>\n\n{grid}{rest}\n\n</details>"

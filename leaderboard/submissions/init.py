@@ -13,7 +13,7 @@ from pathlib import Path
 import harness
 from harness import folders
 from harness.errors import UsageError
-from harness.results.tables import markdown_text
+from harness.results.formats import markdown_text
 
 TEMPLATES = Path(__file__).parent / "repository"
 

@@ -22,7 +22,7 @@ import polars as pl
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from harness import folders, limits, user_files
+from harness import folders, limits
 from harness.encode.identity import UNNAMED
 from harness.errors import InvalidFile, unreadable
 from harness.results import record
@@ -128,7 +128,7 @@ def read(folder: Path) -> dict[str, Submission]:
     path = folder / NAME
     if path.is_symlink():
         raise InvalidFile("a link; links are not followed", path=path)
-    content = user_files.read(path, limits.SUBMISSION_BYTES)
+    content = folders.read_bytes(path, limits.SUBMISSION_BYTES)
     file, mistakes = reading.mistakes(content, SubmissionFile)
     if file is None:
         first, *further = (InvalidFile(text, path=path, key=key) for key, text in mistakes)

@@ -5,7 +5,6 @@
 `prompts`           the prompts of a model by role: queries, documents, other texts
 `weight_files`      headers, shapes, hashes and settings of a model's files; reads no weights
 `references`        random and constant vectors, which need no files
-`packages`          model files that come as packages of the package index
 `quiet_loading`     silences the libraries while weights are loaded
 `transformers/`     encoders and language models of transformers
 `vectors/`          word vectors, from files and packages

@@ -14,10 +14,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PureWindowsPath
 from typing import Any, Literal, TypeAlias
 
-from harness import folders, limits, user_files
+from harness import folders, limits
 from harness.digest import digest, file_sha256
 from harness.errors import DiskError, InvalidFile, ModelError, shown
 
+INSTALL = 'pip install "embedding-bias-harness[models]"'
+"""Command that installs the packages with model files."""
 Backend: TypeAlias = Literal["torch", "onnx", "openvino"]
 """What runs a transformer: torch, or the runtime of the format it was exported to."""
 EXPORTED = {
@@ -42,6 +44,24 @@ def check(file: Path, name: str) -> None:
     if file.stat().st_size != expected:
         raise ModelError(
             f"'{name}': {file.name} is damaged: {file.stat().st_size} bytes, expected {expected}"
+        )
+
+
+def check_published(path: Path, expected: str) -> None:
+    """Raise ModelError if a file of an installed package is missing or not the published one.
+
+    `expected` is the SHA-256 of the published file.
+    """
+    try:
+        found = sha256(path)
+    except OSError as error:
+        raise ModelError(
+            f"'{path}' cannot be read ({error.strerror}); reinstall with {INSTALL}"
+        ) from None
+    if found != expected:
+        raise ModelError(
+            f"'{path}' is not the published file: its SHA-256 is {found}, expected {expected}; "
+            f"reinstall with {INSTALL}"
         )
 
 
@@ -273,7 +293,7 @@ def read_config(path: Path, name: str, place: str = "") -> Any:
     """
     place = place or path.name
     try:
-        return json.loads(user_files.read(path, limits.MODEL_CONFIG_BYTES).decode("utf-8"))
+        return json.loads(folders.read_bytes(path, limits.MODEL_CONFIG_BYTES).decode("utf-8"))
     except InvalidFile as error:
         raise ModelError(f"'{name}': {place} {_predicate(error.problem)}") from None
     except RecursionError:

@@ -225,7 +225,7 @@ Result = TypeVar("Result")
 
 
 def results_on_ray(
-    ray: Any, function: Callable[[Argument], Result], arguments: Sequence[Argument]
+    ray: Any, function: Callable[[Argument], Result], arguments: Iterable[Argument]
 ) -> Generator[tuple[int, Result | Lost], None, None]:
     """Yield the position and the result of each call, as they are ready.
 
@@ -236,18 +236,19 @@ def results_on_ray(
     function
         The function; an error that it raises ends all calls.
     arguments
-        The argument of each call, looked up when it is sent.
+        The argument of each call, taken when it is sent.
     """
     remote = ray.remote(_call).options(num_cpus=1, max_retries=0)
     sent = ray.put(function)
-    waiting = iter(range(len(arguments)))
+    calls = enumerate(arguments)
     at_once = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))  # no process waits for work
     running: dict[Any, int] = {}
     try:
         while True:
-            while len(running) < at_once and (position := next(waiting, None)) is not None:
+            while len(running) < at_once and (waiting := next(calls, None)) is not None:
+                position, argument = waiting
                 try:
-                    running[remote.remote(sent, arguments[position])] = position
+                    running[remote.remote(sent, argument)] = position
                 except (TypeError, AttributeError, ValueError):  # it cannot be pickled
                     yield position, Lost("it cannot be sent to another process", killed=False)
             if not running:
@@ -453,7 +454,7 @@ class RayEngine:
             )
 
     def results(
-        self, function: Callable[[Any], Any], arguments: Sequence[Any]
+        self, function: Callable[[Any], Any], arguments: Iterable[Any]
     ) -> Generator[tuple[int, Any], None, None]:
         """Yield the results of calls on the cluster; see `harness.parallel.Cluster`."""
         yield from results_on_ray(self._cluster.ray(), function, arguments)

@@ -12,7 +12,7 @@ from typing import Self
 
 import numpy as np
 
-from harness import limits, user_files
+from harness import folders, limits
 from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.concept import Concept
 from harness.digest import digest
@@ -179,7 +179,7 @@ def _ledoit_wolf(centred: Floats) -> float:
 
 def _lines(path: str) -> list[str]:
     try:
-        lines = user_files.text(Path(path), limits.TABLE_BYTES).splitlines()
+        lines = folders.read_text(Path(path), limits.TABLE_BYTES).splitlines()
     except InvalidFile as error:
         raise InvalidOption(f"whitening: texts={path}: cannot be read ({error.problem})") from None
     return list(dict.fromkeys(line.strip() for line in lines if line.strip()))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.commands import arguments
+from harness.folders import Place
+
+from .rows import PaperFile
+from .status import Result
 
 if TYPE_CHECKING:
-    from harness.folders import Place
-
     from .rows import PaperFile, Value
     from .status import Findings, Result
-
 
 WIDEST = 48
 """Characters of a cell in the terminal."""
@@ -92,7 +91,7 @@ def run(options: Options) -> int:
     from harness.errors import HarnessError, InvalidFile, UsageError
     from harness.registry.registry import Registry
 
-    from . import rows, status
+    from . import page, rows, status
 
     if options.model and (options.no_run or options.record or options.out):
         raise UsageError("--model compares a model of yours: omit --no-run, --record and --out")
@@ -121,7 +120,7 @@ def run(options: Options) -> int:
     if options.out is not None:
         if problems:
             raise HarnessError(f"'{options.out}' was not written: {problems[0]}")
-        folders.write_atomically(options.out, render_page(papers, shown).encode())
+        folders.write_atomically(options.out, page.render(papers, shown).encode())
         click.echo(f"wrote {options.out}", err=True)
     unexplained = [r for r in shown if r.problem and r.status != "no value"]
     lines = [f"FAILED: {line}" for line in findings.failed]
@@ -135,11 +134,11 @@ def _findings(options: Options, papers: Sequence[PaperFile]) -> Findings:
     """Return the values that running the tasks gives, and those of recorded studies."""
     from harness import progress
 
-    from . import status as running
+    from . import status
 
     if options.no_run:
-        return running.Findings()
-    findings = running.scores(
+        return status.Findings()
+    findings = status.scores(
         papers,
         model=options.model,
         results=options.results,
@@ -148,7 +147,7 @@ def _findings(options: Options, papers: Sequence[PaperFile]) -> Findings:
         trust=options.trust,
         progress=progress.for_terminal(),
     )
-    studies = running.studies(papers, options.results)
+    studies = status.studies(papers, options.results)
     findings.values |= studies.values
     findings.missing |= studies.missing
     return findings
@@ -186,7 +185,7 @@ def _show(
 ) -> None:
     from harness.commands import output
 
-    from . import status
+    from . import page, status
 
     if options.as_json:
         output.as_json([_as_json(result) for result in shown])
@@ -197,9 +196,9 @@ def _show(
             [
                 ", ".join(result.row.items),
                 result.row.claim,
-                _cut(expected(result)),
+                _cut(page.expected(result)),
                 _cut(status.text(result.here, result.row)),
-                _cut(status_text(result)),
+                _cut(page.status(result)),
             ]
             for result in of_paper
         ]
@@ -239,131 +238,3 @@ def _as_json(result: Result) -> dict[str, Any]:
         "why": result.why or None,
         "valid": result.valid or None,
     }
-
-
-# The page of all rows in Markdown: a summary, then a table for each paper.
-#
-# A pure function of the rows and their recorded values.
-
-
-INTRODUCTION = """\
-# What the papers print, and what comes out here
-
-**reproduced**: within the tolerance, or the claim holds. **differs**: it is not, for the reason
-that the row gives. **needs**: something that is not here. *Valid score* says whether a ranked task
-ranks by this score, or why none does; a dash where nothing is ranked by it.
-"""
-SOURCES = {
-    "peer": "An expected value marked *peer* is that of another implementation.",
-    "own": "One marked *own* is an earlier measurement of ours: the paper has no number.",
-}
-
-
-def render_page(papers: Sequence[PaperFile], results: Sequence[Result]) -> str:
-    """Return the page.
-
-    Parameters
-    ----------
-    papers
-        The papers, in order.
-    results
-        The results of their rows.
-    """
-    return "\n".join([INTRODUCTION, summary(papers, results), tables(papers, results)])
-
-
-def summary(papers: Iterable[PaperFile], results: Iterable[Result]) -> str:
-    """Return the table of papers: how many rows have which status."""
-    from harness.results.tables import markdown_grid
-
-    from .status import SHOWN
-
-    by_paper = _by_paper(results)
-    rows = []
-    for file in papers:
-        name = file.paper.name
-        counts = [sum(r.status == status for r in by_paper[name]) for status in SHOWN]
-        items = {item for r in by_paper[name] for item in r.row.items}
-        printed = [sum(item.startswith(kind) for item in items) for kind in ("Table", "Figure")]
-        rows.append((name, *map(str, (*printed, sum(counts), *counts))))
-    totals = [str(sum(int(row[i]) for row in rows)) for i in range(1, 7)]
-    columns = ("paper", "tables", "figures", "rows", *SHOWN)
-    return markdown_grid(columns, [*rows, ("**all**", *totals)]) + "\n"
-
-
-def tables(papers: Iterable[PaperFile], results: Sequence[Result]) -> str:
-    """Return a table of the rows of each paper, under a heading, with the commands below it."""
-    by_paper = _by_paper(results)
-    notes = [
-        line for source, line in SOURCES.items() if any(r.row.source == source for r in results)
-    ]
-    parts = [" ".join(notes) + "\n"] if notes else []
-    parts += [_section(file, by_paper[file.paper.name]) for file in papers]
-    return "\n".join(parts)
-
-
-def expected(result: Result) -> str:
-    """Return the expected value of a row, marked if it is not the paper's."""
-    from .status import as_printed
-
-    row = result.row
-    mark = {"printed": "", "peer": f" (peer: {row.peer})", "own": " (own)"}[row.source]
-    return as_printed(result) + mark
-
-
-def status_text(result: Result) -> str:
-    """Return the status of a row, with its tolerance, the reason and the remark."""
-    tolerance = result.row.tolerance if not isinstance(result.here, str) else None
-    within = f" within {tolerance:g}" if tolerance and result.status == "reproduced" else ""
-    parts = [f"{result.status}: {result.why}" if result.why else result.status + within]
-    if result.row.note:
-        parts.append(result.row.note)
-    return ". ".join(part.rstrip(".") for part in parts)
-
-
-def _by_paper(results: Iterable[Result]) -> dict[str, list[Result]]:
-    by_paper: dict[str, list[Result]] = defaultdict(list)
-    for result in results:
-        by_paper[result.paper].append(result)
-    return by_paper
-
-
-def _section(file: PaperFile, results: Sequence[Result]) -> str:
-    from harness.results.tables import markdown_grid
-
-    from .status import text
-
-    commands = list(dict.fromkeys(r.command for r in results if r.command))
-    rows = [
-        (
-            ", ".join(result.row.items),
-            _escaped(result.row.claim),
-            _escaped(expected(result)),
-            _escaped(text(result.here, result.row)),
-            _escaped(result.valid or "–"),
-            _escaped(result.model or "–"),
-            str(commands.index(result.command) + 1) if result.command else "–",
-            _escaped(status_text(result)),
-        )
-        for result in results
-    ]
-    columns = ("item", "claim", "printed", "here", "valid score", "model", "command", "status")
-    parts = [
-        f"## {file.paper.name}",
-        f"{_escaped(file.paper.title)}. {_escaped(file.paper.citation)}.",
-        markdown_grid(columns, rows),
-    ]
-    if commands:
-        parts.append("\n".join(f"{i + 1}. `{command}`" for i, command in enumerate(commands)))
-    return "\n\n".join(parts) + "\n"
-
-
-def _escaped(value: str) -> str:
-    """Return a text for a cell in Markdown; what stands in backticks is code."""
-    from harness.results.tables import markdown_text
-
-    texts_and_codes = re.split("`([^`]+)`", value)
-    return "".join(
-        f"`{part.replace('|', chr(92) + '|')}`" if i % 2 else markdown_text(part)
-        for i, part in enumerate(texts_and_codes)
-    )

@@ -19,11 +19,11 @@ from pydantic import (
     model_validator,
 )
 
-from harness import folders, user_files
+from harness import folders
 from harness.concept import Name
 from harness.errors import InvalidFile, UnknownName, UsageError, one_line, unreadable
 from harness.registry import trust
-from harness.registry.files import files, load
+from harness.registry.discovery import files_of, load_file
 from harness.task.schema import DEFAULT_SCENARIO, Strict
 from harness.task.yaml_files import Collector
 
@@ -482,16 +482,16 @@ def read(registry: Registry, include: Iterable[Path] = ()) -> dict[str, PaperFil
         If a folder does not exist, a file has a mistake in it, or a row selects what does not
         exist. It holds all mistakes.
     """
-    folders = [Path(folder) for _, folder in registry.plugins.results("harness_task_folders")]
+    roots = [Path(folder) for _, folder in registry.plugins.results("harness_task_folders")]
     include = tuple(include)
     for place in include:
-        user_files.check(place)
+        folders.check(place)
     papers: dict[str, PaperFile] = {}
     owners: dict[str, Path] = {}
     mistakes = Collector()
-    for path in (path for folder in (*folders, *include) for path in files(folder, KIND)):
+    for path in (path for folder in (*roots, *include) for path in files_of(folder, KIND)):
         with mistakes.collecting():
-            document = load(path)
+            document = load_file(path)
             paper = document.validate(Paper)
             if paper.name in papers:
                 problem = f"the paper '{paper.name}' has another file, {papers[paper.name].path}"

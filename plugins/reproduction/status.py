@@ -27,8 +27,6 @@ from .rows import (
     Selection,
     StudySelection,
     Value,
-    current,
-    read_values,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
     from harness.results.records import Records
     from harness.study.summary import Summary
 
+from .rows import current, read_values
 
 Status: TypeAlias = Literal["reproduced", "differs", "needs", "no value", "not printed"]
 """`no value`: not run here, for lack of data for example. `not printed`: the paper has no value for

@@ -17,11 +17,10 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from harness import parallel
+from harness import folders, parallel
 from harness.errors import HarnessError, InvalidOption, ModelError, Unavailable
 from harness.store.answers import AnswerCache
 
-from ..embedders import packages
 from . import mentions as names
 from .mentions import Kind, Mention
 
@@ -174,10 +173,10 @@ def folder(model: str) -> Path:
     """
     if not re.fullmatch(r"[A-Za-z]\w*", model):
         raise InvalidOption(f"model={model}: expected the name of a spaCy pipeline like {MODEL}")
-    if packages.folder("spacy") is None:
+    if folders.of_package("spacy") is None:
         raise Unavailable(f"finding names needs spaCy: {INSTALL}")
     for package in (model, PACKAGES.get(model)):
-        place = packages.folder(package) if package else None
+        place = folders.of_package(package) if package else None
         for config in sorted(place.glob("*/config.cfg")) if place else ():
             return config.parent
     how = INSTALL if model in PACKAGES else f"python -m spacy download {model}"

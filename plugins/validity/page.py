@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.results.tables import markdown_grid, markdown_text
+from harness.results.formats import markdown_grid, markdown_text
 from harness.task.validity import Validity
 
 from . import checks

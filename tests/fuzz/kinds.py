@@ -57,11 +57,11 @@ def _registry() -> Any:
 
 
 def _load(path: Path) -> Any:
-    from harness.registry.files import load
+    from harness.registry.discovery import load_file
     from harness.task import yaml_files
 
     yaml_files._CACHE.clear()  # 10,000 files would fill the memory
-    return load(path)
+    return load_file(path)
 
 
 def _task(path: Path) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import pickle
-
 import numpy as np
 import pytest
 
@@ -13,7 +10,6 @@ from harness.chain import Chain
 from harness.embedder import MockEmbedder
 from harness.errors import HarnessError, NotApplicable
 from harness.mitigator import Mitigator
-from harness.parallel import OnlyInMain
 from harness.registry.registry import Registry
 from harness.run.plan import make_plan
 
@@ -224,30 +220,3 @@ def test_a_mitigator_that_rewrites_and_transforms_may_encode_in_transform():
     chain.fit_once(mock, None)
     texts = ["A", "b"]
     assert (chain.transform(mock.encode(chain.rewrite(texts)), texts) == 0).all()
-
-
-def test_a_chain_comes_to_another_process_without_texts_and_rewrites_only_what_it_knows():
-    chain = Chain([Loud()])
-    chain.rewrite(["a", "b"])
-    sent = pickle.loads(pickle.dumps(chain))
-    sent.know({"a": "AAA"})
-    assert sent.rewrite(["a"]) == ["AAA"]
-    with pytest.raises(OnlyInMain, match="'b'"):
-        sent.rewrite(["a", "b"])
-    assert sent.mitigators[0].seen == ["a", "b"]
-
-
-def test_a_chain_adopts_the_fit_of_another_process_and_its_errors():
-    def fitted(stage):
-        chain = pickle.loads(pickle.dumps(Chain([stage])))
-        with contextlib.suppress(HarnessError):
-            chain.fit_once(MockEmbedder(), None)
-        return pickle.loads(pickle.dumps(chain))
-
-    chain = Chain([Fitted()])
-    chain.adopt(fitted(Fitted()))
-    chain.fit_once(MockEmbedder(), None)
-    assert chain.mitigators[0].fits_ == 1
-    chain.adopt(fitted(Misfit()))
-    with pytest.raises(NotApplicable, match="of 3"):
-        chain.fit_once(MockEmbedder(), None)

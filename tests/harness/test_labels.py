@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import Mitigator, limits, names, options
+from harness import Mitigator, limits, names
 
 
 class Method(Mitigator):
@@ -57,7 +57,7 @@ def test_a_chain_has_the_label_of_each_stage():
 def test_a_label_can_be_typed_and_gives_the_same_mitigator(**params):
     mitigator = Method(**params)
     (stage,) = names.chain_stages(names.mitigator_label("method", [mitigator]))
-    again = Method(**options.convert(Method, stage.options, what="m"))
+    again = Method(**names.convert_options(Method, stage.options, what="m"))
     assert again.get_params() == mitigator.get_params()
 
 

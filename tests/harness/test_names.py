@@ -15,12 +15,12 @@ KEY = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1)
 
 
 def test_a_registered_model_has_no_reference():
-    assert names.model("all-MiniLM-L6-v2") == names.ModelName("all-MiniLM-L6-v2", None, {})
+    assert names.model("all-MiniLM-L6-v2") == names.Name("all-MiniLM-L6-v2", {})
 
 
 def test_a_reference_may_have_colons_and_slashes():
     parsed = names.model("vectors:C:/models/a.txt?limit=5")
-    assert (parsed.provider, parsed.reference) == ("vectors", "C:/models/a.txt")
+    assert (parsed.name, parsed.reference) == ("vectors", "C:/models/a.txt")
     assert parsed.options == {"limit": "5"}
 
 

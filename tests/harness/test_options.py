@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import options
+from harness import names
 from harness.errors import InvalidOption
 
 
@@ -27,7 +27,7 @@ def function(
 
 
 def convert(**values):
-    return options.convert(function, values, what="model 'm'")
+    return names.convert_options(function, values, what="model 'm'")
 
 
 def error_of(**values):
@@ -75,8 +75,8 @@ def test_a_value_is_written_as_one_would_type_it(annotation, value, text):
         pass
 
     function.__annotations__["option"] = annotation
-    assert options.as_text(list(value) if isinstance(value, tuple) else value) == text
-    assert options.convert(function, {"option": text}, what="m") == {"option": value}
+    assert names.option_text(list(value) if isinstance(value, tuple) else value) == text
+    assert names.convert_options(function, {"option": text}, what="m") == {"option": value}
 
 
 @given(st.integers(-(2**63) + 1, 2**63 - 1))
@@ -105,12 +105,12 @@ def test_the_error_of_an_unknown_option_suggests_the_closest_one():
 
 def test_an_option_of_a_callable_without_options_is_refused():
     with pytest.raises(InvalidOption, match=r"'x'.*'k'.*no options"):
-        options.convert(lambda: None, {"k": "1"}, what="mitigator 'x'")
+        names.convert_options(lambda: None, {"k": "1"}, what="mitigator 'x'")
 
 
 def test_names_that_are_not_allowed_are_refused():
     with pytest.raises(InvalidOption, match="'positional'"):
-        options.convert(function, {"positional": "1"}, what="m", known={"k"})
+        names.convert_options(function, {"positional": "1"}, what="m", known={"k"})
 
 
 def test_the_options_of_a_class_are_those_of_its_init():
@@ -118,14 +118,14 @@ def test_the_options_of_a_class_are_those_of_its_init():
         def __init__(self, k: int = 1) -> None:
             pass
 
-    assert options.convert(Configured, {"k": "3"}, what="m") == {"k": 3}
+    assert names.convert_options(Configured, {"k": "3"}, what="m") == {"k": 3}
 
 
 def test_a_value_whose_annotation_cannot_be_resolved_is_not_converted():
     def function(k: Nowhere = 1):  # noqa: F821 -- on purpose
         pass
 
-    assert options.convert(function, {"k": "3"}, what="m") == {"k": "3"}
+    assert names.convert_options(function, {"k": "3"}, what="m") == {"k": "3"}
 
 
 @pytest.mark.parametrize("value", [2**63, -(2**64), str(10**30)])

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness import tasks
+from harness import folders, tasks
 from harness.embedder import Embedder, ModelInfo, WordEmbedder
-from harness.plugins.embedders import packages
 from harness.plugins.embedders.vectors import spacy_vectors
 from harness.plugins.embedders.vectors.glove import PACKAGE
 from harness.registry.registry import Registry
@@ -83,7 +82,7 @@ def en_core_web_md(registry) -> WordEmbedder:
 
 
 def _packaged(registry: Registry, package: str, name: str) -> Any:
-    if packages.folder(package) is None:
+    if folders.of_package(package) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     return registry.embedder(name)
 

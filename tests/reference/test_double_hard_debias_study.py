@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold
 
+from harness import folders
 from harness.arrays import unit_rows
 from harness.concept import Concept
-from harness.plugins.embedders import packages
 from harness.plugins.embedders.vectors import glove
 from harness.plugins.metrics.weat import weat
 from harness.plugins.mitigators.double_hard_debias import DoubleHardDebias
@@ -33,7 +33,7 @@ ATTRIBUTES = (
 @pytest.fixture(scope="module")
 def changes(registry, data_folder):
     """Return the mean change of |WEAT| over folds and queries, by method."""
-    if packages.folder(glove.PACKAGE) is None:
+    if folders.of_package(glove.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     model = registry.embedder("glove-6b-50d")
     sets = json.loads((data_folder / "wefe_WEAT.json").read_text("utf-8"))

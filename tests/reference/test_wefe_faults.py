@@ -13,10 +13,10 @@ import json
 import numpy as np
 import pytest
 
+from harness import folders
 from harness.arrays import unit_rows
 from harness.concept import Concept
 from harness.embedder import vocabulary_of
-from harness.plugins.embedders import packages
 from harness.plugins.embedders.vectors.glove import PACKAGE
 from harness.plugins.metrics.mac import mac
 from harness.plugins.metrics.rnsb import rnsb
@@ -126,7 +126,7 @@ def moved(registry, sets, data_folder):
 
     WEFE looks words up as written: capitalised names are not in the vocabulary and do not move.
     """
-    if packages.folder(PACKAGE) is None:
+    if folders.of_package(PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     model = registry.embedder("glove-6b-50d")
     pairs, specific = (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness import tasks
-from harness.registry.files import files, load
+from harness.registry.discovery import files_of, load_file
 from harness.registry.registry import Registry
 from harness.run.tasks import check_benchmark, list_tasks, select
 from harness.task import yaml_files
@@ -15,8 +15,8 @@ from harness.task import yaml_files
 FOLDER = Path(tasks.__file__).parent
 NAMES = sorted(
     part.data["name"]
-    for path in files(FOLDER, "benchmark")
-    for part in yaml_files.documents(load(path))
+    for path in files_of(FOLDER, "benchmark")
+    for part in yaml_files.documents(load_file(path))
 )
 OF_PAPERS = {"bolukbasi-2016", "dolci-2023", "name-bias", "uriot-2024", "zambrano-2024"}
 SENTEVAL = {"senteval", "senteval-published"}

@@ -13,7 +13,7 @@ import pytest
 
 from harness import tasks
 from harness.errors import Unavailable
-from harness.registry.files import files, find, load
+from harness.registry.discovery import files_of, find_file, load_file
 from harness.registry.registry import Registry
 from harness.study import study
 from harness.task import data_files, yaml_files
@@ -52,8 +52,8 @@ def attribution(folder: Path) -> dict[str, tuple[str, str, str, str]]:
 def tables() -> list[tuple[str, Path, dict]]:
     """Return name, file and content of each table of a task that is a file."""
     found = []
-    for path in files(FOLDER, "task"):
-        for task in yaml_files.documents(load(path)):
+    for path in files_of(FOLDER, "task"):
+        for task in yaml_files.documents(load_file(path)):
             for name, table in task.data.get("tables", {}).items():
                 if {"file", "url", "local"} & set(table):
                     found.append((f"{task.data['name']}:{name}", path, table))
@@ -184,7 +184,7 @@ def test_without_a_network_only_tasks_whose_data_may_not_be_shipped_are_missing(
 
 
 def test_without_a_network_all_studies_have_their_data(offline):
-    names = [path.stem for path in files(FOLDER, "study")]
+    names = [path.stem for path in files_of(FOLDER, "study")]
     assert len(names) >= 5
     for name in names:
-        assert study.resolve(find(offline.study_files, name), offline).measures, name
+        assert study.resolve(find_file(offline.study_files, name), offline).measures, name

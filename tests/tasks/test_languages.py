@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from harness import tasks
-from harness.registry.files import load
+from harness.registry.discovery import load_file
 from harness.registry.registry import Registry
 from harness.task import yaml_files
 
 FOLDER = Path(tasks.__file__).parent
-X_WEAT = yaml_files.documents(load(FOLDER / "x_weat" / "x-weat.yaml"))
-CA_WEAT = yaml_files.documents(load(FOLDER / "ca_weat" / "ca-weat.yaml"))
+X_WEAT = yaml_files.documents(load_file(FOLDER / "x_weat" / "x-weat.yaml"))
+CA_WEAT = yaml_files.documents(load_file(FOLDER / "ca_weat" / "ca-weat.yaml"))
 
 
 @pytest.fixture(scope="module")

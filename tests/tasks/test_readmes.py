@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness import tasks
-from harness.registry.files import SUBFOLDERS, files, load
+from harness.registry.discovery import SUBFOLDERS, files_of, load_file
 
 FOLDER = Path(tasks.__file__).parent
 FAMILIES = sorted({path.parent for path in FOLDER.glob("*/[!_]*.yaml")})
@@ -16,10 +16,10 @@ FAMILIES = sorted({path.parent for path in FOLDER.glob("*/[!_]*.yaml")})
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_a_readme_lists_every_file_of_its_folder_with_its_title(family):
     kind = {folder: kind for kind, folder in SUBFOLDERS.items()}.get(family.name, "task")
-    paths = files(FOLDER, kind) if kind != "task" else files(family, "task")
+    paths = files_of(FOLDER, kind) if kind != "task" else files_of(family, "task")
     readme = (family / "README.md").read_text("utf-8")
     rows = {line for line in readme.splitlines() if line.startswith("| `")}
-    documents = [load(path).data for path in paths]
+    documents = [load_file(path).data for path in paths]
     assert rows == {f"| `{data['name']}` | {data['title']} |" for data in documents}
 
 

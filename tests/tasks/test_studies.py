@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness import tasks
+from harness import folders, tasks
 from harness.embedder import ModelInfo
-from harness.plugins.embedders import packages
 from harness.plugins.embedders.vectors import glove
-from harness.registry import files
+from harness.registry import discovery
 from harness.registry.registry import Registry
 from harness.study import bench, leaks, study
 from harness.study.folds import deal
@@ -54,7 +53,7 @@ def resolved(registry):
 
     def find(name):
         if name not in known:
-            known[name] = study.resolve(files.find(registry.study_files, name), registry)
+            known[name] = study.resolve(discovery.find_file(registry.study_files, name), registry)
         return known[name]
 
     return find
@@ -142,7 +141,7 @@ def test_measures_of_one_attribute_set_count_it_once_but_as_published_once_per_q
 
 
 def test_glove_has_the_words_that_the_published_study_had_and_two_more(resolved, registry):
-    if packages.folder(glove.PACKAGE) is None:
+    if folders.of_package(glove.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     judged = sorted(attributes(resolved("gender-hard-soft")))
     embedder = registry.embedder("glove-6b-50d")

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from harness import tasks
-from harness.registry.files import files, load
+from harness.registry.discovery import files_of, load_file
 from harness.registry.registry import Registry
 from harness.task import yaml_files
 from harness.task.schema import TaskFile
 
 FOLDER = Path(tasks.__file__).parent
-FILES = files(FOLDER, "task")
+FILES = files_of(FOLDER, "task")
 FRAGMENTS = sorted(FOLDER.glob("*/_*.yaml"))
-DOCUMENTS = {path: yaml_files.documents(load(path)) for path in FILES}
+DOCUMENTS = {path: yaml_files.documents(load_file(path)) for path in FILES}
 TASKS = {part.data["name"]: part.data for parts in DOCUMENTS.values() for part in parts}
 NAMES = [*TASKS]
 LARGE = {name for name, data in TASKS.items() if data.get("large")}

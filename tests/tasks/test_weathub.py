@@ -15,7 +15,7 @@ from harness import tasks
 from harness.arrays import unit_rows
 from harness.plugins.metrics.weat_mean import weat_mean
 from harness.plugins.tables import mended_tests
-from harness.registry.files import load
+from harness.registry.discovery import load_file
 from harness.registry.registry import Registry
 from harness.task import data_files
 from harness.task.schema import Table
@@ -24,8 +24,8 @@ FAMILY = Path(tasks.__file__).parent / "weathub"
 README = (FAMILY / "README.md").read_text("utf-8")
 KEYS = dict(zip(("targ1", "targ2", "attr1", "attr2"), mended_tests.INPUTS, strict=True))
 ORIGINAL = Path(os.environ.get("HARNESS_DATA", "no such folder")) / "weathub" / "data"
-LANGUAGES = [mapping["language"] for mapping in load(FAMILY / "weathub.yaml").data["each"]]
-INDIAN = [mapping["language"] for mapping in load(FAMILY / "weathub-india.yaml").data["each"]]
+LANGUAGES = [mapping["language"] for mapping in load_file(FAMILY / "weathub.yaml").data["each"]]
+INDIAN = [mapping["language"] for mapping in load_file(FAMILY / "weathub-india.yaml").data["each"]]
 ELSEWHERE = {"weat3", "weat4", "weat5", "weat10"}
 """English tests that the family `weat` has."""
 
@@ -38,7 +38,7 @@ def registry():
 @pytest.fixture(scope="module")
 def shipped():
     """Return the lists of each language and test, as they are shipped."""
-    table = Table(**load(FAMILY / "weathub.yaml").data["tables"]["lists"])
+    table = Table(**load_file(FAMILY / "weathub.yaml").data["tables"]["lists"])
     rows = data_files.parse_table(table, FAMILY / "data" / "tests.tsv.gz")
     return {
         (language, test): lists

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import folders, user_files
+from harness import folders
 from harness.errors import HarnessError, ModelError, suggestion, unreadable
 
 from .. import weight_files
@@ -66,8 +66,8 @@ class Config:
 
 def recognises(reference: str) -> bool:
     """Return whether a text is a folder whose config.json describes an InferSent model."""
-    file = user_files.typed(reference) / CONFIG
-    if not user_files.is_file(file):
+    file = folders.typed(reference) / CONFIG
+    if not folders.is_file(file):
         return False
     try:
         stated = weight_files.read_object(file, reference)

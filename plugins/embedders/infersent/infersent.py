@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from harness import user_files
+from harness import folders
 from harness.digest import digest
 from harness.embedder import NO_WORD, Card, Embedder, ModelInfo, TokenStates, words
 from harness.errors import InvalidOption
@@ -88,7 +88,7 @@ class InferSentEmbedder:
         name: str | None = None,
         card: Card | None = None,
     ) -> None:
-        self._folder = user_files.typed(reference)
+        self._folder = folders.typed(reference)
         self._name = reference
         self._config = config = files.read_config(self._folder)
         self._words = _word_embedder(vectors, self._folder, config.vectors)

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import user_files
+from harness import folders
 from harness.errors import InvalidOption, ModelError, Unavailable
 
 from . import hub, model_settings
@@ -198,13 +198,13 @@ def locate(reference: str, revision: str | None) -> tuple[ModelFolder, str | Non
         return ModelFolder(path, reference, is_pooled=True), commit
     if revision is not None:
         raise InvalidOption(f"revision={revision}: '{reference}' is a file and has no revisions")
-    return GgufFile(user_files.typed(reference), reference), None
+    return GgufFile(folders.typed(reference), reference), None
 
 
 def recognises(reference: str) -> bool:
     """Return whether a text is the path of a GGUF file."""
-    file = user_files.typed(reference)
-    return file.suffix == SUFFIX and user_files.is_file(file)
+    file = folders.typed(reference)
+    return file.suffix == SUFFIX and folders.is_file(file)
 
 
 def header(file: Path) -> tuple[dict[str, Any], list[tuple[int, ...]]]:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from harness import user_files
+from harness import folders
 from harness.errors import InvalidFile, InvalidOption, Unavailable, unreadable
 
 from ..weight_files import EXPORTED, Backend
@@ -63,14 +63,14 @@ def folder(
     Unavailable
         If the hub has no such model, or it cannot be downloaded.
     """
-    path = user_files.typed(reference)
-    if user_files.is_folder(path):
+    path = folders.typed(reference)
+    if folders.is_folder(path):
         if revision is not None:
             raise InvalidOption(
                 f"revision={revision}: '{reference}' is a folder and has no revisions"
             )
         return path.resolve(), None
-    if user_files.is_file(path):
+    if folders.is_file(path):
         raise InvalidFile("is a file; expected the folder of a model", path=reference)
     if reference.startswith((".", "/", "~")) or reference.count("/") > 1:
         raise unreadable(reference)
@@ -91,8 +91,8 @@ def recognises(reference: str) -> bool:
     Unavailable
         If the hub has no model of this name, or cannot be asked.
     """
-    path = user_files.typed(reference)
-    if user_files.exists(path):
+    path = folders.typed(reference)
+    if folders.exists(path):
         return path.is_dir() and is_model(path)
     if not _is_id(reference):
         return False

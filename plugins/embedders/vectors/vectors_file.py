@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from harness import names, user_files
+from harness import folders, names
 from harness.digest import digest
 from harness.embedder import Card
 from harness.errors import InvalidFile, InvalidOption, unreadable
@@ -155,7 +155,7 @@ def vectors_file(
     The fingerprint covers the SHA-256 of the file, the format it is read in, and `on_bad` and
     `language` if they are given.
     """
-    file = user_files.typed(reference)
+    file = folders.typed(reference)
     layout = inspect(file, format)
     if language is not None and layout.format in ("fasttext-binary", "safetensors"):
         raise InvalidOption(f"language={language}: not for files of the format {layout.format}")
@@ -191,8 +191,8 @@ def recognises(reference: str) -> bool:
     InvalidFile
         If it is a file in another format.
     """
-    path = user_files.typed(reference)
-    return user_files.is_file(path) and bool(inspect(path))
+    path = folders.typed(reference)
+    return folders.is_file(path) and bool(inspect(path))
 
 
 def inspect(path: Path, format: Format = "auto") -> Layout:  # noqa: A002 -- as above
@@ -203,7 +203,7 @@ def inspect(path: Path, format: Format = "auto") -> Layout:  # noqa: A002 -- as 
     InvalidFile
         If it has no word vectors, or not the named format.
     """
-    user_files.check(path)
+    folders.check(path)
     head, packed = _head(path)
     _check_magic(path, head, packed, format)
     if safetensors_file.begins(head):

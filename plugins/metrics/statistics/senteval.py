@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from harness.arrays import Floats, Reals
-from harness.parallel import one_thread
+from harness.arrays import Floats, Reals, one_thread
 from harness.scores import Samples, Score
 
 from . import intervals

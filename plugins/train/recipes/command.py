@@ -52,7 +52,7 @@ def run(
     """
     from harness import folders, progress
     from harness.commands import output
-    from harness.registry import files
+    from harness.registry import discovery
     from harness.registry.registry import Registry
 
     from . import recipe, report
@@ -63,7 +63,7 @@ def run(
     registry.data.progress = shown
     try:
         resolved = recipe.resolve(
-            files.find(registry.recipe_files, name), registry, _overrides(options)
+            discovery.find_file(registry.recipe_files, name), registry, _overrides(options)
         )
     except InvalidFile as error:
         for mistake in error.mistakes:

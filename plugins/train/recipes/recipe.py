@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from harness import user_files
+from harness import folders
 from harness.errors import InvalidOption, UsageError, suggestion
 from harness.registry import trust
 from harness.registry.registry import Registry
@@ -233,10 +233,10 @@ def _corpus(document: yaml_files.Document, file: RecipeFile) -> str:
         if source.startswith(HUB):
             return source
         data = Path(root) / source if root else None
-        if data and user_files.is_file(data) and user_files.is_inside(data, Path(root or "")):
+        if data and folders.is_file(data) and folders.is_inside(data, Path(root or "")):
             return str(data)
         beside = document.beside(source, ("corpus", i))
-        if user_files.is_file(beside):
+        if folders.is_file(beside):
             return str(beside)
     names = ", ".join(f"'{source}'" for source in file.corpus)
     raise document.error(

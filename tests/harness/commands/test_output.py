@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
-
-from rich.console import Console
+import pytest
 
 from harness.commands import output
+from harness.results import formats
+from harness.results.formats import Report, Table
 
 COLUMNS = ["name", "version", "tags", "title"]
 ROWS = [
@@ -14,15 +14,22 @@ ROWS = [
 ]
 
 
-def printed(columns, rows, **options):
-    """Return the lines of a table on a terminal of 80 columns, and the columns left out."""
-    grid, left_out, _ = output.laid_out(columns, rows, width=80, **options)
-    console = Console(width=80, file=io.StringIO())
-    console.print(grid)
-    return console.file.getvalue().splitlines(), left_out
+NOTICE = "columns not shown on this narrow terminal: "
 
 
-def test_a_wide_table_drops_columns_in_order_and_shortens_free_text():
+@pytest.fixture
+def printed(capsys):
+    """Print a table on a terminal of 80 columns, return its lines and the columns left out."""
+
+    def run(columns, rows, **layout):
+        formats.show(Report("", [Table("", columns, rows, **layout)]), 80)
+        text, _, left_out = capsys.readouterr().out.partition(NOTICE)
+        return text.splitlines(), left_out.partition(" (see")[0].split(", ") if left_out else []
+
+    return run
+
+
+def test_a_wide_table_drops_columns_in_order_and_shortens_free_text(printed):
     lines, left_out = printed(COLUMNS, ROWS, shorten=["title"], drop=("version", "tags"))
     assert left_out == ["version", "tags"]
     assert [line.split()[0] for line in lines if line.strip()][::2] == [
@@ -32,7 +39,7 @@ def test_a_wide_table_drops_columns_in_order_and_shortens_free_text():
     assert len(lines[3]) <= 80
 
 
-def test_several_columns_of_free_text_share_the_width():
+def test_several_columns_of_free_text_share_the_width(printed):
     row = [["Table 4, Table 5", "A claim of words " * 4, "0.5", "differs: many words " * 4]]
     lines, _ = printed(["item", "claim", "value", "status"], row, shorten=["claim", "status"])
     assert max(map(len, lines)) <= 80
@@ -40,13 +47,13 @@ def test_several_columns_of_free_text_share_the_width():
     assert "Table 4, Table 5" in lines[3]
 
 
-def test_a_table_that_fits_keeps_its_columns():
+def test_a_table_that_fits_keeps_its_columns(printed):
     lines, left_out = printed(["name", "a+b?k=2"], [["x", "0.1**"]], drop=("name",))
     assert left_out == []
     assert "a+b?k=2" in lines[1]
 
 
-def test_a_mitigator_name_breaks_only_before_plus_question_mark_and_ampersand():
+def test_a_mitigator_name_breaks_only_before_plus_question_mark_and_ampersand(printed):
     columns = ["task", "anonymize+hard-debias?k=2&centre=true", "context-injection+normalize?p=1"]
     lines, _ = printed(columns, [["gender-occupations", "0.123**", "–"]])
     words = {word for line in lines for word in line.split()}
@@ -61,7 +68,7 @@ def test_counted_uses_the_plural_except_for_one():
 
 def test_a_title_longer_than_its_table_stays_on_one_line(capsys):
     title = "a title of several words"
-    output.print_table(["a"], [["1"]], title=title)
+    output.table(["a"], [["1"]], title=title)
     assert capsys.readouterr().out.splitlines()[0] == title
 
 
@@ -70,7 +77,7 @@ WIDE = ["mitigator", "a", "b", "c"]
 
 def parts(width, capsys, rows=(("x" * 10, "1" * 14, "2" * 14, "3" * 14),)):
     """Print a table with a repeated first column, and return the columns of each part."""
-    output.print_table(WIDE, rows, repeat=1, width=width)
+    formats.show(Report("", [Table("", WIDE, rows, repeat=1)]), width)
     lines = capsys.readouterr().out.splitlines()
     assert max(len(line.rstrip()) for line in lines) <= max(width, 30)
     return [line.split()[1:] for line in lines if line.split()[:1] == ["mitigator"]]

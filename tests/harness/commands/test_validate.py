@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 import harness.tasks
 from harness.embedder import MockEmbedder
-from harness.registry.files import files
+from harness.registry.discovery import files_of
 
 TASKS = Path(harness.tasks.__file__).parent
 FAMILIES = sorted({path.parent for path in TASKS.rglob("[!_]*.yaml")})
@@ -311,7 +311,7 @@ def schema():
 @pytest.mark.parametrize("folder", [TASKS, TOYS])
 def test_the_schemas_fit_the_files_that_ship(schema, folder):
     for kind in ("task", "concept", "benchmark"):
-        paths = files(folder, kind)
+        paths = files_of(folder, kind)
         assert paths or kind == "benchmark"
         validator = schema(kind)
         for path in paths:

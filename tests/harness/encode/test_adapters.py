@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from harness.embedder import MockEmbedder
-from harness.encode import adapters
 from harness.encode.adapters import ObjectEmbedder
+from harness.encode.stored_embedder import store_folder
 
 
 class Plain:
@@ -61,9 +61,9 @@ def test_an_adapted_object_keeps_its_name():
 
 
 def test_the_store_of_an_unnamed_object_is_in_a_temporary_folder(tmp_path):
-    with adapters.store_folder(ObjectEmbedder(Plain()).info, tmp_path) as folder:
+    with store_folder(ObjectEmbedder(Plain()).info, tmp_path) as folder:
         assert folder != tmp_path
         assert folder.is_dir()
     assert not folder.exists()
-    with adapters.store_folder(MockEmbedder().info, tmp_path) as folder:
+    with store_folder(MockEmbedder().info, tmp_path) as folder:
         assert folder == tmp_path

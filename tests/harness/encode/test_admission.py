@@ -356,7 +356,7 @@ def test_each_route_of_an_asymmetric_model_is_checked(tmp_path, route):
 
 
 def test_a_quantised_model_is_checked_as_it_is_before(tmp_path):
-    from harness.registry.models import Quantized
+    from harness.encode.quantized import Quantized
 
     encode(tmp_path, Quantized(Model(), "binary"))
     assert "another order" in refused(tmp_path, Quantized(Model(by_length), "int8"))

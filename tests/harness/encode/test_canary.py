@@ -8,8 +8,8 @@ import pytest
 from harness.embedder import ModelInfo, gaussian_vectors
 from harness.encode import admission
 from harness.encode.admission import VARIANT, follow, remember, settle
+from harness.encode.quantized import Quantized
 from harness.errors import ModelError, PartlyEncoded, Unavailable
-from harness.registry.models import Quantized
 from harness.store.store import Store
 
 

@@ -1,14 +1,10 @@
 """An embedder that reads from the store: failed texts are reported and not tried again."""
 
-import pickle
-from pathlib import Path
-
-import numpy as np
 import pytest
 
 import harness
 from harness.embedder import MockEmbedder
-from harness.encode.stored_embedder import StoredEmbedder, StoredVectors
+from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import HarnessError, ModelError
 from harness.plugins.engines.local import LocalEngine
 from harness.progress import Silent
@@ -93,15 +89,3 @@ def test_a_text_on_which_the_embedder_raises_fails_only_the_tasks_that_have_it(r
         assert has(failed.reason, "1 ", "'barn'")
         (notice,) = records.notices
         assert has(notice, "'barn'", "ValueError: no barn")
-
-
-def test_a_process_in_another_directory_reads_the_same_store(tmp_path, monkeypatch):
-    (tmp_path / "other").mkdir()
-    monkeypatch.chdir(tmp_path)
-    embedder, store = MockEmbedder(dimensions=4), Store(Path("relative"), "mock-text-4")
-    with store.writer() as writer:
-        writer.add(["a", "b"], embedder.encode(["a", "b"]))
-    sent = pickle.dumps(StoredVectors(embedder.info, store))
-    monkeypatch.chdir(tmp_path / "other")  # as on a node of a cluster
-    received = pickle.loads(sent)
-    np.testing.assert_array_equal(received.encode(["b", "a"]), embedder.encode(["b", "a"]))

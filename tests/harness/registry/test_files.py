@@ -7,7 +7,7 @@ import os
 import pytest
 
 from harness.errors import InvalidFile
-from harness.registry import discovery, files
+from harness.registry import discovery
 from harness.registry.registry import Registry
 from harness.run.tasks import list_tasks
 
@@ -72,8 +72,8 @@ def test_a_file_named_by_its_path_may_name_files_of_its_folder_of_tasks(write):
     write("shared.yaml", "title: t")
     path = write("family/mine.yaml", "include: ../shared.yaml\nname: x\n")
     with pytest.raises(InvalidFile, match="is not in the folder"):
-        files.load(path)
+        discovery.load_file(path)
     write("concepts/c.yaml", "name: c")
-    assert files.load(path).data == {"name": "x", "title": "t"}
+    assert discovery.load_file(path).data == {"name": "x", "title": "t"}
     study = write("studies/mine.yaml", "include: ../family/mine.yaml\n")
-    assert files.load(study).data == {"name": "x", "title": "t"}
+    assert discovery.load_file(study).data == {"name": "x", "title": "t"}

@@ -8,7 +8,18 @@ import io
 import pytest
 from score_records import many, record
 
-from harness.results.tables import beside, comma_separated, latex, legend, markdown, sections
+from harness.results import formats
+from harness.results.formats import Report, Sentences, Table, comma_separated, markdown_grid
+from harness.results.tables import beside, legend, report, sections
+
+
+def latex(sections):
+    return formats.latex(report(sections, best=formats.BOLD))
+
+
+def markdown(sections):
+    return formats.markdown(report(sections, best=formats.BOLD))
+
 
 INTERVAL = {"low": -0.25, "high": 1.5, "level": 0.9, "method": "bootstrap"}
 
@@ -63,3 +74,48 @@ def test_csv_quotes_what_a_spreadsheet_would_run():
     text = comma_separated([{"name": "=1+1", "value": -1.5, "params": {"k": 2}}])
     (line,) = csv.DictReader(io.StringIO(text))
     assert line == {"name": "'=1+1", "value": "-1.5", "params": '{"k": 2}'}
+
+
+TABLE = Table(
+    "few", ["name", "n", "share"], [["a|b", 1, 0.25], ["c", None, 1.0]], [["all", 1, 0.5]]
+)
+REPORT = Report("a_b", [TABLE, Sentences("Legend", ["share: of <all>"], "note: ")])
+
+
+def test_markdown_has_headings_grids_and_lists():
+    assert formats.markdown(REPORT) == (
+        "## a\\_b\n\n### few\n\n| name | n | share |\n| --- | --- | --- |\n| a\\|b | 1 | 0.250 |\n"
+        "| c | – | 1.000 |\n| all | 1 | 0.500 |\n\n### Legend\n\n- share: of &lt;all&gt;\n"
+    )
+
+
+def test_a_grid_takes_markdown_as_it_is():
+    assert markdown_grid(["**x**"], [["<b>"], [0.5], [None]]).splitlines() == [
+        "| **x** |", "| --- |", "| <b> |", "| 0.500 |", "| – |",
+    ]  # fmt: skip
+
+
+def test_latex_aligns_numbers_and_sets_the_foot_apart():
+    lines = formats.latex(REPORT).splitlines()
+    assert lines[:4] == ["% a_b", "", "% few", r"\begin{tabular}{lrr}"]
+    assert lines[-5:-2] == [r"all & 1 & 0.500 \\", r"\bottomrule", r"\end{tabular}"]
+    assert lines[-1] == "% share: of <all>"
+    assert lines.count(r"\midrule") == 2
+
+
+def test_html_escapes_titles_cells_and_lines():
+    page = formats.html(Report("<s>", [Table("<u>", ["<i>"], [["<b>"]])]))
+    assert not {"<i>", "<b>", "<u>", "<s>"} & set(page.split())
+    assert page.count("&lt;") == 4
+
+
+def test_a_terminal_shows_the_foot_and_the_prefix_of_lines():
+    lines = formats.plain_text(REPORT).splitlines()
+    assert lines[:3] == ["a_b", "", "few"]
+    assert lines[-4].split() == ["all", "1", "0.500"]
+    assert "note: share: of <all>" in lines
+
+
+def test_a_table_of_mappings_has_their_keys_as_columns():
+    assert Table.of("t", [{"a": 1, "b": 2}]) == Table("t", ["a", "b"], [[1, 2]])
+    assert Table.of("", []) == Table("", [], [])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.run import job_pool
+from harness.run import scoring
 
 
 def flip_a_bit(cache):
@@ -15,8 +15,8 @@ def flip_a_bit(cache):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_flipped_bit_changes_no_score_and_is_said(evaluate, cache, toy, monkeypatch, workers):
-    monkeypatch.setattr(job_pool, "ALONE", 0)
-    monkeypatch.setattr(job_pool, "WORTH", 0)
+    monkeypatch.setattr(scoring, "ALONE", 0)
+    monkeypatch.setattr(scoring, "WORTH", 0)
     before = {record.id: record.value for record in evaluate()}
     name, n_encoded = flip_a_bit(cache), len(toy)
     records = evaluate(workers=workers)

@@ -7,7 +7,7 @@ import pytest
 import small_study
 
 from harness.errors import InvalidFile, UsageError
-from harness.registry.files import Catalogue
+from harness.registry.discovery import Catalogue
 from harness.registry.registry import Registry
 from harness.specs import MitigatorSpec
 from harness.study.study import resolve

@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from harness import limits, user_files
+from harness import folders, limits
 from harness.errors import InvalidFile, Unavailable
 
 URL = "https://data.example/a.tsv"
@@ -424,8 +424,8 @@ def test_a_link_out_of_the_folder_of_tasks_is_not_followed(read, tmp_path, write
     secret = write("secret.tsv", ROWS.decode())
     inside = write("family/a.tsv", "").with_name("b.tsv")
     inside.symlink_to(secret)
-    assert user_files.is_inside(inside, tmp_path)
-    assert not user_files.is_inside(inside, inside.parent)
+    assert folders.is_inside(inside, tmp_path)
+    assert not folders.is_inside(inside, inside.parent)
 
 
 def test_a_file_beside_the_task_that_is_not_there_is_a_mistake(read):

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from harness import options
+from harness import names
 from harness.errors import InvalidFile
 from harness.plugins.embedders import cards, harness_embedders
 from harness.registry.registry import Registry
@@ -161,7 +161,7 @@ def test_no_model_is_trusted_to_run_its_own_code():
 @pytest.mark.parametrize("spec", harness_embedders(), ids=lambda spec: spec.name)
 def test_every_model_loads_by_an_import_path_that_takes_its_options(spec):
     target = Registry().load(spec, spec.name)
-    assert set(spec.options) <= set(options.parameters(target))
+    assert set(spec.options) <= set(names.parameters_of(target))
 
 
 VALID = """\

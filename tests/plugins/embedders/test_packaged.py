@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness import folders
 from harness.embedder import WordEmbedder
 from harness.errors import ModelError
-from harness.plugins.embedders import packages, weight_files
+from harness.plugins.embedders import weight_files
 from harness.plugins.embedders.transformers import minilm
 from harness.plugins.embedders.vectors import glove
 from harness.registry.registry import Registry
@@ -20,7 +21,7 @@ from harness.registry.registry import Registry
 
 @pytest.fixture
 def packaged():
-    if packages.folder(minilm.PACKAGE) is None or packages.folder(glove.PACKAGE) is None:
+    if folders.of_package(minilm.PACKAGE) is None or folders.of_package(glove.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     return Registry()
 
@@ -32,7 +33,7 @@ def test_minilm_gives_the_vectors_of_its_library(packaged):
     from sentence_transformers import SentenceTransformer
 
     embedder = packaged.embedder("all-MiniLM-L6-v2", device="cpu")
-    folder = packages.folder(minilm.PACKAGE) / "model"
+    folder = folders.of_package(minilm.PACKAGE) / "model"
     expected = SentenceTransformer(str(folder), device="cpu").encode(SENTENCES)
     np.testing.assert_allclose(embedder.encode(SENTENCES), expected, atol=1e-6)
     assert embedder.info.name == "all-MiniLM-L6-v2"
@@ -42,7 +43,7 @@ def test_minilm_gives_the_vectors_of_its_library(packaged):
 
 
 def test_minilm_has_one_fingerprint_by_its_name_and_by_its_folder(packaged):
-    folder = packages.folder(minilm.PACKAGE) / "model"
+    folder = folders.of_package(minilm.PACKAGE) / "model"
     by_name, by_folder = (
         packaged.embedder(name).info.fingerprint
         for name in ("all-MiniLM-L6-v2", f"sentence-transformers:{folder}")
@@ -107,11 +108,11 @@ def test_without_the_packages_the_models_say_how_to_install_them(tmp_path):
     )
     lines = done.stdout.splitlines()
     assert len(lines) == 2, done.stderr
-    assert all(packages.INSTALL in line for line in lines)
+    assert all(weight_files.INSTALL in line for line in lines)
 
 
 def test_a_missing_package_has_no_folder():
-    assert packages.folder("no_such_package_at_all") is None
+    assert folders.of_package("no_such_package_at_all") is None
 
 
 def test_the_hash_of_a_large_file_changes_with_the_file(tmp_path):

@@ -13,7 +13,6 @@ import harness
 from harness import evaluate, parallel
 from harness.embedder import MockEmbedder, ModelInfo
 from harness.errors import DiskError, ModelError, Unavailable, UsageError
-from harness.parallel import OnlyInMain
 from harness.registry.registry import Registry
 from harness.store.store import Store
 
@@ -148,7 +147,6 @@ def test_two_commands_share_a_cluster_and_a_store(encode, ray, plugin, tmp_path)
 from pathlib import Path
 from harness.embedder import MockEmbedder
 from harness.registry.registry import Registry
-from harness.parallel import OnlyInMain
 from harness.store.store import Store
 engine = Registry().engine("ray?actors=1")
 texts = [f"text {{i}} " + "long " * (i % 40) for i in range(300)]
@@ -178,7 +176,7 @@ def test_calls_run_on_the_cluster_and_a_dead_process_loses_its_own(ray):
         if n == 3:
             os._exit(1)
         if n == 4:
-            raise OnlyInMain("the model")
+            return threading.Lock()
         return n, os.getpid()
 
     calls = parallel.results(act, range(8), workers=1, cluster=Registry().engine("ray"))

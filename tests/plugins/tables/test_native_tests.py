@@ -10,7 +10,7 @@ from harness import tasks
 from harness.errors import InvalidOption
 from harness.plugins.tables.mended_tests import mended_tests
 from harness.plugins.tables.native_tests import native_tests
-from harness.registry.files import load
+from harness.registry.discovery import load_file
 from harness.task import data_files
 from harness.task.schema import Table
 
@@ -74,6 +74,6 @@ def test_a_language_without_speakers_and_rows_without_columns_are_refused(rows):
 
 
 def test_the_task_names_each_language_once():
-    each = load(Path(tasks.__file__).parent / "ca_weat" / "ca-weat.yaml").data["each"]
+    each = load_file(Path(tasks.__file__).parent / "ca_weat" / "ca-weat.yaml").data["each"]
     assert len({mapping["language"] for mapping in each}) == len(each) == 26
     assert {type(mapping["language"]) for mapping in each} == {str}

@@ -9,11 +9,11 @@ import pytest
 from harness import tasks
 from harness.errors import InvalidOption
 from harness.plugins.tables.translated_tests import translated_tests
-from harness.registry.files import load
+from harness.registry.discovery import load_file
 from harness.task import data_files
 from harness.task.schema import Table
 
-TASK = load(Path(tasks.__file__).parent / "x_weat" / "x-weat.yaml").data
+TASK = load_file(Path(tasks.__file__).parent / "x_weat" / "x-weat.yaml").data
 ROWS = [{"english": english, "word": word} for english, word in (("a", "A"), ("b", ""), ("c", "C"))]
 
 
@@ -42,7 +42,7 @@ def test_a_file_of_the_form_of_the_repository_is_read(tmp_path):
 
 
 def test_the_english_words_are_those_of_weat():
-    sets = load(Path(tasks.__file__).parent / "weat" / "_weat_sets.yaml").data["sets"]
+    sets = load_file(Path(tasks.__file__).parent / "weat" / "_weat_sets.yaml").data["sets"]
     known = {word for words in sets.values() for word in words} | {"blue-bell", "short-term"}
     tests = TASK["tables"]["lists"]["options"]["tests"]
     assert set(tests) == {"weat1", "weat2", "weat7", "weat8", "weat9"}

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import parallel
+from harness import folders, parallel
 from harness.errors import InvalidOption, ModelError, Unavailable
-from harness.plugins.embedders import packages
 from harness.plugins.texts import spacy_mentions
 from harness.plugins.texts.spacy_mentions import SpacyMentions
 
@@ -102,7 +101,7 @@ def test_the_error_of_a_missing_package_names_the_command_that_installs_it(
 ):
     installed = {"spacy": Path("somewhere")}
     monkeypatch.setattr(
-        packages, "folder", lambda name: None if name == missing else installed.get(name)
+        folders, "of_package", lambda name: None if name == missing else installed.get(name)
     )
     with pytest.raises(Unavailable, match=message):
         SpacyMentions()

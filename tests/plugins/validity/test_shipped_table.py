@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.plugins.embedders import packages
+from harness import folders
 from harness.plugins.embedders.vectors import glove
 from harness.plugins.validity import checks, measuring
 from harness.registry.registry import Registry
@@ -102,7 +102,7 @@ def test_a_ranked_score_finds_less_than_the_gap_between_the_groups(tasks, rows):
 
 @pytest.mark.parametrize("task", CHEAP)
 def test_a_cheap_row_is_measured_again(registry, rows, task, tmp_path):
-    if packages.folder(glove.PACKAGE) is None:
+    if folders.of_package(glove.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     (again,) = measuring.measure(registry, tasks=[task], cache=tmp_path).rows
     row = rows[task]

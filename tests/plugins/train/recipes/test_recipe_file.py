@@ -10,7 +10,7 @@ from harness.commands.main import run
 from harness.errors import InvalidFile, UnknownName, UsageError
 from harness.plugins.train.recipes.plan import plan
 from harness.plugins.train.recipes.recipe import Overrides, resolve
-from harness.registry.files import find
+from harness.registry.discovery import find_file
 from harness.registry.registry import Registry
 
 CONTENT = {
@@ -39,7 +39,7 @@ def write(tmp_path, monkeypatch):
     def make(**changes):
         path = tmp_path / "tiny.yaml"
         path.write_text(yaml.safe_dump(CONTENT | changes, sort_keys=False))
-        return find(Registry().recipe_files, path)
+        return find_file(Registry().recipe_files, path)
 
     return make
 
@@ -107,7 +107,7 @@ def test_a_file_with_a_misspelt_key_is_still_a_recipe(tmp_path, capsys):
 
 def test_an_unknown_recipe_suggests_the_installed_ones():
     with pytest.raises(UnknownName, match="fairer-snli"):
-        find(Registry().recipe_files, "fairer-snly")
+        find_file(Registry().recipe_files, "fairer-snly")
 
 
 @pytest.mark.parametrize("name", sorted(Registry().recipe_files))
@@ -115,7 +115,9 @@ def test_the_shipped_recipes_resolve(name, tmp_path):
     corpus = tmp_path / "pairs.jsonl"
     corpus.write_text("{}\n")
     registry = Registry()
-    recipe = resolve(find(registry.recipe_files, name), registry, Overrides(corpus=str(corpus)))
+    recipe = resolve(
+        find_file(registry.recipe_files, name), registry, Overrides(corpus=str(corpus))
+    )
     steps = plan(recipe)
     trained = [step for step in steps if step.kind == "train"]
     assert len(trained) == len(recipe.file.rows) * len(recipe.file.seeds)
@@ -134,7 +136,7 @@ def test_the_recipes_are_listed_and_a_file_says_who_checks_it(capsys, write):
 def test_without_local_data_the_corpus_is_that_of_the_hub(monkeypatch):
     monkeypatch.delenv("HARNESS_DATA", raising=False)
     registry = Registry()
-    recipe = resolve(find(registry.recipe_files, "fairer-snli"), registry)
+    recipe = resolve(find_file(registry.recipe_files, "fairer-snli"), registry)
     assert recipe.corpus == "hf://stanfordnlp/snli"
     assert recipe.file.limit == 20_000
 

@@ -9,8 +9,8 @@ import pytest
 from sentence_transformers import quantize_embeddings
 
 from harness.embedder import Embedder, MockEmbedder
+from harness.encode.quantized import Quantized, calibration_texts, codes
 from harness.errors import InvalidOption
-from harness.registry.models import Quantized, calibration_texts, codes
 
 TEXTS = [f"a text about thing {i}" for i in range(200)]
 
