@@ -172,8 +172,8 @@ class Columns(Sequence[Record]):
         last = ids.group_by("id", maintain_order=True).agg(pl.last("row"))
         return self.at(last["row"])
 
-    def of_each_model(self) -> dict[tuple[str, str], Columns]:
-        """Return the records of each model, by its name and fingerprint, in their order."""
+    def places_by_model(self) -> dict[tuple[str, str], pl.Series]:
+        """Return where the records of each model are, by its name and fingerprint."""
         names = self.flat({"name": "model.name", "fingerprint": "model.fingerprint"})
         places = (
             names.cast(pl.String)
@@ -181,7 +181,9 @@ class Columns(Sequence[Record]):
             .group_by("name", "fingerprint", maintain_order=True)
             .agg("row")
         )
-        return {(name, print_): self.at(rows) for name, print_, rows in places.iter_rows()}
+        return dict(
+            zip(zip(places["name"], places["fingerprint"], strict=True), places["row"], strict=True)
+        )
 
     def flat(self, columns: Mapping[str, Column]) -> pl.DataFrame:
         """Return a frame with a line a record and these columns, by name.

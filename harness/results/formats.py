@@ -30,7 +30,7 @@ MIN_WIDTH = 20
 """Smallest width to which a single column of free text is shortened; of several, half of it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Value:
     """A number with its marks.
 
@@ -514,7 +514,7 @@ def _cells(values: Sequence[Any]) -> list[Text]:
 
 
 def _aligned(values: Sequence[Any]) -> Iterator[tuple[str, str, bool]]:
-    """Yield the text of each cell of a column, what stands beside it, and whether it is the best."""
+    """Yield the text of each cell, what stands beside it, and whether it is the best."""
     if not values or not all(isinstance(value, Value) for value in values):
         yield from ((text(value), "", False) for value in values)
         return

@@ -1,8 +1,7 @@
 """Which claims are trusted: rules that a record must fulfil, and facts that replace what it says.
 
 A record says what was measured, and the value. How to read the value (scale, bounds, category,
-whether it is ranked ...) says the registered task. `rules.py` has the rules, `conflicts.py` what
-happens to two records of one thing, `names.py` what models are called.
+whether it is ranked ...) says the registered task.
 """
 
 from __future__ import annotations
