@@ -161,7 +161,7 @@ class Columns(Sequence[Record]):
     def uses(self, name: str) -> list[Use]:
         """Return how the records use the objects of a shared field, in the order of first use."""
         rows = self.frame.select(place=name).with_row_index("row")
-        uses = rows.group_by("place", maintain_order=True).agg(count=pl.len(), last=pl.last("row"))
+        uses = rows.group_by("place", maintain_order=True).agg(n=pl.len(), last=pl.last("row"))
         return [Use(*row) for row in uses.iter_rows()]
 
     def last_of_each_id(self) -> Columns:
@@ -222,7 +222,7 @@ class Use(NamedTuple):
     """How records use a shared object: its place, how many do, and the place of the last one."""
 
     place: int
-    count: int
+    n: int
     last: int
 
 
@@ -344,7 +344,8 @@ def _valid(schema: type[BaseModel], values: dict[str, Any]) -> Any:
 
 
 _set = object.__setattr__
-_EVERY_FIELD = {schema: set(schema.model_fields) for schema in (Record, *_FLAT.values())}
+_SCHEMAS: tuple[type[BaseModel], ...] = (Record, *_FLAT.values())
+_EVERY_FIELD = {schema: set(schema.model_fields) for schema in _SCHEMAS}
 
 
 def _plain(value: Any) -> Any:

@@ -18,13 +18,14 @@ import polars as pl
 from harness.digest import digest, of_json
 from harness.limits import INTEGER, NAME_CHARACTERS, RECORD_TEXT_CHARACTERS
 from harness.names import with_fingerprint, without_options
+from harness.results.columns import TEXT
 from harness.results.record import SCHEMA as SCHEMA_VERSION
 from harness.scores import ROUNDING
 
 from ..boards import references
 from ..boards.cells import BASELINES, REFERENCES
 from .facts import TaskFacts
-from .reading import SCHEMA, TEXT, Aside, Claims, asides
+from .reading import SCHEMA, Aside, Claims, asides
 
 # Ids of claims, computed again from what they say that they measured.
 
