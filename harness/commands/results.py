@@ -757,7 +757,7 @@ def export(
     records = _selected(paths, over_seeds, options)
     content = result_tables.written(records, kind, intervals=intervals)
     if out is None:
-        click.echo(content.decode(), nl=False)
+        click.echo(content, nl=False)
     else:
         folders.write_atomically(out, content)
     notices(records)

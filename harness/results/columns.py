@@ -161,7 +161,7 @@ class Columns(Sequence[Record]):
     def uses(self, name: str) -> list[Use]:
         """Return how the records use the objects of a shared field, in the order of first use."""
         rows = self.frame.select(place=name).with_row_index("row")
-        uses = rows.group_by("place", maintain_order=True).agg(count=pl.len(), last=pl.last("row"))
+        uses = rows.group_by("place", maintain_order=True).agg(n=pl.len(), last=pl.last("row"))
         return [Use(*row) for row in uses.iter_rows()]
 
     def last_of_each_id(self) -> Columns:
@@ -172,8 +172,8 @@ class Columns(Sequence[Record]):
         last = ids.group_by("id", maintain_order=True).agg(pl.last("row"))
         return self.at(last["row"])
 
-    def of_each_model(self) -> dict[tuple[str, str], Columns]:
-        """Return the records of each model, by its name and fingerprint, in their order."""
+    def places_by_model(self) -> dict[tuple[str, str], pl.Series]:
+        """Return where the records of each model are, by its name and fingerprint."""
         names = self.flat({"name": "model.name", "fingerprint": "model.fingerprint"})
         places = (
             names.cast(pl.String)
@@ -181,7 +181,9 @@ class Columns(Sequence[Record]):
             .group_by("name", "fingerprint", maintain_order=True)
             .agg("row")
         )
-        return {(name, print_): self.at(rows) for name, print_, rows in places.iter_rows()}
+        return dict(
+            zip(zip(places["name"], places["fingerprint"], strict=True), places["row"], strict=True)
+        )
 
     def flat(self, columns: Mapping[str, Column]) -> pl.DataFrame:
         """Return a frame with a line a record and these columns, by name.
@@ -220,7 +222,7 @@ class Use(NamedTuple):
     """How records use a shared object: its place, how many do, and the place of the last one."""
 
     place: int
-    count: int
+    n: int
     last: int
 
 
@@ -342,7 +344,8 @@ def _valid(schema: type[BaseModel], values: dict[str, Any]) -> Any:
 
 
 _set = object.__setattr__
-_EVERY_FIELD = {schema: set(schema.model_fields) for schema in (Record, *_FLAT.values())}
+_SCHEMAS: tuple[type[BaseModel], ...] = (Record, *_FLAT.values())
+_EVERY_FIELD = {schema: set(schema.model_fields) for schema in _SCHEMAS}
 
 
 def _plain(value: Any) -> Any:

@@ -27,6 +27,7 @@ from typing import (
 )
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.fields import FieldInfo
 
 from harness import limits
 from harness.errors import DiskError
@@ -236,8 +237,9 @@ def _anybodys(raw: bytes, size: int, schema: type[Kind]) -> Kind | tuple[Fate, s
         return None
     if not is_as_written(raw):
         return "damaged", "its check differs from its content: damaged, or changed by hand"
+    loose: type[Kind] = without_limits(schema)
     try:
-        record = without_limits(schema).model_validate_json(raw)
+        record = loose.model_validate_json(raw)
     except ValidationError:
         return _looked_at_closely(raw, schema)
     # pydantic takes the last of equal keys, and numbers that JSON does not have.
@@ -254,15 +256,18 @@ def without_limits(schema: type[Kind]) -> type[Kind]:
     Its records have the fields of the others.
     """
     fields: dict[str, Any] = {
-        name: (
-            _without_limits(field.annotation),
-            Field(default=field.default, default_factory=field.default_factory, alias=field.alias),
-        )
+        name: (_without_limits(field.annotation), _same_default(field))
         for name, field in schema.model_fields.items()
     }
     config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, populate_by_name=True)
     made: type[Kind] = create_model(f"{schema.__name__}OfAnybody", __config__=config, **fields)
     return made
+
+
+def _same_default(field: FieldInfo) -> Any:
+    if field.default_factory is None:
+        return Field(default=field.default, alias=field.alias)
+    return Field(default_factory=field.default_factory, alias=field.alias)
 
 
 def _without_limits(annotation: Any) -> Any:
@@ -277,7 +282,8 @@ def _without_limits(annotation: Any) -> Any:
     if origin in (Union, types.UnionType):
         return Union[tuple(map(_without_limits, parts))]  # noqa: UP007  # made of a tuple
     if origin is tuple:
-        return tuple[tuple(part if part is ... else _without_limits(part) for part in parts)]
+        inside = tuple(part if part is ... else _without_limits(part) for part in parts)
+        return types.GenericAlias(tuple, inside)
     return dict[str, Any] if origin is dict else annotation
 
 

@@ -271,7 +271,7 @@ class Records(Framed[Record]):
         import polars as pl
 
         kinds = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
-        schema = {name: kinds[kind] for name, kind in self.columns.items()}
+        schema: Mapping[Any, Any] = {name: kinds[kind] for name, kind in self.columns.items()}
         return self.flat(_ROW).cast(schema)
 
     def samples(self, folder: Path | str | None = None) -> list[dict[str, Any]]:
@@ -407,7 +407,7 @@ def _with_one_name(columns: Columns, notices: list[str]) -> list[ModelPart]:
     for use in uses:
         part = models[use.place]
         parts[part.fingerprint].setdefault(part.name, part)
-        counts[part.fingerprint, part.name] += use.count
+        counts[part.fingerprint, part.name] += use.n
     for use in sorted(uses, key=lambda use: use.last):  # of several cards of a name, the last
         part = models[use.place]
         parts[part.fingerprint][part.name] = part

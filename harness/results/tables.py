@@ -32,7 +32,7 @@ DIGITS = 3
 """Digits after the decimal point. Values that are equal when rounded to these are ties."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cell:
     """A score as a table shows it.
 
@@ -66,7 +66,7 @@ class Cell:
     standard_error: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """A row of a table.
 
@@ -143,7 +143,8 @@ def sections(records: Iterable[Record]) -> list[Section]:
     """
     from harness.results.columns import Columns
 
-    models = Columns.of(records).of_each_model()
+    columns = Columns.of(records)
+    models = columns.places_by_model()
     known_by_name = Counter(name for name, _ in models)
     return [
         _section(
@@ -151,10 +152,10 @@ def sections(records: Iterable[Record]) -> list[Section]:
             measures,
             chosen,
         )
-        for (name, fingerprint), of_model in models.items()
-        for every in [list(of_model)]  # of one model at a time
+        for (name, fingerprint), places in models.items()
+        for of_model in [list(columns.at(places))]  # the records of one model at a time
         for measures in MEASURES
-        if (chosen := [record for record in every if record.task.measures == measures])
+        if (chosen := [record for record in of_model if record.task.measures == measures])
     ]
 
 

@@ -32,7 +32,6 @@ from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageErro
 from harness.metrics import Metric, Score
 from harness.run.plan import fitting_texts, judged_texts
 from harness.run.scoring import random_generator
-from harness.study.calls import Call, Codes, Layout, Route, Way, lay_out
 from harness.study.folds import Split, concept_without
 from harness.study.study import EQUAL, Measure, Study
 from harness.task.inputs import Input

@@ -325,7 +325,7 @@ class StudyRun(Framed[StudyRecord]):
     @property
     def records(self) -> tuple[StudyRecord, ...]:
         """All records of the study."""
-        return self._records
+        return tuple(self._records)
 
     @property
     def summaries(self) -> tuple[Summary, ...]:

@@ -42,7 +42,7 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     claims
-        Primary claims, with the columns of `claims.frame.SCHEMA`.
+        Primary claims, with the columns of `claims.reading.SCHEMA`.
 
     Returns
     -------

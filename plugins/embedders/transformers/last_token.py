@@ -237,9 +237,9 @@ class LastTokenEmbedder(TransformerEncoder):
             device = model.device
         padded = torch.zeros((len(ids), longest), dtype=torch.long)
         mask = torch.zeros((len(ids), longest), dtype=torch.long)
-        for i, tokens in enumerate(ids):
-            padded[i, : len(tokens)] = torch.tensor(tokens, dtype=torch.long)
-            mask[i, : len(tokens)] = 1
+        for i, text_ids in enumerate(ids):
+            padded[i, : len(text_ids)] = torch.tensor(text_ids, dtype=torch.long)
+            mask[i, : len(text_ids)] = 1
         with torch.inference_mode():
             outputs = model(
                 input_ids=padded.to(device), attention_mask=mask.to(device), use_cache=False
