@@ -284,14 +284,16 @@ def show_report(
     intervals
         Whether the tables show confidence intervals in place of changes.
     """
-    from harness.commands import result_tables
+    from harness.results import formats, tables
     from harness.results.records import outcomes, reasons, void
 
     if not quiet:
         width = output.width()
         primary = [record for record in records if record.primary]
-        result_tables.show(primary, intervals=intervals, width=width)
+        formats.show(tables.report(tables.sections(primary), intervals=intervals), width)
         if verbose:
+            from harness.commands import result_tables
+
             result_tables.show_other_scenarios(records, intervals=intervals, width=width)
             result_tables.show_seconds(records, width=width)
             click.echo(f"encoding took {records.seconds:.1f} s\n")

@@ -656,11 +656,13 @@ def show(
     harness results show
     harness results show results --mitigator none --scenario debiasing
     """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.results import tables
+
     records = _selected(paths, over_seeds, options)
     if as_json:
         output.as_json(records.rows())
     else:
-        result_tables.show(records, intervals=intervals, width=output.width())
+        output.report(tables.report(tables.sections(records), intervals=intervals))
     notices(records)
 
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from harness import names
 from harness.arrays import unit_rows
-from harness.digest import digest
+from harness.digest import digest, remembered_sha256
 from harness.embedder import Card, ModelInfo, Role
 from harness.errors import InvalidOption, ModelError
 
-from .. import cards, prompts, quiet_loading, weight_files
+from .. import cards, prompts, quiet_loading
 from . import tokens
 from .model_folder import ModelFolder, Module
 from .tokens import TextLengths
@@ -275,7 +275,7 @@ class TransformerEncoder:
         options = self._options
         files = self._folder.files(code=self._runs_own_code)
         identity = {
-            "files": {path: weight_files.sha256(file) for path, file in files.items()},
+            "files": {path: remembered_sha256(file) for path, file in files.items()},
             "prompt": self._prompt(),
             "precision": options.precision,
             "max_length": self._max_length,
