@@ -185,7 +185,7 @@ class Requests:
             for stage in stages:
                 if named in ("", stage.name):
                     for value in values:
-                        yield from self.of_options(specs[stage.name], {parameter: value})
+                        yield from self.of_options(specs.get(stage.name), {parameter: value})
 
     def of_options(self, spec: Spec | None, values: Mapping[str, Any]) -> Iterator[Request]:
         """Yield what the options of a mitigator, metric, table maker or engine ask for."""
