@@ -107,7 +107,7 @@ def chain_of(row: Row, registry: Registry) -> tuple[str, Chain]:
     for part in [row] if isinstance(row, Mitigator) else row:
         if isinstance(part, str):
             stage_names += [stage.name for stage in names.chain_stages(part)]
-            stages += cast("Chain", registry.mitigator(part)).mitigators
+            stages += registry.mitigator(part).mitigators
             continue
         for mitigator in part.mitigators if isinstance(part, Chain) else [part]:
             stage = _copy(mitigator)
