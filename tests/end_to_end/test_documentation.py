@@ -169,7 +169,7 @@ def check_harness(arguments: list[str]) -> None:
     registry = Registry()
     for model in context.params.get("models", ()):
         if model != "my-model":
-            assert names.model(model).provider in registry.embedders, model
+            assert names.model(model).name in registry.embedders, model
     for mitigator in context.params.get("mitigators", ()):
         registry.mitigator(mitigator)
     tasks = [task for value in context.params.get("tasks", ()) for task in value.split(",")]
