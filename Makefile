@@ -27,9 +27,9 @@ test-all:
 	$(MAKE) -j 2 lint docs
 	HARNESS_EXAMPLES=200 HARNESS_SOAK=10 $(PYTEST)
 
-## test-quick: the tests to run while you work; without reference, end-to-end and browser tests
+## test-quick: the tests to run while you work; without long, heavy, reference and browser tests
 test-quick: install
-	$(PYTEST) -m "not long and not reference and not end_to_end and not browser"
+	$(PYTEST) -m "not long and not heavy and not reference and not end_to_end and not browser"
 
 ## soak: kill runs and writers a hundred times, and print what they lost and what they did twice
 soak: install

@@ -29,6 +29,24 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 MARKED_FOLDERS = ("reference", "end_to_end")
 """Each of these folders has a marker of the same name."""
+HEAVY = {
+    *("fuzz", "faults"),
+    *("harness/commands/test_buckets.py", "harness/commands/test_debias.py"),
+    *("harness/commands/test_new.py", "harness/commands/test_validate.py"),
+    *("harness/encode/test_batch_size.py", "harness/run/test_damaged_vectors.py"),
+    *("harness/run/test_job_pool.py", "harness/test_bad_input.py", "harness/test_signals.py"),
+    *("leaderboard/boards/test_references.py", "leaderboard/claims/test_facts.py"),
+    *("leaderboard/submissions/test_hostile.py", "leaderboard/submissions/test_rerun.py"),
+    *("plugins/embedders/test_mutations.py", "plugins/embedders/transformers/test_hub.py"),
+    "plugins/embedders/transformers/test_exported_backend.py",
+    *("plugins/embedders/vectors/test_spacy_vectors.py", "plugins/engines/test_devices.py"),
+    *("plugins/engines/test_ray.py", "plugins/metrics/test_concept_direction.py"),
+    *("plugins/metrics/test_concept_plane.py", "plugins/metrics/test_linear_probe.py"),
+    *("plugins/metrics/test_senteval_probe.py", "plugins/metrics/test_trained_relatedness.py"),
+    *("plugins/reproduction/test_page.py", "plugins/texts/test_spacy_mentions.py"),
+    *("plugins/train", "plugins/validity", "tasks/test_fetching.py"),
+}
+"""Files and folders whose tests start processes, train or draw for seconds: no quick tests."""
 SKIPPED_WITHOUT_DATA = {
     "harness": 0 if sys.platform == "linux" else 1,
     "leaderboard": 1,  # test_browser.py as a whole, without Chromium
@@ -103,8 +121,11 @@ def web(tmp_path, monkeypatch):
 
 
 def pytest_collection_modifyitems(items):
-    """Mark tests by their folder."""
+    """Mark tests by their folder or file."""
     for item in items:
+        path = item.path.relative_to(Path(__file__).parent)
+        if any(part.as_posix() in HEAVY for part in (path, *path.parents)):
+            item.add_marker("heavy")
         for folder in MARKED_FOLDERS:
             if folder in item.path.parts:
                 item.add_marker(folder)
