@@ -22,23 +22,8 @@ if TYPE_CHECKING:
     from harness.results.records import Records
 
 
-def show(records: Iterable[Record], *, intervals: bool, width: int | None) -> None:
-    """Print the tables of records, and a legend.
-
-    Parameters
-    ----------
-    records
-        The records: those that share a task, scenario and score are a row.
-    intervals
-        Whether to show confidence intervals in place of changes.
-    width
-        Width of the terminal in characters; None for no limit.
-    """
-    formats.show(tables.report(tables.sections(records), intervals=intervals), width)
-
-
 def text(records: Iterable[Record], *, intervals: bool) -> str:
-    """Return what `show` prints, without a limit of the width."""
+    """Return the tables of records and a legend, without a limit of the width."""
     return formats.plain_text(tables.report(tables.sections(records), intervals=intervals))
 
 
@@ -54,7 +39,7 @@ def show_other_scenarios(records: Sequence[Record], *, intervals: bool, width: i
     ]
     if others:
         click.echo("other scenarios\n")
-        show(others, intervals=intervals, width=width)
+        formats.show(tables.report(tables.sections(others), intervals=intervals), width)
 
 
 def show_seconds(records: Iterable[Record], *, width: int | None) -> None:

@@ -272,7 +272,7 @@ def _as_json(found: Correlations) -> dict[str, Any]:
 
 
 def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
-    from harness import scores
+    from harness import metrics
     from harness.results.resampling import FEWEST_PAIRS
 
     whole = [part for part in found.over if part.task is None]
@@ -296,8 +296,8 @@ def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
             click.echo(
                 f"no correlation over {part.over}: fewer than {FEWEST_PAIRS} points, or all alike"
             )
-        elif models < scores.FEWEST:
-            few = f"{output.counted(models, 'model')}, an interval needs {scores.FEWEST}"
+        elif models < metrics.FEWEST:
+            few = f"{output.counted(models, 'model')}, an interval needs {metrics.FEWEST}"
             click.echo(f"no interval over {part.over}: {few}")
     for model, reason in found.left_out:
         click.echo(f"left out: {model}: {reason}", err=True)
@@ -656,11 +656,13 @@ def show(
     harness results show
     harness results show results --mitigator none --scenario debiasing
     """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.results import tables
+
     records = _selected(paths, over_seeds, options)
     if as_json:
         output.as_json(records.rows())
     else:
-        result_tables.show(records, intervals=intervals, width=output.width())
+        output.report(tables.report(tables.sections(records), intervals=intervals))
     notices(records)
 
 

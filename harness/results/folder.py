@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import json
 import re
 import shutil
@@ -20,6 +18,7 @@ from harness.bucket import Bucket, Unreachable
 from harness.errors import DiskError, InvalidFile, UsageError, unreadable
 from harness.folders import Place, Url
 from harness.results import jsonl
+from harness.results.formats import separated
 from harness.results.record import SUFFIX, Record, samples_exist, samples_path
 from harness.results.records import Records, unified
 
@@ -231,7 +230,7 @@ class SharedResults:
 
     def _send_earlier_runs(self) -> None:
         """Put the files of runs that were killed, or that could not reach the bucket."""
-        for folder in sorted(self._unsent.iterdir()) if jsonl.CAN_LOCK else ():
+        for folder in sorted(self._unsent.iterdir()):
             if folder != self.path and folder.is_dir():
                 with (
                     contextlib.suppress(BlockingIOError),  # the run is still alive
@@ -400,7 +399,8 @@ class ResultsFile(jsonl.RecordsFile[Record]):
         """
         for record in records:
             for name, rows in record.rows.items():
-                folders.write_atomically(self.path.parent / record.tables[name], _table(rows))
+                table = separated(rows, delimiter="\t").encode()
+                folders.write_atomically(self.path.parent / record.tables[name], table)
             for name, drawing in record.drawings.items():
                 title = f"{record.model.name}, {record.mitigator.label}: {name}"
                 write_figure(self.path.parent / record.figures[name], drawing, title)
@@ -413,13 +413,3 @@ class ResultsFile(jsonl.RecordsFile[Record]):
         if self._shared:
             return record.samples is not None and self._shared.has(samples_path(record.id))
         return samples_exist(self.path.parent, record)
-
-
-def _table(rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """Return rows as a tab-separated table with a header line."""
-    text = io.StringIO(newline="")
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    writer = csv.DictWriter(text, columns, delimiter="\t", lineterminator="\n", restval="")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()

@@ -34,7 +34,7 @@ from pydantic import (
 from harness import folders, limits
 from harness.digest import digest
 from harness.errors import DiskError, InvalidFile, UsageError
-from harness.scores import Bounds, Ideal, is_within
+from harness.metrics import Bounds, Ideal, is_within
 
 # The check of a line.
 #

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from harness import names, scores
+from harness import metrics, names
 from harness.results.record import IntervalPart, Record, finite
 
 if TYPE_CHECKING:
@@ -149,9 +149,9 @@ def _interval(value: float, left_out: Sequence[Floats], method: str) -> Interval
     import numpy as np
 
     if np.allclose(np.concatenate(left_out), value, rtol=1e-12, atol=1e-12):
-        ends = scores.Ends(value, value)  # all differences are equal
+        ends = metrics.Ends(value, value)  # all differences are equal
     else:
-        interval = scores.t_interval(value, left_out, confidence=LEVEL)
+        interval = metrics.t_interval(value, left_out, confidence=LEVEL)
         if interval is None:
             return None
         ends = interval
@@ -443,7 +443,7 @@ def interval_of(
     over: Literal["models", "mitigators"], value: float, points: Sequence[Point]
 ) -> IntervalPart | None:
     """Return the interval of a correlation; see `Correlation`."""
-    if len({point.model for point in points}) < scores.FEWEST or 1 - abs(value) < 1e-9:
+    if len({point.model for point in points}) < metrics.FEWEST or 1 - abs(value) < 1e-9:
         return None
     return _of_models(value, len(points)) if over == "models" else _of_changes(value, points)
 
@@ -464,7 +464,7 @@ def _of_changes(value: float, points: Sequence[Point]) -> IntervalPart | None:
     import numpy as np
 
     units = [[point.model for point in points]]
-    if len({point.mitigator for point in points}) >= scores.FEWEST:
+    if len({point.mitigator for point in points}) >= metrics.FEWEST:
         units.append([point.mitigator for point in points])
     left_out = []
     for unit_names in units:
@@ -473,7 +473,7 @@ def _of_changes(value: float, points: Sequence[Point]) -> IntervalPart | None:
             for unit in dict.fromkeys(unit_names)
         ]
         left_out.append(np.array([np.nan if r is None else r for r in without]))
-    ends = scores.t_interval(value, left_out, confidence=LEVEL, bounds=(-1.0, 1.0))
+    ends = metrics.t_interval(value, left_out, confidence=LEVEL, bounds=(-1.0, 1.0))
     if ends is None:
         return None
     method = "jackknife t of " + " and ".join(["models", "mitigators"][: len(units)])

@@ -15,8 +15,8 @@ import polars as pl
 
 from harness import names
 from harness.errors import UnknownName
+from harness.metrics import ROUNDING, in_words
 from harness.results.resampling import mean_of_seeds
-from harness.scores import ROUNDING, in_words
 
 # What each value counts: its distance to the ideal, and above the floor. Ranks nothing.
 #
@@ -124,7 +124,7 @@ def _have_floor() -> pl.Expr:
 
 
 def _is_within(low: pl.Expr, high: pl.Expr) -> pl.Expr:
-    """Return whether the value is within bounds, up to rounding; see `harness.scores.is_within`."""
+    """Return whether the value is within bounds, up to rounding, as `harness.metrics` has it."""
     value = pl.col("value")
     room = ROUNDING * pl.max_horizontal(pl.lit(1.0), low.abs(), high.abs(), value.abs())
     return (low.is_null() | (value >= low - room)) & (high.is_null() | (value <= high + room))

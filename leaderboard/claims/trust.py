@@ -17,10 +17,10 @@ import polars as pl
 
 from harness.digest import digest, of_json
 from harness.limits import INTEGER, NAME_CHARACTERS, RECORD_TEXT_CHARACTERS
+from harness.metrics import ROUNDING
 from harness.names import with_fingerprint, without_options
 from harness.results.columns import TEXT
 from harness.results.record import SCHEMA as SCHEMA_VERSION
-from harness.scores import ROUNDING
 
 from ..boards import references
 from ..boards.cells import BASELINES, REFERENCES
