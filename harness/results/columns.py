@@ -302,8 +302,8 @@ def _key(value: Any) -> Any:
     """Return what only objects with equal values of equal types share."""
     if isinstance(value, BaseModel):
         return tuple(map(_key, value.__dict__.values()))
-    if isinstance(value, dict):
-        return repr(value) if value else ""
+    if isinstance(value, dict | list):
+        return repr(value) if value else type(value)
     return value
 
 
@@ -350,6 +350,6 @@ _EVERY_FIELD = {schema: set(schema.model_fields) for schema in _SCHEMAS}
 
 def _plain(value: Any) -> Any:
     """Return an object or a list as JSON, and a number or text as it is."""
-    if isinstance(value, dict | tuple):
+    if isinstance(value, dict | list | tuple):
         return json.dumps(value, ensure_ascii=False)
     return value

@@ -132,7 +132,6 @@ WRONG = {  # changes of a record, and words of the reason
     "half an interval": ({"interval": {"low": 0}}, "interval"),
     "no model": ({"model": None}, "model"),
     "no fingerprint": ({"model__fingerprint": None}, "model.fingerprint"),
-    "a list of packages": ({"environment__packages": ["a"]}, "environment.packages"),
     "an object of aliases": ({"model__aliases": {"a": 1}}, "model.aliases"),
     "numbers as languages": ({"model__languages": [1]}, "model.languages"),
     "a number beyond floats": ({"value": 10**400}, "value"),

@@ -98,6 +98,7 @@ BROKEN = {  # changes of a record, and words of the reason
     "a right-to-left override": ({"mitigator__label": "\u202enone"}, "label"),
     "a line break": ({"scenario": "a\nb"}, "scenario"),
     "a script for a page": ({"model__url": "javascript:alert(1)"}, "url"),
+    "a list of packages": ({"environment__packages": [1]}, "packages"),
     "texts of packages": ({"environment__packages": {"numpy": [1]}}, "packages"),
     "a text as a published score": ({"model__published": {"MTEB": "x"}}, "published"),
     "a list as a published score": ({"model__published": {"MTEB": [1]}}, "published"),
