@@ -175,15 +175,17 @@ class Requests:
             If the name cannot be parsed.
         """
         stages = names.chain_stages(name)
-        specs = {stage.name: self.registry.mitigators.get(stage.name) for stage in stages}
+        if not stages:
+            return
+        specs = self.registry.mitigators
         for stage in stages:
-            yield from self.of_options(specs[stage.name], stage.options)
+            yield from self.of_options(specs.get(stage.name), stage.options)
         for option, values in ((o, v) for grid in grids for o, v in grid.items()):
             named, _, parameter = option.rpartition(".")
             for stage in stages:
                 if named in ("", stage.name):
                     for value in values:
-                        yield from self.of_options(specs[stage.name], {parameter: value})
+                        yield from self.of_options(specs.get(stage.name), {parameter: value})
 
     def of_options(self, spec: Spec | None, values: Mapping[str, Any]) -> Iterator[Request]:
         """Yield what the options of a mitigator, metric, table maker or engine ask for."""
