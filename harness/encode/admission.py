@@ -31,7 +31,7 @@ from harness.arrays import Vectors
 from harness.digest import digest
 from harness.embedder import Embedder, with_info
 from harness.encode import roles
-from harness.encode.batches import Failure, attempt, without_vector
+from harness.encode.batches import Failure, attempt
 from harness.errors import DiskError, HarnessError, ModelError, one_line
 from harness.folders import Place
 from harness.store import folder
@@ -143,7 +143,7 @@ def _is_sound(embedder: Embedder, keys: Sequence[str]) -> bool:
             continue
         is_finite = np.isfinite(batch).all(axis=1)
         usable, rest = np.flatnonzero(is_finite), np.flatnonzero(~is_finite)
-        n_invalid += without_vector(embedder, [texts[i] for i in rest]).count(False)
+        n_invalid += roles.without_vector(embedder, [texts[i] for i in rest]).count(False)
         seen += list(batch[usable])
         if len(usable) > 1 and _differ(batch[usable], batch[usable[:1]]).max() > CONSTANT:
             check_numbers(embedder.info.name, batch[usable])

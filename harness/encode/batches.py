@@ -299,32 +299,6 @@ def _free_memory() -> None:
         torch.cuda.empty_cache()
 
 
-# Which texts a model has no vector for, so that a row of NaN is right and is stored.
-
-
-def without_vector(embedder: Embedder, keys: Sequence[str]) -> list[bool]:
-    """Return whether an embedder has no vector for the text of each key.
-
-    A word embedder has none for a word that it gives a row of NaN. A text encoder says it with its
-    method `lacks`. Without that, each text has a vector, and a row of NaN is a fault that may pass.
-    """
-    if embedder.info.kind == "word":
-        return [True] * len(keys)
-    lacks = getattr(embedder, "lacks", None)
-    if not callable(lacks) or not keys:
-        return [False] * len(keys)
-    answers = [False] * len(keys)
-    try:
-        for group in roles.grouped(keys, embedder.info.readings):
-            for i, lacking in zip(
-                group.positions, lacks(group.texts, **group.arguments), strict=True
-            ):
-                answers[i] = bool(lacking)
-    except PLUGIN_ERRORS:
-        return [False] * len(keys)
-    return answers
-
-
 Lengths = npt.NDArray[np.int64]
 """(n,) number of tokens of each text."""
 Positions = npt.NDArray[np.int64]
@@ -526,7 +500,7 @@ def _is_valid(embedder: Embedder, batch: Sequence[str], vectors: Vectors) -> npt
     """Return whether each row may be stored: it is finite, or of NaN and the text has no vector."""
     valid = np.asarray(np.isfinite(vectors).all(axis=1))
     nan = np.flatnonzero(~valid & np.isnan(vectors).all(axis=1))
-    valid[nan] = without_vector(embedder, [batch[i] for i in nan.tolist()])
+    valid[nan] = roles.without_vector(embedder, [batch[i] for i in nan.tolist()])
     return valid
 
 

@@ -20,8 +20,8 @@ from typing import Any, get_args
 import numpy as np
 
 from harness.arrays import Vectors, has_direction
-from harness.embedder import Role
-from harness.errors import HarnessError, NotApplicable
+from harness.embedder import Embedder, Role
+from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable
 
 PLAIN: Role = "text"
 """The role of a text that is neither a query nor a document."""
@@ -186,3 +186,29 @@ def _alike(group: Sequence[str], vectors: Vectors | None) -> dict[str, frozenset
         text: frozenset({text, *itertools.compress(group, row.tolist())})
         for text, row in zip(group, same, strict=True)
     }
+
+
+# Which texts a model has no vector for, so that a row of NaN is right and is stored.
+
+
+def without_vector(embedder: Embedder, keys: Sequence[str]) -> list[bool]:
+    """Return whether an embedder has no vector for the text of each key.
+
+    A word embedder has none for a word that it gives a row of NaN. A text encoder says it with its
+    method `lacks`. Without that, each text has a vector, and a row of NaN is a fault that may pass.
+    """
+    if embedder.info.kind == "word":
+        return [True] * len(keys)
+    lacks = getattr(embedder, "lacks", None)
+    if not callable(lacks) or not keys:
+        return [False] * len(keys)
+    answers = [False] * len(keys)
+    try:
+        for group in grouped(keys, embedder.info.readings):
+            for i, lacking in zip(
+                group.positions, lacks(group.texts, **group.arguments), strict=True
+            ):
+                answers[i] = bool(lacking)
+    except PLUGIN_ERRORS:
+        return [False] * len(keys)
+    return answers

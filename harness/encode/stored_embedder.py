@@ -15,7 +15,7 @@ from pathlib import Path
 from harness.arrays import Vectors, all_threads
 from harness.embedder import Embedder, ModelInfo, Role, Vocabulary, vocabulary_of
 from harness.encode import admission, roles
-from harness.encode.batches import batch_size, encode_batches, without_vector
+from harness.encode.batches import batch_size, encode_batches
 from harness.encode.engine import Engine, OnDone, Report
 from harness.encode.identity import UNNAMED
 from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError, UsageError
@@ -99,7 +99,7 @@ def store_of(embedder: Embedder, folder: Place) -> Store:
     return Store(
         folder,
         embedder.info.fingerprint,
-        without_vector=functools.partial(without_vector, embedder) if is_text else None,
+        without_vector=functools.partial(roles.without_vector, embedder) if is_text else None,
     )
 
 
