@@ -19,7 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Vectors
-from harness.encode import roles
+from harness.embedder import (
+    by_role,
+    text_of_key,
+)
 from harness.encode.engine import OnDone, Report
 from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError, PartlyEncoded, one_line
 from harness.limits import FAILURES_IN_A_ROW
@@ -276,7 +279,7 @@ def checked(embedder: Embedder, texts: Sequence[str], vectors: Any) -> Vectors:
 
 def _encoded(embedder: Embedder, batch: Sequence[str]) -> Encoded:
     """Return the (n, d) vectors of a batch; the texts of each role are encoded together."""
-    groups = roles.grouped(batch, embedder.info.readings)
+    groups = by_role(batch, embedder.info.readings)
     parts: list[Vectors] = []
     reasons: dict[int, str] = {}
     for group in groups:
@@ -315,7 +318,7 @@ def without_vector(embedder: Embedder, keys: Sequence[str]) -> list[bool]:
         return [False] * len(keys)
     answers = [False] * len(keys)
     try:
-        for group in roles.grouped(keys, embedder.info.readings):
+        for group in by_role(keys, embedder.info.readings):
             for i, lacking in zip(
                 group.positions, lacks(group.texts, **group.arguments), strict=True
             ):
@@ -364,7 +367,7 @@ def encode_batches(
     embedder
         The embedder.
     keys
-        Distinct texts, or keys of texts in their roles; see `harness.encode.roles`.
+        Distinct texts, or keys of texts in their roles; see `harness.embedder.role_keys`.
     writer
         Takes the vectors; its owner flushes it.
     size
@@ -406,7 +409,7 @@ def token_lengths(embedder: Embedder, keys: Sequence[str]) -> Lengths:
     if callable(count) and keys:
         lengths = np.empty(len(keys), dtype=np.int64)
         try:
-            for group in roles.grouped(keys, embedder.info.readings):
+            for group in by_role(keys, embedder.info.readings):
                 lengths[group.positions] = count(group.texts, **group.arguments)
             return lengths
         except HarnessError:
@@ -414,7 +417,7 @@ def token_lengths(embedder: Embedder, keys: Sequence[str]) -> Lengths:
         except PLUGIN_ERRORS:  # one text is at fault: encoding will report which
             pass
     limit = embedder.info.max_tokens or sys.maxsize
-    texts = map(roles.text_of, keys)
+    texts = map(text_of_key, keys)
     return np.asarray([min(2 + len(text) // 4, limit) for text in texts], dtype=np.int64)
 
 

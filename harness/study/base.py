@@ -10,8 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from harness.arrays import Vectors, unit_rows
-from harness.embedder import Embedder, ModelInfo, Role, Vocabulary, vocabulary_of
-from harness.encode import roles
+from harness.embedder import PLAIN, Embedder, ModelInfo, Role, Vocabulary, read_as, vocabulary_of
 
 
 class Base:
@@ -27,7 +26,7 @@ class Base:
 
     def __init__(self, embedder: Embedder, *, unit: bool) -> None:
         self.embedder, self.unit = embedder, unit
-        self._role: Role = roles.PLAIN
+        self._role: Role = PLAIN
         self._last: tuple[Role, list[str], Vectors] | None = None
 
     @property
@@ -42,7 +41,7 @@ class Base:
         """Take all texts that are encoded in this context as texts of a role."""
         before, self._role = self._role, role
         try:
-            with roles.reading(self.embedder, role):
+            with read_as(self.embedder, role):
                 yield
         finally:
             self._role = before

@@ -15,9 +15,8 @@ import numpy as np
 from harness.arrays import Reals, has_direction
 from harness.chain import Chain
 from harness.concept import Concept
-from harness.embedder import Embedder, ModelInfo
-from harness.encode import roles
-from harness.encode.roles import Spellings
+from harness.embedder import Embedder, ModelInfo, read_as, role_keys
+from harness.encode.spellings import Spellings
 from harness.errors import PLUGIN_ERRORS, NotApplicable, UsageError, one_line
 from harness.metrics import Score
 from harness.run.plan import fitting_texts, judged_texts
@@ -132,7 +131,7 @@ class Bench:
             key
             for route, texts in self.texts.items()
             if route.way == way
-            for key in roles.keys(change(texts), route.role, info.readings)
+            for key in role_keys(change(texts), route.role, info.readings)
         ]
 
     def _held_out(self, split: Split) -> set[str]:
@@ -162,7 +161,7 @@ class Bench:
                 continue
             if mitigator is not None:
                 mitigator.fit_once(base, concept)
-            with roles.reading(base, route.role):
+            with read_as(base, route.role):
                 if mitigator is None:
                     vectors[route] = base.encode(texts)
                 else:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.embedder import Embedder
-from harness.encode.roles import Spellings
+from harness.encode.spellings import Spellings
 from harness.errors import HarnessError, UsageError
 from harness.run.plan import fitting_texts, judged_texts
 from harness.study.folds import Split
