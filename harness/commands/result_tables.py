@@ -373,9 +373,22 @@ def written(records: Records, kind: str, *, intervals: bool) -> bytes:
         records.to_polars().write_parquet(buffer)
         return buffer.getvalue()
     if kind == "csv":
-        return formats.comma_separated(records.rows()).encode()
+        return _comma_separated(records)
     if kind == "table":
         return text(records, intervals=intervals).encode()
     write = {"latex": formats.latex, "markdown": formats.markdown}[kind]
     report = tables.report(tables.sections(records), intervals=intervals, best=formats.BOLD)
     return write(report).encode()
+
+
+_BLOCK = 20_000
+"""Records that are written at a time."""
+
+
+def _comma_separated(records: Records) -> bytes:
+    """Return records as CSV, of which the rows of a block are in memory at a time."""
+    out = io.BytesIO()
+    for start in range(0, len(records), _BLOCK):
+        block = formats.comma_separated(records[start : start + _BLOCK].rows())
+        out.write((block.partition("\n")[2] if start else block).encode())
+    return out.getvalue()

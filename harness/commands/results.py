@@ -14,7 +14,8 @@ from harness.commands import arguments, output, result_tables
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
     from harness.results.comparison import Comparison, Correlation, Correlations, Items
-    from harness.results.record import Fault, Line, Record
+    from harness.results.reading import Fault
+    from harness.results.record import Line, Record
     from harness.results.records import Records
 
 
@@ -137,7 +138,7 @@ def read_selected(paths: tuple[Path, ...]) -> Records:
     """Return the records in folders and files; those of smoke runs only if there are no others."""
     from harness.errors import UsageError
     from harness.results.folder import read_results
-    from harness.results.records import Records, set_aside
+    from harness.results.records import set_aside
 
     chosen = paths or (Path("results"),)
     records = read_results(*chosen)
@@ -149,7 +150,8 @@ def read_selected(paths: tuple[Path, ...]) -> Records:
     whole, smoke = set_aside(records)
     if not whole or not smoke:  # there is nothing that they could be mixed up with
         return records
-    return Records(whole, notices=(*records.notices, smoke))
+    whole.notices = (*records.notices, smoke)
+    return whole
 
 
 def _folder(path: Path | str) -> Path:
@@ -757,7 +759,7 @@ def export(
     records = _selected(paths, over_seeds, options)
     content = result_tables.written(records, kind, intervals=intervals)
     if out is None:
-        click.echo(content.decode(), nl=False)
+        click.echo(content, nl=False)
     else:
         folders.write_atomically(out, content)
     notices(records)

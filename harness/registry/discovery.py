@@ -412,6 +412,20 @@ def kind_of(document: yaml_files.Document) -> str:
     return "study" if "mitigators" in document.data else "task"
 
 
+_PARTS: dict[Path, tuple[yaml_files.Document, list[yaml_files.Document]]] = {}
+"""Shared document of an installed file by its path, and what it holds."""
+
+
+def _parts(document: yaml_files.Document, kind: str) -> list[yaml_files.Document]:
+    """Return what a file holds: the same documents as before while it stays as it is."""
+    if kind not in yaml_files.KINDS:
+        return [document]
+    known = _PARTS.get(document.path)
+    if known is None or known[0] is not document:
+        known = _PARTS[document.path] = (document, yaml_files.documents(document))
+    return known[1]
+
+
 class TaskFolders:
     """The folders of task files.
 
@@ -446,18 +460,19 @@ class TaskFolders:
             try:
                 if folder and not folders.is_inside(path, folder):
                     raise InvalidFile(f"a link to a file outside of '{folder}'", path=path)
-                document = (
-                    yaml_files.load(path, folder, *_installed()) if folder else load_file(path)
+                of_file = _parts(
+                    yaml_files.shared(path, folder, *_installed()) if folder else load_file(path),
+                    kind,
                 )
-                of_file = yaml_files.documents(document) if kind in yaml_files.KINDS else [document]
                 for part in of_file:
                     if not isinstance(part.data.get("name"), str):
                         raise part.error(f"a {kind} requires a 'name'", ("name",))
             except InvalidFile as error:
                 self.leave_out(error)
                 continue
-            if path.resolve() not in paths:
-                paths.add(path.resolve())
+            resolved = path.resolve()
+            if resolved not in paths:
+                paths.add(resolved)
                 for part in of_file:
                     documents.claim(part.data["name"], part, str(path))
         for clash in documents.clashes.values():

@@ -22,7 +22,7 @@ from typing import Generic, TypeAlias
 
 from harness import folders
 from harness.errors import DiskError
-from harness.results.record import Entry, Fault, Kind, entries, notices
+from harness.results.reading import Entry, Fault, Kind, entries, notices
 
 _State: TypeAlias = tuple[int, ...] | None
 _New: TypeAlias = bytes | Entry[Kind]

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias, cast
 
-from sklearn.base import clone
-
 from harness import names
 from harness.arrays import Vectors
 from harness.chain import Chain
@@ -24,7 +22,7 @@ from harness.embedder import Embedder, ModelInfo, Role, role_keys, vocabulary_of
 from harness.encode import identity
 from harness.encode.spellings import Spellings
 from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, one_line
-from harness.mitigator import Mitigator, check_needs
+from harness.mitigator import Mitigator, check_needs, clone
 from harness.registry.registry import Registry
 from harness.results import record
 from harness.results.record import MitigatorPart
@@ -53,7 +51,7 @@ def rows(mitigators: Row | Iterable[Row]) -> list[Row]:
         return [mitigators]
     if not isinstance(mitigators, Iterable):
         raise UsageError(f"mitigators: {_expected(mitigators)}")
-    listed = list(cast("Iterable[Row]", mitigators))
+    listed = list(mitigators)
     if not listed:
         raise UsageError("no mitigator is given; 'none' stands for the unmitigated model")
     return [_joined(row) for row in listed]
@@ -100,7 +98,7 @@ def chain_of(row: Row, registry: Registry) -> tuple[str, Chain]:
     """
     if isinstance(row, str):
         named = registry.mitigator(row)
-        return names.mitigator_label(row, named.mitigators), cast("Chain", named)
+        return names.mitigator_label(row, named.mitigators), named
     stage_names: list[str] = []
     stages: list[Mitigator] = []
     sources: list[str] = []
@@ -109,7 +107,7 @@ def chain_of(row: Row, registry: Registry) -> tuple[str, Chain]:
     for part in [row] if isinstance(row, Mitigator) else row:
         if isinstance(part, str):
             stage_names += [stage.name for stage in names.chain_stages(part)]
-            stages += cast("Chain", registry.mitigator(part)).mitigators
+            stages += registry.mitigator(part).mitigators
             continue
         for mitigator in part.mitigators if isinstance(part, Chain) else [part]:
             stage = _copy(mitigator)
@@ -254,7 +252,7 @@ def _copy(stage: Mitigator) -> Mitigator:
     if not isinstance(stage, Mitigator):
         raise UsageError(f"mitigators: {_expected(stage)}")
     try:
-        copy = cast("Mitigator", clone(stage))
+        copy = clone(stage)
     except Exception as error:  # scikit-learn's rules for estimators are broken
         raise UsageError(
             f"mitigators: {type(stage).__name__} cannot be copied: its arguments must be stored "

@@ -167,6 +167,11 @@ class StudyRecord(Line):
     environment: Environment
     """Software and machine that it ran on."""
 
+    @property
+    def key(self) -> str:
+        """Its id, which says everything that the values depend on."""
+        return self.id
+
     @model_validator(mode="after")
     def _agrees_with_its_study(self) -> Self:
         study = self.study

@@ -3,7 +3,8 @@
 `include: other.yaml` (or a list) at the top of a file merges that file's mappings below its own:
 the file itself wins. Included files may include others, all in one folder (`Document.roots`).
 
-A file is parsed once a process and again when it changes. Callers get copies of its data.
+A file is parsed once a process and again when it changes. `load` gives callers a copy of its data,
+and `shared` gives all callers the same document, whose data they must not change.
 """
 
 from __future__ import annotations
@@ -354,6 +355,8 @@ def _scalar(loader: Any, node: yaml.ScalarNode, key: KeyPath, path: Path) -> Any
 __all__ = ["Document", "KeyPath", "dotted", "load"]
 
 Model = TypeVar("Model", bound=BaseModel)
+Stamp: TypeAlias = tuple[int, ...]
+"""Device, inode, time and size of a file."""
 
 
 @dataclass(frozen=True)
@@ -370,12 +373,18 @@ class Document:
         File and line, from 1, of each key by its path.
     roots
         Folders that hold all files that it may name; by default its own folder.
+    stamps
+        What each file was when it was read, this one and those that it includes.
     """
 
     path: Path
     data: dict[str, Any]
     places: Places = field(repr=False)
     roots: tuple[Path, ...] = ()
+    stamps: dict[Path, Stamp | None] = field(default_factory=dict, repr=False, compare=False)
+    _models: dict[type[BaseModel], Any] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def beside(self, name: str, key: KeyPath) -> Path:
         """Return the path of a file that `key` names, relative to the file that has the key.
@@ -412,15 +421,19 @@ class Document:
         return self.path, None
 
     def validate(self, schema: type[Model]) -> Model:
-        """Return the data as `schema`.
+        """Return the data as `schema`, the same object each time.
 
         Raises
         ------
         InvalidFile
             With file, line and key of each mistake, and what would be right.
         """
+        if schema in self._models:
+            model: Model = self._models[schema]
+            return model
         try:
-            return schema.model_validate(self.data)
+            read: Model = self._models.setdefault(schema, schema.model_validate(self.data))
+            return read
         except ValidationError as error:
             first, *further = (
                 self.error(problem, key) for problem, key in in_words(error, schema, self.places)
@@ -455,8 +468,21 @@ def load(path: Path, *roots: Path) -> Document:
         If it cannot be read, is not YAML or not a mapping, repeats a key, or includes itself or a
         file outside of the roots.
     """
-    document = _with_includes(path, roots, ())
-    return dataclasses.replace(document, data=_copy(document.data))
+    document = shared(path, *roots)
+    return dataclasses.replace(document, data=_copy(document.data), places=dict(document.places))
+
+
+def shared(path: Path, *roots: Path) -> Document:
+    """Return what `load` does, but the same document while its files stay as they are.
+
+    So installed files are merged and validated once a process, however often they are listed.
+    """
+    known = _MERGED.get((path, *roots))
+    if known is None or any(
+        stamp is None or _stamp(file) != stamp for file, stamp in known.stamps.items()
+    ):
+        known = _MERGED[path, *roots] = _with_includes(path, roots, ())
+    return known
 
 
 def _with_includes(path: Path, roots: tuple[Path, ...], parents: tuple[Path, ...]) -> Document:
@@ -465,14 +491,16 @@ def _with_includes(path: Path, roots: tuple[Path, ...], parents: tuple[Path, ...
     names = document.data.get("include", [])
     merged: dict[str, Any] = {}
     places: Places = {}
+    stamps = dict(document.stamps)
     for i, name in enumerate(names if isinstance(names, list) else [names]):
         key: KeyPath = ("include", i) if isinstance(names, list) else ("include",)
         included_path = _include(document, name, key, parents)
         included = _with_includes(included_path, document.roots, (*parents, path.resolve()))
         _merge(merged, included.data)
         places |= included.places
+        stamps |= included.stamps
     _merge(merged, {key: value for key, value in document.data.items() if key != "include"})
-    return Document(path, merged, places | document.places, document.roots)
+    return Document(path, merged, places | document.places, document.roots, stamps)
 
 
 def _include(document: Document, name: Any, key: KeyPath, parents: tuple[Path, ...]) -> Path:
@@ -508,8 +536,10 @@ def _copy(value: Any) -> Any:
     return value
 
 
-_CACHE: dict[Path, tuple[tuple[int, ...], Document]] = {}
-"""Parsed file by path, with the stamp that the file had: device, inode, time and size."""
+_PARSED: dict[Path, Document] = {}
+"""Parsed file by path, without its includes."""
+_MERGED: dict[tuple[Path, ...], Document] = {}
+"""Parsed file with its includes, by path and roots."""
 
 
 def _cached(path: Path) -> Document:
@@ -518,15 +548,20 @@ def _cached(path: Path) -> Document:
     A file of which many others include a part (a family's templates) would be parsed once for
     each of them.
     """
+    stamp, known = _stamp(path), _PARSED.get(path)
+    if known is None or stamp is None or known.stamps[path] != stamp:
+        known = Document(path, *parse_yaml(path), stamps={path: stamp})
+        _PARSED[path] = known
+    return known
+
+
+def _stamp(path: Path) -> Stamp | None:
+    """Return what changes when a file does; None if there is no such file."""
     try:
         stat = path.stat()
-    except (OSError, ValueError):  # `parse` says what is wrong
-        return Document(path, *parse_yaml(path))
-    stamp = (stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size)
-    known = _CACHE.get(path)
-    if known is None or known[0] != stamp:
-        known = _CACHE[path] = (stamp, Document(path, *parse_yaml(path)))
-    return known[1]
+    except (OSError, ValueError):  # whoever reads it says what is wrong
+        return None
+    return stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
 # A file with `each` is several tasks or benchmarks: one a mapping, with `${key}` filled in.

@@ -39,12 +39,11 @@ from harness.encode.batches import (
     token_lengths,
 )
 from harness.encode.engine import OnDone, Report
+from harness.encode.stored_embedder import default_device
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, ModelError, UsageError, one_line
 from harness.folders import Place
 from harness.limits import FAILURES_IN_A_ROW
 from harness.store.store import Store, Writer
-
-from .local import default_device
 
 # What the driver and its workers say to each other: units out; reports and troubles in.
 

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol, Self, cast
 
-from sklearn.base import clone
-
 from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.embedder import Kind as EmbedderKind
 from harness.errors import InvalidOption, NotApplicable, suggestion
-from harness.mitigator import Mitigator
+from harness.mitigator import Mitigator, clone
 
 from ..texts import edits
 from ..texts.mentions import KINDS, Kind, Mention
@@ -153,7 +151,7 @@ class Anonymize(Mitigator):
                 f"anonymize: no spaCy pipeline that finds names in '{language}' is known; "
                 "name one by anonymize?model=NAME, or use anonymize?engine=llm"
             )
-        return clone(self).set_params(model=PIPELINES[language])  # type: ignore[no-any-return]
+        return clone(self).set_params(model=PIPELINES[language])
 
     def fit(self, embedder: Embedder, concept: Concept | None = None) -> Self:
         """Set up the finder of names; return self. Nothing is learnt.

@@ -11,7 +11,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import venv
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -81,8 +80,8 @@ def plain_environment(variables: Mapping[str, str]) -> dict[str, str]:
 def dependencies(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder of links to all installed packages except the harness."""
     folder = tmp_path_factory.mktemp("dependencies")
-    for key in ("purelib", "platlib"):
-        for path in Path(sysconfig.get_paths()[key]).iterdir():
+    for place in (place for place in map(Path, sys.path) if any(place.glob("*.dist-info"))):
+        for path in place.iterdir():
             is_harness = "embedding_bias_harness" in path.name or path.name == "harness"
             if not is_harness and path.suffix != ".pth" and not (folder / path.name).exists():
                 (folder / path.name).symlink_to(path)

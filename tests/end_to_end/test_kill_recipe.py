@@ -30,11 +30,12 @@ def exit_code(folder: Path, out: str, moment: Moment | None = None) -> int | Non
 
 
 def finished(folder: Path) -> set[str]:
-    from harness.plugins.train.recipes.record import StepRecord
+    from harness.plugins.train.recipes.recipe import StepRecord
 
     return {record.step for record in jsonl.read(folder / "steps.jsonl", StepRecord, [])}
 
 
+@pytest.mark.long
 def test_a_recipe_killed_in_training_and_in_evaluation_ends_with_the_same_tables(tmp_path):
     multiprocessing.get_context("forkserver").set_forkserver_preload(HEAVY)
     rows = {name: tiny_recipe.ROWS[name] for name in ("original", "sub80", "hd")}

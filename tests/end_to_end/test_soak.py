@@ -23,7 +23,7 @@ from harness.results.folder import read
 from harness.results.jsonl import Verified, verify
 from harness.results.record import Record
 
-KILLS = int(os.environ.get("HARNESS_SOAK", "4"))
+KILLS = int(os.environ.get("HARNESS_SOAK", "2"))
 OPTIONS = (
     *("--workers", "2"),
     *("--tasks", "name-triplets,seat-c6,religion-words,gender-in-sentences"),

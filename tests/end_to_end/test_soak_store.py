@@ -21,7 +21,7 @@ import pytest
 from harness.store import pruning
 from harness.store.store import Store
 
-KILLS = int(os.environ.get("HARNESS_SOAK", "4"))
+KILLS = int(os.environ.get("HARNESS_SOAK", "2"))
 WRITERS = 8 if KILLS >= 100 else 2
 READS, TEXTS = 10_000 * KILLS, 2_000 * KILLS
 BATCH, D = 500, 16

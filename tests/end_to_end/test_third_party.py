@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
 from collections.abc import Callable
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from harness import read_results
 
 PACKAGE = Path(__file__).parents[1] / "example_package"
 MITIGATORS = ("none", "drop-difference", "drop-difference?strength=0.5", "normalize")
@@ -133,6 +136,32 @@ def test_its_mitigator_changes_its_scores(evaluated: dict[str, Any]) -> None:
     assert len(set(values.values())) >= len(MITIGATORS) - 1, (
         "only normalize may leave WEAT unchanged"
     )
+
+
+def test_a_model_of_a_package_comes_onto_a_board_beside_that_of_somebody_else(
+    environment: Any, kept_cache: Path
+) -> None:
+    """From a wheel: all tasks run, a board is made, and two people submit to it."""
+    newcomer = {"HARNESS_DATA": "", "HTTPS_PROXY": "http://127.0.0.1:9"}  # nothing to fetch from
+    harness = functools.partial(environment.harness, HARNESS_CACHE=str(kept_cache), **newcomer)
+    every = ("--tasks", "all", "--limit", "3", "--results", "smoke")
+    harness("eval", "--model", "letter-trigrams", *every, "--json")
+    smoke = [r for r in read_results(environment.folder / "smoke") if r.value is not None]
+    assert len({record.category for record in smoke}) > 5
+    assert len({record.task.name for record in smoke}) > 50
+
+    harness("leaderboard", "init", "board", "--title", "Bias in embeddings")
+    people = {"Ada Example": "letter-trigrams", "Bo Example": "bag-of-words:glove-6b-50d"}
+    for person, model in people.items():
+        place, submission = f"results of {person}", f"submission of {person}"
+        tasks = ("--tasks", "seat-c6,town-and-country-traits", "--results", place)
+        harness("eval", "--model", model, "--mitigator", "none", *tasks)
+        harness("results", "pack", place, "--out", submission, "--by", person)
+        harness("results", "check", submission, "--base", "board")
+        harness("results", "merge", submission, "--into", "board")
+    harness("leaderboard", "build", "board/results", "--out", "site")
+    rows = (environment.folder / "site" / "leaderboard.csv").read_text("utf-8")
+    assert all(model in rows for model in people.values())
 
 
 def test_a_new_plugin_installs_passes_its_own_tests_and_runs(

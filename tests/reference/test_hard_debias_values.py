@@ -233,7 +233,7 @@ def test_similarity_and_analogies_are_as_measured(which, debiased, models, refer
 @pytest.mark.parametrize(
     ("key", "options"),
     [
-        ("glove50 hard 20000 uniq=xy", {}),
+        pytest.param("glove50 hard 20000 uniq=xy", {}, marks=pytest.mark.long),
         ("glove50 hard 20000 uniq=x", {"unique": "first"}),
         ("glove50 before delta=0.8", {"delta": 0.8}),
         ("glove50 before delta=0.6", {"delta": 0.6}),

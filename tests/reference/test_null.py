@@ -17,6 +17,7 @@ from harness.plugins.metrics.statistics.nulls import partition_test
 from harness.plugins.metrics.weat import weat
 
 DRAWS = 2_000
+FEWER = 500  # of a test that takes milliseconds
 
 
 def check(p_values) -> None:
@@ -97,13 +98,13 @@ def test_association_test_is_below_5_percent_as_often_as_its_steps_allow(rng, te
                 resamples=0,
                 rng=rng,
             )["proportion"].p_value
-            for _ in range(DRAWS)
+            for _ in range(FEWER)
         ]
     )
     counts = binom(n, 0.5)
     steps = counts.cdf(np.arange(n + 1))
     allowed = steps[steps <= 0.05].max()
-    assert np.mean(p <= 0.05) == pytest.approx(allowed, abs=0.012)
+    assert np.mean(p <= 0.05) == pytest.approx(allowed, abs=0.024)  # 2.5 standard errors
 
 
 def test_similarity_correlation(rng):

@@ -18,6 +18,7 @@ def rows_of(path):
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
+@pytest.mark.long
 def test_the_genre_of_a_book_is_found_as_often_as_by_scikit_learn(registry, minilm, data_folder):
     genre_of = {
         row["plot"]: row["genre"] for row in rows_of(data_folder / "book_genre_sample.jsonl")

@@ -31,6 +31,7 @@ def gemma_file(tmp_path_factory):
     return file
 
 
+@pytest.mark.long
 def test_the_last_token_of_a_language_model_in_a_gguf_file(gemma_file, monkeypatch, tmp_path):
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
     assert file_sha256(gemma_file) == GEMMA

@@ -14,6 +14,8 @@ PRINTED = {"spearman": 0.251, "pearson": 0.282}
 WITHIN = {"spearman": 0.258, "pearson": 0.298}
 ARTICLES = 50  # half of them: the names of 1,300 texts are found in half the time
 
+pytestmark = pytest.mark.long
+
 
 def test_table_8_without_anonymisation(scores, minilm, expected):
     result = scores("summeval", minilm)["default"]["reference-correlation"]

@@ -115,10 +115,20 @@ def task(registry):
     return find
 
 
-@pytest.fixture(params=[*((name,) for name in SHIPPED), FETCHED], ids=lambda names: names[0])
-def resolved(request, task):
-    """Return a task; those whose data is fetched are one case, so that few tests are skipped."""
-    return [task(name) for name in request.param]
+@pytest.fixture(params=[SHIPPED, FETCHED], ids=["shipped", "fetched"])
+def every_task(request, task):
+    """Return a function that applies a check to each task, and reports all that fail."""
+
+    def run(check):
+        failures = []
+        for name in request.param:
+            try:
+                check(task(name))
+            except AssertionError as error:
+                failures.append(f"{name}: {error}")
+        assert not failures, "\n".join(failures)
+
+    return run
 
 
 def test_there_are_tasks():
@@ -126,45 +136,49 @@ def test_there_are_tasks():
     assert {"name-triplets", "ws-353", "simlex-999", "sts-b", "seat-c1", "seat-c8b"} <= set(NAMES)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_task_has_the_name_of_its_file_title_source_licence_and_description(path):
-    documents = DOCUMENTS[path]
-    for file in (document.validate(TaskFile) for document in documents):
-        if len(documents) == 1:
-            assert file.name == path.stem
-        assert file.name.startswith(path.stem)
-        assert file.title
-        assert file.source
-        assert file.licence
-        assert file.description
-        assert len(file.title) <= 100
+def test_a_task_has_the_name_of_its_file_title_source_licence_and_description():
+    for path, documents in DOCUMENTS.items():
+        for file in (document.validate(TaskFile) for document in documents):
+            assert file.name.startswith(path.stem)
+            assert len(documents) > 1 or file.name == path.stem
+            for key in ("title", "source", "licence", "description"):
+                assert getattr(file, key), f"{file.name}: {key}"
+            assert len(file.title) <= 100, file.name
 
 
-def test_no_input_is_empty_and_no_text_is_blank(resolved):
-    for loaded, scenario in ((task, scenario) for task in resolved for scenario in task.scenarios):
+def test_no_input_is_empty_and_no_text_is_blank(every_task):
+    def check(loaded):
         # Documents of the web have paragraphs.
         has_line_breaks = loaded.name.startswith("retrieval-grep-biasir")
-        for item in scenario.inputs.values():
-            assert len(item) > 0 or item.vocabulary, f"{scenario.name}: {item.name}"
-            for text in item.texts or ():
-                assert text.strip(), f"{scenario.name}: {item.name}"
-                assert not re.search(r"\{\w*\}", text), text
-                assert has_line_breaks or "\n" not in text, text
+        for scenario in loaded.scenarios:
+            for item in scenario.inputs.values():
+                assert len(item) > 0 or item.vocabulary, f"{scenario.name}: {item.name}"
+                for text in item.texts or ():
+                    assert text.strip(), f"{scenario.name}: {item.name}"
+                    assert not re.search(r"\{\w*\}", text), text
+                    assert has_line_breaks or "\n" not in text, text
+
+    every_task(check)
 
 
-def test_every_input_is_used_by_a_metric(resolved):
-    for scenario in (scenario for loaded in resolved for scenario in loaded.scenarios):
-        used = {i.name for use in scenario.measurements for i in use.inputs.values()}
-        assert used == set(scenario.inputs)
+def test_every_input_is_used_by_a_metric(every_task):
+    def check(loaded):
+        for scenario in loaded.scenarios:
+            used = {i.name for use in scenario.measurements for i in use.inputs.values()}
+            assert used == set(scenario.inputs)
+
+    every_task(check)
 
 
-def test_the_first_scenario_gives_the_primary_score(resolved):
-    for loaded in resolved:
+def test_the_first_scenario_gives_the_primary_score(every_task):
+    def check(loaded):
         assert loaded.file.primary.scenario == loaded.scenarios[0].name
 
+    every_task(check)
 
-def test_scenarios_differ(resolved):
-    for loaded in resolved:
+
+def test_scenarios_differ(every_task):
+    def check(loaded):
         contents = [
             (
                 {key: item.content() for key, item in scenario.inputs.items()},
@@ -173,7 +187,9 @@ def test_scenarios_differ(resolved):
             for scenario in loaded.scenarios
         ]
         for i, content in enumerate(contents):
-            assert content not in contents[:i], loaded.name
+            assert content not in contents[:i]
+
+    every_task(check)
 
 
 def test_a_usefulness_task_names_the_concept_whose_removal_it_prices():

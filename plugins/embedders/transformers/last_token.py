@@ -19,7 +19,7 @@ from harness.embedder import Card, Role
 from harness.errors import InvalidOption, ModelError, Unavailable
 
 from .. import quiet_loading
-from . import encoder, gguf_file, sentence_transformer
+from . import encoder, gguf_file, sentence_transformer, tokens
 from .encoder import (
     EncoderOptions,
     Precision,
@@ -191,14 +191,14 @@ class LastTokenEmbedder(TransformerEncoder):
         return [
             tokens.token_states(
                 text,
-                rows[: len(tokens)].float().cpu().numpy(),
-                tokens,
+                rows[: len(text_ids)].float().cpu().numpy(),
+                text_ids,
                 tokenizer=self._tokenizer,
                 prompt=self._prompt(),
                 max_length=self._cut_at,
                 name=self._folder.name,
             )
-            for text, tokens, rows in zip(texts, ids, states, strict=True)
+            for text, text_ids, rows in zip(texts, ids, states, strict=True)
         ]
 
     @property
@@ -237,9 +237,9 @@ class LastTokenEmbedder(TransformerEncoder):
             device = model.device
         padded = torch.zeros((len(ids), longest), dtype=torch.long)
         mask = torch.zeros((len(ids), longest), dtype=torch.long)
-        for i, tokens in enumerate(ids):
-            padded[i, : len(tokens)] = torch.tensor(tokens, dtype=torch.long)
-            mask[i, : len(tokens)] = 1
+        for i, text_ids in enumerate(ids):
+            padded[i, : len(text_ids)] = torch.tensor(text_ids, dtype=torch.long)
+            mask[i, : len(text_ids)] = 1
         with torch.inference_mode():
             outputs = model(
                 input_ids=padded.to(device), attention_mask=mask.to(device), use_cache=False

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 
 import pytest
 
 from harness.commands import show
 from harness.registry.registry import Registry
-
-CACHE = os.environ.get("HARNESS_CACHE")
 
 
 @pytest.fixture
@@ -189,12 +186,9 @@ def test_an_unknown_name_is_an_error_with_a_suggestion(
 
 
 @pytest.mark.parametrize("kind", ["mitigator", "metric", "task", "concept"])
-def test_show_works_for_every_listed_name(harness, monkeypatch, kind):
-    """Uses the user's cache, so that spaCy does not search the same texts in every test run."""
+def test_show_works_for_every_listed_name(harness, monkeypatch, kept_cache, kind):
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nothing listens there
-    monkeypatch.delenv("HARNESS_CACHE")
-    if CACHE is not None:
-        monkeypatch.setenv("HARNESS_CACHE", CACHE)
+    monkeypatch.setenv("HARNESS_CACHE", str(kept_cache))  # with the names that spaCy finds in plots
     registry = Registry()
     for row in json.loads(harness("list", f"{kind}s", "--json").out):
         facts = show.describe(registry, kind, row["name"])

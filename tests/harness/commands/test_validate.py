@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from harness.registry.discovery import files_of
 TASKS = Path(harness.tasks.__file__).parent
 FAMILIES = sorted({path.parent for path in TASKS.rglob("[!_]*.yaml")})
 TOYS = Path(__file__).parents[1] / "toy" / "tasks"
-CACHE = os.environ.get("HARNESS_CACHE")
 TASK = """\
 name: mine
 version: 1
@@ -280,12 +278,17 @@ def test_files_of_a_source_tree_are_checked_while_the_same_package_is_installed(
     assert said.out.endswith("7 files, 0 with mistakes, 1 notice\n")
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_what_ships_is_valid(harness, monkeypatch, family):
-    # In the user's cache, as tests/tasks: spaCy need not search the plots again for each run.
-    monkeypatch.delenv("HARNESS_CACHE")
-    if CACHE is not None:
-        monkeypatch.setenv("HARNESS_CACHE", CACHE)
+@pytest.mark.parametrize(
+    "family",
+    [
+        # probes on thousands of fetched sentences
+        pytest.param(family, marks=pytest.mark.long if "senteval" in family.name else ())
+        for family in FAMILIES
+    ],
+    ids=lambda family: family.name,
+)
+def test_what_ships_is_valid(harness, monkeypatch, kept_cache, family):
+    monkeypatch.setenv("HARNESS_CACHE", str(kept_cache))  # with the names that spaCy finds in plots
     said = harness("validate", *sorted(family.glob("[!_]*.yaml")))
     assert ", 0 with mistakes" in said.out, said.out
     assert ", 0 scores" not in said.out

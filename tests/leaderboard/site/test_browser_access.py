@@ -27,8 +27,15 @@ def problems_of():
     return problems
 
 
-@pytest.mark.parametrize("width", [LARGE, SMALL])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [
+        ("light", LARGE),
+        ("dark", SMALL),
+        pytest.param("light", SMALL, marks=pytest.mark.long),
+        pytest.param("dark", LARGE, marks=pytest.mark.long),
+    ],
+)
 def test_axe_finds_nothing_on_any_page(width, scheme, site, visit, problems_of) -> None:
     page = visit(site, width=width, color_scheme=scheme)
     for address in addresses(page):

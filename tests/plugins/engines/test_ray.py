@@ -89,6 +89,7 @@ def test_texts_of_an_actor_that_was_killed_are_encoded_by_another(encode, tmp_pa
     assert (tmp_path / "once").exists()
 
 
+@pytest.mark.long
 def test_an_actor_that_is_ended_by_sigterm_writes_what_it_has(encode, tmp_path):
     log, texts = tmp_path / "log", [*texts_of(200), "term " * 20]
     _, report = encode(texts, name=f"troubled?log={log}&budget=200", engine="ray?actors=1")
@@ -97,6 +98,7 @@ def test_an_actor_that_is_ended_by_sigterm_writes_what_it_has(encode, tmp_path):
     assert sum(encoded_by(log).values()) <= 201 + suspects
 
 
+@pytest.mark.long
 def test_an_actor_that_hangs_is_ended(encode):
     texts = [*texts_of(50), "hang " * 1000]  # a batch of its own, so that no other is late twice
     _, report = encode(texts, engine="ray?actors=1", timeout=1)
@@ -104,6 +106,7 @@ def test_an_actor_that_hangs_is_ended(encode):
     assert "1 seconds" in report.failed[texts[-1]]
 
 
+@pytest.mark.long
 def test_an_actor_that_fails_leaves_its_place_to_another(encode):
     texts = [*texts_of(300), "cancel " * 20]
     _, report = encode(texts, engine="ray?actors=1&cpus=2")
@@ -141,6 +144,7 @@ def test_an_object_that_cannot_be_sent_is_refused(encode):
         encode(["a"], embedder=embedder, name=None)
 
 
+@pytest.mark.long
 def test_two_commands_share_a_cluster_and_a_store(encode, ray, plugin, tmp_path):
     log = tmp_path / "log"
     script = f"""
@@ -210,6 +214,7 @@ def test_scores_on_a_cluster_are_those_of_one_process(ray, tmp_path):
     assert ray.is_initialized()
 
 
+@pytest.mark.long
 def test_a_study_on_a_cluster_has_the_numbers_of_one_process(ray, tmp_path):
     folder = small_study.fill(tmp_path, small_study.vectors())
     path = small_study.write(folder / "small.yaml", small_study.content(folder))

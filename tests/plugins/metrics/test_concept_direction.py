@@ -103,7 +103,7 @@ def test_the_interval_contains_the_value_and_resamples_clusters():
 def test_p_values_are_uniform_for_unrelated_attributes():
     rng = np.random.default_rng(3)
     p_values = []
-    for _ in range(200):
+    for _ in range(100):
         first, second = rng.standard_normal((2, 6, 10))
         attributes = rng.standard_normal((20, 10)) @ np.diag(np.arange(1.0, 11.0))
         scores = run(first, second, attributes, rng.uniform(0, 1, 20), unit_length=False)
@@ -112,7 +112,8 @@ def test_p_values_are_uniform_for_unrelated_attributes():
     isotropic, of_sides, of_pairs = np.array(p_values).T
     for uniform in (isotropic, of_pairs):
         assert kstest(uniform, "uniform").pvalue > 0.005
-    assert np.mean(of_sides <= 0.1) <= 0.15  # an AUC of six pairs has few values
+    # An AUC of six pairs has few values; the bound is 2.4 standard errors above.
+    assert np.mean(of_sides <= 0.1) <= 0.172
 
 
 def test_at_unit_length_the_lengths_of_attributes_have_no_effect():
