@@ -7,7 +7,7 @@
 `engine`              what an engine is, and its report
 `batches`             encodes texts in batches within a token budget, longest first
 `admission`           whether a model's vectors may be stored: alone and in a batch, and over time
-`roles`               queries and documents for models that tell them apart; spellings of texts
+`spellings`           which texts a model reads alike
 `stored_embedder`     an embedder whose vectors come from its store; also memory-mapped in workers
 ====================  ==============================================================
 """

@@ -29,9 +29,8 @@ import numpy.typing as npt
 
 from harness.arrays import Vectors
 from harness.digest import digest
-from harness.embedder import Embedder, with_info
-from harness.encode import roles
-from harness.encode.batches import Failure, attempt
+from harness.embedder import Embedder, role_keys, text_of_key, with_info
+from harness.encode.batches import Failure, attempt, without_vector
 from harness.errors import DiskError, HarnessError, ModelError, one_line
 from harness.folders import Place
 from harness.store import folder
@@ -143,7 +142,7 @@ def _is_sound(embedder: Embedder, keys: Sequence[str]) -> bool:
             continue
         is_finite = np.isfinite(batch).all(axis=1)
         usable, rest = np.flatnonzero(is_finite), np.flatnonzero(~is_finite)
-        n_invalid += roles.without_vector(embedder, [texts[i] for i in rest]).count(False)
+        n_invalid += without_vector(embedder, [texts[i] for i in rest]).count(False)
         seen += list(batch[usable])
         if len(usable) > 1 and _differ(batch[usable], batch[usable[:1]]).max() > CONSTANT:
             check_numbers(embedder.info.name, batch[usable])
@@ -251,12 +250,12 @@ def _fixed(embedder: Embedder, keys: Sequence[str]) -> list[str]:
     named = [role for role in stated if readings.get(role) is not None]
     if not named:
         return list(TEXTS)
-    n_plain = int(any(roles.text_of(key) == key for key in keys))
+    n_plain = int(any(text_of_key(key) == key for key in keys))
     of_roles = TEXTS[: len(TEXTS) - n_plain]
     fixed: list[str] = []
     for role, start in zip(named, (0, 2), strict=False):
         stop = 2 if role != named[-1] else None
-        fixed += roles.keys(of_roles[start:stop], role, readings)
+        fixed += role_keys(of_roles[start:stop], role, readings)
     return [*fixed, *TEXTS[len(of_roles) :]]
 
 
@@ -286,7 +285,7 @@ def _cosine(a: Vectors, b: Vectors) -> str:
 
 
 def _shown(key: str) -> str:
-    return f"{roles.text_of(key)[:30]!r}"
+    return f"{text_of_key(key)[:30]!r}"
 
 
 @functools.cache

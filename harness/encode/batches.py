@@ -19,7 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Vectors
-from harness.encode import roles
+from harness.embedder import (
+    by_role,
+    text_of_key,
+)
 from harness.encode.engine import OnDone, Report
 from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError, PartlyEncoded, one_line
 from harness.limits import FAILURES_IN_A_ROW
@@ -276,7 +279,7 @@ def checked(embedder: Embedder, texts: Sequence[str], vectors: Any) -> Vectors:
 
 def _encoded(embedder: Embedder, batch: Sequence[str]) -> Encoded:
     """Return the (n, d) vectors of a batch; the texts of each role are encoded together."""
-    groups = roles.grouped(batch, embedder.info.readings)
+    groups = by_role(batch, embedder.info.readings)
     parts: list[Vectors] = []
     reasons: dict[int, str] = {}
     for group in groups:
@@ -297,6 +300,32 @@ def _free_memory() -> None:
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()
+
+
+# Which texts a model has no vector for, so that a row of NaN is right and is stored.
+
+
+def without_vector(embedder: Embedder, keys: Sequence[str]) -> list[bool]:
+    """Return whether an embedder has no vector for the text of each key.
+
+    A word embedder has none for a word that it gives a row of NaN. A text encoder says it with its
+    method `lacks`. Without that, each text has a vector, and a row of NaN is a fault that may pass.
+    """
+    if embedder.info.kind == "word":
+        return [True] * len(keys)
+    lacks = getattr(embedder, "lacks", None)
+    if not callable(lacks) or not keys:
+        return [False] * len(keys)
+    answers = [False] * len(keys)
+    try:
+        for group in by_role(keys, embedder.info.readings):
+            for i, lacking in zip(
+                group.positions, lacks(group.texts, **group.arguments), strict=True
+            ):
+                answers[i] = bool(lacking)
+    except PLUGIN_ERRORS:
+        return [False] * len(keys)
+    return answers
 
 
 Lengths = npt.NDArray[np.int64]
@@ -338,7 +367,7 @@ def encode_batches(
     embedder
         The embedder.
     keys
-        Distinct texts, or keys of texts in their roles; see `harness.encode.roles`.
+        Distinct texts, or keys of texts in their roles; see `harness.embedder.role_keys`.
     writer
         Takes the vectors; its owner flushes it.
     size
@@ -380,7 +409,7 @@ def token_lengths(embedder: Embedder, keys: Sequence[str]) -> Lengths:
     if callable(count) and keys:
         lengths = np.empty(len(keys), dtype=np.int64)
         try:
-            for group in roles.grouped(keys, embedder.info.readings):
+            for group in by_role(keys, embedder.info.readings):
                 lengths[group.positions] = count(group.texts, **group.arguments)
             return lengths
         except HarnessError:
@@ -388,7 +417,7 @@ def token_lengths(embedder: Embedder, keys: Sequence[str]) -> Lengths:
         except PLUGIN_ERRORS:  # one text is at fault: encoding will report which
             pass
     limit = embedder.info.max_tokens or sys.maxsize
-    texts = map(roles.text_of, keys)
+    texts = map(text_of_key, keys)
     return np.asarray([min(2 + len(text) // 4, limit) for text in texts], dtype=np.int64)
 
 
@@ -500,7 +529,7 @@ def _is_valid(embedder: Embedder, batch: Sequence[str], vectors: Vectors) -> npt
     """Return whether each row may be stored: it is finite, or of NaN and the text has no vector."""
     valid = np.asarray(np.isfinite(vectors).all(axis=1))
     nan = np.flatnonzero(~valid & np.isnan(vectors).all(axis=1))
-    valid[nan] = roles.without_vector(embedder, [batch[i] for i in nan.tolist()])
+    valid[nan] = without_vector(embedder, [batch[i] for i in nan.tolist()])
     return valid
 
 

@@ -13,9 +13,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.arrays import Vectors, all_threads
-from harness.embedder import Embedder, ModelInfo, Role, Vocabulary, vocabulary_of
-from harness.encode import admission, roles
-from harness.encode.batches import batch_size, encode_batches
+from harness.embedder import (
+    PLAIN,
+    Embedder,
+    ModelInfo,
+    Role,
+    Vocabulary,
+    by_role,
+    role_keys,
+    text_of_key,
+    vocabulary_of,
+)
+from harness.encode import admission
+from harness.encode.batches import batch_size, encode_batches, without_vector
 from harness.encode.engine import Engine, OnDone, Report
 from harness.encode.identity import UNNAMED
 from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError, UsageError
@@ -99,7 +109,7 @@ def store_of(embedder: Embedder, folder: Place) -> Store:
     return Store(
         folder,
         embedder.info.fingerprint,
-        without_vector=functools.partial(roles.without_vector, embedder) if is_text else None,
+        without_vector=functools.partial(without_vector, embedder) if is_text else None,
     )
 
 
@@ -144,7 +154,7 @@ class StoredEmbedder:
         self.failed: set[str] = set()
         self.encoded, self.seconds = 0, 0.0
         self.notices: list[str] = []
-        self._role: Role = roles.PLAIN
+        self._role: Role = PLAIN
         self._truncated: dict[str, bool] = {}
 
     @property
@@ -177,12 +187,12 @@ class StoredEmbedder:
         HarnessError
             If some of them cannot be encoded.
         """
-        keys = roles.keys(texts, self._role, self.info.readings)
+        keys = role_keys(texts, self._role, self.info.readings)
         for _ in range(2):  # reading may find damaged vectors, which are then encoded again
             self.ensure(keys)
             with contextlib.suppress(KeyError):
                 return self.store.get(keys)
-        failed = [roles.text_of(key) for key in self.store.missing(keys)]
+        failed = [text_of_key(key) for key in self.store.missing(keys)]
         raise HarnessError(
             f"{len(failed)} of its texts could not be encoded; the first is {failed[0][:60]!r}"
         )
@@ -213,11 +223,11 @@ class StoredEmbedder:
             key, reason = next(iter(report.failed.items()))
             raise ModelError(
                 f"model '{self.info.name}' failed on {len(report.failed)} texts; "
-                f"the first is '{roles.text_of(key)[:60]}': {reason}"
+                f"the first is '{text_of_key(key)[:60]}': {reason}"
             )
         by_reason: dict[str, list[str]] = {}
         for key, reason in report.failed.items():
-            by_reason.setdefault(reason, []).append(roles.text_of(key))
+            by_reason.setdefault(reason, []).append(text_of_key(key))
         for reason, failed in by_reason.items():
             more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
             self.notices.append(f"not encoded: {failed[0][:60]!r}{more}: {reason}")
@@ -249,10 +259,10 @@ class StoredEmbedder:
         truncated = getattr(self.embedder, "truncated", None)
         if not callable(truncated):
             return None
-        keys = roles.keys(texts, self._role, self.info.readings)
+        keys = role_keys(texts, self._role, self.info.readings)
         new = [key for key in dict.fromkeys(keys) if key not in self._truncated]
         try:
-            for group in roles.grouped(new, self.info.readings):
+            for group in by_role(new, self.info.readings):
                 answers = map(bool, truncated(group.texts, **group.arguments))
                 self._truncated.update(zip(group.keys(new), answers, strict=True))
         except PLUGIN_ERRORS:  # scores do not depend on this

@@ -46,10 +46,11 @@ from harness.specs import (
     Spec,
     TableSpec,
 )
-from harness.task import yaml_files
 
 if TYPE_CHECKING:
     import click
+
+    from harness.task import yaml_files
 
 T = TypeVar("T")
 HOOKS: Mapping[str, tuple[type, ...]] = {
@@ -356,6 +357,8 @@ def load_file(path: Path) -> yaml_files.Document:
     InvalidFile
         If it cannot be read.
     """
+    from harness.task import yaml_files
+
     folder = path.absolute().parent
     concepts = SUBFOLDERS["concept"]
     has_own = folders.is_folder(folder / concepts)
@@ -418,6 +421,8 @@ _PARTS: dict[Path, tuple[yaml_files.Document, list[yaml_files.Document]]] = {}
 
 def _parts(document: yaml_files.Document, kind: str) -> list[yaml_files.Document]:
     """Return what a file holds: the same documents as before while it stays as it is."""
+    from harness.task import yaml_files
+
     if kind not in yaml_files.KINDS:
         return [document]
     known = _PARTS.get(document.path)
@@ -454,6 +459,8 @@ class TaskFolders:
         InvalidFile
             If an included file or folder does not exist.
         """
+        from harness.task import yaml_files
+
         documents: Catalogue[yaml_files.Document] = Catalogue(kind)
         paths: set[Path] = set()
         for path, folder in self._paths(kind):

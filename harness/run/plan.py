@@ -18,9 +18,9 @@ from harness.arrays import Vectors
 from harness.chain import Chain
 from harness.concept import Concept
 from harness.digest import digest, json_like
-from harness.embedder import Embedder, ModelInfo, Role, vocabulary_of
-from harness.encode import identity, roles
-from harness.encode.roles import Spellings
+from harness.embedder import Embedder, ModelInfo, Role, role_keys, vocabulary_of
+from harness.encode import identity
+from harness.encode.spellings import Spellings
 from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, one_line
 from harness.mitigator import Mitigator, check_needs, clone
 from harness.registry.registry import Registry
@@ -365,11 +365,11 @@ class Job:
         """The keys of the distinct texts to embed for the task and for fitting, in order."""
         keys: list[str] = []
         for input_ in self.task.texts():
-            keys += roles.keys(self.texts(input_), input_.role, self.readings)
+            keys += role_keys(self.texts(input_), input_.role, self.readings)
         for input_ in self.task.texts():
             if not input_.original:
                 read = self.chain(input_).reads(input_.texts or (), self.concept)
-                keys += roles.keys(read, input_.role, self.readings)
+                keys += role_keys(read, input_.role, self.readings)
         for chain in self.chains:
             keys += chain.fitting_texts(self.concept)
         return tuple(dict.fromkeys(keys))

@@ -25,9 +25,17 @@ import numpy.typing as npt
 from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.chain import Chain
 from harness.concept import Concept
-from harness.embedder import Embedder, ModelInfo, Role, Vocabulary, vocabulary_of
-from harness.encode import roles
-from harness.encode.roles import Spellings
+from harness.embedder import (
+    PLAIN,
+    Embedder,
+    ModelInfo,
+    Role,
+    Vocabulary,
+    read_as,
+    role_keys,
+    vocabulary_of,
+)
+from harness.encode.spellings import Spellings
 from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, one_line
 from harness.metrics import Metric, Score
 from harness.run.plan import fitting_texts, judged_texts
@@ -139,7 +147,7 @@ class Bench:
             key
             for route, texts in self.texts.items()
             if route.way == way
-            for key in roles.keys(change(texts), route.role, info.readings)
+            for key in role_keys(change(texts), route.role, info.readings)
         ]
 
     def _held_out(self, split: Split) -> set[str]:
@@ -169,7 +177,7 @@ class Bench:
                 continue
             if mitigator is not None:
                 mitigator.fit_once(base, concept)
-            with roles.reading(base, route.role):
+            with read_as(base, route.role):
                 if mitigator is None:
                     vectors[route] = base.encode(texts)
                 else:
@@ -617,7 +625,7 @@ class Base:
 
     def __init__(self, embedder: Embedder, *, unit: bool) -> None:
         self.embedder, self.unit = embedder, unit
-        self._role: Role = roles.PLAIN
+        self._role: Role = PLAIN
         self._last: tuple[Role, list[str], Vectors] | None = None
 
     @property
@@ -632,7 +640,7 @@ class Base:
         """Take all texts that are encoded in this context as texts of a role."""
         before, self._role = self._role, role
         try:
-            with roles.reading(self.embedder, role):
+            with read_as(self.embedder, role):
                 yield
         finally:
             self._role = before

@@ -12,9 +12,6 @@ import click
 from harness.commands import arguments
 from harness.folders import Place
 
-from .rows import PaperFile
-from .status import Result
-
 if TYPE_CHECKING:
     from .rows import PaperFile, Value
     from .status import Findings, Result

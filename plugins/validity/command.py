@@ -10,7 +10,6 @@ import click
 
 from harness.commands import arguments
 from harness.folders import Place
-from harness.task.validity import Validity
 
 if TYPE_CHECKING:
     from harness.task.validity import Validity

@@ -3,7 +3,7 @@
 import numpy as np
 
 from harness.embedder import MockEmbedder
-from harness.encode.roles import Spellings
+from harness.encode.spellings import Spellings
 from harness.errors import HarnessError
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
 
