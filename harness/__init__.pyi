@@ -17,6 +17,11 @@ from harness.errors import Unavailable as Unavailable
 from harness.errors import UnknownName as UnknownName
 from harness.errors import UsageError as UsageError
 from harness.metrics import Contrast as Contrast
+from harness.metrics import Interval as Interval
+from harness.metrics import Null as Null
+from harness.metrics import Samples as Samples
+from harness.metrics import Scale as Scale
+from harness.metrics import Score as Score
 from harness.metrics import metric as metric
 from harness.mitigator import Mitigator as Mitigator
 from harness.registry.registry import Registry as Registry
@@ -26,11 +31,6 @@ from harness.results.record import Record as Record
 from harness.results.records import Records as Records
 from harness.run.debiasing import debias as debias
 from harness.run.evaluation import evaluate as evaluate
-from harness.scores import Interval as Interval
-from harness.scores import Null as Null
-from harness.scores import Samples as Samples
-from harness.scores import Scale as Scale
-from harness.scores import Score as Score
 from harness.specs import AdapterSpec as AdapterSpec
 from harness.specs import EmbedderSpec as EmbedderSpec
 from harness.specs import EngineSpec as EngineSpec

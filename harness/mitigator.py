@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 
@@ -176,7 +176,11 @@ class Mitigator:
         return type(self).rewrite is not Mitigator.rewrite
 
 
-def clone(value: Any) -> Any:
+Cloned = TypeVar("Cloned")
+_COLLECTIONS = (list, tuple, set, frozenset)
+
+
+def clone(value: Cloned) -> Cloned:
     """Return an unfitted mitigator with the hyper-parameters of a mitigator.
 
     As scikit-learn's `clone`: mitigators and estimators among the hyper-parameters are cloned,
@@ -187,20 +191,22 @@ def clone(value: Any) -> Any:
     RuntimeError
         If a constructor changes a hyper-parameter.
     """
+    copied: Any = value
     if isinstance(value, Mitigator):
         parameters = {name: clone(part) for name, part in value.get_params(deep=False).items()}
-        unfitted = type(value)(**parameters)
-        for name, stored in unfitted.get_params(deep=False).items():
+        copied = type(value)(**parameters)
+        for name, stored in copied.get_params(deep=False).items():
             if stored is not parameters[name]:
                 raise RuntimeError(f"the constructor of {named(value)} changes {name!r}")
-        return unfitted
-    if type(value) in (list, tuple, set, frozenset):
-        return type(value)(clone(part) for part in value)
-    if type(value) is dict:
-        return {key: clone(part) for key, part in value.items()}
-    if hasattr(value, "__sklearn_clone__") and not isinstance(value, type):
-        return value.__sklearn_clone__()
-    return copy.deepcopy(value)
+    elif isinstance(value, dict) and type(value) is dict:
+        copied = {key: clone(part) for key, part in value.items()}
+    elif isinstance(value, list | tuple | set | frozenset) and type(value) in _COLLECTIONS:
+        copied = type(value)(clone(part) for part in value)
+    elif hasattr(value, "__sklearn_clone__") and not isinstance(value, type):
+        copied = value.__sklearn_clone__()
+    else:
+        copied = copy.deepcopy(value)
+    return cast("Cloned", copied)
 
 
 def named(mitigator: Mitigator) -> str:

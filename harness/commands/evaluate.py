@@ -67,8 +67,9 @@ def command(debug: bool, /, **options: Any) -> int:
     Exit code 1: something failed, no task was run, or one that was asked for by its own name was
     not.
     """  # noqa: D301  # click keeps the lines after a backspace
-    from harness import names, progress
     from harness.errors import UsageError
+    from harness.names import with_option
+    from harness.progress import Silent, for_terminal
     from harness.results.records import NotRunWarning
     from harness.run import evaluation
 
@@ -78,7 +79,7 @@ def command(debug: bool, /, **options: Any) -> int:
             raise UsageError(
                 "--name is for a single --model; write --model 'MODEL?name=…' for each"
             )
-        models = [names.with_option(models[0], "name", options["name"])]
+        models = [with_option(models[0], "name", options["name"])]
     quiet = options["quiet"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotRunWarning)  # the report says it
@@ -102,7 +103,7 @@ def command(debug: bool, /, **options: Any) -> int:
             engine=options["engine"],
             timeout=options["timeout"],
             workers=options["workers"],
-            progress=progress.Silent() if quiet else progress.for_terminal(),
+            progress=Silent() if quiet else for_terminal(),
             debug=debug,
         )
     if options["as_json"]:
@@ -283,14 +284,16 @@ def show_report(
     intervals
         Whether the tables show confidence intervals in place of changes.
     """
-    from harness.commands import result_tables
+    from harness.results import formats, tables
     from harness.results.records import outcomes, reasons, void
 
     if not quiet:
         width = output.width()
         primary = [record for record in records if record.primary]
-        result_tables.show(primary, intervals=intervals, width=width)
+        formats.show(tables.report(tables.sections(primary), intervals=intervals), width)
         if verbose:
+            from harness.commands import result_tables
+
             result_tables.show_other_scenarios(records, intervals=intervals, width=width)
             result_tables.show_seconds(records, width=width)
             click.echo(f"encoding took {records.seconds:.1f} s\n")

@@ -104,11 +104,11 @@ def run(arguments: list[str]) -> int:
 
 
 def _exit_code(arguments: list[str], debug: bool) -> int:
-    from harness import signals
     from harness.errors import HarnessError
+    from harness.signals import Terminated, raised
 
     try:
-        with signals.raised():
+        with raised():
             code = group.main(args=arguments, prog_name="harness", standalone_mode=False, obj=debug)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()  # the help itself
@@ -117,7 +117,7 @@ def _exit_code(arguments: list[str], debug: bool) -> int:
         return _fail(_in_one_line(error), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted; run the same command again to continue", 130)
-    except signals.Terminated as error:
+    except Terminated as error:
         return _fail(f"{error}; run the same command again to continue", error.exit_code)
     except BrokenPipeError:
         sys.stderr.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -32,9 +33,7 @@ def report(report: Report) -> None:
 
 def width() -> int | None:
     """Return the width of the terminal in characters; None if the output is not a terminal."""
-    from rich.console import Console
-
-    return Console().width if sys.stdout.isatty() else None
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def wrapped(line: str) -> str:

@@ -22,23 +22,8 @@ if TYPE_CHECKING:
     from harness.results.records import Records
 
 
-def show(records: Iterable[Record], *, intervals: bool, width: int | None) -> None:
-    """Print the tables of records, and a legend.
-
-    Parameters
-    ----------
-    records
-        The records: those that share a task, scenario and score are a row.
-    intervals
-        Whether to show confidence intervals in place of changes.
-    width
-        Width of the terminal in characters; None for no limit.
-    """
-    formats.show(tables.report(tables.sections(records), intervals=intervals), width)
-
-
 def text(records: Iterable[Record], *, intervals: bool) -> str:
-    """Return what `show` prints, without a limit of the width."""
+    """Return the tables of records and a legend, without a limit of the width."""
     return formats.plain_text(tables.report(tables.sections(records), intervals=intervals))
 
 
@@ -54,7 +39,7 @@ def show_other_scenarios(records: Sequence[Record], *, intervals: bool, width: i
     ]
     if others:
         click.echo("other scenarios\n")
-        show(others, intervals=intervals, width=width)
+        formats.show(tables.report(tables.sections(others), intervals=intervals), width)
 
 
 def show_seconds(records: Iterable[Record], *, width: int | None) -> None:
@@ -388,9 +373,22 @@ def written(records: Records, kind: str, *, intervals: bool) -> bytes:
         records.to_polars().write_parquet(buffer)
         return buffer.getvalue()
     if kind == "csv":
-        return formats.comma_separated(records.rows()).encode()
+        return _comma_separated(records)
     if kind == "table":
         return text(records, intervals=intervals).encode()
     write = {"latex": formats.latex, "markdown": formats.markdown}[kind]
     report = tables.report(tables.sections(records), intervals=intervals, best=formats.BOLD)
     return write(report).encode()
+
+
+_BLOCK = 20_000
+"""Records that are written at a time."""
+
+
+def _comma_separated(records: Records) -> bytes:
+    """Return records as CSV, of which the rows of a block are in memory at a time."""
+    out = io.BytesIO()
+    for start in range(0, len(records), _BLOCK):
+        block = formats.comma_separated(records[start : start + _BLOCK].rows())
+        out.write((block.partition("\n")[2] if start else block).encode())
+    return out.getvalue()

@@ -14,7 +14,8 @@ from harness.commands import arguments, output, result_tables
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
     from harness.results.comparison import Comparison, Correlation, Correlations, Items
-    from harness.results.record import Fault, Line, Record
+    from harness.results.reading import Fault
+    from harness.results.record import Line, Record
     from harness.results.records import Records
 
 
@@ -137,7 +138,7 @@ def read_selected(paths: tuple[Path, ...]) -> Records:
     """Return the records in folders and files; those of smoke runs only if there are no others."""
     from harness.errors import UsageError
     from harness.results.folder import read_results
-    from harness.results.records import Records, set_aside
+    from harness.results.records import set_aside
 
     chosen = paths or (Path("results"),)
     records = read_results(*chosen)
@@ -149,7 +150,8 @@ def read_selected(paths: tuple[Path, ...]) -> Records:
     whole, smoke = set_aside(records)
     if not whole or not smoke:  # there is nothing that they could be mixed up with
         return records
-    return Records(whole, notices=(*records.notices, smoke))
+    whole.notices = (*records.notices, smoke)
+    return whole
 
 
 def _folder(path: Path | str) -> Path:
@@ -270,7 +272,7 @@ def _as_json(found: Correlations) -> dict[str, Any]:
 
 
 def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
-    from harness import scores
+    from harness import metrics
     from harness.results.resampling import FEWEST_PAIRS
 
     whole = [part for part in found.over if part.task is None]
@@ -294,8 +296,8 @@ def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
             click.echo(
                 f"no correlation over {part.over}: fewer than {FEWEST_PAIRS} points, or all alike"
             )
-        elif models < scores.FEWEST:
-            few = f"{output.counted(models, 'model')}, an interval needs {scores.FEWEST}"
+        elif models < metrics.FEWEST:
+            few = f"{output.counted(models, 'model')}, an interval needs {metrics.FEWEST}"
             click.echo(f"no interval over {part.over}: {few}")
     for model, reason in found.left_out:
         click.echo(f"left out: {model}: {reason}", err=True)
@@ -654,11 +656,13 @@ def show(
     harness results show
     harness results show results --mitigator none --scenario debiasing
     """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.results import tables
+
     records = _selected(paths, over_seeds, options)
     if as_json:
         output.as_json(records.rows())
     else:
-        result_tables.show(records, intervals=intervals, width=output.width())
+        output.report(tables.report(tables.sections(records), intervals=intervals))
     notices(records)
 
 
@@ -755,7 +759,7 @@ def export(
     records = _selected(paths, over_seeds, options)
     content = result_tables.written(records, kind, intervals=intervals)
     if out is None:
-        click.echo(content.decode(), nl=False)
+        click.echo(content, nl=False)
     else:
         folders.write_atomically(out, content)
     notices(records)

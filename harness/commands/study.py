@@ -1,18 +1,21 @@
-"""`harness study`: compare mitigators by nested cross-validation, and show the results."""
+"""`harness study`: compare mitigators by nested cross-validation, and show the results.
+
+They are shown on the terminal, and written as files beside the records.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.commands import arguments, listing
+from harness.commands import arguments, listing, output
 
 if TYPE_CHECKING:
+    from harness.study.running import StudyRun
     from harness.study.study_record import StudyRecord
-    from harness.study.study_run import StudyRun
     from harness.study.summary import Summary
 
 FORMATS = ("text", "csv", "latex", "markdown", "json")
@@ -51,7 +54,6 @@ def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **options:
     harness study run ./my-study.yaml --workers 4
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness import parallel, progress
-    from harness.commands import output, study_report
     from harness.study import running
 
     reports = []
@@ -65,11 +67,11 @@ def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **options:
             **options,
         )
         summaries = result.summaries
-        tables = f"; tables and violins in {study_report.write(summaries, result.path)}"
+        tables = f"; tables and violins in {write_tables(summaries, result.path)}"
         if as_json:
             reports.append(_as_json(result, summaries))
         else:
-            study_report.show(summaries)
+            _show(summaries)
             counts = f"{output.counted(len(result), 'record')}, {result.new} of them new"
             click.echo(f"{counts}, in {result.path}{tables if summaries else ''}")
             for line in (*(f"FAILED: {failure}" for failure in result.failed), *result.notices):
@@ -93,37 +95,31 @@ def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **options:
 )
 def show(study: str, results: Path, kind: str) -> int:
     """Show the results of a study, by its name or its file of records."""
-    from harness.commands import output, study_report
-    from harness.study import formats
+    from harness.study import study_tables
     from harness.study.summary import summarize
 
     notices: list[str] = []
     summaries = summarize(_read(study, results, notices))
     if kind == "text":
-        study_report.show(summaries)
+        _show(summaries)
     elif kind == "json":
-        output.as_json([formats.as_json(summary) for summary in summaries])
+        output.as_json([study_tables.as_json(summary) for summary in summaries])
     else:
-        writers: dict[str, Callable[[Sequence[Summary]], str]] = {
-            "csv": formats.changes_csv,
-            "latex": study_report.latex,
-            "markdown": study_report.markdown,
-        }
-        click.echo(writers[kind](summaries), nl=False)
+        click.echo(study_tables.formatted(summaries, kind), nl=False)
     for line in notices:
         click.echo(line, err=True)
     return _code(summaries)
 
 
 def _as_json(result: StudyRun, summaries: Sequence[Summary]) -> dict[str, Any]:
-    from harness.study import formats
+    from harness.study import study_tables
 
     return {
         "records": str(result.path),
         "made": result.new,
         "failed": list(result.failed),
         "notices": list(result.notices),
-        "summaries": [formats.as_json(summary) for summary in summaries],
+        "summaries": [study_tables.as_json(summary) for summary in summaries],
     }
 
 
@@ -159,3 +155,49 @@ def _read(study: str, results: Path, notices: list[str]) -> list[StudyRecord]:
     if not records:
         raise InvalidFile("the file has no records yet", path=path)
     return records
+
+
+def _show(summaries: Sequence[Summary]) -> None:
+    from harness.study import study_tables
+
+    for summary in summaries:
+        output.report(study_tables.report(summary))
+
+
+def write_tables(summaries: Sequence[Summary], records: Path) -> Path:
+    """Write tables and violins into a folder beside the records, and return it.
+
+    Parameters
+    ----------
+    summaries
+        The results of the study on each model.
+    records
+        File of its records.
+
+    Raises
+    ------
+    DiskError
+        If the folder cannot be written to.
+    """
+    from harness import folders
+    from harness.results.folder import write_figure
+    from harness.results.formats import plain_text
+    from harness.study import study_tables
+    from harness.study.violins import violins
+
+    folder = records.with_suffix("")
+    contents = {
+        "table.txt": "".join(plain_text(study_tables.report(summary)) for summary in summaries),
+        "table.csv": study_tables.formatted(summaries, "csv"),
+        "table.tex": study_tables.formatted(summaries, "latex"),
+        "table.md": study_tables.formatted(summaries, "markdown"),
+        "chosen.csv": study_tables.choices_csv(summaries),
+    }
+    for name, content in contents.items():
+        if content:
+            folders.write_atomically(folder / name, content.encode())
+    for summary in summaries:
+        model = f"-{folders.safe_name(summary.model.name)}" if len(summaries) > 1 else ""
+        title = f"{summary.study.title}, on {summary.model.name}"
+        write_figure(folder / f"violins{model}.html", violins(summary), title)
+    return folder

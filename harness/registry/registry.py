@@ -45,6 +45,7 @@ from harness.task import yaml_files
 from harness.task.data_files import DataFiles
 
 if TYPE_CHECKING:
+    from harness.chain import Chain
     from harness.encode.engine import Engine
     from harness.metrics import Metric
     from harness.mitigator import Mitigator
@@ -197,7 +198,7 @@ class Registry:
         """
         return self.models.embedder(name, device=device)
 
-    def mitigator(self, name: str) -> Mitigator:
+    def mitigator(self, name: str) -> Chain:
         """Return the unfitted chain of mitigators that a name lists; `none` is an empty chain.
 
         Raises

@@ -175,6 +175,8 @@ class Requests:
             If the name cannot be parsed.
         """
         stages = names.chain_stages(name)
+        if not stages:
+            return
         specs = self.registry.mitigators
         for stage in stages:
             yield from self.of_options(specs.get(stage.name), stage.options)

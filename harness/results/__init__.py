@@ -2,10 +2,13 @@
 
 ====================  ==============================================================
 `record`              a record: its schema, its line, its samples and its scale
+`reading`             the lines of files: records, or what is wrong with a line
+`columns`             records as columns, in which what many share is kept once
 `records`             a sequence of records, its data frames, and what did not run
 `jsonl`               files of records: read, appended to, verified, repaired
 `folder`              a results folder, here or in a bucket: a file per model, and figures
-`tables`              the tables of an evaluation, as text, LaTeX, Markdown, CSV and HTML
+`tables`              the tables of an evaluation
+`formats`             any table, as text, CSV, LaTeX, Markdown and HTML
 `comparison`          paired comparison of two rows; items, averages and correlations
 `resampling`          means and their intervals: over items, families, seeds and models
 ====================  ==============================================================

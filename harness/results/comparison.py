@@ -259,8 +259,6 @@ LEAST_ROWS = 3
 
 Score = tuple[str, str, str]
 """Metric, score and scenario."""
-Row = tuple[str, str, str]
-"""Model, its fingerprint, and mitigator."""
 
 
 @dataclass(frozen=True)
@@ -322,20 +320,41 @@ def averages(records: Iterable[Record]) -> list[Average]:
 
     Of several versions, seeds or dates of a score the newest counts.
     """
-    values: dict[Score, dict[Row, dict[str, Record]]] = {}
-    for record in records:
-        of_row = values.setdefault((record.metric, record.score, record.scenario), {})
-        row = (record.model.name, record.model.fingerprint, record.mitigator.label)
-        of_task = of_row.setdefault(row, {})
-        known = of_task.get(record.task.name)
-        if known is None or age(known) <= age(record):
-            of_task[record.task.name] = record
-    return [
-        _average(score, row, of_task, tasks)
-        for score, of_row in values.items()
-        for tasks in [sorted({task for of_task in of_row.values() for task in of_task})]
-        for row, of_task in of_row.items()
-    ]
+    import polars as pl
+
+    from harness.results.columns import Columns
+
+    score, row = ("metric", "score", "scenario"), ("model", "fingerprint", "mitigator")
+    lines = (
+        Columns.of(records)
+        .flat(
+            {
+                **{name: name for name in (*score, "created", "value")},
+                "model": "model.name",
+                "fingerprint": "model.fingerprint",
+                "mitigator": "mitigator.label",
+                "task": "task.name",
+                "version": "task.version",
+            }
+        )
+        .with_columns(pl.col("created").cast(pl.String))
+        .with_row_index("place")
+        .with_columns(
+            of_score=pl.col("place").min().over(score),
+            of_row=pl.col("place").min().over(*score, *row),
+        )
+    )
+    tasks = lines.group_by(score).agg(tasks=pl.col("task").cast(pl.String).unique().sort())
+    rows = (
+        lines.sort("version", "created", "place")
+        .unique(("of_row", "task"), keep="last")
+        .sort("of_score", "of_row", "place")
+        .group_by(*score, *row, maintain_order=True)
+        .agg("task", "value")
+        .join(tasks, on=score, maintain_order="left")
+        .drop("fingerprint")
+    )
+    return [_average(**line) for line in rows.iter_rows(named=True)]
 
 
 def agreements(rows: Iterable[Average]) -> list[Agreement]:
@@ -348,15 +367,25 @@ def agreements(rows: Iterable[Average]) -> list[Agreement]:
     return [_agreement(a, b, by_score[a], by_score[b]) for a, b in combinations(by_score, 2)]
 
 
-def _average(score: Score, row: Row, of_task: dict[str, Record], tasks: list[str]) -> Average:
-    values = {task: record.value for task, record in of_task.items() if record.value is not None}
-    missing = tuple(task for task in tasks if task not in values)
-    metric, name, scenario = score
+def _average(
+    *,
+    metric: str,
+    score: str,
+    scenario: str,
+    model: str,
+    mitigator: str,
+    task: list[str],
+    value: list[float | None],
+    tasks: list[str],
+) -> Average:
+    """Return the average of a score of one row, whose values are those of the tasks in `task`."""
+    values = {name: number for name, number in zip(task, value, strict=True) if number is not None}
+    missing = tuple(name for name in tasks if name not in values)
     return Average(
-        model=row[0],
-        mitigator=row[2],
+        model=model,
+        mitigator=mitigator,
         metric=metric,
-        score=name,
+        score=score,
         scenario=scenario,
         tasks=len(tasks),
         missing=missing,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import json
 import re
 import shutil
@@ -13,16 +11,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness import bucket, folders
 from harness.bucket import Bucket, Unreachable
 from harness.errors import DiskError, InvalidFile, UsageError, unreadable
 from harness.folders import Place, Url
 from harness.results import jsonl
+from harness.results.formats import separated
 from harness.results.record import SUFFIX, Record, samples_exist, samples_path
-from harness.results.records import Records
-from harness.results.records import unified as with_unified_names
+from harness.results.records import Records, unified
+
+if TYPE_CHECKING:
+    from harness.results.columns import Columns
 
 # Figures as pages: Plotly's description of a figure becomes an HTML file that needs no network.
 #
@@ -229,7 +230,7 @@ class SharedResults:
 
     def _send_earlier_runs(self) -> None:
         """Put the files of runs that were killed, or that could not reach the bucket."""
-        for folder in sorted(self._unsent.iterdir()) if jsonl.CAN_LOCK else ():
+        for folder in sorted(self._unsent.iterdir()):
             if folder != self.path and folder.is_dir():
                 with (
                     contextlib.suppress(BlockingIOError),  # the run is still alive
@@ -311,12 +312,8 @@ def read(paths: Iterable[Path]) -> Reading:
     InvalidFile
         If a path does not exist.
     """
-    notices: list[str] = []
-    files = jsonl.files(paths, "*.jsonl")
-    own = [file for file in files if not file.name.endswith((STUDY, SUFFIX))]
-    records = (record for file in own for record in jsonl.read(file, Record, notices))
-    unified = with_unified_names(records, notices)
-    return Reading(tuple(unified), tuple(notices))
+    columns, notices = _columns(paths)
+    return Reading(tuple(columns), notices)
 
 
 def read_results(*paths: Place | str) -> Records:
@@ -338,8 +335,19 @@ def read_results(*paths: Place | str) -> Records:
     InvalidFile
         If a path does not exist.
     """
-    reading = read([local_copy(path) for path in paths])
-    return Records(reading.records, notices=reading.notices)
+    return Records.of_columns(*_columns(local_copy(path) for path in paths))
+
+
+def _columns(paths: Iterable[Path]) -> tuple[Columns, tuple[str, ...]]:
+    """Return the records of `read` as columns, and its notices."""
+    from harness.results.columns import Columns
+
+    notices: list[str] = []
+    files = jsonl.files(paths, "*.jsonl")
+    own = [file for file in files if not file.name.endswith((STUDY, SUFFIX))]
+    columns = Columns.of(record for file in own for record in jsonl.read(file, Record, notices))
+    columns = unified(columns, notices)
+    return columns, tuple(notices)
 
 
 class ResultsFile(jsonl.RecordsFile[Record]):
@@ -391,7 +399,8 @@ class ResultsFile(jsonl.RecordsFile[Record]):
         """
         for record in records:
             for name, rows in record.rows.items():
-                folders.write_atomically(self.path.parent / record.tables[name], _table(rows))
+                table = separated(rows, delimiter="\t").encode()
+                folders.write_atomically(self.path.parent / record.tables[name], table)
             for name, drawing in record.drawings.items():
                 title = f"{record.model.name}, {record.mitigator.label}: {name}"
                 write_figure(self.path.parent / record.figures[name], drawing, title)
@@ -404,13 +413,3 @@ class ResultsFile(jsonl.RecordsFile[Record]):
         if self._shared:
             return record.samples is not None and self._shared.has(samples_path(record.id))
         return samples_exist(self.path.parent, record)
-
-
-def _table(rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """Return rows as a tab-separated table with a header line."""
-    text = io.StringIO(newline="")
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    writer = csv.DictWriter(text, columns, delimiter="\t", lineterminator="\n", restval="")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()

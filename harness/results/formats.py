@@ -15,10 +15,9 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
-if TYPE_CHECKING:
-    from rich.text import Text
+import click
 
 NOTHING = "–"
 """Stands for a value that there is not."""
@@ -30,7 +29,7 @@ MIN_WIDTH = 20
 """Smallest width to which a single column of free text is shortened; of several, half of it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Value:
     """A number with its marks.
 
@@ -106,9 +105,10 @@ class Table:
         """All rows, those of the foot last."""
         return [*self.rows, *self.foot]
 
-    def column(self, i: int) -> list[Any]:
-        """Return the cells of a column."""
-        return [row[i] for row in self.all_rows]
+    def by_column(self) -> list[list[Any]]:
+        """Return the cells of each column."""
+        rows = self.all_rows
+        return [[row[i] for row in rows] for i in range(len(self.columns))]
 
 
 @dataclass(frozen=True)
@@ -241,10 +241,12 @@ def _comments(lines: Iterable[str]) -> list[str]:
 
 
 def _latex_row(cells: Iterable[Any]) -> str:
+    """Return a line of a tabular."""
     return " & ".join(map(_latex_cell, cells)) + r" \\"
 
 
 def _latex_cell(value: Any) -> str:
+    """Return a cell for LaTeX."""
     if not isinstance(value, Value):
         return text(value).translate(_LATEX)
     number, beside = (
@@ -258,10 +260,9 @@ def _latex_cell(value: Any) -> str:
 
 def _are_right(table: Table) -> list[bool]:
     """Return whether each column is aligned to the right, which columns of numbers are."""
-    columns = [table.column(i) for i in range(len(table.columns))]
     return [
         bool(cells) and all(isinstance(cell, Value) or _is_number(cell) for cell in cells)
-        for cells in columns
+        for cells in table.by_column()
     ]
 
 
@@ -358,6 +359,10 @@ def _html_cell(value: Any) -> str:
 # terminal wraps.
 
 
+_CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
+"""Characters that would break the lines of a table."""
+
+
 def show(report: Report, width: int | None) -> None:
     """Print a report.
 
@@ -368,8 +373,6 @@ def show(report: Report, width: int | None) -> None:
     width
         Width of the terminal in characters; None for no limit.
     """
-    import click
-
     if report.title:
         click.echo(wrapped(report.title, width) + "\n")
     dropped: dict[str, None] = {}
@@ -402,112 +405,146 @@ def wrapped(line: str, width: int | None) -> str:
 
 def _print(table: Table, width: int | None) -> list[str]:
     """Print a table in as many parts as it needs, and return the columns that it drops."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    if width and table.turned and _least(table) > width >= _least(table.turned):
-        table = table.turned
+    columns = _columns(table)
+    if width and table.turned and _total(column.least for column in columns) > width:
+        turned = _columns(table.turned)
+        if _total(column.least for column in turned) <= width:
+            table, columns = table.turned, turned
     shown: set[str] = set()
-    for i, part in enumerate(_divided(table, width)):
-        fitted = _fitted(table, part, width)
-        shown |= {table.columns[j] for j in fitted}
-        grid = Grid(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-        for column, (header, size) in fitted.items():
-            values = table.column(column)
-            side: Literal["left", "right"] = (
-                "right" if values and all(map(_is_number, values)) else "left"
-            )
-            grid.add_column(header, justify=side, no_wrap=True, overflow="ellipsis", max_width=size)
-        for cells in zip(*(_cells(table.column(j)) for j in fitted), strict=True):
-            grid.add_row(*cells)
-        heading = f"{table.title} (continued)" if table.title and i else table.title
-        total = _total(size for _, size in fitted.values())
-        console = Console(width=max(total, len(heading)))
-        if heading:
-            console.print(Text(heading, style="italic"))
-        console.print(grid)
+    for i, part in enumerate(_divided(table, columns, width)):
+        fitted = _fitted(part, table.drop, width)
+        shown |= {column.name for column, *_ in fitted}
+        if table.title:
+            click.secho(f"{table.title} (continued)" if i else table.title, italic=True)
+        click.echo("\n".join(_grid(fitted)))
     return [name for name in table.drop if name in table.columns and name not in shown]
 
 
-def _divided(table: Table, width: int | None) -> Iterator[list[int]]:
-    """Yield the columns of each part of a table, each with the columns that are repeated."""
-    every = list(range(len(table.columns)))
-    floors = [_floor(table, i) for i in every]
-    if not table.repeat or width is None or _total(floors) <= width:
-        yield every
-        return
-    rest = [i for i in every[table.repeat :] if table.columns[i] not in table.drop]
-    while rest:
-        part = [*every[: table.repeat], rest.pop(0)]
-        while rest and _total(floors[i] for i in (*part, rest[0])) <= width:
-            part.append(rest.pop(0))
-        yield part
+@dataclass(frozen=True)
+class _Column:
+    """A column on a terminal.
+
+    Parameters
+    ----------
+    name, broken
+        Its name, and with a line break before each `+`, `?` and `&` of a mitigator's name.
+    cells
+        Its cells, each as plain text and with its styles.
+    is_right
+        Whether it is aligned to the right.
+    whole, least, floor
+        Its width, that with the broken name, and the smallest that it can be cut to.
+    """
+
+    name: str
+    broken: str
+    cells: Sequence[tuple[str, str]]
+    is_right: bool
+    whole: int
+    least: int
+    floor: int
 
 
-def _fitted(table: Table, columns: Iterable[int], width: int | None) -> dict[int, tuple[str, int]]:
-    """Return the header and the width of each column that is kept."""
-    whole = {i: (table.columns[i], _width(table, i, table.columns[i])) for i in columns}
-    if width is None or _total(size for _, size in whole.values()) <= width:
-        return whole
-    kept = {i: _width(table, i, _broken(table.columns[i])) for i in whole}
-    floors = {i: _floor(table, i) for i in whole}
-    for name in table.drop:
-        if _total(floors[i] for i in kept) > width:
-            kept = {i: size for i, size in kept.items() if table.columns[i] != name}
-    while _total(kept.values()) > width:
-        longer = [i for i in kept if kept[i] > floors[i]]
-        if not longer:
-            break
-        kept[max(longer, key=lambda i: kept[i])] -= 1
-    return {i: (_broken(table.columns[i]), size) for i, size in kept.items()}
+def _columns(table: Table) -> list[_Column]:
+    columns = []
+    for name, values in zip(table.columns, table.by_column(), strict=True):
+        cells = _cells(values)
+        is_right = bool(values) and all(map(_is_number, values))
+        broken = re.sub(r"(?<=.)(?=[+?&])", "\n", name)
+        widest = max((_length(plain) for plain, _ in cells), default=0)
+        whole, least = (max(widest, *map(_length, n.split("\n"))) for n in (name, broken))
+        floor = least
+        if name in table.shorten:
+            floor = min(least, max(MIN_WIDTH // min(2, len(table.shorten)), len(name)))
+        columns.append(_Column(name, broken, cells, is_right, whole, least, floor))
+    return columns
 
 
-def _least(table: Table) -> int:
-    """Return the width of a table whose columns have broken names."""
-    return _total(_width(table, i, _broken(name)) for i, name in enumerate(table.columns))
-
-
-def _floor(table: Table, i: int) -> int:
-    """Return the smallest width that a column can be cut to."""
-    name = table.columns[i]
-    width = _width(table, i, _broken(name))
-    if name not in table.shorten:
-        return width
-    return min(width, max(MIN_WIDTH // min(2, len(table.shorten)), len(name)))
-
-
-def _broken(name: str) -> str:
-    """Return a mitigator's name with a line break before each `+`, `?` and `&`."""
-    return re.sub(r"(?<=.)(?=[+?&])", "\n", name)
-
-
-def _width(table: Table, i: int, header: str) -> int:
-    from rich.cells import cell_len
-
-    cells = [cell.cell_len for cell in _cells(table.column(i))]
-    return max([*map(cell_len, header.split("\n")), *cells])
-
-
-def _total(widths: Iterable[int]) -> int:
-    """Return the width of a table with these columns, paddings and borders included."""
-    return sum(width + 2 for width in widths) + 1
-
-
-def _cells(values: Sequence[Any]) -> list[Text]:
-    """Return a column's texts; those of `Value`s with decimal points and marks below each other."""
-    from rich.text import Text
-
+def _cells(values: Sequence[Any]) -> list[tuple[str, str]]:
+    """Return a column's cells; those of `Value`s have points and marks below each other."""
     if not values or not all(isinstance(value, Value) for value in values):
-        return [Text(text(value)) for value in values]
+        return [(text(value).translate(_CONTROLS),) * 2 for value in values]
     lines = [(BEST * v.is_best, v.number, v.stars + v.sign, v.beside) for v in values]
     best, number, mark, beside = (max(map(len, texts)) for texts in zip(*lines, strict=True))
     cells = []
     for line in lines:
         shown = f"{line[0]:>{best}}{line[1]:>{number}}{line[2]:<{mark}}"
-        cell = Text(shown, style="bold" if line[0] else "")
-        if beside:
-            cell.append(f" {line[3]:>{beside}}", style="not bold dim")
-        cells.append(cell)
+        small = f" {line[3]:>{beside}}" if beside else ""
+        bold = click.style(shown, bold=True) if line[0] else shown
+        cells.append((shown + small, bold + click.style(small, dim=True)))
     return cells
+
+
+def _divided(
+    table: Table, columns: Sequence[_Column], width: int | None
+) -> Iterator[Sequence[_Column]]:
+    """Yield the columns of each part of a table, each with the columns that are repeated."""
+    if not table.repeat or width is None or _total(column.floor for column in columns) <= width:
+        yield columns
+        return
+    rest = [column for column in columns[table.repeat :] if column.name not in table.drop]
+    while rest:
+        part = [*columns[: table.repeat], rest.pop(0)]
+        while rest and _total(column.floor for column in (*part, rest[0])) <= width:
+            part.append(rest.pop(0))
+        yield part
+
+
+def _fitted(
+    columns: Sequence[_Column], drop: Sequence[str], width: int | None
+) -> list[tuple[_Column, str, int]]:
+    """Return the columns that are kept, each with its header and its width."""
+    if width is None or _total(column.whole for column in columns) <= width:
+        return [(column, column.name, column.whole) for column in columns]
+    kept = list(columns)
+    for name in drop:
+        if _total(column.floor for column in kept) > width:
+            kept = [column for column in kept if column.name != name]
+    sizes = [column.least for column in kept]
+    while _total(sizes) > width:
+        longer = [i for i, column in enumerate(kept) if sizes[i] > column.floor]
+        if not longer:
+            break
+        sizes[max(longer, key=lambda i: sizes[i])] -= 1
+    return [(column, column.broken, size) for column, size in zip(kept, sizes, strict=True)]
+
+
+def _grid(columns: Sequence[tuple[_Column, str, int]]) -> list[str]:
+    """Return the lines of a table: its header, a rule, and its rows, between empty lines."""
+    n_lines = max((header.count("\n") for _, header, _ in columns), default=0) + 1
+    texts = []
+    for column, header, size in columns:
+        lines = header.split("\n")
+        lines = [""] * (n_lines - len(lines)) + lines
+        bold = [(line, click.style(line, bold=True)) for line in lines]
+        texts.append([_padded(cell, size, column.is_right) for cell in (*bold, *column.cells)])
+    rows = [f" {'  '.join(cells)} " for cells in zip(*texts, strict=True)]
+    width = _total(size for *_, size in columns) - 1
+    blank, rule = " " * width, f" {'─' * (width - 2)} "
+    return [blank, *rows[:n_lines], rule, *rows[n_lines:], blank]
+
+
+def _padded(cell: tuple[str, str], width: int, is_right: bool) -> str:
+    """Return a cell with spaces up to a width, or cut to it."""
+    plain, styled = cell
+    length = _length(plain)
+    if length > width:
+        from rich.cells import set_cell_size
+
+        return f"{set_cell_size(plain, width - 1)}…"
+    padding = " " * (width - length)
+    return f"{padding}{styled}" if is_right else f"{styled}{padding}"
+
+
+def _length(line: str) -> int:
+    """Return how wide a text is: some characters take two places."""
+    if line.isascii():
+        return len(line)
+    from rich.cells import cell_len
+
+    return cell_len(line)
+
+
+def _total(widths: Iterable[int]) -> int:
+    """Return the width that a terminal needs for columns, with the spaces around them."""
+    return sum(width + 2 for width in widths) + 1

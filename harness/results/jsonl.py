@@ -9,6 +9,7 @@ which the next writer removes. A last line that lacks only its newline is comple
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import re
@@ -21,14 +22,7 @@ from typing import Generic, TypeAlias
 
 from harness import folders
 from harness.errors import DiskError
-from harness.results.record import Entry, Fault, Kind, entries, notices
-
-try:
-    import fcntl
-except ImportError:  # on Windows, where two runs must not write one file at once
-    fcntl = None  # type: ignore[assignment]  # the module on other systems
-
-CAN_LOCK = fcntl is not None
+from harness.results.reading import Entry, Fault, Kind, entries, notices
 
 _State: TypeAlias = tuple[int, ...] | None
 _New: TypeAlias = bytes | Entry[Kind]
@@ -182,18 +176,20 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     OSError
         If it cannot be opened.
     """
-    if fcntl is None:
-        yield
-        return
+    from filelock import FileLock, Timeout
+
     own = path.with_name(f".{path.stem}.lock")
     if own.is_symlink():
         raise DiskError(f"cannot write '{path}': its lock '{own}' is a link; remove the link")
-    lock = os.open(own, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    lock = FileLock(own, timeout=-1 if wait else 0, poll_interval=0.01)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        lock.acquire()
+    except Timeout:
+        raise BlockingIOError(errno.EWOULDBLOCK, "another process holds it", str(own)) from None
+    try:
         yield
     finally:
-        os.close(lock)
+        lock.release()
 
 
 def complete_last_line(path: Path, schema: type[Kind]) -> None:

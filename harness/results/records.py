@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-import json
 from abc import abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -19,6 +18,8 @@ from harness.results.record import MitigatorPart, ModelPart, Record
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+    from harness.results.columns import Column, Columns
 
 
 # Sequences of records that are data frames, too.
@@ -37,7 +38,7 @@ class Framed(Sequence[T]):
     """
 
     columns: ClassVar[Mapping[str, type]]
-    _records: tuple[T, ...]
+    _records: Sequence[T]
 
     @abstractmethod
     def rows(self) -> list[dict[str, Any]]:
@@ -161,11 +162,16 @@ class Records(Framed[Record]):
         seconds: float = 0.0,
         reused: int = 0,
     ) -> None:
-        self._records = tuple(records)
+        self._records: Sequence[Record] = tuple(records)
         self.not_run = tuple(not_run)
         self.notices, self.missed = tuple(notices), tuple(missed)
         self.texts, self.encoded, self.reused = texts, encoded, reused
         self.seconds = seconds
+
+    @classmethod
+    def of_columns(cls, columns: Columns, notices: Iterable[str]) -> Records:
+        """Return the records of files, each of which is made when somebody asks for it."""
+        return cls((), notices=notices)._of(columns)
 
     @overload
     def __getitem__(self, index: int) -> Record: ...
@@ -215,14 +221,8 @@ class Records(Framed[Record]):
         UnknownName
             If a name or glob matches no record.
         """
-        primary = {r.task.name: r for r in self if r.primary}
-        columns: dict[str, Callable[[Record], str]] = {
-            "model": lambda record: record.model.name,
-            "mitigator": lambda record: record.mitigator.label,
-            "task": lambda record: record.task.name,
-            "scenario": lambda record: record.scenario,
-            "metric": lambda record: record.metric,
-        }
+        import polars as pl
+
         patterns = {
             "model": _tuple(model),
             "mitigator": _tuple(mitigator),
@@ -230,22 +230,26 @@ class Records(Framed[Record]):
             "scenario": _tuple(scenario),
             "metric": _tuple(metric),
         }
-        chosen = list(self)
-        for name, column in columns.items():
-            if patterns[name]:
-                chosen = _matching(chosen, name, column, patterns[name])
+        names = self.flat(_NAMED).with_row_index("place")
+        chosen = names
+        for name, wanted in patterns.items():
+            if wanted:
+                chosen = _matching(chosen, name, wanted)
         if not all_scores:
-            chosen = [
-                record
-                for record in chosen
-                if (first := primary.get(record.task.name)) is not None
-                and (patterns["scenario"] or record.scenario == first.scenario)
-                and (
-                    patterns["metric"]
-                    or (record.metric, record.score) == (first.metric, first.score)
-                )
-            ]
-        return self._of(chosen)
+            first = names.filter("primary").unique("task", keep="last").drop("place", "primary")
+            chosen = chosen.join(
+                first, on="task", how="inner", suffix="_first", maintain_order="left"
+            )
+            if not patterns["scenario"]:
+                chosen = chosen.filter(pl.col("scenario") == pl.col("scenario_first"))
+            if not patterns["metric"]:
+                for name in ("metric", "score"):
+                    chosen = chosen.filter(pl.col(name) == pl.col(f"{name}_first"))
+        return self.at(chosen["place"])
+
+    def flat(self, columns: Mapping[str, Column]) -> pl.DataFrame:
+        """Return a data frame with a line a record and these columns; see `Columns.flat`."""
+        return self.as_columns().flat(columns)
 
     def over_seeds(self) -> Records:
         """Return the records with runs that differ only in a seed as one: their mean."""
@@ -260,39 +264,15 @@ class Records(Framed[Record]):
         is the name alone, and `mitigator_params` a JSON object of all hyper-parameters.
         `fingerprint` tells the weights and settings of models of one name apart.
         """
-        return [
-            {
-                "model": record.model.name,
-                "kind": record.model.kind,
-                "fingerprint": record.model.fingerprint,
-                "mitigator": record.mitigator.label,
-                "mitigator_name": record.mitigator.name,
-                "mitigator_params": json.dumps(record.mitigator.params, ensure_ascii=False),
-                "mitigator_concept": record.mitigator.concept,
-                "task": record.task.name,
-                "version": record.task.version,
-                "measures": record.task.measures,
-                "category": record.category,
-                "concept": record.concept,
-                "scenario": record.scenario,
-                "metric": record.metric,
-                "score": record.score,
-                "primary": record.primary,
-                "value": record.value,
-                "reason": record.reason,
-                "ideal": str(record.ideal),
-                "p_value": record.p_value,
-                "low": record.interval.low if record.interval else None,
-                "high": record.interval.high if record.interval else None,
-                "n": record.n,
-                "asked": record.coverage.asked,
-                "found": record.coverage.found,
-                "seed": record.seed,
-                "limit": record.limit,
-                "id": record.id,
-            }
-            for record in self
-        ]
+        return self.to_polars().to_dicts()
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a polars data frame of `rows()`."""
+        import polars as pl
+
+        kinds = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
+        schema: Mapping[Any, Any] = {name: kinds[kind] for name, kind in self.columns.items()}
+        return self.flat(_ROW).cast(schema)
 
     def samples(self, folder: Path | str | None = None) -> list[dict[str, Any]]:
         """Return what each item contributes to each score, a flat row each.
@@ -343,18 +323,32 @@ class Records(Framed[Record]):
 
     def _summary(self) -> str:
         """Return how many records there are, and how many tasks were not run."""
-        n_models = len({record.model.name for record in self})
+        n_models = self.flat({"model": "model.name"})["model"].n_unique()
         facts = [f"{_counted(len(self), 'record')} of {_counted(n_models, 'model')}"]
         if self.not_run:
             n_tasks = len({(entry.model, entry.task) for entry in self.not_run})
             facts.append(f"not run: {n_tasks} (see .not_run), of these failed: {len(self.failed)}")
         return "; ".join(facts)
 
-    def _of(self, records: Iterable[Record]) -> Records:
+    def _of(self, records: Sequence[Record]) -> Records:
         """Return some of the records, with all that is known about their run."""
         part = copy.copy(self)
-        part._records = tuple(records)
+        part._records = records
         return part
+
+    def as_columns(self) -> Columns:
+        """Return the records as columns, as which those of files are kept."""
+        from harness.results.columns import Columns
+
+        return Columns.of(self._records)
+
+    def at(self, places: pl.Series) -> Records:
+        """Return the records at some places."""
+        from harness.results.columns import Columns
+
+        if isinstance(self._records, Columns):
+            return self._of(self._records.at(places))
+        return self._of(tuple(self._records[place] for place in places))
 
 
 def _counted(n: int, noun: str) -> str:
@@ -365,21 +359,18 @@ def _tuple(patterns: str | Iterable[str]) -> tuple[str, ...]:
     return (patterns,) if isinstance(patterns, str) else tuple(patterns)
 
 
-def _matching(
-    records: Sequence[Record],
-    name: str,
-    column: Callable[[Record], str],
-    patterns: Iterable[str],
-) -> list[Record]:
-    """Return the records whose value matches any pattern; each pattern must match one."""
-    known = {column(record) for record in records}
+def _matching(frame: pl.DataFrame, name: str, patterns: Iterable[str]) -> pl.DataFrame:
+    """Return the lines whose text in a column matches any pattern; each pattern must match one."""
+    import polars as pl
+
+    known = set(frame[name].cast(pl.String).unique().to_list())
     values: set[str] = set()
     for pattern in patterns:
         matches = {value for value in known if value == pattern or fnmatchcase(value, pattern)}
         if not matches:
             raise UnknownName(f"{name} in these records", pattern, known)
         values |= matches
-    return [record for record in records if column(record) in values]
+    return frame.filter(pl.col(name).is_in(sorted(values)))
 
 
 # One name for each model of many records, and one label for each mitigator.
@@ -389,7 +380,7 @@ def _matching(
 # mitigators may have one label, such as a class before and after an edit. Theirs get an ending.
 
 
-def unified(records: Iterable[Record], notices: list[str]) -> list[Record]:
+def unified(columns: Columns, notices: list[str]) -> Columns:
     """Return records, the last of each id in the place of the first, named consistently.
 
     The name of a model with a page (`url`) is preferred, since it is registered; then the one with
@@ -397,18 +388,29 @@ def unified(records: Iterable[Record], notices: list[str]) -> list[Record]:
 
     Parameters
     ----------
-    records
+    columns
         The records; a later one replaces an earlier one with its id.
     notices
         Is extended by a line for each further name of a model.
     """
-    last: dict[str, Record] = {}
+    named = columns.sharing("model", _with_one_name(columns, notices))
+    last = named.last_of_each_id()
+    return last.sharing("mitigator", _with_distinct_labels(last))
+
+
+def _with_one_name(columns: Columns, notices: list[str]) -> list[ModelPart]:
+    """Return the models of records, those of one fingerprint with the name of one of them."""
+    models: Sequence[ModelPart] = columns.shared["model"]
     parts: defaultdict[str, dict[str, ModelPart]] = defaultdict(dict)
     counts: Counter[tuple[str, str]] = Counter()
-    for record in records:
-        last[record.id] = record
-        parts[record.model.fingerprint][record.model.name] = record.model
-        counts[record.model.fingerprint, record.model.name] += 1
+    uses = columns.uses("model")
+    for use in uses:
+        part = models[use.place]
+        parts[part.fingerprint].setdefault(part.name, part)
+        counts[part.fingerprint, part.name] += use.n
+    for use in sorted(uses, key=lambda use: use.last):  # of several cards of a name, the last
+        part = models[use.place]
+        parts[part.fingerprint][part.name] = part
     chosen: dict[str, ModelPart] = {}
     for fingerprint, by_name in parts.items():
         if len(by_name) > 1:
@@ -428,21 +430,17 @@ def unified(records: Iterable[Record], notices: list[str]) -> list[Record]:
             ]
             aliases = dict.fromkeys([*best.aliases, *others])
             chosen[fingerprint] = best.model_copy(update={"aliases": tuple(aliases)})
-    named = [
-        record.model_copy(update={"model": chosen[record.model.fingerprint]})
-        if record.model.fingerprint in chosen
-        else record
-        for record in last.values()
-    ]
-    return _with_distinct_labels(named)
+    return [chosen.get(part.fingerprint, part) for part in models]
 
 
-def _with_distinct_labels(records: Sequence[Record]) -> list[Record]:
-    """Return records with the end of the method's digest in labels that several methods share."""
+def _with_distinct_labels(columns: Columns) -> list[MitigatorPart]:
+    """Return mitigators, labels of several methods with the end of the method's digest."""
+    mitigators: Sequence[MitigatorPart] = columns.shared["mitigator"]
     methods: defaultdict[str, set[str]] = defaultdict(set)
-    for record in records:
-        if record.mitigator.method:
-            methods[record.mitigator.label].add(record.mitigator.method)
+    for use in columns.uses("mitigator"):
+        part = mitigators[use.place]
+        if part.method:
+            methods[part.label].add(part.method)
 
     def distinct(part: MitigatorPart) -> MitigatorPart:
         if len(methods[part.label]) < 2 or not part.method:
@@ -450,9 +448,7 @@ def _with_distinct_labels(records: Sequence[Record]) -> list[Record]:
         label = names.with_fingerprint(part.label, part.method)
         return part.model_copy(update={"label": label})
 
-    return [
-        record.model_copy(update={"mitigator": distinct(record.mitigator)}) for record in records
-    ]
+    return [distinct(part) for part in mitigators]
 
 
 # What an evaluation ran and what not: counts for each model, and every reason once.
@@ -581,11 +577,45 @@ def _joined(groups: Iterable[Any], i: int) -> list[Any]:
 # Sets the records of smoke runs (`--limit`) aside: their scores are never ranked or compared.
 
 
-def set_aside(records: Sequence[Record]) -> tuple[list[Record], str]:
+def set_aside(records: Records) -> tuple[Records, str]:
     """Return the records of whole tasks, and a line on the others, empty if there are none."""
-    whole = [record for record in records if record.limit is None]
-    n = len(records) - len(whole)
+    limits = records.flat({"limit": "limit"})["limit"]
+    n = len(limits) - limits.null_count()
     if not n:
-        return whole, ""
+        return records, ""
     noun = "1 record of a smoke run is" if n == 1 else f"{n} records of smoke runs are"
-    return whole, f"{noun} set aside: --limit cut the tasks, so the scores mean nothing"
+    line = f"{noun} set aside: --limit cut the tasks, so the scores mean nothing"
+    return records.at(limits.is_null().arg_true()), line
+
+
+# The columns of flat frames.
+
+
+_NAMED: dict[str, Column] = {
+    "model": "model.name",
+    "mitigator": "mitigator.label",
+    "task": "task.name",
+    **{name: name for name in ("scenario", "metric", "score", "primary")},
+}
+"""What records are selected by."""
+_ROW: dict[str, Column] = {
+    "model": "model.name",
+    "kind": "model.kind",
+    "fingerprint": "model.fingerprint",
+    "mitigator": "mitigator.label",
+    "mitigator_name": "mitigator.name",
+    "mitigator_params": "mitigator.params",
+    "mitigator_concept": "mitigator.concept",
+    "task": "task.name",
+    "version": "task.version",
+    "measures": "task.measures",
+    **{name: name for name in ("category", "concept", "scenario", "metric", "score", "primary")},
+    **{name: name for name in ("value", "reason", "ideal", "p_value")},
+    "low": "interval.low",
+    "high": "interval.high",
+    "n": "n",
+    "asked": "coverage.asked",
+    "found": "coverage.found",
+    **{name: name for name in ("seed", "limit", "id")},
+}
+"""What the data frames of records have."""

@@ -6,13 +6,15 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist, fmean, stdev
+from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from harness import names, scores
-from harness.results.record import IntervalPart, MitigatorPart, Record, finite
+from harness import metrics, names
+from harness.results.record import IntervalPart, Record, finite
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from harness.arrays import Floats, Reals
 
 
@@ -147,9 +149,9 @@ def _interval(value: float, left_out: Sequence[Floats], method: str) -> Interval
     import numpy as np
 
     if np.allclose(np.concatenate(left_out), value, rtol=1e-12, atol=1e-12):
-        ends = scores.Ends(value, value)  # all differences are equal
+        ends = metrics.Ends(value, value)  # all differences are equal
     else:
-        interval = scores.t_interval(value, left_out, confidence=LEVEL)
+        interval = metrics.t_interval(value, left_out, confidence=LEVEL)
         if interval is None:
             return None
         ends = interval
@@ -213,24 +215,79 @@ def mean_over_families(
     return means, n
 
 
-# Means over runs that differ only in a seed: of the run, or the option `seed` of a mitigator.
+# Several seeds of one score become one: their mean.
 #
-# A score that depends on a random choice, such as the answers of a language model, is worth as much
-# as its spread over runs.
+# The seed is that of the run, or the option `seed` of a mitigator. What is drawn at random in a
+# score (permutations, splits) differs between seeds; the texts and vectors are the same. So:
+#
+# - The value, its floor, its unit and what follows from them are means over seeds.
+# - The ends of the interval are means of the ends. The error of a mean is at most the mean of the
+#   errors, and seeds share the items, which the interval is about. So the mean interval holds the
+#   mean value at least as often as each interval its own value. The spread over seeds is another
+#   thing: it is that of the draws, not of the words.
+# - The p-value is the largest: evidence has to hold with every seed. The smallest would be a choice
+#   of the best of several tests, and a mean of p-values is no p-value.
+# - `reversed` and `undone` hold if they hold with every seed.
+# - Counts, words, dates and the id are those of the smallest seed.
+#
+# A seed without a value that counts is left out where another has one.
 
 
 SEED = "seed"
 RUNS = "runs"
 """Key of the details of a mean: the values of its runs."""
+_MEANS = (
+    *("value", "measure", "distance", "low", "high", "unit"),
+    *("floor", "floor_sd", "floor_centre", "floor_spread"),
+)
+_EVERY = ("reversed", "undone")
+
+
+def mean_of_seeds(
+    runs: pl.DataFrame, by: Sequence[str], counts: pl.Expr | None = None
+) -> pl.DataFrame:
+    """Return one line for each group of runs that differ only in their seed, by the rule above.
+
+    Parameters
+    ----------
+    runs
+        A line a run: its `seed`, `value` and `p_value`, and any further columns.
+    by
+        Columns of the groups.
+    counts
+        Whether the value of a run counts; by default whether there is one.
+
+    Returns
+    -------
+    pl.DataFrame
+        The columns of `runs`, with `seeds`, the number of values, and `spread`, their standard
+        deviation, which is null with one.
+    """
+    import polars as pl
+
+    counts = pl.col("value").is_not_null() if counts is None else counts
+    means = [name for name in _MEANS if name in runs.columns]
+    every = [name for name in _EVERY if name in runs.columns]
+    return (
+        runs.filter(counts | ~counts.any().over(by))
+        .sort(*by, SEED)
+        .group_by(by, maintain_order=True)
+        .agg(
+            pl.exclude(*by, *means, *every, "p_value").first(),
+            pl.col(means).mean(),
+            pl.col(every).all(),
+            pl.col("p_value").max(),
+            seeds=pl.col("value").count().cast(pl.Int64),
+            spread=pl.col("value").std(),
+        )
+    )
 
 
 def over_seeds(records: Iterable[Record]) -> list[Record]:
-    """Return records in which runs that differ only in a seed are one record: their mean.
+    """Return records in which runs that differ only in a seed are one record: `mean_of_seeds`.
 
     The mean has the values of its runs in the details (`runs`), with their `standard_error`, the
-    sample standard deviation over √n. Its interval is that of Student's t with n − 1 degrees of
-    freedom, which is wide for two runs. It has no p-value. A score with a single value stays as it
-    is. A run without a value does not count.
+    sample standard deviation over √n. A score with a single value stays as it is.
     """
     groups: dict[tuple[Any, ...], list[Record]] = defaultdict(list)
     for record in records:
@@ -239,40 +296,81 @@ def over_seeds(records: Iterable[Record]) -> list[Record]:
         task = (record.task.name, record.task.version, record.task.digest)
         score = (record.scenario, record.metric, record.score, record.limit)
         groups[part.name, part.fingerprint, *mitigator, *task, *score].append(record)
-    return [_mean(group) for group in groups.values()]
+    runs = {
+        group: sorted((r for r in of_group if r.value is not None), key=lambda r: r.seed)
+        for group, of_group in enumerate(groups.values())
+    }
+    means = _means({group: of_group for group, of_group in runs.items() if len(of_group) > 1})
+    return [
+        _mean(runs[group], means[group])
+        if group in means
+        else _with_any_seed((runs[group] or of_group)[0])
+        for group, of_group in enumerate(groups.values())
+    ]
 
 
-def _mean(group: Sequence[Record]) -> Record:
-    runs = [record for record in group if record.value is not None]
-    first = (runs or group)[0]
-    update: dict[str, Any] = {"mitigator": _of_any_seed(first.mitigator)}
-    values = [record.value for record in runs if record.value is not None]
-    if len(values) > 1:
-        error = stdev(values) / math.sqrt(len(values))
-        update |= {
-            "value": fmean(values),
-            "details": {RUNS: values, "standard_error": error},
-            "interval": _mean_interval(fmean(values), error, len(values), first.bounds),
-            "p_value": None,
+def _means(runs: Mapping[int, Sequence[Record]]) -> dict[int, dict[str, Any]]:
+    """Return the line of `mean_of_seeds` for each group of runs."""
+    import polars as pl
+
+    lines = [
+        {
+            "group": group,
+            SEED: record.seed,
+            "value": record.value,
+            "p_value": record.p_value,
+            "unit": record.unit,
+            "low": None if record.interval is None else record.interval.low,
+            "high": None if record.interval is None else record.interval.high,
+            "floor": None if record.floor is None else record.floor.mean,
+            "floor_sd": None if record.floor is None else record.floor.sd,
+            "floor_centre": None if record.floor is None else record.floor.centre,
+            "floor_spread": None if record.floor is None else record.floor.spread,
+            "reversed": bool(record.details.get("reversed")),
+            "undone": record.undone,
+        }
+        for group, of_group in runs.items()
+        for record in of_group
+    ]
+    if not lines:
+        return {}
+    kinds = {"group": pl.Int64(), SEED: pl.Int64(), **dict.fromkeys(_EVERY, pl.Boolean())}
+    schema = {name: kinds.get(name, pl.Float64()) for name in lines[0]}
+    means = mean_of_seeds(pl.DataFrame(lines, schema=schema), ("group",))
+    return {line["group"]: line for line in means.iter_rows(named=True)}
+
+
+def _mean(runs: Sequence[Record], mean: Mapping[str, Any]) -> Record:
+    """Return the record of several runs, of which the first has the smallest seed."""
+    first = runs[0]
+    details: dict[str, Any] = {
+        RUNS: [record.value for record in runs],
+        "standard_error": mean["spread"] / math.sqrt(mean["seeds"]),
+    }
+    details |= {key: first.details[key] for key in ("alternative",) if key in first.details}
+    if "reversed" in first.details:
+        details["reversed"] = mean["reversed"]
+    if mean["undone"]:
+        details["undone"] = first.details["undone"]
+    interval = next((record.interval for record in runs if record.interval is not None), None)
+    if interval is not None:
+        ends = {"low": mean["low"], "high": mean["high"]}
+        method = f"mean over {len(runs)} seeds of: {interval.method}"
+        interval = interval.model_copy(update={**ends, "method": method})
+    floor = next((record.floor for record in runs if record.floor is not None), None)
+    if floor is not None:
+        update = {"mean": "floor", **{key: f"floor_{key}" for key in ("sd", "centre", "spread")}}
+        floor = floor.model_copy(update={key: mean[name] for key, name in update.items()})
+    return _with_any_seed(first).model_copy(
+        update={
+            **{name: mean[name] for name in ("value", "p_value", "unit")},
+            "details": details,
+            "interval": interval,
+            "floor": floor,
             "tables": {},
             "figures": {},
             "samples": None,
         }
-    return first.model_copy(update=update)
-
-
-def _mean_interval(
-    mean: float, error: float, n: int, bounds: tuple[float | None, float | None]
-) -> IntervalPart:
-    from scipy.stats import t
-
-    half = float(t.ppf((1 + LEVEL) / 2, n - 1)) * error
-    low, high = mean - half, mean + half
-    return IntervalPart(
-        low=low if bounds[0] is None else max(low, bounds[0]),
-        high=high if bounds[1] is None else min(high, bounds[1]),
-        level=LEVEL,
-        method=f"Student's t over {n} runs",
     )
 
 
@@ -281,13 +379,16 @@ def standard_error(record: Record) -> float | None:
     return finite(record.details["standard_error"]) if RUNS in record.details else None
 
 
-def _of_any_seed(part: MitigatorPart) -> MitigatorPart:
+def _with_any_seed(record: Record) -> Record:
+    """Return a record whose mitigator does not say its seed."""
+    part = record.mitigator
     params = {
         key: {k: v for k, v in value.items() if k != SEED} if isinstance(value, dict) else value
         for key, value in part.params.items()
         if key != SEED
     }
-    return part.model_copy(update={"label": _without_seed(part.label), "params": params})
+    part = part.model_copy(update={"label": _without_seed(part.label), "params": params})
+    return record.model_copy(update={"mitigator": part})
 
 
 def _without_seed(label: str) -> str:
@@ -342,7 +443,7 @@ def interval_of(
     over: Literal["models", "mitigators"], value: float, points: Sequence[Point]
 ) -> IntervalPart | None:
     """Return the interval of a correlation; see `Correlation`."""
-    if len({point.model for point in points}) < scores.FEWEST or 1 - abs(value) < 1e-9:
+    if len({point.model for point in points}) < metrics.FEWEST or 1 - abs(value) < 1e-9:
         return None
     return _of_models(value, len(points)) if over == "models" else _of_changes(value, points)
 
@@ -363,7 +464,7 @@ def _of_changes(value: float, points: Sequence[Point]) -> IntervalPart | None:
     import numpy as np
 
     units = [[point.model for point in points]]
-    if len({point.mitigator for point in points}) >= scores.FEWEST:
+    if len({point.mitigator for point in points}) >= metrics.FEWEST:
         units.append([point.mitigator for point in points])
     left_out = []
     for unit_names in units:
@@ -372,7 +473,7 @@ def _of_changes(value: float, points: Sequence[Point]) -> IntervalPart | None:
             for unit in dict.fromkeys(unit_names)
         ]
         left_out.append(np.array([np.nan if r is None else r for r in without]))
-    ends = scores.t_interval(value, left_out, confidence=LEVEL, bounds=(-1.0, 1.0))
+    ends = metrics.t_interval(value, left_out, confidence=LEVEL, bounds=(-1.0, 1.0))
     if ends is None:
         return None
     method = "jackknife t of " + " and ".join(["models", "mitigators"][: len(units)])

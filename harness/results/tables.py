@@ -6,22 +6,19 @@ A row is a score of a task, a column a mitigator. Computes what the cells say; `
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness import names
-from harness.results import formats, resampling
-from harness.results.formats import (  # noqa: F401
+from harness.results import resampling
+from harness.results.formats import (
     BEST,
     NOTHING,
     Report,
     Sentences,
     Table,
     Value,
-    comma_separated,
-    markdown_grid,
-    markdown_text,
 )
 from harness.results.record import STARS, IntervalPart, Record, stars
 from harness.results.record import loss as loss_of
@@ -35,7 +32,7 @@ DIGITS = 3
 """Digits after the decimal point. Values that are equal when rounded to these are ties."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cell:
     """A score as a table shows it.
 
@@ -69,7 +66,7 @@ class Cell:
     standard_error: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """A row of a table.
 
@@ -144,9 +141,10 @@ def sections(records: Iterable[Record]) -> list[Section]:
     latest record counts. Different weights under one name have a section each, with the end of
     their fingerprint.
     """
-    models: dict[tuple[str, str], list[Record]] = defaultdict(list)
-    for record in records:
-        models[record.model.name, record.model.fingerprint].append(record)
+    from harness.results.columns import Columns
+
+    columns = Columns.of(records)
+    models = columns.places_by_model()
     known_by_name = Counter(name for name, _ in models)
     return [
         _section(
@@ -154,7 +152,8 @@ def sections(records: Iterable[Record]) -> list[Section]:
             measures,
             chosen,
         )
-        for (name, fingerprint), of_model in models.items()
+        for (name, fingerprint), places in models.items()
+        for of_model in [list(columns.at(places))]  # the records of one model at a time
         for measures in MEASURES
         if (chosen := [record for record in of_model if record.task.measures == measures])
     ]
@@ -303,6 +302,8 @@ def _mean(
 REVERSED = "↔"
 """Marks a reversed association."""
 VOID = "void"
+WIDEST = 50
+"""Columns that no terminal has a place for."""
 
 
 def report(sections: Sequence[Section], *, intervals: bool = False, best: str = BEST) -> Report:
@@ -322,20 +323,17 @@ def report(sections: Sequence[Section], *, intervals: bool = False, best: str = 
 
 
 def _table(section: Section, *, intervals: bool) -> Table:
-    """Return a section, with mitigators as rows where only that fits a terminal."""
+    """Return a section; few tasks become columns where only that fits a terminal."""
     rows = [
         [row.task, row.score, row.ideal, *(_value(cell, intervals) for cell in row.cells)]
         for row in (*section.rows, *([section.mean] if section.mean else []))
     ]
-    tasks = [
-        f"{task}\n{score or 'lower is better'}\nideal {ideal}" for task, score, ideal, *_ in rows
-    ]
-    turned = Table(
-        section.title,
-        ["mitigator", *tasks],
-        [[name, *(row[i] for row in rows)] for i, name in enumerate(section.columns, start=3)],
-        repeat=1,
-    )
+    turned = None
+    if len(rows) < WIDEST:
+        tasks = [f"{task}\n{score or 'lower is better'}\nideal {i}" for task, score, i, *_ in rows]
+        labels = enumerate(section.columns, start=3)
+        lines = [[label, *(row[i] for row in rows)] for i, label in labels]
+        turned = Table(section.title, ["mitigator", *tasks], lines, repeat=1)
     return Table(
         section.title,
         ["task", "score", "ideal", *section.columns],
@@ -419,27 +417,3 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
         ]
         lines.append("(n of m): n of m tasks count in all columns; a family has one vote")
     return lines
-
-
-# Until the study and the recipes build `Table`s.
-
-
-def latex_text(text: str) -> str:
-    return formats._latex_cell(text)
-
-
-def latex_row(texts: Iterable[str]) -> str:
-    return " & ".join(texts) + r" \\"
-
-
-def tabular(columns: Sequence[str], body: Sequence[str], alignment: str = "") -> list[str]:
-    head = [rf"\begin{{tabular}}{{{alignment or 'l' * len(columns)}}}", r"\toprule"]
-    return [*head, latex_row(map(latex_text, columns)), *body, r"\bottomrule", r"\end{tabular}"]
-
-
-def html_lines(texts: Iterable[str]) -> str:
-    return formats.html(Report("", [Sentences("", list(texts))]))
-
-
-def html_of_texts(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return formats.html(Report("", [Table(title, columns, list(rows))]))

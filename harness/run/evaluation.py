@@ -17,7 +17,12 @@ from harness.embedder import Embedder, ModelInfo, renamed
 from harness.encode import admission
 from harness.encode.adapters import ObjectEmbedder, name_of
 from harness.encode.engine import Engine
-from harness.encode.stored_embedder import StoredEmbedder, store_folder, store_of
+from harness.encode.stored_embedder import (
+    LocalEngine,
+    StoredEmbedder,
+    store_folder,
+    store_of,
+)
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, ModelError, UsageError, one_line
 from harness.folders import Place
 from harness.metrics import Metric
@@ -321,11 +326,12 @@ class Run:
     def _engine(self, info: ModelInfo) -> Engine:
         devices, timeout = self.settings.devices, self.settings.timeout
         name = self.settings.engine
-        if name is None:
-            # A process of its own is not worth while for looking words up.
-            several = info.kind == "text" and (len(devices) > 1 or timeout is not None)
-            name, timeout = ("devices", timeout) if several else ("local", None)
-        return self._engine_of(name, timeout)
+        if name is not None:
+            return self._engine_of(name, timeout)
+        # A process of its own is not worth while for looking words up.
+        if info.kind == "text" and (len(devices) > 1 or timeout is not None):
+            return self._engine_of("devices", timeout)
+        return LocalEngine(devices)
 
     def _engine_of(self, name: str, timeout: float | None) -> Engine:
         if name not in self._engines:

@@ -51,7 +51,7 @@ def rows(mitigators: Row | Iterable[Row]) -> list[Row]:
         return [mitigators]
     if not isinstance(mitigators, Iterable):
         raise UsageError(f"mitigators: {_expected(mitigators)}")
-    listed = list(cast("Iterable[Row]", mitigators))
+    listed = list(mitigators)
     if not listed:
         raise UsageError("no mitigator is given; 'none' stands for the unmitigated model")
     return [_joined(row) for row in listed]
@@ -98,7 +98,7 @@ def chain_of(row: Row, registry: Registry) -> tuple[str, Chain]:
     """
     if isinstance(row, str):
         named = registry.mitigator(row)
-        return names.mitigator_label(row, named.mitigators), cast("Chain", named)
+        return names.mitigator_label(row, named.mitigators), named
     stage_names: list[str] = []
     stages: list[Mitigator] = []
     sources: list[str] = []
@@ -107,7 +107,7 @@ def chain_of(row: Row, registry: Registry) -> tuple[str, Chain]:
     for part in [row] if isinstance(row, Mitigator) else row:
         if isinstance(part, str):
             stage_names += [stage.name for stage in names.chain_stages(part)]
-            stages += cast("Chain", registry.mitigator(part)).mitigators
+            stages += registry.mitigator(part).mitigators
             continue
         for mitigator in part.mitigators if isinstance(part, Chain) else [part]:
             stage = _copy(mitigator)

@@ -28,7 +28,7 @@ from harness.digest import json_like
 from harness.embedder import ModelInfo
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import HarnessError
-from harness.metrics import Metric
+from harness.metrics import Ideal, Metric, Samples, Score
 from harness.results.record import (
     Coverage,
     Environment,
@@ -41,7 +41,6 @@ from harness.results.record import (
     finite,
 )
 from harness.run.plan import Job
-from harness.scores import Ideal, Samples, Score
 from harness.task.inputs import Input
 from harness.task.task import Measurement, Scenario
 

@@ -28,7 +28,7 @@ from harness.digest import digest
 from harness.embedder import Role
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, NotApplicable, one_line
-from harness.metrics import Metric
+from harness.metrics import Metric, Score
 from harness.results.folder import ResultsFile
 from harness.results.record import Coverage, Record
 from harness.results.records import Kind, NotRun
@@ -36,7 +36,6 @@ from harness.run import plan, recording
 from harness.run.plan import Job
 from harness.run.recording import MetricScores, ModelFacts, Provenance, SampleRows
 from harness.run.settings import Settings
-from harness.scores import Score
 from harness.task.inputs import Input
 from harness.task.task import Measurement, Scenario
 

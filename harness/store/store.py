@@ -567,7 +567,8 @@ class Store:
             nan = np.flatnonzero(index.is_nan(positions)).tolist()
             known = self.nan_is_right
             new = [text for text in dict.fromkeys(texts[i] for i in nan) if text not in known]
-            known.update(zip(new, self._without_vector(new), strict=True))
+            if new:
+                known.update(zip(new, self._without_vector(new), strict=True))
             positions[[i for i in nan if not known[texts[i]]]] = -1
         return positions
 

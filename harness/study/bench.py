@@ -1,33 +1,40 @@
 """The bench: judges a mitigator, fitted on some pairs, by the measures on other pairs.
 
-What is the same in all folds is done once: texts are listed, looked up and checked. Knows nothing
-of the order of folds, the choice of hyper-parameters, or files.
+What is the same in all folds is done once for a model: texts are listed, looked up and checked, and
+metric calls are laid out with the positions of their texts (`lay_out`). Each fold then selects its
+held-out pairs. Knows nothing of the order of folds, the choice of hyper-parameters, or files.
+
+A metric is also called with the sides of some held-out pairs swapped. The assignments of sides are
+the rows of a Hadamard matrix: each pair is swapped in half of them, and any two pairs in every
+combination equally often. For a mean over pairs, few assignments have the exact variance of all 2ⁿ.
+The first assignment swaps nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from harness.arrays import Reals, has_direction
+from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.chain import Chain
 from harness.concept import Concept
-from harness.embedder import Embedder, ModelInfo
+from harness.embedder import Embedder, ModelInfo, Role, Vocabulary, vocabulary_of
 from harness.encode import roles
 from harness.encode.roles import Spellings
-from harness.errors import PLUGIN_ERRORS, NotApplicable, UsageError, one_line
+from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, one_line
+from harness.metrics import Metric, Score
 from harness.run.plan import fitting_texts, judged_texts
 from harness.run.scoring import random_generator
-from harness.scores import Score
-from harness.study.calls import Call, Codes, Layout, Route, Way, lay_out
 from harness.study.folds import Split, concept_without
-from harness.study.leaks import spellings
-from harness.study.outcome import Outcome, Reading, outcome, undefined
-from harness.study.sides import scores_of_swapped
-from harness.study.study import Study
+from harness.study.study import EQUAL, Measure, Study
+from harness.task.inputs import Input
 
 
 @dataclass(frozen=True)
@@ -249,3 +256,443 @@ def _missing(study: Study, embedder: Embedder) -> frozenset[str]:
     texts = list(dict.fromkeys([*judged, *(word for words in study.items for word in words)]))
     has_vector = has_direction(embedder.encode(texts))
     return frozenset(text for text, has in zip(texts, has_vector.tolist(), strict=True) if not has)
+
+
+Scenarios = tuple[float | None, ...]
+"""A number for each scenario of a measure; None where undefined."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The values of a mitigator on held-out pairs.
+
+    Parameters
+    ----------
+    values
+        By measure, the mean distance from fair over its scenarios; None where undefined.
+    reasons
+        By measure, why a value is undefined.
+    signed
+        By measure with a sign, the score less its fair value in each scenario.
+    floors
+        By measure, the mean distance from fair with the sides of the pairs swapped. None if the
+        measure does not depend on sides, or if it was not read with swapped sides.
+    spreads
+        By measure with a sign, the standard deviation of its score with the sides of the pairs
+        swapped, in each scenario; empty if it was not read with swapped sides.
+    """
+
+    values: Mapping[str, float | None]
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    signed: Mapping[str, Scenarios] = field(default_factory=dict)
+    floors: Mapping[str, float | None] = field(default_factory=dict)
+    spreads: Mapping[str, Scenarios] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The scores of a measure in a scenario.
+
+    Parameters
+    ----------
+    scores
+        (m,) as the sides of the held-out pairs are, then with some of them swapped; only the first
+        if there are no two sides.
+    reason
+        Why the first score is undefined; else empty.
+    """
+
+    scores: Floats
+    reason: str = ""
+
+
+def outcome(
+    measures: Sequence[Measure], readings: Mapping[str, Sequence[tuple[str, Reading]]]
+) -> Outcome:
+    """Return the values of all measures.
+
+    Parameters
+    ----------
+    measures
+        The measures.
+    readings
+        By measure, the name and the reading of each scenario.
+    """
+    values: dict[str, float | None] = {}
+    reasons: dict[str, str] = {}
+    signed: dict[str, Scenarios] = {}
+    floors: dict[str, float | None] = {}
+    spreads: dict[str, Scenarios] = {}
+    for measure in measures:
+        name, named = measure.name, readings[measure.name]
+        scores = [reading.scores for _, reading in named]
+        values[name] = _finite(np.mean([measure.distance(of[0]) for of in scores]))
+        for scenario, reading in named:
+            if reading.reason:
+                reasons.setdefault(name, f"{scenario}: {reading.reason}")
+        if measure.signed:
+            signed[name] = tuple(_finite(of[0] - float(measure.ideal)) for of in scores)
+        if all(len(of) > 1 for of in scores):
+            has_sides = any(np.ptp(of) > EQUAL for of in scores)
+            distances = [np.mean([measure.distance(score) for score in of]) for of in scores]
+            floors[name] = _finite(np.mean(distances)) if has_sides else None
+            if measure.signed:
+                spreads[name] = tuple(_finite(of.std()) for of in scores)
+    return Outcome(values, reasons, signed, floors, spreads)
+
+
+def undefined(measures: Sequence[Measure], reason: str) -> Outcome:
+    """Return the outcome of a mitigator that could not be fitted."""
+    names = [measure.name for measure in measures]
+    signed = {m.name: (None,) * len(m.task.scenarios) for m in measures if m.signed}
+    return Outcome(dict.fromkeys(names), dict.fromkeys(names, reason), signed)
+
+
+def _finite(number: float | np.floating[Any]) -> float | None:
+    return float(number) if np.isfinite(number) else None
+
+
+Way: TypeAlias = Literal["mitigated", "probe", "original"]
+"""How texts become vectors: through the mitigator; through it, but without rewriting; or not
+through it."""
+NULL_DRAWS = "null_draws"
+"""Option of metrics: the number of draws of the floor of a score."""
+Codes = npt.NDArray[np.int64]
+
+
+class Route(NamedTuple):
+    """How texts become vectors, and their role in a search."""
+
+    way: Way
+    role: Role
+
+
+@dataclass(frozen=True)
+class Part:
+    """One input of a metric.
+
+    Parameters
+    ----------
+    route
+        How its texts become vectors.
+    positions
+        (n,) positions of the texts among all texts of that route; empty for numbers.
+    codes
+        (n,) code of the item that each text is made from.
+    held_out
+        Whether the items are the pairs that are divided into folds.
+    numbers
+        (n,) numbers in place of texts.
+    """
+
+    route: Route
+    positions: npt.NDArray[np.intp]
+    codes: Codes
+    held_out: bool
+    numbers: Floats | None
+
+    def of(self, items: Codes) -> Part:
+        """Return the part with the rows of `items` only, if its items are divided into folds."""
+        if not self.held_out:
+            return self
+        kept = np.isin(self.codes, items)
+        numbers = None if self.numbers is None else self.numbers[kept]
+        return dataclasses.replace(
+            self,
+            positions=self.positions[kept] if self.numbers is None else self.positions,
+            codes=self.codes[kept],
+            numbers=numbers,
+        )
+
+
+@dataclass(frozen=True)
+class Call:
+    """A metric on the inputs of one scenario.
+
+    Parameters
+    ----------
+    measure
+        Position of the measure in the study.
+    scenario
+        Name of the scenario.
+    options
+        Options of the metric.
+    parts
+        Its inputs by name.
+    """
+
+    measure: int
+    scenario: str
+    options: Mapping[str, Any]
+    parts: Mapping[str, Part]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All texts and calls of a study on one model.
+
+    Parameters
+    ----------
+    texts
+        The texts by route, each once.
+    calls
+        The calls, by measure and scenario.
+    """
+
+    texts: Mapping[Route, tuple[str, ...]]
+    calls: tuple[Call, ...]
+
+
+def lay_out(study: Study, model: str, items: tuple[int, ...], missing: frozenset[str]) -> Layout:
+    """Return all texts and calls of a study on a model.
+
+    Parameters
+    ----------
+    study
+        The study.
+    model
+        Name of the model, for errors.
+    items
+        Positions of the study's pairs that the model has.
+    missing
+        Texts that have no vector.
+
+    Raises
+    ------
+    NotApplicable
+        If more of an input is missing than the study allows.
+    """
+    positions: dict[Route, dict[str, int]] = {}
+    calls = []
+    for number, measure in enumerate(study.measures):
+        for scenario in measure.task.scenarios:
+            held_out = measure.held_out[scenario.name]
+            for measurement in scenario.measurements:
+                inputs = measurement.inputs
+                kept = _kept(inputs, held_out, missing, items)
+                for input_ in inputs.values():
+                    share = 1 - float(kept[input_.group].mean())
+                    too_much = share > study.file.max_missing or share == 1
+                    if too_much and input_.name not in held_out:
+                        raise NotApplicable(
+                            f"'{model}' lacks {share:.0%} of '{input_.name}' of scenario "
+                            f"'{scenario.name}'; the study allows {study.file.max_missing:.0%} "
+                            "(max_missing)"
+                        )
+                parts = {
+                    name: _part(input_, kept[input_.group], input_.name in held_out, positions)
+                    for name, input_ in inputs.items()
+                }
+                options = _without_nulls(measurement.metric) | dict(measurement.options)
+                calls.append(Call(number, scenario.name, options, parts))
+    texts = {route: tuple(of_route) for route, of_route in positions.items()}
+    return Layout(texts, tuple(calls))
+
+
+def _without_nulls(metric: Metric) -> dict[str, Any]:
+    """Return the default options of a metric, without draws for its own floor: a study has one."""
+    options = dict(metric.options)
+    return options | {NULL_DRAWS: 0} if NULL_DRAWS in options else options
+
+
+def _kept(
+    inputs: Mapping[str, Input],
+    held_out: frozenset[str],
+    missing: frozenset[str],
+    items: tuple[int, ...],
+) -> dict[str, npt.NDArray[np.bool_]]:
+    """Return by group which rows are kept: aligned inputs lose a row together."""
+    kept = {input_.group: np.ones(len(input_), dtype=bool) for input_ in inputs.values()}
+    for input_ in inputs.values():
+        if input_.name in held_out:
+            kept[input_.group] &= np.isin(input_.clusters, items)
+        elif input_.texts is not None and missing:
+            kept[input_.group] &= np.array([text not in missing for text in input_.texts])
+    return kept
+
+
+def _part(
+    input_: Input,
+    kept: npt.NDArray[np.bool_],
+    held_out: bool,
+    positions: dict[Route, dict[str, int]],
+) -> Part:
+    """Return an input's part; texts that are new are added to `positions`."""
+    way: Way = "original" if input_.original else "probe" if input_.probe else "mitigated"
+    route = Route(way, input_.role)
+    known = positions.setdefault(route, {})
+    texts = [text for text, keep in zip(input_.texts or (), kept.tolist(), strict=False) if keep]
+    numbers = None if input_.numbers is None else input_.numbers[kept]
+    return Part(
+        route=route,
+        positions=np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.intp),
+        codes=input_.clusters[kept],
+        held_out=held_out,
+        numbers=numbers,
+    )
+
+
+Swaps = npt.NDArray[np.bool_]
+Texts = tuple[str, ...]
+ScoreOf = Callable[[Mapping[str, Reals], Mapping[str, Texts]], float]
+"""Returns the score of the vectors (or numbers) and the texts of a metric's inputs."""
+
+
+def assignments(pairs: int) -> Swaps:
+    """Return which pairs are swapped in each assignment, (m, pairs); nothing in the first one."""
+    from scipy.linalg import hadamard
+
+    order = 1 << pairs.bit_length()  # the power of two above the number of pairs
+    return np.asarray(hadamard(order)[:, 1 : pairs + 1] < 0)
+
+
+def scores_of_swapped(
+    score: ScoreOf,
+    parts: Mapping[str, Part],
+    arrays: Mapping[str, Reals],
+    texts: Mapping[str, Texts],
+    items: Codes,
+) -> Floats:
+    """Return the scores with the sides of some pairs swapped; none if the pairs have no two sides.
+
+    Parameters
+    ----------
+    score
+        Returns a score.
+    parts, arrays, texts
+        The inputs of the metric, with the rows of the held-out pairs.
+    items
+        (pairs,) codes of the held-out pairs.
+    """
+    sides = [name for name, part in parts.items() if part.held_out]
+    if len(sides) != 2:
+        return np.array([])
+    first, second = sides
+    if not np.array_equal(parts[first].codes, parts[second].codes):
+        return np.array([])
+    pair_of_row = np.searchsorted(np.sort(items), parts[first].codes)
+    scores = []
+    for swaps in assignments(len(items))[1:]:
+        swapped = swaps[pair_of_row]
+        scores.append(
+            score(
+                {**arrays, **_exchanged(arrays, first, second, swapped)},
+                {**texts, **_exchanged_texts(texts, first, second, swapped)},
+            )
+        )
+    return np.array(scores)
+
+
+def _exchanged(
+    arrays: Mapping[str, Reals], first: str, second: str, swapped: Swaps
+) -> dict[str, Any]:
+    x, y = arrays[first], arrays[second]
+    rows = swapped.reshape(-1, *(1,) * (x.ndim - 1))
+    return {first: np.where(rows, y, x), second: np.where(rows, x, y)}
+
+
+def _exchanged_texts(
+    texts: Mapping[str, Texts], first: str, second: str, swapped: Swaps
+) -> dict[str, Texts]:
+    if first not in texts:
+        return {}
+    x, y = texts[first], texts[second]
+    both = list(zip(x, y, swapped.tolist(), strict=True))
+    return {
+        first: tuple(b if is_swapped else a for a, b, is_swapped in both),
+        second: tuple(a if is_swapped else b for a, b, is_swapped in both),
+    }
+
+
+class Base:
+    """The embedder that a study gives to every mitigator; itself an embedder.
+
+    Parameters
+    ----------
+    embedder
+        The embedder.
+    unit
+        Whether its vectors are set to length 1.
+    """
+
+    def __init__(self, embedder: Embedder, *, unit: bool) -> None:
+        self.embedder, self.unit = embedder, unit
+        self._role: Role = roles.PLAIN
+        self._last: tuple[Role, list[str], Vectors] | None = None
+
+    @property
+    def info(self) -> ModelInfo:
+        """The embedder's info; its fingerprint differs if the vectors do."""
+        info = self.embedder.info
+        changed = dataclasses.replace(info, fingerprint=f"{info.fingerprint} at length 1")
+        return changed if self.unit else info
+
+    @contextlib.contextmanager
+    def reading(self, role: Role) -> Iterator[None]:
+        """Take all texts that are encoded in this context as texts of a role."""
+        before, self._role = self._role, role
+        try:
+            with roles.reading(self.embedder, role):
+                yield
+        finally:
+            self._role = before
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return the (n, d) vectors of `texts`. The result of the last call is cached."""
+        asked = (self._role, list(texts))
+        if self._last is None or self._last[:2] != asked:
+            self._last = (*asked, self._scaled(self.embedder.encode(texts)))
+        return self._last[2].copy()
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The embedder's words. One object, so that results about it can be cached with it."""
+        inner = vocabulary_of(self.embedder)
+        if not self.unit:
+            return inner
+        return Vocabulary(inner.words, lambda start, stop: self._scaled(inner.rows(start, stop)))
+
+    def _scaled(self, vectors: Vectors) -> Vectors:
+        return unit_rows(vectors).astype(np.float32) if self.unit else vectors
+
+
+LISTED = 5
+"""Number of overlapping texts that an error lists."""
+
+
+def spellings(study: Study, embedder: Embedder) -> Spellings:
+    """Return which of the texts that are judged, or fitted on, a model reads alike."""
+    texts = [word for words in study.items for word in words]
+    texts += study.concept.specific_words
+    for measure in study.measures:
+        texts += judged_texts(measure.task.texts())
+    for candidate in study.candidates:
+        for chain in candidate.chains:
+            with contextlib.suppress(HarnessError):  # the fit will fail too, and report the error
+                texts += fitting_texts(chain, study.concept)
+    return Spellings.of(texts, embedder.encode)
+
+
+def refuse_overlap(bench: Bench, splits: Sequence[Split]) -> None:
+    """Refuse a study that judges words on which a mitigator was fitted.
+
+    Raises
+    ------
+    UsageError
+        With the row and the words.
+    """
+    for candidate in bench.study.candidates:
+        for chain in candidate.chains:
+            for split in splits:
+                try:
+                    overlap = bench.overlap(chain, split)
+                except HarnessError:
+                    continue  # the fit will fail too, and report the error
+                if overlap:
+                    listed = ", ".join(f"'{text}'" for text in overlap[:LISTED])
+                    more = f" and {len(overlap) - LISTED} more" if len(overlap) > LISTED else ""
+                    raise UsageError(
+                        f"study '{bench.study.file.name}': '{candidate.label}' would be judged on "
+                        f"texts that it is fitted on: {listed}{more}; remove them from the sets, "
+                        "or set 'allow_overlap: true' in the study"
+                    )

@@ -1,38 +1,61 @@
-"""Runs a study: on each model, in parallel, the rows in folds that are not recorded yet."""
+"""Runs a study: on each model, in parallel, the rows in folds that are not recorded yet.
+
+The unit of work is a row in an outer fold: its hyper-parameters are chosen in the inner folds and
+judged outside. A process loads the model once.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import json
+import math
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from harness import folders, parallel
+from harness.digest import json_like
 from harness.embedder import Embedder
 from harness.encode import admission
 from harness.encode.engine import Engine
-from harness.encode.stored_embedder import StoredEmbedder
+from harness.encode.stored_embedder import StoredEmbedder, store_of
 from harness.errors import (
     DiskError,
     HarnessError,
     InvalidOption,
     UsageError,
 )
-from harness.progress import Progress, shown
+from harness.mitigator import clone
+from harness.progress import Progress, Silent, shown
 from harness.registry import discovery
 from harness.registry.registry import Registry, with_concepts_beside
 from harness.results import jsonl
 from harness.results.folder import STUDY
+from harness.results.records import Framed
+from harness.run import recording, steps
 from harness.run.evaluation import Entry, distinct
 from harness.run.settings import paths
-from harness.study import judging
-from harness.study.judging import Place
-from harness.study.on_model import OnModel
-from harness.study.study import Study, resolve
-from harness.study.study_record import StudyPart, StudyRecord
-from harness.study.study_run import StudyRun
+from harness.study.bench import Base, Bench, Outcome, prepare, refuse_overlap
+from harness.study.cells import pooled
+from harness.study.folds import Fold, Split, deal
+from harness.study.study import Candidate, Study, resolve
+from harness.study.study_record import (
+    Inner,
+    Judged,
+    MeasurePart,
+    Setting,
+    StudyPart,
+    StudyRecord,
+    identity,
+)
 from harness.task import yaml_files
+
+if TYPE_CHECKING:
+    from harness.study.summary import Summary
 
 
 def run_study(
@@ -200,27 +223,30 @@ class _Runner:
         self.notices += admission.settle(embedder, self.store, self.progress.say)
         place = Place(model, embedder.info.fingerprint, self.include, self.store)
         if embedder.info.kind == "text":  # workers only read
-            embedder = judging.stored(embedder, place, self.progress, self.engine)
+            embedder = stored(embedder, place, self.progress, self.engine)
         on_model = OnModel(self.study, embedder, self.id)
-        self.parts |= dict.fromkeys(on_model.units, on_model.part)
+        self.parts |= dict.fromkeys((unit.id for unit in on_model.units), on_model.part)
         recorded = {} if self.overwrite else self.file.records
-        units = [unit for id_, unit in on_model.units.items() if id_ not in recorded]
+        units = steps.unfinished(on_model.units, recorded)
         if not units:
             return 0
         if isinstance(embedder, StoredEmbedder):
             embedder.ensure(on_model.texts())
         label = f"{self.study.file.name} on {model}"
-        with self.progress.stage(label, len(units), "rows in folds") as advance:
-            results = judging.in_parallel(on_model.bench, place, units, self.workers, self.cluster)
-            for i, result in results:
-                self.file.add([on_model.record(units[i], result)])
-                advance(1)
+        try:
+            with self.progress.stage(label, len(units), "rows in folds") as advance:
+                steps.run(
+                    units,
+                    functools.partial(judge, on_model.bench, place),
+                    on_model.record,
+                    self.file,
+                    workers=self.workers,
+                    cluster=self.engine if isinstance(self.engine, parallel.Cluster) else None,
+                    advance=advance,
+                )
+        finally:
+            _base.cache_clear()  # of this process: the model must not outlive the run
         return len(units)
-
-    @property
-    def cluster(self) -> parallel.Cluster | None:
-        """Where rows are judged instead of on this machine."""
-        return self.engine if isinstance(self.engine, parallel.Cluster) else None
 
     def update_records(self) -> None:
         """Bring old records up to date with the study file, such as its title or `alpha`."""
@@ -231,3 +257,387 @@ class _Runner:
         ]
         if outdated:
             self.file.add(outdated)
+
+
+class StudyRun(Framed[StudyRecord]):
+    """The records of a study: one for each row in each fold on each model.
+
+    Parameters
+    ----------
+    records
+        All records of the study, old and new.
+    new
+        Number of new records.
+    failed
+        The models that failed and why, a line each.
+    notices
+        What else the user should know, a line each.
+    path
+        File of the records.
+
+    Attributes
+    ----------
+    columns
+        Columns of the data frames, with their types.
+    """
+
+    columns: ClassVar = {
+        **dict.fromkeys(("study", "model", "row", "mitigator", "criterion", "params"), str),
+        **dict.fromkeys(("repeat", "fold", "train", "held_out"), int),
+        "measure": str,
+        "value": float,
+        "reason": str,
+        "seconds": float,
+        "id": str,
+    }
+
+    def __init__(
+        self,
+        records: Iterable[StudyRecord],
+        *,
+        new: int,
+        failed: Iterable[str] = (),
+        notices: Iterable[str] = (),
+        path: Path,
+    ) -> None:
+        self._records = tuple(records)
+        self.new, self.path = new, path
+        self.failed, self.notices = tuple(failed), tuple(notices)
+
+    @overload
+    def __getitem__(self, index: int) -> StudyRecord: ...
+    @overload
+    def __getitem__(self, index: slice) -> StudyRun: ...
+    def __getitem__(self, index: int | slice) -> StudyRecord | StudyRun:
+        if isinstance(index, int):
+            return self._records[index]
+        return StudyRun(
+            self._records[index],
+            new=self.new,
+            failed=self.failed,
+            notices=self.notices,
+            path=self.path,
+        )
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} records of {len({r.model.name for r in self})} models>"
+
+    @property
+    def records(self) -> tuple[StudyRecord, ...]:
+        """All records of the study."""
+        return tuple(self._records)
+
+    @property
+    def summaries(self) -> tuple[Summary, ...]:
+        """The results on each model: changes, tests, chosen hyper-parameters and caveats."""
+        from harness.study.summary import summarize
+
+        return summarize(self._records)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one flat mapping per record, criterion and measure.
+
+        `value` is the distance from fair on the pairs of the outer fold, with the hyper-parameters
+        that `criterion` chose: `params`, a JSON object. `held_out` is the number of these pairs.
+        """
+        return [
+            {
+                "study": record.study.name,
+                "model": record.model.name,
+                "row": record.row,
+                "mitigator": record.mitigator,
+                "criterion": criterion,
+                "params": json.dumps(judged.params, ensure_ascii=False),
+                "repeat": record.repeat,
+                "fold": record.fold,
+                "train": record.train,
+                "held_out": len(record.held_out),
+                "measure": measure,
+                "value": value,
+                "reason": record.reasons.get(measure),
+                "seconds": record.seconds,
+                "id": record.id,
+            }
+            for record in self
+            for criterion, judged in record.judged.items()
+            for measure, value in judged.values.items()
+        ]
+
+    def _repr_html_(self) -> str:
+        from harness.results.formats import Report, Sentences, html
+        from harness.study import study_tables
+
+        parts = []
+        for summary in self.summaries:
+            title, tables = study_tables.about(summary), study_tables.changes(summary)
+            legend = study_tables.legend(summary)
+            lines = [*legend, *summary.statement, *summary.notes]
+            parts.append(html(Report(title, [*tables, Sentences("", lines)])))
+        return "".join([*parts, html(Report("", [Sentences("", [*self.failed, *self.notices])]))])
+
+
+class OnModel:
+    """A study on one model: its folds, and each row in each fold.
+
+    Parameters
+    ----------
+    study
+        The study.
+    embedder
+        The model.
+    run
+        Identifier of the run.
+
+    Raises
+    ------
+    UsageError
+        If words would be both fitted on and judged.
+    NotApplicable
+        If a row does not work on the model's kind, or more words are missing than allowed.
+    """
+
+    def __init__(self, study: Study, embedder: Embedder, run: str) -> None:
+        self.study, self.info, self.run = study, embedder.info, run
+        file = study.file
+        self.bench = prepare(study, embedder)
+        self.folds = deal(
+            len(self.bench.items),
+            folds=file.folds,
+            inner_folds=file.inner_folds,
+            repeats=file.repeats,
+            seed=file.seed,
+            protocol=file.protocol,
+        )
+        if not file.allow_overlap:
+            splits = [split for fold in self.folds for split in (fold.outer, *fold.inner)]
+            refuse_overlap(self.bench, list(dict.fromkeys(splits)))
+        self.units = tuple(
+            Unit(candidate, fold, self._id(candidate, fold))
+            for fold in self.folds
+            for candidate in study.candidates
+        )
+
+    @property
+    def part(self) -> StudyPart:
+        """The study, as its records state it."""
+        study, file = self.study, self.study.file
+        return StudyPart(
+            name=file.name,
+            version=file.version,
+            digest=study.digest,
+            title=file.title,
+            description=file.description,
+            concept=file.concept,
+            items=len(self.bench.items),
+            folds=file.folds,
+            inner_folds=file.inner_folds,
+            repeats=file.repeats,
+            seed=file.seed,
+            normalize=file.normalize,
+            protocol=file.protocol,
+            judging=study.judging,
+            alpha=file.alpha,
+            rope=file.rope,
+            baseline=study.baseline,
+            rows=tuple(candidate.label for candidate in study.candidates),
+            measures={
+                measure.name: MeasurePart(
+                    metric=measure.metric.name,
+                    score=measure.score,
+                    ideal=measure.ideal,
+                    rises=measure.rises,
+                    scenarios=tuple(scenario.name for scenario in measure.task.scenarios),
+                    signed=measure.signed,
+                )
+                for measure in study.measures
+            },
+            criteria=study.criteria,
+        )
+
+    def texts(self) -> list[str]:
+        """Return the keys of all texts to encode before anything is judged, in order of use."""
+        needed: dict[str, None] = {}
+        for unit in self.units:
+            for chain in unit.candidate.chains:
+                for split in (unit.fold.outer, *unit.fold.inner):
+                    unfitted = clone(chain)
+                    needed |= dict.fromkeys(self.bench.needed(unfitted, split, self.info))
+        bench, info = self.bench, self.info
+        return [*needed, *bench.keys("probe", info), *bench.keys("original", info)]
+
+    def record(self, unit: Unit, result: Result, seconds: float) -> StudyRecord:
+        """Return the record of a unit, of its result and the seconds that it took."""
+        candidate, fold, words = unit.candidate, unit.fold, self.bench.words
+        return StudyRecord(
+            id=unit.id,
+            run=self.run,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            study=self.part,
+            model=recording.model_part(self.info),
+            row=candidate.label,
+            mitigator=candidate.name,
+            normalize=candidate.normalize,
+            repeat=fold.repeat,
+            fold=fold.number,
+            train=len(fold.outer.train),
+            held_out=tuple(words[i] for i in fold.outer.held_out),
+            missing=self.bench.missing,
+            inner=result.inner,
+            settings=result.settings,
+            judged=dict(result.judged),
+            reasons=dict(result.reasons),
+            overlap=result.overlap,
+            seconds=seconds,
+            environment=recording.environment("cpu"),
+        )
+
+    def _id(self, candidate: Candidate, fold: Fold) -> str:
+        return identity(
+            model=self.info.fingerprint,
+            study=self.study.digest,
+            row=candidate.label,
+            mitigator=candidate.fingerprint,
+            repeat=fold.repeat,
+            fold=fold.number,
+        )
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a process finds the model.
+
+    Parameters
+    ----------
+    model, fingerprint
+        The model's name and fingerprint.
+    include
+        Further folders of tasks, concepts and studies.
+    store
+        Folder of the stored embeddings of text encoders.
+    """
+
+    model: str
+    fingerprint: str
+    include: tuple[Path, ...]
+    store: folders.Place
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A row in an outer fold; a step of the study, with the id of its record."""
+
+    candidate: Candidate
+    fold: Fold
+    id: str
+
+    @property
+    def key(self) -> str:
+        """Its id, which says everything that the result depends on."""
+        return self.id
+
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
+        return f"'{self.candidate.label}', fold {self.fold.number}"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of a row in an outer fold; fields as in the record."""
+
+    inner: tuple[Inner, ...]
+    settings: tuple[Setting, ...]
+    judged: Mapping[str, Judged]
+    reasons: Mapping[str, str]
+    overlap: tuple[str, ...]
+
+
+def judge(bench: Bench, place: Place, unit: Unit) -> Result:
+    """Choose a row's hyper-parameters in the inner folds, and judge them in the outer fold."""
+    candidate, fold, study = unit.candidate, unit.fold, bench.study
+    base = _base(place, study.starts_at_unit_length(candidate))
+
+    def outcome(s: int, split: Split, *, floors: bool = False) -> Outcome:
+        return bench.judge(base, clone(candidate.chains[s]), split, floors=floors)
+
+    inner: list[list[Outcome]] = [[] for _ in candidate.settings]
+    if len(candidate.settings) > 1:
+        inner = [[outcome(s, split) for split in fold.inner] for s in range(len(inner))]
+    distances = [_distances(outcomes, pool=study.judging == "pooled") for outcomes in inner]
+    chosen = {c: best([of_setting.get(c) for of_setting in distances]) for c in study.criteria}
+    outer = {s: outcome(s, fold.outer, floors=True) for s in dict.fromkeys(chosen.values())}
+    params: list[dict[str, Any]] = [json_like(dict(setting)) for setting in candidate.settings]
+    return Result(
+        inner=tuple(
+            Inner(params=params[s], fold=k, values=dict(outcome_.values))
+            for s, of_setting in enumerate(inner)
+            for k, outcome_ in enumerate(of_setting)
+        ),
+        settings=tuple(
+            Setting(params=params[s], values=of_setting)
+            for s, of_setting in enumerate(distances)
+            if of_setting
+        ),
+        judged={criterion: _judged_by(outer[s], params[s]) for criterion, s in chosen.items()},
+        reasons={name: why for judged in outer.values() for name, why in judged.reasons.items()},
+        overlap=tuple(
+            sorted({t for s in outer for t in bench.overlap(candidate.chains[s], fold.outer)})
+        ),
+    )
+
+
+def best(distances: Sequence[float | None]) -> int:
+    """Return the setting with the least distance from fair.
+
+    A setting without a distance, undefined in an inner fold, is not chosen. Of equals, and if no
+    setting is defined, the first is chosen.
+    """
+    known = [float("inf") if distance is None else distance for distance in distances]
+    return known.index(min(known))
+
+
+def _distances(outcomes: Sequence[Outcome], *, pool: bool) -> dict[str, float | None]:
+    """Return the distances from fair of a setting over the inner folds; None where undefined.
+
+    With `pool`, a score with a sign is pooled over the folds first.
+    """
+    distances: dict[str, float | None] = {}
+    for measure in outcomes[0].values if outcomes else ():
+        values = [outcome.values[measure] for outcome in outcomes]
+        if pool and measure in outcomes[0].signed:
+            values = pooled([outcome.signed[measure] for outcome in outcomes]).tolist()
+        defined = [value for value in values if value is not None and math.isfinite(value)]
+        complete = len(defined) == len(values)
+        distances[measure] = sum(defined) / len(defined) if complete else None
+    return distances
+
+
+def _judged_by(outcome: Outcome, params: dict[str, Any]) -> Judged:
+    return Judged(
+        params=params,
+        values=dict(outcome.values),
+        signed=dict(outcome.signed),
+        floors=dict(outcome.floors),
+        spreads=dict(outcome.spreads),
+    )
+
+
+def stored(
+    embedder: Embedder, place: Place, progress: Progress, engine: Engine | None = None
+) -> StoredEmbedder:
+    """Return an embedder that reads from the store; by default this process encodes."""
+    engine = engine or Registry().engine("local", [])
+    store = store_of(embedder, place.store)
+    return StoredEmbedder(embedder, place.model, engine, store, progress)
+
+
+@functools.lru_cache(maxsize=2)  # as it is, and at length 1
+def _base(place: Place, unit: bool) -> Base:
+    """Return the model in this process, loaded once."""
+    embedder: Any = Registry(include=place.include).embedder(place.model)
+    admission.follow(embedder, place.store, place.fingerprint)
+    if embedder.info.fingerprint != place.fingerprint:
+        raise HarnessError(f"model '{place.model}' changed while the study ran")
+    if embedder.info.kind == "text":
+        embedder = stored(embedder, place, Silent())
+    return Base(embedder, unit=unit)

@@ -1,8 +1,8 @@
-"""Whether a method differs from the baseline: corrected t-tests, Holm's correction, verdicts.
+"""Whether a method differs from the baseline: t-tests, Holm's correction, and a Bayesian test.
 
 Differences over the folds of a cross-validation are not independent: training sets overlap, and
-repeats judge the same items again. The tests correct for that. Arrays in, dataclasses out; knows no
-files, methods or metrics.
+repeats judge the same items again. The tests correct for that. `Differences` decides which
+differences are rounding errors. Arrays in, dataclasses out; knows no files, methods or metrics.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from harness.arrays import Floats
 from harness.errors import InvalidOption
-from harness.study.differences import summarised
 
 Verdict: TypeAlias = Literal["better", "worse", "equal", "undefined"]
 
@@ -278,3 +277,144 @@ def verdict(
 def _check_share(name: str, value: float) -> None:
     if not 0 < value < 1:
         raise InvalidOption(f"{name}={value}: a number between 0 and 1 is needed")
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """The posterior distribution of a mean difference: Student's t.
+
+    Parameters
+    ----------
+    left, rope, right
+        Probabilities that it lies below, within and above the region of practical equivalence.
+    mean, scale, df
+        Parameters of Student's t.
+    n
+        Number of finite differences; others are ignored.
+    reason
+        Why the probabilities are NaN; else empty.
+    """
+
+    left: float
+    rope: float
+    right: float
+    mean: float
+    scale: float
+    df: int
+    n: int
+    reason: str = ""
+
+
+def bayesian_correlated_t(
+    differences: npt.ArrayLike,
+    *,
+    correlation: float,
+    rope: float,
+    resolution: float = 0.0,
+) -> Posterior:
+    """Return the probabilities that the mean difference is negative, negligible or positive.
+
+    With n differences of variance s² (n − 1) and correlation ρ, and a flat prior, the posterior of
+    the mean is Student's t with n − 1 degrees of freedom around the mean difference, with scale
+    sqrt(s² (1/n + ρ/(1 − ρ))). With ρ = n_test/(n_test + n_train), ρ/(1 − ρ) = n_test/n_train: it
+    has the standard error of `corrected_t_test`, and for `rope` 0, `left` or `right` is half its
+    p-value.
+
+    Parameters
+    ----------
+    differences
+        (n,) method minus baseline, by repeat and fold. Those that are not finite are ignored.
+    correlation
+        ρ, from 0 to below 1: 1/10 for ten folds.
+    rope
+        Half the width of the region of practical equivalence, in the measure's unit.
+    resolution
+        As in `corrected_t_test`. If all differences are 0, the probability of `rope` is 1. If all
+        are equal but not 0, the probabilities are NaN.
+
+    Raises
+    ------
+    InvalidOption
+        If an option is out of its range.
+
+    References
+    ----------
+    Corani and Benavoli (2015), A Bayesian approach for comparing cross-validated algorithms on
+    multiple data sets: the correlated t-test.
+    """
+    if not 0 <= correlation < 1:
+        raise InvalidOption(f"correlation={correlation}: from 0 to below 1 is needed, such as 1/10")
+    if not 0 <= rope < np.inf:
+        raise InvalidOption(f"rope={rope}: at least 0 is needed")
+    d = summarised(differences, resolution)
+    df = max(d.n - 1, 0)
+    scale = d.sd * float(np.sqrt(1 / max(d.n, 1) + correlation / (1 - correlation)))
+    if d.reason:
+        return Posterior(np.nan, np.nan, np.nan, d.mean, scale, df, d.n, d.reason)
+    if d.sd == 0:
+        return Posterior(0.0, 1.0, 0.0, d.mean, scale, df, d.n)
+    from scipy import stats
+
+    left = float(stats.t.cdf((-rope - d.mean) / scale, df))
+    right = float(stats.t.sf((rope - d.mean) / scale, df))
+    return Posterior(left, max(0.0, 1 - left - right), right, d.mean, scale, df, d.n)
+
+
+ROUNDING = 1e-12
+"""Largest range, relative to the largest difference, that counts as rounding and not as spread."""
+
+
+@dataclass(frozen=True)
+class Differences:
+    """Number, mean and spread of differences.
+
+    Parameters
+    ----------
+    n
+        Number of finite differences; others are ignored.
+    mean
+        NaN if n is 0.
+    sd
+        Standard deviation with n − 1: exactly 0 if they differ by rounding alone, NaN if there are
+        fewer than two.
+    reason
+        Why they cannot be tested: too few, or all equal but not 0; else empty.
+    """
+
+    n: int
+    mean: float
+    sd: float
+    reason: str = ""
+
+
+def summarised(differences: npt.ArrayLike, resolution: float) -> Differences:
+    """Return the number, mean and spread of differences.
+
+    Parameters
+    ----------
+    differences
+        (n,) one for each fold; those that are not finite are ignored.
+    resolution
+        Differences of at most this size count as 0, and a range of at most this size as no spread.
+
+    Raises
+    ------
+    InvalidOption
+        If `resolution` is below 0, or `differences` does not have one axis.
+    """
+    if not 0 <= resolution < np.inf:
+        raise InvalidOption(f"resolution={resolution}: at least 0 is needed")
+    all_ = np.asarray(differences, dtype=np.float64)
+    if all_.ndim != 1:
+        raise InvalidOption(f"differences have {all_.ndim} axes: one is needed")
+    d = all_[np.isfinite(all_)]
+    n = len(d)
+    if n < 2:
+        reason = f"{n} of {len(all_)} differences are defined; 2 are needed"
+        return Differences(n, float(d[0]) if n else np.nan, np.nan, reason)
+    d = np.where(np.abs(d) <= resolution, 0.0, d)
+    size, mean = np.abs(d).max(), float(d.mean())
+    if np.ptp(d) > max(resolution, ROUNDING * size):
+        return Differences(n, mean, float(size * (d / size).std(ddof=1)))  # 1e-200² would be 0
+    equal = f"all {n} differences are {mean:.4g}; without spread no test is possible"
+    return Differences(n, mean, 0.0, equal if size > 0 else "")

@@ -11,8 +11,8 @@ from pydantic import Field, model_validator
 
 from harness import limits
 from harness.digest import digest
+from harness.metrics import Ideal
 from harness.results.record import Count, Environment, Finite, Line, ModelPart, Part, Spread
-from harness.scores import Ideal
 from harness.study.study_file import Judging, Protocol
 
 SCHEMA = 1
@@ -166,6 +166,11 @@ class StudyRecord(Line):
     """Seconds that it took."""
     environment: Environment
     """Software and machine that it ran on."""
+
+    @property
+    def key(self) -> str:
+        """Its id, which says everything that the values depend on."""
+        return self.id
 
     @model_validator(mode="after")
     def _agrees_with_its_study(self) -> Self:

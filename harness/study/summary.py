@@ -1,6 +1,7 @@
-"""The summary of a study: its table with tests, the chosen hyper-parameters, and caveats.
+"""The summary of a study: its table with tests, the conclusion in sentences, and caveats.
 
-Made from records alone, so that it can be made again at any time. `tables` prints it.
+Made from records alone, so that it can be made again at any time. `study_tables` prints it; the
+numbers are those of `cells`.
 """
 
 from __future__ import annotations
@@ -10,15 +11,14 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite, nan
 from statistics import median
 from typing import Any
 
 from harness.registry.registry import Registry
 from harness.results.record import ModelPart
-from harness.study import notes
-from harness.study.cells import Cell, cells
-from harness.study.reference_rows import ReferenceRows
-from harness.study.statement import statement
+from harness.study.cells import POWER, Cell, ReferenceRows, cells
+from harness.study.significance import Comparison
 from harness.study.study_record import StudyPart, StudyRecord
 
 
@@ -133,7 +133,7 @@ def _summary(records: Sequence[StudyRecord], registry: Registry) -> Summary:
         study=study,
         model=newest.model,
         references=references,
-        complete=len(kept) == n_expected and not notes.mixed(study, kept),
+        complete=len(kept) == n_expected and not mixed(study, kept),
         undefined=any(test.reason for test in tests) or any(map(_is_undefined, kept)),
         cells=table.by_key,
         chosen=_chosen(study, kept),
@@ -142,7 +142,7 @@ def _summary(records: Sequence[StudyRecord], registry: Registry) -> Summary:
         chance=table.chance,
         test=tests[0].method if tests else "",
         overlap=tuple(sorted({text for record in kept for text in record.overlap})),
-        notes=notes.notes(
+        notes=notes(
             study, kept, ignored=len(records) - len(kept), tests=tests, unit=references.unit
         ),
         statement=statement(study, list(table.by_key.values()), table.family, chance=table.chance),
@@ -187,3 +187,284 @@ def _alike(study: StudyPart, records: Sequence[StudyRecord]) -> bool:
         for record in records
         for criterion in study.criteria
     )
+
+
+VERDICTS = {"better": "fairer", "worse": "less fair", "equal": "not told apart"}
+"""Verdicts in the words of the statement."""
+
+
+def statement(
+    study: StudyPart,
+    cells: Sequence[Cell],
+    family: int,
+    *,
+    chance: Mapping[tuple[str, str], float],
+) -> tuple[str, ...]:
+    """Return which rows differ significantly from the baseline, and which do not, in sentences.
+
+    Parameters
+    ----------
+    study, cells
+        The study and all its cells.
+    family
+        Number of comparisons of Holm's family.
+    chance
+        By criterion and measure, the change of the floor.
+    """
+    compared = [cell for cell in cells if cell.comparison]
+    if not compared:
+        return ()
+    if not family:
+        return (f"Nothing can be compared with {study.baseline} yet.",)
+    lines = [
+        f"Compared with {study.baseline}, after Holm's correction over {family} comparisons at "
+        f"{study.alpha:g}:"
+    ]
+    for verdict, words in VERDICTS.items():
+        cells_of = [cell for cell in compared if cell.verdict_holm == verdict]
+        lines.append(f"{words}: {_rows(study, cells_of)}")
+    if any(cell.verdict_holm == "equal" for cell in compared):
+        lines.append(
+            "Rows that are not told apart are not shown to be equal; the intervals say how far "
+            "they may differ."
+        )
+        lines.append(_power(study, compared))
+        if measures := _without_room(study, cells, chance):
+            lines.append(
+                f"Less than that is left between {study.baseline} and the floor by "
+                f"{', '.join(measures)}: a row at the floor would often be missed."
+            )
+    if study.rope:
+        level = 1 - study.alpha
+        within = [c for c in compared if c.posterior and c.posterior.rope >= level]
+        lines.append(
+            f"within {study.rope:g} of {study.baseline} with a probability of at least {level:g}: "
+            f"{_rows(study, within)}"
+        )
+    return tuple(lines)
+
+
+def _power(study: StudyPart, cells: Sequence[Cell]) -> str:
+    """Return which differences the tests would have found, in a sentence."""
+    sizes = {measure: _detectable(cells, measure) for measure in study.measures}
+    shown = ", ".join(f"{size:.3g} by {name}" for name, size in sizes.items() if isfinite(size))
+    return f"A difference of this size would be found with a probability of {POWER:.0%}: {shown}."
+
+
+def _without_room(
+    study: StudyPart, cells: Sequence[Cell], chance: Mapping[tuple[str, str], float]
+) -> list[str]:
+    """Return the measures by which a row at the floor is found less often than `POWER`."""
+    rooms: dict[str, list[float]] = {}
+    for cell in cells:
+        if cell.row == study.baseline:
+            room = abs(chance[cell.criterion, cell.measure] - cell.mean)
+            rooms.setdefault(cell.measure, []).append(room)
+    return [name for name, of_name in rooms.items() if max(of_name) < _detectable(cells, name)]
+
+
+def _detectable(cells: Sequence[Cell], measure: str) -> float:
+    """Return the median over rows of the smallest difference that is found; NaN without a test."""
+    sizes = [c.detectable for c in cells if c.measure == measure and isfinite(c.detectable)]
+    return median(sizes) if sizes else nan
+
+
+def _rows(study: StudyPart, cells: Sequence[Cell]) -> str:
+    """Return the rows of cells, each with its measures."""
+    rows = dict.fromkeys(cell.row for cell in cells)
+    texts = [f"{row} by {_measures(study, [c for c in cells if c.row == row])}" for row in rows]
+    return "; ".join(texts) or "none"
+
+
+def _measures(study: StudyPart, cells: Sequence[Cell]) -> str:
+    """Return the measures of a row's cells, with the criteria if it is not all of them."""
+    criteria: dict[str, list[str]] = {}
+    for cell in cells:
+        criteria.setdefault(cell.measure, []).append(cell.criterion)
+    n = len(study.criteria)
+    if len(criteria) == len(study.measures) and all(len(names) == n for names in criteria.values()):
+        return "every measure"
+    return ", ".join(
+        measure if len(names) == n else f"{measure} (if chosen by {' or '.join(names)})"
+        for measure, names in criteria.items()
+    )
+
+
+LISTED = 10
+"""Number of words that a note lists before it counts the others."""
+
+
+def notes(
+    study: StudyPart,
+    records: Sequence[StudyRecord],
+    *,
+    ignored: int,
+    tests: Iterable[Comparison],
+    unit: str | None,
+) -> tuple[str, ...]:
+    """Return the caveats to print with a study's numbers, a line each.
+
+    Parameters
+    ----------
+    study, records
+        The study, and those of its records that count.
+    ignored
+        Number of other records of the same name.
+    tests
+        The comparisons with the baseline.
+    unit
+        The study's row of vectors at length 1; None if it is not known.
+    """
+    return (
+        *_incomplete(study, records),
+        *_ignored(ignored),
+        *_without_unit_length(study, unit=unit),
+        *_protocol(study),
+        *_judging(study),
+        *_missing_words(study, records),
+        *(note for row in study.rows for note in _row(study, row, records)),
+        *_without_test(tests),
+    )
+
+
+def mixed(study: StudyPart, records: Sequence[StudyRecord]) -> list[str]:
+    """Return the rows whose mitigator or grid differs between folds."""
+    rows = []
+    for row in study.rows:
+        settings = {
+            (
+                record.mitigator,
+                frozenset(json.dumps(inner.params, sort_keys=True) for inner in record.inner),
+            )
+            for record in records
+            if record.row == row
+        }
+        if len(settings) > 1:
+            rows.append(row)
+    return rows
+
+
+def _incomplete(study: StudyPart, records: Sequence[StudyRecord]) -> list[str]:
+    expected = study.repeats * study.folds
+    counts = {row: sum(record.row == row for record in records) for row in study.rows}
+    short = [f"'{row}' has {n}" for row, n in counts.items() if n < expected]
+    lines = []
+    if short:
+        lines.append(
+            f"incomplete: of {expected} folds, {', '.join(short)}; run the study again to add the "
+            "others"
+        )
+    if rows := mixed(study, records):
+        lines.append(
+            f"incomplete: the mitigator or grid of {_listed(rows)} differs between folds; run the "
+            "study again"
+        )
+    return lines
+
+
+def _ignored(n: int) -> list[str]:
+    if not n:
+        return []
+    return [
+        f"{n} older records of the same name are ignored: their version, set-up, row or model "
+        "differs"
+    ]
+
+
+def _without_unit_length(study: StudyPart, *, unit: str | None) -> list[str]:
+    if unit is not None or not study.normalize:
+        return []
+    return [
+        "changes are counted from 'none', vectors as they come, because no installed plugin has a "
+        "mitigator of unit length: they include the change from setting vectors to length 1"
+    ]
+
+
+def _protocol(study: StudyPart) -> list[str]:
+    if study.protocol != "published":
+        return []
+    return [
+        "protocol 'published': hyper-parameters were chosen on the fold that judges, which favours "
+        "rows with large grids; the tests use the published code's variance, "
+        f"s²/n (1 + 1/{study.folds}), and find too many differences"
+    ]
+
+
+def _judging(study: StudyPart) -> list[str]:
+    if study.judging == "pooled" or study.protocol == "published":
+        return []
+    return [
+        "these records are of a version that compared the mean distances of single folds, which on "
+        "few pairs cannot come near 0; run the study again to compare pooled scores"
+    ]
+
+
+def _missing_words(study: StudyPart, records: Sequence[StudyRecord]) -> list[str]:
+    missing = sorted({word for record in records for word in record.missing})
+    if not missing:
+        return []
+    return [
+        f"the model lacks {len(missing)} words of the study: {_listed(missing)}; the folds have "
+        f"{study.items} pairs or sets"
+    ]
+
+
+def _row(study: StudyPart, row: str, records: Sequence[StudyRecord]) -> list[str]:
+    """Return the caveats of one row."""
+    lines = []
+    of_row = [record for record in records if record.row == row]
+    if any(record.normalize not in (None, study.normalize) for record in of_row):
+        lengths = "as they come" if study.normalize else "of length 1"
+        lines.append(f"'{row}' starts from vectors {lengths}, unlike the other rows")
+    if overlap := sorted({text for record in of_row for text in record.overlap}):
+        lines.append(f"'{row}' was judged on texts that it was fitted on: {_listed(overlap)}")
+    return lines + _undefined_outside(study, row, of_row) + _undefined_inside(study, row, of_row)
+
+
+def _undefined_outside(study: StudyPart, row: str, records: Sequence[StudyRecord]) -> list[str]:
+    """Return how often and why a row is undefined in outer folds, equal measures in one line."""
+    measures: dict[tuple[int, str], list[str]] = {}
+    for measure in study.measures:
+        undefined = [
+            record
+            for record in records
+            if any(judged.values[measure] is None for judged in record.judged.values())
+        ]
+        if undefined:
+            reasons = dict.fromkeys(
+                record.reasons.get(measure, "no reason given") for record in undefined
+            )
+            measures.setdefault((len(undefined), "; ".join(reasons)), []).append(measure)
+    return [
+        f"'{row}' is undefined by {', '.join(names)} in {n} of {len(records)} folds: {reason}"
+        for (n, reason), names in measures.items()
+    ]
+
+
+def _undefined_inside(study: StudyPart, row: str, records: Sequence[StudyRecord]) -> list[str]:
+    """Return how often which settings are undefined in inner folds, equal measures in one line."""
+    fits = [fit for record in records for fit in record.inner]
+    measures: dict[tuple[int, str], list[str]] = {}
+    for measure in study.criteria:
+        undefined = [fit for fit in fits if fit.values[measure] is None]
+        if undefined:
+            settings = dict.fromkeys(json.dumps(fit.params, sort_keys=True) for fit in undefined)
+            measures.setdefault((len(undefined), ", ".join(settings)), []).append(measure)
+    return [
+        f"'{row}' is undefined by {', '.join(names)} in {n} of {len(fits)} fits of inner folds; "
+        f"{settings} could not be chosen there"
+        for (n, settings), names in measures.items()
+    ]
+
+
+def _without_test(tests: Iterable[Comparison]) -> list[str]:
+    reasons: dict[str, int] = {}
+    for test in tests:
+        if test.reason:
+            reasons[test.reason] = reasons.get(test.reason, 0) + 1
+    return [f"{n} of the cells have no test: {reason}" for reason, n in reasons.items()]
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = f" and {len(words) - LISTED} more" if len(words) > LISTED else ""
+    return ", ".join(words[:LISTED]) + more

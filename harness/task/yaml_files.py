@@ -432,7 +432,8 @@ class Document:
             model: Model = self._models[schema]
             return model
         try:
-            return self._models.setdefault(schema, schema.model_validate(self.data))
+            read: Model = self._models.setdefault(schema, schema.model_validate(self.data))
+            return read
         except ValidationError as error:
             first, *further = (
                 self.error(problem, key) for problem, key in in_words(error, schema, self.places)

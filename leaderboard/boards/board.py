@@ -853,7 +853,7 @@ def compile_boards(
     Parameters
     ----------
     claims
-        Claims that are trusted, with the columns of `claims.frame.SCHEMA`.
+        Claims that are trusted, with the columns of `claims.reading.SCHEMA`.
     benchmarks
         Named sets of tasks; a board has those that have tasks on it.
     kinds

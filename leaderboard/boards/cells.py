@@ -15,7 +15,8 @@ import polars as pl
 
 from harness import names
 from harness.errors import UnknownName
-from harness.scores import ROUNDING, in_words
+from harness.metrics import ROUNDING, in_words
+from harness.results.resampling import mean_of_seeds
 
 # What each value counts: its distance to the ideal, and above the floor. Ranks nothing.
 #
@@ -41,7 +42,7 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     claims
-        Primary claims, with the columns of `claims.frame.SCHEMA`.
+        Primary claims, with the columns of `claims.reading.SCHEMA`.
 
     Returns
     -------
@@ -123,7 +124,7 @@ def _have_floor() -> pl.Expr:
 
 
 def _is_within(low: pl.Expr, high: pl.Expr) -> pl.Expr:
-    """Return whether the value is within bounds, up to rounding; see `harness.scores.is_within`."""
+    """Return whether the value is within bounds, up to rounding, as `harness.metrics` has it."""
     value = pl.col("value")
     room = ROUNDING * pl.max_horizontal(pl.lit(1.0), low.abs(), high.abs(), value.abs())
     return (low.is_null() | (value >= low - room)) & (high.is_null() | (value <= high + room))
@@ -174,26 +175,10 @@ def _outside(frame: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
-# Several seeds of one row and task become one cell: their mean, with its spread.
-#
-# What is drawn at random in a score (permutations, splits) differs between seeds; the texts and
-# vectors are the same. So:
-#
-# - `value`, `measure`, `distance`, `floor`, `floor_sd` and `unit` are means over seeds.
-# - `low` and `high` are means of the ends. The error of a mean is at most the mean of the errors,
-#   and seeds share the items, which the interval is about. So the mean interval holds the mean
-#   value at least as often as each interval its own value.
-# - `p_value` is the largest: evidence has to hold with every seed. The smallest would be a choice
-#   of the best of several tests, and a mean of p-values is no p-value.
-# - `reversed` and `undone` hold if they hold with every seed.
-# - Counts, words, dates and the id are those of the smallest seed.
-#
-# A seed without a value that counts is left out where another has one.
+# Several seeds of one row and task become one cell; `harness.results.resampling` has the rule.
 
 
 _CELL = ("kind", "row", "task")
-_MEANS = ("value", "measure", "distance", "floor", "floor_sd", "unit", "low", "high")
-_EVERY = ("reversed", "undone")
 
 
 def averaged(measured: pl.DataFrame) -> pl.DataFrame:
@@ -210,21 +195,11 @@ def averaged(measured: pl.DataFrame) -> pl.DataFrame:
     if more.is_empty():
         return single
     counts = pl.col("value").is_not_null() & pl.col("aside").is_null()
-    special = (*_CELL, *_MEANS, *_EVERY, "p_value")
-    joined = (
-        more.filter(counts | ~counts.any().over(_CELL))
-        .unique([*_CELL, "seed"], keep="last", maintain_order=True)
-        .sort(*_CELL, "seed")
-        .group_by(_CELL, maintain_order=True)
-        .agg(
-            pl.exclude(special).first(),
-            pl.col(_MEANS).mean(),
-            pl.col(_EVERY).all(),
-            pl.col("p_value").max(),
-            seeds=pl.col("value").count().cast(pl.Int64),
-            spread=pl.col("value").std(),
-        )
+    # Of one seed, the last run counts, unless another has a value that does.
+    runs = more.filter(counts | ~counts.any().over(_CELL)).unique(
+        [*_CELL, "seed"], keep="last", maintain_order=True
     )
+    joined = mean_of_seeds(runs, _CELL, counts)
     return pl.concat([single, joined.select(single.columns)])
 
 

@@ -41,9 +41,9 @@ def shipped(file: Path = FILE) -> list[Record]:
 
 def shipped_claims(file: Path = FILE) -> pl.DataFrame:
     """Return these records as a frame of claims."""
-    from ..claims.reading import parsed
+    from ..claims.reading import frame_of
 
-    return parsed(_content(file)).frame
+    return frame_of(shipped(file))
 
 
 def _content(file: Path) -> bytes:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict
 from harness import folders
 from harness.embedder import Kind
 from harness.errors import HarnessError
-from harness.scores import Bounds, Ideal
+from harness.metrics import Bounds, Ideal
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry

@@ -1,8 +1,7 @@
 """Which claims are trusted: rules that a record must fulfil, and facts that replace what it says.
 
 A record says what was measured, and the value. How to read the value (scale, bounds, category,
-whether it is ranked ...) says the registered task. `rules.py` has the rules, `conflicts.py` what
-happens to two records of one thing, `names.py` what models are called.
+whether it is ranked ...) says the registered task.
 """
 
 from __future__ import annotations
@@ -18,14 +17,15 @@ import polars as pl
 
 from harness.digest import digest, of_json
 from harness.limits import INTEGER, NAME_CHARACTERS, RECORD_TEXT_CHARACTERS
+from harness.metrics import ROUNDING
 from harness.names import with_fingerprint, without_options
+from harness.results.columns import TEXT
 from harness.results.record import SCHEMA as SCHEMA_VERSION
-from harness.scores import ROUNDING
 
 from ..boards import references
 from ..boards.cells import BASELINES, REFERENCES
 from .facts import TaskFacts
-from .reading import SCHEMA, TEXT, Aside, Claims, asides
+from .reading import SCHEMA, Aside, Claims, asides
 
 # Ids of claims, computed again from what they say that they measured.
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import harness
 from harness import folders
 from harness.errors import DiskError
+from harness.results.reading import LONGEST_REASON, in_one_line
 
-from ..claims.reading import LONGEST_REASON, Aside, in_one_line
+from ..claims.reading import Aside
 
 if TYPE_CHECKING:
     import jinja2

@@ -20,7 +20,7 @@ from harness.digest import digest
 from harness.errors import HarnessError, one_line
 from harness.results import jsonl
 from harness.results.folder import STUDY
-from harness.study import formats, tables
+from harness.study import study_tables
 from harness.study.cells import RESOLUTION, Cell
 from harness.study.study_record import MeasurePart, StudyPart, StudyRecord
 from harness.study.summary import Summary, summarize
@@ -224,8 +224,8 @@ def render(
         summary=summary,
         measures=[_measure(study, label, part) for label, part in study.measures.items()],
         changes=_changes(summary),
-        legend=tables.legend(summary),
-        chosen=tables.chosen(summary) if summary.chosen else None,
+        legend=study_tables.legend(summary),
+        chosen=study_tables.chosen(summary) if summary.chosen else None,
         tests=[_test(cell) for cell in summary.cells.values() if _is_shown(summary, cell)],
         drawings=drawings(summary),
         width=WIDTH,
@@ -264,7 +264,7 @@ def _changes(summary: Summary) -> list[tuple[str, list[tuple[str, list[Shown]]]]
     The last rows of a group are its floor and what its tests detect.
     """
     groups = []
-    for criterion, block in zip(summary.criteria, tables.changes(summary), strict=True):
+    for criterion, block in zip(summary.criteria, study_tables.changes(summary), strict=True):
         rows = []
         for row, *texts in block.rows:
             cells = [summary.cells[criterion, row, measure] for measure in summary.study.measures]
@@ -407,7 +407,7 @@ class StudyOnModel:
             "records": self.jsonl,
             "notes": self.summary.notes,
             "statement": self.summary.statement,
-            "cells": tables.lines(self.summary),
+            "cells": study_tables.lines(self.summary),
         }
 
 
@@ -483,7 +483,7 @@ def write(studies: Sequence[StudyOnModel], folder: Path, *, title: str, built: s
     """
     for study in studies:
         publish(folder / study.jsonl, "".join(record.line() for record in study.records))
-        publish(folder / study.csv, formats.changes_csv([study.summary]))
+        publish(folder / study.csv, study_tables.changes_csv([study.summary]))
         page = render(
             study.summary,
             unit=study.unit,

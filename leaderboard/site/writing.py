@@ -65,7 +65,7 @@ def tables_of(board: Board, frame: pl.DataFrame | None) -> pl.DataFrame:
     board
         The board.
     frame
-        The records, with the columns of `claims.frame.SCHEMA`; None gives no tables.
+        The records, with the columns of `claims.reading.SCHEMA`; None gives no tables.
 
     Returns
     -------
@@ -206,7 +206,7 @@ _RECORD = (
     *("low_bound", "high_bound", "unit", "p_value", "alternative", "low", "high", "level", "floor"),
     *("floor_sd", "n", "asked", "found", "truncated", "created", "run", "harness"),
 )
-"""Columns of records.parquet that a record states; those of `claims.frame.SCHEMA`."""
+"""Columns of records.parquet that a record states; those of `claims.reading.SCHEMA`."""
 _BITS = {"measure": 16, "low": 12, "high": 12, "p_value": 10, "floor": 10, "floor_sd": 8}
 """Bits of the mantissas of further numbers in records.parquet: two to five digits. Values have
 single precision, seven digits. What is shorter makes a smaller file."""
@@ -262,7 +262,7 @@ def downloadable_records(frame: pl.DataFrame, boards: Iterable[Board]) -> pl.Dat
     Parameters
     ----------
     frame
-        The records that are trusted, with the columns of `claims.frame.SCHEMA`.
+        The records that are trusted, with the columns of `claims.reading.SCHEMA`.
     boards
         Boards of these records. `ranked` says whether the record is a cell of a board;
         `measure` is what ranks, `leak` whether the mitigator was fitted on texts of the task, and
@@ -337,7 +337,7 @@ def submitters(frame: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
     Parameters
     ----------
     frame
-        The records, with the columns of `claims.frame.SCHEMA`.
+        The records, with the columns of `claims.reading.SCHEMA`.
     """
     names: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     runs: dict[Path, dict[str, submission.Submission]] = {}

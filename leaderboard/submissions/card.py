@@ -33,7 +33,7 @@ class Scores:
     Parameters
     ----------
     rows
-        A line a task, with the columns of `claims.frame.SCHEMA`.
+        A line a task, with the columns of `claims.reading.SCHEMA`.
     aside
         Records that a board would set aside.
     """

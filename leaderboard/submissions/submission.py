@@ -27,7 +27,9 @@ from harness.encode.identity import UNNAMED
 from harness.errors import InvalidFile, unreadable
 from harness.results import record
 from harness.results.folder import STUDY
-from harness.results.record import ModelPart, Record, is_as_written
+from harness.results.reading import Trust, judged
+from harness.results.reading import mistakes as mistakes_of
+from harness.results.record import ModelPart, Record
 
 from ..boards import references
 from ..claims import reading
@@ -129,7 +131,7 @@ def read(folder: Path) -> dict[str, Submission]:
     if path.is_symlink():
         raise InvalidFile("a link; links are not followed", path=path)
     content = folders.read_bytes(path, limits.SUBMISSION_BYTES)
-    file, mistakes = reading.mistakes(content, SubmissionFile)
+    file, mistakes = mistakes_of(content, SubmissionFile)
     if file is None:
         first, *further = (InvalidFile(text, path=path, key=key) for key, text in mistakes)
         first.further = tuple(further)
@@ -573,35 +575,15 @@ def read_record_lines(path: Path) -> Lines:
     records: dict[int, Record] = {}
     problems = []
     for number, line in enumerate(content.split(b"\n")[:-1], start=1):
-        record, reason = _record(line)
-        if record is None:
-            problems.append(Aside(str(path), number, reason))
-        else:
-            records[number] = record
+        result = judged(line, Record, Trust.SUBMITTED)
+        if isinstance(result, Record):
+            records[number] = result
+        elif result is not None:
+            problems.append(Aside(str(path), number, result[1]))
     if not content.endswith(b"\n"):
         last = content.count(b"\n") + 1
         problems.append(Aside(str(path), last, "torn: the last line has no end; run it again"))
     return Lines(records, tuple(problems))
-
-
-def _record(line: bytes) -> tuple[Record | None, str]:
-    """Return the record of a line, or None and what is wrong with it."""
-    if len(line) > limits.LINE_BYTES:
-        return None, f"a record of {limits.too_many(len(line), limits.LINE_BYTES)}"
-    if line.endswith(b"\r"):
-        return None, "it ends as in Windows (CR LF); LF is required"
-    if not line.strip():
-        return None, "an empty line; remove it"
-    record, mistakes = reading.mistakes(line, Record)
-    if record is not None and not is_as_written(line):
-        return None, "its check differs from its content: damaged, or changed by hand; pack again"
-    if record is not None:
-        return record, ""
-    key, text = mistakes[0]
-    if key == "schema":
-        text += "; use the version of the harness that wrote it, or a newer one"
-    more = f" (and {len(mistakes) - 1} more)" if len(mistakes) > 1 else ""
-    return None, f"not a record: {key + ': ' if key else ''}{text}{more}"
 
 
 def _refused(path: Path, reason: str, line: int = 0) -> Lines:

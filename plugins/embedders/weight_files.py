@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import mmap
-import os
 import re
-import time
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PureWindowsPath
 from typing import Any, Literal, TypeAlias
 
 from harness import folders, limits
-from harness.digest import digest, file_sha256
-from harness.errors import DiskError, InvalidFile, ModelError, shown
+from harness.errors import InvalidFile, ModelError, shown
+from harness.task.data_files import without_repeated_keys
 
-INSTALL = 'pip install "embedding-bias-harness[models]"'
-"""Command that installs the packages with model files."""
 Backend: TypeAlias = Literal["torch", "onnx", "openvino"]
 """What runs a transformer: torch, or the runtime of the format it was exported to."""
 EXPORTED = {
@@ -44,24 +39,6 @@ def check(file: Path, name: str) -> None:
     if file.stat().st_size != expected:
         raise ModelError(
             f"'{name}': {file.name} is damaged: {file.stat().st_size} bytes, expected {expected}"
-        )
-
-
-def check_published(path: Path, expected: str) -> None:
-    """Raise ModelError if a file of an installed package is missing or not the published one.
-
-    `expected` is the SHA-256 of the published file.
-    """
-    try:
-        found = sha256(path)
-    except OSError as error:
-        raise ModelError(
-            f"'{path}' cannot be read ({error.strerror}); reinstall with {INSTALL}"
-        ) from None
-    if found != expected:
-        raise ModelError(
-            f"'{path}' is not the published file: its SHA-256 is {found}, expected {expected}; "
-            f"reinstall with {INSTALL}"
         )
 
 
@@ -234,7 +211,7 @@ def _header(file: Path) -> tuple[dict[str, Any], int]:
         length = int.from_bytes(start, "little")
         if length > 100_000_000:  # the format's own limit
             raise ValueError("header too long")
-        header = json.loads(opened.read(length), object_pairs_hook=_without_repeats)
+        header = json.loads(opened.read(length), object_pairs_hook=without_repeated_keys)
     if not isinstance(header, dict):
         raise TypeError("its header is no object")
     header.pop("__metadata__", None)
@@ -259,13 +236,6 @@ def _bits(dtype: str) -> int:
     if found is None:
         raise ValueError(f"unknown type '{dtype}'")
     return int(found[1])
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        raise ValueError("its header names a weight twice")
-    return content
 
 
 # Reads configuration files of models: JSON of a sane size, which anybody may have written.
@@ -345,55 +315,3 @@ def _predicate(problem: str) -> str:
     if problem == "no such file or folder":
         return "is missing"
     return f"is {problem}" if problem.startswith("a file of") else problem
-
-
-# SHA-256 of files; those of large files are remembered by what the file system says of them.
-#
-# Hashing gigabytes takes seconds, and fingerprints are needed before any work. Each large file has
-# a small file with its hash in the folder `sha256` of the cache folder; deleting it costs only
-# time.
-#
-# Size and modification time do not tell one file from another: retrained weights have the same
-# size, and `rsync -t`, `tar` and `cp -p` keep the time. Nothing keeps the time of the last change
-# of an inode, so it counts, too. Clocks of file systems are coarse, so the hash of a file that
-# changed a moment ago is not remembered: it could change again within the same tick.
-
-
-SMALL = 2**23
-"""Bytes below which a file is hashed every time, which takes milliseconds."""
-TICK = 3.0
-"""Seconds after a change in which a file may change again without another time of change."""
-
-
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file as hex digits.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read.
-    """
-    file = path.resolve()
-    state = file.stat()
-    if state.st_size < SMALL or os.name == "nt":  # Windows has no time of change
-        return file_sha256(file)
-    remembered = folders.cache() / "sha256" / digest([str(file), *_identity(state)])
-    try:
-        cached_hash = remembered.read_text("ascii")
-    except (OSError, UnicodeDecodeError):
-        cached_hash = ""
-    if re.fullmatch("[0-9a-f]{64}", cached_hash):
-        return cached_hash
-    started = time.time()
-    computed = file_sha256(file)
-    if state.st_ctime + TICK <= started and _identity(file.stat()) == _identity(state):
-        # Without the note the next run hashes again; a full disk is reported where results are
-        # written.
-        with contextlib.suppress(DiskError):
-            folders.write_atomically(remembered, computed.encode())
-    return computed
-
-
-def _identity(state: os.stat_result) -> list[int]:
-    """Return what changes whenever the content of a file does."""
-    return [state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns]

@@ -9,8 +9,9 @@ from harness.specs import EngineSpec, hookimpl
 def harness_engines() -> list[EngineSpec]:
     """List the built-in engines."""
     here = "harness.plugins.engines"
+    local = "harness.encode.stored_embedder:LocalEngine"  # runs also where no engine is named
     return [
-        EngineSpec(name="local", target=f"{here}.local:LocalEngine", summary="in this process"),
+        EngineSpec(name="local", target=local, summary="in this process"),
         EngineSpec(
             name="devices",
             target=f"{here}.driver:DevicesEngine",

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from harness import parallel, signals
 from harness.embedder import Embedder
@@ -39,12 +39,11 @@ from harness.encode.batches import (
     token_lengths,
 )
 from harness.encode.engine import OnDone, Report
+from harness.encode.stored_embedder import default_device
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, ModelError, UsageError, one_line
 from harness.folders import Place
 from harness.limits import FAILURES_IN_A_ROW
 from harness.store.store import Store, Writer
-
-from .local import default_device
 
 # What the driver and its workers say to each other: units out; reports and troubles in.
 
@@ -191,41 +190,65 @@ _ROUNDS = (
 )
 
 
-def encode(
-    crew: Crew[W],
-    embedder: Embedder,
-    texts: Sequence[str],
-    store: Store,
-    *,
-    on_done: OnDone,
-    name: str,
-    batch_tokens: int,
-    timeout: float | None,
-) -> Report:
-    """Encode `texts` into the store by a crew; see `harness.encode.engine.Engine`.
+class CrewEngine(ABC):
+    """An engine that encodes with several workers.
 
-    Parameters
+    Attributes
     ----------
-    crew
-        The workers.
-    embedder, texts, store, on_done
-        As in `Engine.encode`.
-    name
-        Name of the model for messages.
-    batch_tokens
-        Token budget of a batch, which is a unit.
+    devices
+        The devices that its workers use.
     timeout
-        Seconds for a unit; a worker that takes longer is ended. None waits.
-
-    Raises
-    ------
-    ModelError
-        If no worker can make the embedder, or it violates the contract of an embedder.
-    DiskError
-        If the store cannot be written.
+        Seconds for a batch; a worker that takes longer is ended. None waits.
     """
+
+    devices: Sequence[str]
+    timeout: float | None
+
+    @abstractmethod
+    def crew(
+        self, embedder: Embedder, store: Store, name: str | None
+    ) -> AbstractContextManager[Crew[Any]]:
+        """Return the workers, which have not started yet.
+
+        Raises
+        ------
+        Unavailable
+            If what they run on is not available.
+        UsageError
+            If they cannot have the embedder.
+        """
+
+    def encode(
+        self,
+        embedder: Embedder,
+        texts: Sequence[str],
+        store: Store,
+        *,
+        on_done: OnDone,
+        name: str | None,
+    ) -> Report:
+        """Encode `texts` into the store; see `harness.encode.engine.Engine`.
+
+        Raises
+        ------
+        Unavailable, UsageError
+            If there are no workers for this embedder; see `crew`.
+        ModelError
+            If no worker can make the embedder, or it violates the contract of an embedder.
+        DiskError
+            If the store cannot be written.
+        """
+        with self.crew(embedder, store, name) as crew:
+            batch_tokens = min(token_budget(embedder, device) for device in self.devices)
+            progress = _Progress(len(texts), on_done)
+            run = _Run(crew, name or embedder.info.name, store, self.timeout, progress)
+            return _encoded(run, embedder, texts, store, batch_tokens)
+
+
+def _encoded(
+    run: _Run[Any], embedder: Embedder, texts: Sequence[str], store: Store, batch_tokens: int
+) -> Report:
     began = time.perf_counter()
-    run = _Run(crew, name, store, timeout, _Progress(len(texts), on_done))
     n_failures: Counter[str] = Counter()
     reasons: dict[str, str] = {}
     failed: dict[str, str] = {}
@@ -570,7 +593,7 @@ _PIPE_BYTES = 8_000  # of texts that a pipe holds until they are read, on every 
 _GRACE = 5  # seconds that a hanging process has for what it encoded before
 
 
-class DevicesEngine:
+class DevicesEngine(CrewEngine):
     """Encodes on several devices at once.
 
     Parameters
@@ -596,42 +619,17 @@ class DevicesEngine:
             )
         self.devices, self.timeout = tuple(devices), timeout
 
-    def encode(
-        self,
-        embedder: Embedder,
-        texts: Sequence[str],
-        store: Store,
-        *,
-        on_done: OnDone,
-        name: str | None,
-    ) -> Report:
-        """Encode `texts` into the store; see `harness.encode.engine.Engine`.
-
-        Raises
-        ------
-        UsageError
-            If the embedder has no name from which a worker could make its own copy.
-        ModelError
-            If no worker can make the embedder, or it violates the contract of an embedder.
-        DiskError
-            If the store cannot be written.
-        """
+    def crew(
+        self, embedder: Embedder, store: Store, name: str | None
+    ) -> AbstractContextManager[Crew[Any]]:
+        """Return a process a device; UsageError for an object, of which they can make no copy."""
         if name is None:
             raise UsageError(
                 "engine 'devices' needs a model given by its name, not as an object: "
                 "each process makes its own copy"
             )
         job = Job(name, store.fingerprint, store.folder.parent, device="", threads=1)
-        return encode(
-            _Processes(self.devices, job),
-            embedder,
-            texts,
-            store,
-            on_done=on_done,
-            name=name,
-            batch_tokens=min(token_budget(embedder, device) for device in self.devices),
-            timeout=self.timeout,
-        )
+        return contextlib.nullcontext(_Processes(self.devices, job))
 
 
 @dataclass(eq=False, kw_only=True)

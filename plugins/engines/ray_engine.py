@@ -26,8 +26,7 @@ from pydantic import ByteSize
 
 from harness import folders, signals
 from harness.embedder import Embedder
-from harness.encode.batches import token_budget
-from harness.encode.engine import OnDone, Report
+from harness.encode.engine import Report
 from harness.errors import Unavailable, UsageError, one_line
 from harness.parallel import Lost
 from harness.store.store import Store
@@ -353,7 +352,7 @@ def _handlers_kept() -> Iterator[None]:
             signal.signal(signal.SIGTERM, before)
 
 
-class RayEngine:
+class RayEngine(driver.CrewEngine):
     """Encodes in Ray actors, which write to a store that all nodes share.
 
     Parameters
@@ -402,16 +401,11 @@ class RayEngine:
         self.memory = int(memory or 0)
         self._cluster = Cluster()
 
-    def encode(
-        self,
-        embedder: Embedder,
-        texts: Sequence[str],
-        store: Store,
-        *,
-        on_done: OnDone,
-        name: str | None,
-    ) -> Report:
-        """Encode `texts` into the store; see `harness.encode.engine.Engine`.
+    @contextlib.contextmanager
+    def crew(
+        self, embedder: Embedder, store: Store, name: str | None
+    ) -> Iterator[driver.Crew[Any]]:
+        """Yield the actors.
 
         Raises
         ------
@@ -419,10 +413,6 @@ class RayEngine:
             If Ray is not installed or cannot be reached, or no node has room for an actor.
         UsageError
             If the embedder is an object that cannot be sent to another process.
-        ModelError
-            If no actor can make the embedder, or it violates the contract of an embedder.
-        DiskError
-            If the store cannot be written.
         """
         ray = self._cluster.ray()
         gpus = self.gpus
@@ -442,16 +432,7 @@ class RayEngine:
                 processes=n,
                 marker=marker,
             )
-            return driver.encode(
-                Actors(ray, n, options, job, None if name else _sent(ray, embedder)),
-                embedder,
-                texts,
-                store,
-                on_done=on_done,
-                name=name or embedder.info.name,
-                batch_tokens=token_budget(embedder, device),
-                timeout=self.timeout,
-            )
+            yield Actors(ray, n, options, job, None if name else _sent(ray, embedder))
 
     def results(
         self, function: Callable[[Any], Any], arguments: Iterable[Any]

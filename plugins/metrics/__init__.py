@@ -1,4 +1,4 @@
-"""Plugin of the built-in metrics: one file per metric, one line per metric here.
+"""Plugin of the built-in metrics: one file and one line per metric; a variant may join its file.
 
 `statistics/` holds the statistics behind them, `drawings/` the figures and tables that they attach
 to their scores. `analogies_command` is `harness analogies`, with `analogies` behind it.
@@ -27,14 +27,18 @@ def harness_metrics() -> list[MetricSpec]:
     """List the built-in metrics."""
     return [
         _metric("weat", "association of two target sets with two attribute sets (WEAT, SEAT)"),
-        _metric("weat-association", "WEAT's test statistic, not standardised"),
+        _metric("weat-association", "WEAT's test statistic, not standardised", module="weat"),
         _metric("weat-mean", "mean association of several WEAT tests"),
         _metric("same", "cosines of words with the direction between groups (SAME)"),
         _metric(
             "association-test", "association of two attribute sets with two target sets, counts"
         ),
         _metric("concept-direction", "projections on a concept's direction against human labels"),
-        _metric("concept-plane", "as concept-direction, with two components for one"),
+        _metric(
+            "concept-plane",
+            "as concept-direction, with two components for one",
+            module="concept_direction",
+        ),
         _metric("similarity-correlation", "cosines of text pairs against human ratings (STS)"),
         _metric("triplet-auc", "name bias: same meaning against same names, in triplets"),
         _metric("perturbation-similarity", "name bias: texts that differ only in their names"),
@@ -74,8 +78,8 @@ def harness_metrics() -> list[MetricSpec]:
     ]
 
 
-def _metric(name: str, summary: str) -> MetricSpec:
-    """Describe a metric whose module and function have its name."""
-    module = name.replace("-", "_")
-    target = f"harness.plugins.metrics.{module}:{module}"
+def _metric(name: str, summary: str, *, module: str | None = None) -> MetricSpec:
+    """Describe a metric whose function has its name, and its module, too, unless one is given."""
+    function = name.replace("-", "_")
+    target = f"harness.plugins.metrics.{module or function}:{function}"
     return MetricSpec(name=name, target=target, summary=summary)

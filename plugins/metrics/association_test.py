@@ -13,8 +13,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Contrast, metric
-from harness.scores import Interval, Samples, Scale, Score
+from harness.metrics import Contrast, Interval, Samples, Scale, Score, metric
 
 from .statistics import intervals
 from .statistics.association import AttributeContrast, association_samples

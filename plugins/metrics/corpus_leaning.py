@@ -10,8 +10,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, cosines
 from harness.errors import InvalidOption, NotApplicable
-from harness.metrics import Contrast, metric
-from harness.scores import Interval, Null, Samples, Scale, Score
+from harness.metrics import Contrast, Interval, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.intervals import pearson

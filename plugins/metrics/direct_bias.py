@@ -9,8 +9,7 @@ from scipy.special import gammaln
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import Contrast, metric
-from harness.scores import Null, Samples, Scale, Score
+from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
 from .drawings import figures
 from .statistics import intervals

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from harness.arrays import Floats, Reals
-from harness.metrics import metric
-from harness.scores import Samples, Scale, Score
+from harness.metrics import Samples, Scale, Score, metric
 
 from .drawings import figures
 from .statistics.concept_scores import (

@@ -8,8 +8,7 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Reals, cosines
-from harness.metrics import Contrast, metric
-from harness.scores import Samples, Scale, Score
+from harness.metrics import Contrast, Samples, Scale, Score, metric
 
 from .statistics import association, intervals
 from .statistics.intervals import spearman, to_spearman

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import metric
-from harness.scores import Null, Samples, Scale, Score
+from harness.metrics import Null, Samples, Scale, Score, metric
 
 from .drawings import figures
 from .statistics.concept_scores import (

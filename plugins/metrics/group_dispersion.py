@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Contrast, metric
-from harness.scores import Null, Samples, Scale, Score
+from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.intervals import Codes

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import metric
-from harness.scores import Null, Samples, Scale, Score
+from harness.metrics import Null, Samples, Scale, Score, metric
 
 from .statistics.concept_scores import (
     DIRECTIONS,

@@ -15,8 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import metric
-from harness.scores import Scale, Score
+from harness.metrics import Scale, Score, metric
 
 from .statistics import intervals
 from .statistics.senteval import (

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Contrast, metric
-from harness.scores import Samples, Scale, Score
+from harness.metrics import Contrast, Samples, Scale, Score, metric
 
 from .statistics import association, intervals
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import metric
-from harness.scores import Null, Samples, Scale, Score
+from harness.metrics import Null, Samples, Scale, Score, metric
 
 from .drawings.figures import accuracies as accuracies_figure
 from .statistics import intervals, nulls

@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import metric
-from harness.scores import Samples, Scale, Score
+from harness.metrics import Samples, Scale, Score, metric
 
 from .drawings import figures
 from .statistics.analogy_search import (

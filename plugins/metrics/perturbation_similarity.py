@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.arrays import Floats, Reals, cosines
-from harness.metrics import metric
-from harness.scores import Interval, Samples, Scale, Score
+from harness.metrics import Interval, Samples, Scale, Score, metric
 
 from .drawings.figures import distinct_words, similarity_heatmap
 from .statistics import intervals

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import metric
-from harness.scores import Interval, Samples, Scale, Score
+from harness.metrics import Interval, Samples, Scale, Score, metric
 
 from .statistics import intervals
 from .statistics.intervals import pearson, spearman, to_pearson, to_spearman

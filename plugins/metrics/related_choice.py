@@ -9,8 +9,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines
 from harness.errors import NotApplicable
-from harness.metrics import metric
-from harness.scores import Samples, Scale, Score
+from harness.metrics import Samples, Scale, Score, metric
 
 from .statistics import intervals
 from .stereotype_choice import EQUAL

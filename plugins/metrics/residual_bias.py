@@ -14,8 +14,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import metric
-from harness.scores import Samples, Scale, Score
+from harness.metrics import Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.concept_scores import EQUAL_SIDES

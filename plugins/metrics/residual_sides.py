@@ -12,8 +12,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import metric
-from harness.scores import Null, Samples, Scale, Score
+from harness.metrics import Null, Samples, Scale, Score, metric
 
 from .statistics import nulls
 from .statistics.intervals import Codes

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Mask, Reals, cosines
 from harness.errors import InvalidOption
-from harness.metrics import metric
-from harness.scores import Interval, Samples, Scale, Score
+from harness.metrics import Interval, Samples, Scale, Score, metric
 
 from .drawings.ranking_views import ranking_table, retrieval_heatmap
 from .statistics import exposure, intervals, nulls

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Contrast, metric
-from harness.scores import Null, Samples, Scale, Score
+from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import association, intervals, nulls
 

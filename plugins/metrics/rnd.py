@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 
 from harness.arrays import Floats, Mask, Reals, unit_rows
-from harness.metrics import Contrast, metric
-from harness.scores import Null, Samples, Scale, Score
+from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import association, intervals, nulls
 

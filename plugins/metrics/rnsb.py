@@ -12,8 +12,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from harness.arrays import Floats, Reals
 from harness.errors import InvalidOption
-from harness.metrics import Contrast, metric
-from harness.scores import Null, Samples, Scale, Score
+from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import association, nulls, separability
 

@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Reals
 from harness.errors import InvalidOption
-from harness.metrics import metric
-from harness.scores import Scale, Score
+from harness.metrics import Scale, Score, metric
 
 from .statistics import intervals, senteval
 from .statistics.senteval import (

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines
-from harness.metrics import metric
-from harness.scores import Scale, Score
+from harness.metrics import Scale, Score, metric
 
 from .statistics import intervals
 from .statistics.correlations import correlation_scores

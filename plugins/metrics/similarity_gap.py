@@ -12,8 +12,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, cosines, paired_cosines
 from harness.errors import NotApplicable
-from harness.metrics import Contrast, metric
-from harness.scores import Interval, Null, Samples, Scale, Score
+from harness.metrics import Contrast, Interval, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.intervals import Codes, pearson, units_of

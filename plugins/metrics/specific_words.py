@@ -18,8 +18,7 @@ from sklearn.svm import LinearSVC
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import metric
-from harness.scores import Samples, Scale, Score
+from harness.metrics import Samples, Scale, Score, metric
 
 from .drawings import figures
 from .drawings.figures import Figure

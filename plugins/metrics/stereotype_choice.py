@@ -8,8 +8,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines, unit_rows
 from harness.errors import NotApplicable
-from harness.metrics import Contrast, metric
-from harness.scores import Null, Samples, Scale, Score
+from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 

@@ -12,8 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import Contrast, metric
-from harness.scores import Null, Samples, Scale, Score
+from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
 from .linear_probe import MAX_ITERATIONS, deal
 from .statistics import intervals, nulls

@@ -14,8 +14,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals
 from harness.errors import InvalidOption
-from harness.metrics import metric
-from harness.scores import Scale, Score
+from harness.metrics import Scale, Score, metric
 
 from .statistics import intervals
 from .statistics.correlations import correlation_scores

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines
-from harness.metrics import metric
-from harness.scores import Samples, Scale, Score
+from harness.metrics import Samples, Scale, Score, metric
 
 from .statistics import intervals
 from .statistics.intervals import auc, to_auc

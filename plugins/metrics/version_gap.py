@@ -11,8 +11,7 @@ from scipy.stats import binomtest
 
 from harness.arrays import Floats, Reals, cosines, paired_cosines
 from harness.errors import NotApplicable
-from harness.metrics import Contrast, metric
-from harness.scores import Null, Samples, Scale, Score
+from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 

@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import metric
-from harness.scores import Samples, Scale, Score
+from harness.metrics import Samples, Scale, Score, metric
 
 from .statistics import intervals
 

@@ -1,20 +1,14 @@
 """Training of encoders on pairs of sentences; the command `harness train`.
 
-===========  ==================================================================
-`command`    the command line
-`training`   `train`: checks, then trains or goes on, then saves
-`settings`   the settings of a training, and what it leaves behind
-`pairs`      reads and checks the splits of a corpus
-`folder`     the folder of a training: its state and checkpoints
-`card`       the model card
-`running`    builds model, loss and trainer, and runs them
-`words`      the vocabulary of a word embedder: tokenizer and vectors
-`bilstm`     a BiLSTM with max pooling over word vectors
-`batches`    batches of pairs of similar length; tokens found once
-`trainer`    the library's trainer, its checkpoints and callbacks
-`scoring`    accuracy, or correlation with graded pairs
-`quiet`      silences the libraries
-===========  ==================================================================
+=================  ============================================================
+`train_command`    the command line, also of recipes
+`training`         `train`: checks, then trains or goes on, then saves
+`settings`         the settings of a training, and what it leaves behind
+`pairs`            reads and checks the splits of a corpus
+`training_folder`  the folder of a training: its state, checkpoints and model card
+`running`          builds model, loss and trainer, and runs them
+`bilstm`           a BiLSTM with max pooling over the vocabulary of a word embedder
+=================  ============================================================
 
 The folder `recipes` trains and compares several encoders.
 
@@ -35,6 +29,6 @@ if TYPE_CHECKING:
 @hookimpl
 def harness_commands(group: click.Group) -> None:
     """Add `harness train`."""
-    from .command import command
+    from .train_command import command
 
     group.add_command(command)

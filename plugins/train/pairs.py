@@ -17,7 +17,8 @@ from typing import Any
 
 from harness.errors import InvalidFile, InvalidOption, UsageError, suggestion, unreadable
 
-from ..corpora.entries import Entry, Kind, entries
+from ..corpora import entries as corpora
+from ..corpora.entries import Entry, Kind
 from .settings import TrainSettings
 
 INFERENCE = frozenset(("entailment", "neutral", "contradiction"))
@@ -182,7 +183,7 @@ def _split(
 
 
 def _pairs(source: str, split: str, kind: Kind | None, dropped: Counter[str]) -> Iterator[Entry]:
-    for entry in entries(source, kind, split=split, dropped=dropped):
+    for entry in corpora.entries(source, kind, split=split, dropped=dropped):
         if len(entry.texts) != 2:
             raise _wrong(source, entry, f"{len(entry.texts)} sentence; expected a pair", key="")
         if entry.label is None:

@@ -1,38 +1,43 @@
-"""Runs a training: the model, the library's trainer, and the scores at the end."""
+"""Runs a training: the model, the library's trainer, and the scores at the end.
+
+A checkpoint has the weights that are trained, with the classifier, and no others: word vectors are
+large and frozen. Batches have pairs of similar length. The order of pairs depends on the seed and
+the epoch alone, so that a continued training sees what an undisturbed one would see.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
+import logging
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import datasets
+import numpy as np
 import torch
 import transformers
-from safetensors.torch import save_file
-from sentence_transformers import SentenceTransformerTrainingArguments
+from safetensors.torch import load_file, save_file
+from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+from sentence_transformers.base.evaluation import BaseEvaluator
+from sentence_transformers.base.sampler import DefaultBatchSampler
 from sentence_transformers.sentence_transformer import losses
 from sentence_transformers.sentence_transformer.data_collator import SentenceTransformerDataCollator
+from transformers import PrinterCallback, TrainerCallback
 
 from harness.embedder import Embedder
 from harness.errors import ModelError, NotApplicable
-from harness.progress import Progress
+from harness.progress import Advance, Progress
 
-from . import bilstm, folder, words
-from .batches import Tokens
+from . import bilstm, training_folder
 from .pairs import Corpus, Split
-from .quiet import quiet
-from .scoring import Scorer
-from .settings import Kind, TrainSettings
-from .trainer import (
-    Checkpoints,
-    InferSentSchedule,
-    PairTrainer,
-    Report,
-    SharedHead,
-)
+from .settings import SGD_MINIMUM, Kind, TrainSettings
 
 WARM_UP = 0.1  # Reimers and Gurevych 2019, section 3.1
 HEAD_RATE = 500.0
@@ -71,7 +76,9 @@ class Outcome:
                 key: w.detach().cpu().contiguous() for key, w in self.head.named_parameters()
             }
             # One entry only: the library writes several in random order.
-            save_file(weights, out / folder.HEAD, metadata={"labels": json.dumps(self.names)})
+            save_file(
+                weights, out / training_folder.HEAD, metadata={"labels": json.dumps(self.names)}
+            )
         for file in out.rglob("*.safetensors"):
             file.chmod(0o644)  # the library makes them readable by their owner only
 
@@ -119,9 +126,9 @@ def _run(
     transformers.set_seed(settings.seed)
     facts: dict[str, Any] = {}
     if kind == "bilstm":
-        vocabulary = words.of(base, settings.words)
+        vocabulary = bilstm.words_of(base, settings.words)
         texts = corpus.train.firsts + corpus.train.seconds
-        facts["coverage"] = words.check_coverage(vocabulary, texts, base.info.name)
+        facts["coverage"] = bilstm.check_coverage(vocabulary, texts, base.info.name)
         model = bilstm.model(vocabulary, settings.hidden or 0)
     else:
         model = _encoder(base)
@@ -239,7 +246,7 @@ def _arguments(
             "load_best_model_at_end": True,
         }
     arguments = SentenceTransformerTrainingArguments(
-        output_dir=str(out / folder.CHECKPOINTS),
+        output_dir=str(out / training_folder.CHECKPOINTS),
         num_train_epochs=settings.epochs or 1,
         per_device_train_batch_size=settings.batch_size or 1,
         learning_rate=lr,
@@ -265,8 +272,8 @@ def _arguments(
 
 def _train(trainer: PairTrainer, report: Report, out: Path) -> None:
     """Train from the last checkpoint, or load the best one if the training was at its end."""
-    checkpoint = folder.last_checkpoint(out)
-    state = folder.checkpoint_state(checkpoint) if checkpoint else None
+    checkpoint = training_folder.last_checkpoint(out)
+    state = training_folder.checkpoint_state(checkpoint) if checkpoint else None
     if state and state["stateful_callbacks"]["TrainerControl"]["args"]["should_training_stop"]:
         trainer.args.num_train_epochs = round(state["epoch"])  # it was at its end when it stopped
     batches = len(trainer.get_train_dataloader()) * int(trainer.args.num_train_epochs)
@@ -288,3 +295,344 @@ def _history(state: Any) -> dict[str, Any]:
     done = [facts for facts in epochs.values() if "loss" in facts]
     best = max(done, key=lambda f: f.get("dev_accuracy", f.get("dev_spearman", f["epoch"])))
     return {"epochs": done, "best_epoch": best["epoch"]}
+
+
+CHECKPOINT_STEPS = 500
+"""Batches between checkpoints, besides those at the end of an epoch."""
+DECAY, SHRINK = 0.99, 5.0  # Conneau et al. 2017, section 3.3
+_WEIGHTS = "trained.safetensors"
+
+
+class PairTrainer(SentenceTransformerTrainer):
+    """A trainer on pairs of sentences.
+
+    Parameters
+    ----------
+    head
+        The classifier on top of the two vectors of a pair; None for graded pairs.
+    lengths
+        Lengths of both sentences of each training pair.
+    options
+        The library's options.
+    """
+
+    def __init__(
+        self, *, head: Any | None, lengths: Sequence[tuple[int, int]], **options: Any
+    ) -> None:
+        super().__init__(**options)
+        self._head, self._lengths = head, lengths
+        self.remove_callback(PrinterCallback)
+
+    def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
+        """Do nothing: the harness writes its own card."""
+
+    def get_batch_sampler(self, dataset: Any, **options: Any) -> Any:  # type: ignore[override]
+        """Return batches of pairs of similar length."""
+        return SimilarLengths(dataset, lengths=self._lengths, **options)
+
+    def trained(self) -> dict[str, Any]:
+        """Return the weights that are trained by name."""
+        modules = {"model": self.model, "head": self._head}
+        return {
+            f"{name}.{key}": weight
+            for name, module in modules.items()
+            if module is not None
+            for key, weight in module.named_parameters()
+            if weight.requires_grad
+        }
+
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        folder = Path(output_dir or self.args.output_dir or ".")
+        folder.mkdir(parents=True, exist_ok=True)
+        weights = {key: w.detach().cpu().contiguous() for key, w in self.trained().items()}
+        save_file(weights, folder / _WEIGHTS)
+
+    def _load_from_checkpoint(self, checkpoint_path: str, model: Any = None) -> None:
+        stored = load_file(Path(checkpoint_path) / _WEIGHTS)
+        with torch.no_grad():
+            for key, weight in self.trained().items():
+                weight.copy_(stored[key])
+
+
+class InferSentSchedule(TrainerCallback):
+    """The learning rate of InferSent: × .99 each epoch, / 5 after one without a better dev score.
+
+    The paper that this reproduces calls the first a weight decay; it is none. Training stops if the
+    rate is under 1e-5. The optimizer and the scheduler hold the rate, and checkpoints keep both.
+
+    Parameters
+    ----------
+    metric
+        Name of the dev score.
+    """
+
+    def __init__(self, metric: str) -> None:
+        self._metric = metric
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **objects: Any) -> None:
+        """Set the rate of the next epoch; `state.best_metric` is that of the epochs before."""
+        scheduler, optimizer = objects["lr_scheduler"], objects["optimizer"]
+        rate = scheduler.base_lrs[0]
+        score = objects["metrics"][f"eval_{self._metric}"]
+        if state.best_metric is not None and score <= state.best_metric:
+            rate /= SHRINK
+        if rate < SGD_MINIMUM:
+            control.should_training_stop = True
+        scheduler.base_lrs = [rate * DECAY] * len(scheduler.base_lrs)
+        for group in optimizer.param_groups:
+            group["lr"] = rate * DECAY
+
+
+class Checkpoints(TrainerCallback):
+    """Asks for a checkpoint every `CHECKPOINT_STEPS` batches."""
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Ask for a checkpoint if it is time; the end of an epoch has one after its evaluation."""
+        steps_of_epoch = state.max_steps // int(state.num_train_epochs)
+        if state.global_step % CHECKPOINT_STEPS == 0 and state.global_step % steps_of_epoch:
+            control.should_save = True
+
+
+class SharedHead(TrainerCallback):
+    """Averages the gradients of the classifier over processes, which the library leaves out."""
+
+    def __init__(self, head: Any) -> None:
+        self._head = head
+
+    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Average the gradients; does nothing in a single process."""
+        distributed = torch.distributed
+        if distributed.is_available() and distributed.is_initialized():
+            for weight in self._head.parameters():
+                distributed.all_reduce(weight.grad)
+                weight.grad /= distributed.get_world_size()
+
+
+class Report(TrainerCallback):
+    """Shows the progress of a training, and one line for each epoch.
+
+    Parameters
+    ----------
+    progress
+        Where it is shown.
+    metric
+        Name of the dev score; empty if there is no dev split.
+    """
+
+    def __init__(self, progress: Progress, metric: str) -> None:
+        self._progress, self._metric = progress, metric
+        self._advance: Advance | None = None
+        self._loss = self._rate = math.nan
+
+    @contextlib.contextmanager
+    def stage(self, batches: int, done: int) -> Iterator[None]:
+        """Show the batches of a training, some of which may be done."""
+        label = f"training, going on at batch {done}" if done else "training"
+        with self._progress.stage(label, batches - done, "batches") as self._advance:
+            yield
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Count a batch."""
+        if self._advance is not None:
+            self._advance(1)
+
+    def on_log(self, args: Any, state: Any, control: Any, **objects: Any) -> None:
+        """Keep the mean loss of the epoch.
+
+        Raises
+        ------
+        ModelError
+            If it is not a number.
+        """
+        self._loss = objects["logs"].get("loss", self._loss)
+        if "loss" in objects["logs"] and not math.isfinite(self._loss):
+            raise ModelError(
+                f"the loss is {self._loss} in epoch {math.ceil(state.epoch)}: choose a smaller "
+                "learning rate, or precision float32"
+            )
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **objects: Any) -> None:
+        """Keep the learning rate of the epoch."""
+        self._rate = objects["lr_scheduler"].get_last_lr()[0]
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **objects: Any) -> None:
+        """Print the line of an epoch."""
+        score = objects["metrics"][f"eval_{self._metric}"]
+        self._progress.say(
+            f"epoch {round(state.epoch)}/{int(state.num_train_epochs)}: loss {self._loss:.4f}, "
+            f"dev {self._metric} {score:.4f}, learning rate {self._rate:.2g}"
+        )
+
+
+_BATCH = 128
+
+
+class Scorer(BaseEvaluator):
+    """Scores a model on a split, also for the library's trainer.
+
+    Parameters
+    ----------
+    split
+        The pairs.
+    tokens
+        Gives the features of their sentences.
+    loss
+        The loss with the classifier; None for graded pairs, whose cosines are compared with their
+        scores.
+    """
+
+    def __init__(self, split: Split, tokens: Tokens, loss: Any | None) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._split, self._tokens, self._loss = split, tokens, loss
+        self.metric = "spearman" if loss is None else "accuracy"
+        self.primary_metric = self.metric
+
+    def __call__(
+        self, model: Any, output_path: str | None = None, epoch: float = -1, steps: int = -1
+    ) -> dict[str, float]:
+        """Return the scores by name."""
+        was_training = model.training
+        model.eval()
+        try:
+            with torch.no_grad():
+                return self._scores(model)
+        finally:
+            model.train(was_training)
+
+    def _scores(self, model: Any) -> dict[str, float]:
+        labels = np.asarray(self._split.labels)
+        first, second = self._vectors(model, self._split.firsts, self._split.seconds)
+        if self._loss is not None:
+            predicted = np.concatenate(
+                [
+                    _logits(self._loss, u, v).argmax(dim=1).cpu().numpy()
+                    for u, v in zip(first.split(_BATCH), second.split(_BATCH), strict=True)
+                ]
+            )
+            return {"accuracy": float((predicted == labels).mean())}
+        from scipy import stats
+
+        cosines = torch.nn.functional.cosine_similarity(first, second).float().cpu().numpy()
+        return {
+            "spearman": float(stats.spearmanr(cosines, labels).statistic),
+            "pearson": float(stats.pearsonr(cosines, labels).statistic),
+        }
+
+    def _vectors(self, model: Any, *columns: tuple[str, ...]) -> list[Any]:
+        """Return the vectors of each column; a sentence that occurs twice is encoded once."""
+        texts = sorted({text for column in columns for text in column}, key=self._tokens.length)
+        parts = []
+        for start in range(0, len(texts), _BATCH):
+            features = self._tokens(texts[start : start + _BATCH])
+            on_device = {key: value.to(model.device) for key, value in features.items()}
+            parts.append(model(on_device)["sentence_embedding"])
+        vectors, row = torch.cat(parts), {text: i for i, text in enumerate(texts)}
+        return [vectors[[row[text] for text in column]] for column in columns]
+
+
+def _logits(loss: Any, first: Any, second: Any) -> Any:
+    """Return what the classifier of a `SoftmaxLoss` says of pairs of vectors."""
+    features = torch.cat([first, second, (first - second).abs(), first * second], dim=1)
+    return loss.classifier(features.to(loss.classifier.weight.dtype))
+
+
+GROUP = 50
+"""Number of batches whose pairs are sorted by length together."""
+
+
+class SimilarLengths(DefaultBatchSampler):
+    """Random batches of pairs of similar length.
+
+    All pairs are shuffled and cut into groups of `GROUP` batches; a group is sorted by length and
+    cut into batches; the batches are shuffled.
+
+    Parameters
+    ----------
+    dataset
+        The pairs.
+    lengths
+        Lengths of the first and the second sentence of each pair.
+    options
+        `batch_size`, `drop_last` and `seed`, as the library passes them.
+    """
+
+    def __init__(self, dataset: Any, *, lengths: Sequence[tuple[int, int]], **options: Any) -> None:
+        super().__init__(dataset, **options)
+        self._lengths = lengths
+
+    def __iter__(self) -> Iterator[list[int]]:
+        generator = torch.Generator().manual_seed(self.seed + 1_000_003 * self.epoch)
+        order = torch.randperm(len(self._lengths), generator=generator).tolist()
+        size = GROUP * self.batch_size
+        batches = []
+        for start in range(0, len(order), size):
+            group = sorted(order[start : start + size], key=self._lengths.__getitem__)
+            cuts = range(0, len(group), self.batch_size)
+            batches += [group[cut : cut + self.batch_size] for cut in cuts]
+        for i in torch.randperm(len(batches), generator=generator).tolist():
+            yield batches[i]
+
+    def __len__(self) -> int:
+        return -(-len(self._lengths) // self.batch_size)
+
+
+class Tokens:
+    """The tokens of sentences, found once for a whole corpus, and padded batch by batch.
+
+    Parameters
+    ----------
+    model
+        The `SentenceTransformer` that reads them.
+    texts
+        All sentences.
+    """
+
+    def __init__(self, model: Any, texts: Sequence[str]) -> None:
+        first = model[0]
+        self._is_words = type(first).__name__ == "WordEmbeddings"
+        self._tokenizer = first.tokenizer.tokenizer if self._is_words else first.tokenizer
+        distinct = list(dict.fromkeys(texts))
+        limit = None if self._is_words else model.max_seq_length
+        ids = self._tokenizer(
+            distinct, truncation=limit is not None, max_length=limit, return_attention_mask=False
+        )["input_ids"]
+        self._ids = dict(zip(distinct, ids, strict=True))
+
+    def length(self, text: str) -> int:
+        """Return the number of tokens of a sentence."""
+        return len(self._ids[text])
+
+    def __call__(self, inputs: Sequence[str], **_: Any) -> dict[str, Any]:
+        """Return the features of a batch of sentences, as the model's own `preprocess` does."""
+        ids = [self._ids[text] for text in inputs]
+        features = self._tokenizer.pad({"input_ids": ids}, return_tensors="pt")
+        if self._is_words:
+            features["sentence_lengths"] = torch.tensor([len(row) for row in ids])
+        return dict(features)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence the libraries while a model is trained; errors are raised as ever."""
+    logging_of: Any = transformers.utils.logging
+    bars, verbosity = logging_of.is_progress_bar_enabled(), logging_of.get_verbosity()
+    data_bars = datasets.utils.logging.is_progress_bar_enabled()
+    logging_of.disable_progress_bar()
+    logging_of.set_verbosity(logging.CRITICAL)
+    datasets.disable_progress_bars()
+    loggers = [logging.getLogger(name) for name in ("sentence_transformers", "accelerate")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+        logging_of.set_verbosity(verbosity)
+        if bars:
+            logging_of.enable_progress_bar()
+        if data_bars:
+            datasets.enable_progress_bars()

@@ -14,7 +14,7 @@ from harness import names
 from harness.errors import InvalidOption, NotApplicable, Unavailable, UsageError
 from harness.progress import Progress, Silent, shown
 
-from . import card, folder, pairs
+from . import pairs, training_folder
 from .settings import Kind, Trained, TrainSettings
 
 if TYPE_CHECKING:
@@ -73,14 +73,14 @@ def train(
         **{name: getattr(settings, name) for name in _IDENTITY},
     }
     if not is_main():  # of several processes the first one writes
-        state = {} if settings.overwrite else folder.read_state(out) or {}
+        state = {} if settings.overwrite else training_folder.read_state(out) or {}
     else:
-        state = folder.open_training(out, identity, overwrite=settings.overwrite)
+        state = training_folder.open_training(out, identity, overwrite=settings.overwrite)
     if state.get("complete"):
         return _trained(out, state, is_new=False)
     state = _first_state(settings, kind, base, corpus, identity)
     if is_main():
-        folder.write_state(out, state)
+        training_folder.write_state(out, state)
     from . import running  # torch and the trainer take seconds to import
 
     began = time.monotonic()
@@ -88,7 +88,7 @@ def train(
     state |= outcome.facts | {"seconds": round(time.monotonic() - began, 1), "complete": True}
     if is_main():
         outcome.save(out)
-        folder.finish(out, state, card.text(state, out.name))
+        training_folder.finish(out, state)
     return _trained(out, state, is_new=True)
 
 

@@ -17,11 +17,10 @@ from harness.arrays import Floats, Mask, Reals, Vectors, has_direction, unit_row
 from harness.digest import digest
 from harness.embedder import Embedder, ModelInfo
 from harness.errors import HarnessError, NotApplicable
-from harness.metrics import Contrast, Metric
+from harness.metrics import Contrast, Metric, Scale, Score
 from harness.results.record import loss
 from harness.run.recording import floor_of
 from harness.run.scoring import MetricInputs, random_generator
-from harness.scores import Scale, Score
 
 from ..metrics.statistics import nulls
 

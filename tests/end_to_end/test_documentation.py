@@ -216,12 +216,15 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}
 
 
-def test_the_places_that_contributing_names_exist() -> None:
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    named = re.findall(r"`((?:harness|plugins|leaderboard|tasks|tests)/[\w/.]+)`", text)
+def test_the_places_that_contributing_and_how_it_works_name_exist() -> None:
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:harness|plugins|leaderboard|tasks|tests)/[\w/.]+)`", contributing)
     assert len(named) > 10
-    places = [ROOT / name for name in named if "FAMILY" not in name]
-    assert [place for place in places if not place.exists()] == []
+    page = (ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8")
+    named += re.findall(r"`(\w+/\w+\.py)`", page)
+    homes = (ROOT, ROOT / "harness")
+    places = [name for name in named if "FAMILY" not in name]
+    assert [name for name in places if not any((home / name).exists() for home in homes)] == []
 
 
 @pytest.mark.parametrize("hook", discovery.HOOKS)

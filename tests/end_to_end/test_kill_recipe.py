@@ -30,7 +30,7 @@ def exit_code(folder: Path, out: str, moment: Moment | None = None) -> int | Non
 
 
 def finished(folder: Path) -> set[str]:
-    from harness.plugins.train.recipes.record import StepRecord
+    from harness.plugins.train.recipes.recipe import StepRecord
 
     return {record.step for record in jsonl.read(folder / "steps.jsonl", StepRecord, [])}
 

@@ -11,10 +11,9 @@ import harness
 from harness.chain import Chain, MitigatedEmbedder
 from harness.embedder import MockEmbedder, ModelInfo, vocabulary_of
 from harness.errors import NotApplicable
-from harness.metrics import metric
+from harness.metrics import Scale, metric
 from harness.mitigator import Mitigator
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
-from harness.scores import Scale
 
 TASK = """
     name: {name}

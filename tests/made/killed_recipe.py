@@ -41,17 +41,17 @@ class Killing(Silent):
 
 
 def work(folder: Path, out: str, moment: Moment | None) -> None:
-    from harness.plugins.train import trainer
-    from harness.plugins.train.recipes import recipe, report
-    from harness.plugins.train.recipes.run import run_recipe
+    from harness.plugins.train import running
+    from harness.plugins.train.recipes import recipe, recipe_tables
+    from harness.plugins.train.recipes.results import run_recipe
     from harness.registry import discovery
     from harness.registry.registry import Registry
 
-    trainer.CHECKPOINT_STEPS = 5
+    running.CHECKPOINT_STEPS = 5
     registry = Registry(include=[folder / "tasks"])
     resolved = recipe.resolve(
         discovery.find_file(registry.recipe_files, folder / "tiny.yaml"), registry
     )
     progress = Killing(moment)
     result = run_recipe(resolved, folder / out, registry=registry, progress=progress)
-    report.write(result.summary, folder / out)
+    recipe_tables.write(result.summary, folder / out)

@@ -30,7 +30,7 @@ class Killing(Silent):
 
 
 def work(settings: TrainSettings, batch: int | None) -> None:
-    from harness.plugins.train import trainer, training
+    from harness.plugins.train import running, training
 
-    trainer.CHECKPOINT_STEPS = 5
+    running.CHECKPOINT_STEPS = 5
     training.train(settings, progress=Killing(batch))

@@ -14,7 +14,7 @@ def work(rank: int, port: int, settings: TrainSettings, notes: Path) -> None:
     os.environ.update(place | {"RANK": str(rank), "LOCAL_RANK": str(rank)})
     import torch
 
-    from harness.plugins.train.trainer import SharedHead
+    from harness.plugins.train.running import SharedHead
     from harness.plugins.train.training import train
 
     trained = train(settings)

@@ -16,10 +16,10 @@ import pytest
 
 from harness import folders, tasks
 from harness.embedder import Embedder, ModelInfo, WordEmbedder
+from harness.metrics import Score
 from harness.plugins.embedders.vectors import spacy_vectors
 from harness.plugins.embedders.vectors.glove import PACKAGE
 from harness.registry.registry import Registry
-from harness.scores import Score
 from harness.store.store import Store
 
 Encode = Callable[[Sequence[str]], np.ndarray]

@@ -15,6 +15,7 @@ import harness.tasks
 from harness import folders
 from harness.chain import Chain, MitigatedEmbedder
 from harness.embedder import vocabulary_of
+from harness.metrics import Score
 from harness.plugins.embedders.vectors import spacy_vectors
 from harness.plugins.metrics.analogies import specific_words, words_of
 from harness.plugins.metrics.direct_bias import direct_bias
@@ -24,7 +25,6 @@ from harness.plugins.metrics.occupation_projection import occupation_projection
 from harness.plugins.metrics.pair_analogies import pair_analogies
 from harness.plugins.metrics.statistics.concept_scores import pair_components
 from harness.plugins.mitigators.hard_debias import HardDebias
-from harness.scores import Score
 
 MODELS = {"glove50": "glove-6b-50d", "md300": "en-core-web-md"}
 MEASURED = 2e-3  # the expected values' own tolerance

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from harness import tasks
-from harness.plugins.metrics.concept_direction import concept_direction
-from harness.plugins.metrics.concept_plane import concept_plane
+from harness.plugins.metrics.concept_direction import concept_direction, concept_plane
 
 ANALOGIES = Path(tasks.__file__).parent / "analogies" / "data" / "google_questions-words.txt.gz"
 TASKS = ("gender-occupations", "age-traits", "wealth-ethnicities")

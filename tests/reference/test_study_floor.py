@@ -17,9 +17,9 @@ from sklearn.base import clone
 from harness.registry import discovery
 from harness.registry.registry import Registry
 from harness.study import bench, study
-from harness.study.base import Base
+from harness.study.bench import Base
+from harness.study.cells import pooled
 from harness.study.folds import deal
-from harness.study.pooling import pooled
 from harness.study.significance import corrected_t_test
 
 PAIRS, FOLDS, STUDIES, LEVEL = 45, 10, 400, 0.05

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.plugins.metrics.concept_direction import concept_direction
-from harness.plugins.metrics.concept_plane import concept_plane
+from harness.plugins.metrics.concept_direction import concept_direction, concept_plane
 
 TASKS = {"gender": "gender-occupations", "age": "age-traits", "wealth": "wealth-ethnicities"}
 SCENARIOS = ("neutral", "debiasing", "positive", "negative")

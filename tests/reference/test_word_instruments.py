@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.metrics import Metric
+from harness.metrics import Metric, Score
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.plugins.validity.checks import planted
 from harness.registry.registry import Registry
 from harness.results.record import above_floor, loss
-from harness.scores import Score
 
 AMPLITUDES = (0.0, 0.25, 0.5, 1.0)
 CHEAP = {"resamples": 0}

@@ -6,7 +6,7 @@ import pytest
 import zambrano
 from study_records import records_of, study_part
 
-from harness.study import tables
+from harness.study import study_tables
 from harness.study.study_record import MeasurePart
 from harness.study.summary import Summary, summarize
 
@@ -45,7 +45,7 @@ def published() -> Summary:
 
 
 def test_all_cells_are_printed_with_the_papers_digits_and_arrows(published):
-    (table,) = tables.changes(published)
+    (table,) = study_tables.changes(published)
     assert table.columns == ("mitigator", *zambrano.COLUMNS)
     for method, *cells in table.rows:
         for (measure, mean, deviation, arrow), cell in zip(
@@ -54,7 +54,7 @@ def test_all_cells_are_printed_with_the_papers_digits_and_arrows(published):
             if (method, measure) == ("HSR", "ECT"):
                 arrow = "v"  # misprinted: HD has the higher, fairer value in every fold
             text = f"{mean:.3f} ± {deviation:.3f}{DRAWN[arrow]}".replace("-", "−")
-            assert cell.replace(tables.HOLM, "") == text, (method, measure)
+            assert cell.replace(study_tables.HOLM, "") == text, (method, measure)
 
 
 def test_holm_over_the_block_leaves_fewer_verdicts_than_the_published_arrows(published):

@@ -12,7 +12,7 @@ from harness.embedder import ModelInfo
 from harness.plugins.embedders.vectors import glove
 from harness.registry import discovery
 from harness.registry.registry import Registry
-from harness.study import bench, leaks, study
+from harness.study import bench, study
 from harness.study.folds import deal
 
 NAMES = sorted(path.stem for path in (Path(tasks.__file__).parent / "studies").glob("[!_]*.yaml"))
@@ -109,7 +109,7 @@ def test_a_study_fits_on_nothing_that_it_judges(name, resolved):
         seed=chosen.file.seed,
         protocol=chosen.file.protocol,
     )
-    leaks.refuse_overlap(prepared, [split for fold in folds for split in (fold.outer, *fold.inner)])
+    bench.refuse_overlap(prepared, [split for fold in folds for split in (fold.outer, *fold.inner)])
 
 
 @pytest.mark.parametrize("name", GENDER)

@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from harness import folders
-from harness.digest import digest
+from harness.digest import digest, remembered_sha256
 from harness.embedder import NO_WORD, Card, Embedder, ModelInfo, TokenStates, words
 from harness.errors import InvalidOption
 from harness.names import reference_label
 
-from .. import cards, quiet_loading, weight_files
+from .. import cards, quiet_loading
 from . import files
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class InferSentEmbedder:
         weights = files.checked_weights(self._folder, config)
         identity = {
             "config": config.identity(),
-            "weights": weight_files.sha256(weights),
+            "weights": remembered_sha256(weights),
             "words": self._words.info.fingerprint,
             "rules": _RULES,
         }

@@ -12,9 +12,6 @@
 `model2vec`               static models of that package
 `gguf_file`               a language model in a GGUF file: what its header says
 `exported_backend`        runs a transformer that was exported to ONNX or OpenVINO
-`padding`                 pads batches so that texts keep the vectors that they have alone
-`pooling`                 one vector from the states of a text's tokens
-`text_lengths`            token counts and truncation, without weights
-`word_alignment`          which word of a text each token belongs to
+`tokens`                  token counts and truncation, padding, words of tokens; without weights
 ========================  ==============================================================
 """

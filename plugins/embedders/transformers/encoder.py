@@ -14,14 +14,14 @@ import numpy as np
 
 from harness import names
 from harness.arrays import unit_rows
-from harness.digest import digest
+from harness.digest import digest, remembered_sha256
 from harness.embedder import Card, ModelInfo, Role
 from harness.errors import InvalidOption, ModelError
 
-from .. import cards, prompts, quiet_loading, weight_files
-from . import text_lengths
+from .. import cards, prompts, quiet_loading
+from . import tokens
 from .model_folder import ModelFolder, Module
-from .text_lengths import TextLengths
+from .tokens import TextLengths
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -41,7 +41,7 @@ class EncoderOptions:
     """The shared options of an encoder, as the user gave them.
 
     The constructors of the encoders list these options one by one, because users read them in the
-    signature and `harness.options` checks them against it. After that they are one object, which
+    signature and `harness.names` checks them against it. After that they are one object, which
     `of` makes of all arguments.
 
     Parameters
@@ -234,8 +234,8 @@ class TransformerEncoder:
             own=functools.partial(self._own_count, module, lowercase=lowercase),
         )
 
-    def _own_count(self, module: Module, *, lowercase: bool) -> text_lengths.Count:
-        return text_lengths.by_tokenizer(self._tokenizer_of(module), lowercase=lowercase)
+    def _own_count(self, module: Module, *, lowercase: bool) -> tokens.Count:
+        return tokens.by_tokenizer(self._tokenizer_of(module), lowercase=lowercase)
 
     def _limit(self, role: Role) -> int | None:
         """Return the number of tokens after which texts of a role are cut; None for no limit."""
@@ -275,7 +275,7 @@ class TransformerEncoder:
         options = self._options
         files = self._folder.files(code=self._runs_own_code)
         identity = {
-            "files": {path: weight_files.sha256(file) for path, file in files.items()},
+            "files": {path: remembered_sha256(file) for path, file in files.items()},
             "prompt": self._prompt(),
             "precision": options.precision,
             "max_length": self._max_length,

@@ -14,7 +14,7 @@ from harness.errors import InvalidOption, ModelError, Unavailable
 
 from .. import quiet_loading, weight_files
 from ..weight_files import Backend
-from . import model_settings, padding
+from . import model_settings, tokens
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,8 +40,6 @@ def check(backend: Backend, precision: str) -> None:
     Unavailable
         If the backend's runtime is not installed.
     """
-    if backend == "torch":
-        return
     if precision != "float32":
         raise InvalidOption(
             f"precision={precision} is for backend=torch; exported weights keep their precision"
@@ -95,7 +93,7 @@ def load(
     with quiet_loading.loading(folder.name):
         run, inputs = open_file(file, device, folder.name)
         tokenizer = AutoTokenizer.from_pretrained(str(folder.transformer), local_files_only=True)
-        padding.settle(tokenizer, folder.config)
+        tokens.settle_padding(tokenizer, folder.config)
         transformer = ExportedTransformer(
             run,
             inputs,

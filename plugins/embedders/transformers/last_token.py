@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -19,12 +19,7 @@ from harness.embedder import Card, Role
 from harness.errors import InvalidOption, ModelError, Unavailable
 
 from .. import quiet_loading
-from . import (
-    encoder,
-    gguf_file,
-    sentence_transformer,
-    word_alignment,
-)
+from . import encoder, gguf_file, sentence_transformer, tokens
 from .encoder import (
     EncoderOptions,
     Precision,
@@ -32,11 +27,13 @@ from .encoder import (
 )
 from .model_folder import Module
 from .model_settings import Routes
-from .pooling import Pooling, pool
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
     from harness.embedder import TokenStates
+
+Pooling: TypeAlias = Literal["lasttoken", "mean", "weightedmean"]
+POOLINGS: tuple[str, ...] = get_args(Pooling)
 
 
 class LastTokenEmbedder(TransformerEncoder):
@@ -192,16 +189,16 @@ class LastTokenEmbedder(TransformerEncoder):
         ids = self._ids(texts, self._prompt())
         states, _ = self._states(ids)
         return [
-            word_alignment.token_states(
+            tokens.token_states(
                 text,
-                rows[: len(tokens)].float().cpu().numpy(),
-                tokens,
+                rows[: len(text_ids)].float().cpu().numpy(),
+                text_ids,
                 tokenizer=self._tokenizer,
                 prompt=self._prompt(),
                 max_length=self._cut_at,
                 name=self._folder.name,
             )
-            for text, tokens, rows in zip(texts, ids, states, strict=True)
+            for text, text_ids, rows in zip(texts, ids, states, strict=True)
         ]
 
     @property
@@ -240,9 +237,9 @@ class LastTokenEmbedder(TransformerEncoder):
             device = model.device
         padded = torch.zeros((len(ids), longest), dtype=torch.long)
         mask = torch.zeros((len(ids), longest), dtype=torch.long)
-        for i, tokens in enumerate(ids):
-            padded[i, : len(tokens)] = torch.tensor(tokens, dtype=torch.long)
-            mask[i, : len(tokens)] = 1
+        for i, text_ids in enumerate(ids):
+            padded[i, : len(text_ids)] = torch.tensor(text_ids, dtype=torch.long)
+            mask[i, : len(text_ids)] = 1
         with torch.inference_mode():
             outputs = model(
                 input_ids=padded.to(device), attention_mask=mask.to(device), use_cache=False
@@ -294,3 +291,35 @@ def _best_device() -> str:
     from sentence_transformers.util import get_device_name
 
     return get_device_name()
+
+
+def pool(states: Any, mask: Any, pooling: Pooling) -> Any:
+    """Return (n, d) vectors of (n, T, d) states of tokens, computed in float32.
+
+    Parameters
+    ----------
+    states
+        (n, T, d) tensor: a state for each token of each text, padding included.
+    mask
+        (n, T) tensor: 1 for tokens of the text, 0 for padding.
+    pooling
+        `lasttoken`: the state of the last token. `mean`: the mean over the tokens. `weightedmean`:
+        a weighted mean in which token i of T, counted from 1, has the weight i / (1 + … + T), since
+        later tokens of a causal model have read more of the text (Muennighoff 2022, SGPT).
+
+    Notes
+    -----
+    A text without tokens gives a row of NaN.
+    """
+    import torch
+
+    states, mask = states.float(), mask.to(torch.float32)
+    position = mask.cumsum(dim=1)
+    if pooling == "mean":
+        weights = mask
+    elif pooling == "weightedmean":
+        weights = mask * position
+    else:
+        weights = mask * (position == position[:, -1:])
+    pooled = torch.einsum("nt,ntd->nd", weights, states.masked_fill(mask[..., None] == 0, 0))
+    return pooled / weights.sum(dim=1, keepdim=True)

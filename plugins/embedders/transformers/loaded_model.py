@@ -22,7 +22,7 @@ from harness.encode.identity import Unidentified
 from harness.errors import HarnessError
 
 from .. import prompts
-from . import hub, model_settings, padding
+from . import hub, model_settings, tokens
 from .model_settings import TASK_SETTINGS, Router, Routes
 from .sentence_transformer import SentenceTransformersEmbedder
 
@@ -95,7 +95,7 @@ class LoadedSentenceTransformer:
 
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
         """Return (n, d) float32 vectors of `n` texts of one role, encoded as one batch."""
-        with padding.settled(self._model):
+        with tokens.settled_padding(self._model):
             vectors = self._model.encode(
                 list(texts),
                 prompt=self._prompts.get(role, self._prompts.get("text", "")),
@@ -144,7 +144,7 @@ def _of_folder(model: Any, source: str, name: str) -> Embedder | None:
         same = SentenceTransformersEmbedder(str(path), **options)
     except (HarnessError, OSError, ValueError):  # no such folder, or one that is read otherwise
         return None
-    padding.settle_all(model)
+    tokens.settle_padding_of(model)
     same.__dict__["_model"] = model
     return same
 
@@ -157,7 +157,7 @@ def _identity(model: Any) -> str:
     Unidentified
         If its weights are not in memory.
     """
-    with padding.settled(model):  # as it encodes
+    with tokens.settled_padding(model):  # as it encodes
         content = identity.content(model, without=("prompts", "default_prompt_name"))
     return digest(
         {

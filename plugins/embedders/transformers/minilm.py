@@ -7,7 +7,7 @@ from pathlib import Path
 from harness import folders
 from harness.errors import Unavailable
 
-from .. import weight_files
+from .. import cards
 from ..weight_files import Backend
 from .sentence_transformer import SentenceTransformersEmbedder
 
@@ -35,11 +35,11 @@ class AllMiniLML6V2(SentenceTransformersEmbedder):
     ) -> tuple[Path, str | None]:
         package = folders.of_package(PACKAGE)
         if package is not None and revision is None and backend == "torch":
-            weight_files.check_published(package / "model" / "model.safetensors", WEIGHTS)
+            cards.check_published(package / "model" / "model.safetensors", WEIGHTS)
             return package / "model", None
         try:
             return super()._locate(reference, revision, backend)
         except Unavailable as error:
             if package is not None:
                 raise  # a revision or backend that the package does not have
-            raise Unavailable(f"{error}; or {weight_files.INSTALL}") from None
+            raise Unavailable(f"{error}; or {cards.INSTALL}") from None

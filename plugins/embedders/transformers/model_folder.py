@@ -23,7 +23,7 @@ from harness.errors import ModelError
 
 from .. import weight_files
 from ..weight_files import Backend
-from . import model2vec, model_settings, padding, text_lengths
+from . import model2vec, model_settings, tokens
 from .model_settings import TASK_SETTINGS, Router, Routes
 
 _POOLINGS = {  # names in files of sentence-transformers before version 6: names since then
@@ -428,14 +428,14 @@ class ModelFolder:
 
     def _pads_wrongly(self, module: Module) -> bool:
         folder, settings = module.folder, self._settings_of(module)
-        if settings.get("transformer_task") in padding.GENERATING:
+        if settings.get("transformer_task") in tokens.GENERATING:
             return False
         tokenizer = self._optional(folder / "tokenizer_config.json")
-        if padding.MASK not in (tokenizer.get("model_input_names") or [padding.MASK]):
+        if tokens.MASK not in (tokenizer.get("model_input_names") or [tokens.MASK]):
             return True
-        if not padding.shifts_positions(self._optional(folder / "config.json")):
+        if not tokens.shifts_positions(self._optional(folder / "config.json")):
             return False
-        side = padding.stated_side(
+        side = tokens.stated_side(
             folder / "tokenizer.json",
             (settings.get("processing_kwargs") or {}).get("text") or {},
             settings.get("processor_kwargs") or settings.get("tokenizer_args") or {},
@@ -530,7 +530,7 @@ class ModelFolder:
             if isinstance(limit, int) and limit > 0:
                 return limit
         if module.kind == "StaticEmbedding" and not self.is_model2vec:
-            return text_lengths.stated_limit(module.folder / "tokenizer.json")
+            return tokens.stated_limit(module.folder / "tokenizer.json")
         if module.kind == "WordEmbeddings":
             limit = self.words_settings(module).get("max_seq_length")
             return limit if isinstance(limit, int) and 0 < limit < _WITHOUT_LIMIT else None

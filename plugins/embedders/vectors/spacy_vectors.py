@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness import folders
-from harness.digest import digest
+from harness.digest import digest, remembered_sha256
 from harness.embedder import Card
 from harness.errors import ModelError, Unavailable, UsageError
 
-from .. import cards, weight_files
+from .. import cards
 from .word_vectors import Table, WordVectors
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def spacy_vectors(
         If it has no table of word vectors.
     """
     folder = _vocabulary(reference, f"pip install {reference}")
-    sha256 = {file: weight_files.sha256(folder / file) for file in PUBLISHED}
+    sha256 = {file: remembered_sha256(folder / file) for file in PUBLISHED}
     return _word_vectors(folder, sha256, name or f"spacy:{reference}", card)
 
 
@@ -98,9 +98,9 @@ def en_core_web_md(*, name: str = "en-core-web-md", card: Card | None = None) ->
     ModelError
         If its files differ from the published ones.
     """
-    folder = _vocabulary(PACKAGE, weight_files.INSTALL)
+    folder = _vocabulary(PACKAGE, cards.INSTALL)
     for file, sha256 in PUBLISHED.items():
-        weight_files.check_published(folder / file, sha256)
+        cards.check_published(folder / file, sha256)
     return _word_vectors(folder, PUBLISHED, name, card)
 
 
@@ -165,7 +165,7 @@ def _vocabulary(package: str, install: str) -> Path:
     if folder is None:
         raise Unavailable(f"the package '{module.replace('_', '-')}' is not installed: {install}")
     if folders.of_package("msgpack") is None:
-        raise Unavailable(f"'{package}' needs the package 'msgpack': {weight_files.INSTALL}")
+        raise Unavailable(f"'{package}' needs the package 'msgpack': {cards.INSTALL}")
     tables = [found.parent for found in folder.glob("*/vocab/vectors")]
     complete = [vocab for vocab in tables if all((vocab / file).is_file() for file in PUBLISHED)]
     if len(complete) != 1:

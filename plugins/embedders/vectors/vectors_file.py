@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from harness import folders, names
-from harness.digest import digest
+from harness.digest import digest, remembered_sha256
 from harness.embedder import Card
 from harness.errors import InvalidFile, InvalidOption, unreadable
 
-from .. import cards, weight_files
+from .. import cards
 from . import compression, safetensors_file
 from .compression import Compression
 from .table_builder import OnBad, TableBuilder
@@ -159,7 +159,7 @@ def vectors_file(
     layout = inspect(file, format)
     if language is not None and layout.format in ("fasttext-binary", "safetensors"):
         raise InvalidOption(f"language={language}: not for files of the format {layout.format}")
-    fingerprint = {"sha256": weight_files.sha256(file), "format": layout.format}
+    fingerprint = {"sha256": remembered_sha256(file), "format": layout.format}
     if (layout.after_word, layout.between) != (b" ", b" "):  # once read as other words
         fingerprint["separators"] = (layout.after_word + layout.between).decode()
     if on_bad in ("skip", "replace"):

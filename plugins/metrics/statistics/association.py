@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.scores import Interval, Null, Samples
+from harness.metrics import Interval, Null, Samples
 
 from . import nulls
 from .intervals import (

@@ -18,8 +18,7 @@ from scipy.stats import rankdata
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import Contrast
-from harness.scores import Interval, Null, Samples, Scale, Score
+from harness.metrics import Contrast, Interval, Null, Samples, Scale, Score
 
 from ..drawings.figures import against_labels, null_distribution, separation
 from . import intervals

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from harness.arrays import Floats
-from harness.scores import Samples, Score
+from harness.metrics import Samples, Score
 
 from . import intervals
 from .intervals import (

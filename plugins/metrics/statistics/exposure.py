@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Mask
 from harness.errors import InvalidOption
-from harness.scores import Null, Samples, Score
+from harness.metrics import Null, Samples, Score
 
 from .intervals import Codes as intervals_Codes
 

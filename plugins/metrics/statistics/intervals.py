@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betainc
 
-from harness import scores
+from harness import metrics
 from harness.arrays import Floats
 from harness.errors import InvalidOption
-from harness.scores import Interval
+from harness.metrics import Interval
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 """(n,) cluster code of each item."""
@@ -38,7 +38,7 @@ def jackknife_interval(
     """Return the confidence interval of a statistic of one or several sets of items.
 
     It is Student's interval by the jackknife: each item is left out in turn, or each cluster of
-    items; `harness.scores` has the formula. Items of all sets count as drawn at random from
+    items; `harness.metrics` has the formula. Items of all sets count as drawn at random from
     more items like them.
 
     What nominal 95 % intervals cover in simulations stands in docs/using.md.
@@ -82,14 +82,14 @@ def jackknife_interval(
     codes = [None] * len(sizes) if clusters is None else clusters
     units = [units_of(size, of_set) for size, of_set in zip(sizes, codes, strict=True)]
     clustered = any(n < size for (n, _), size in zip(units, sizes, strict=True))
-    if min(n for n, _ in units) < scores.FEWEST:
+    if min(n for n, _ in units) < metrics.FEWEST:
         return None
-    most = max(scores.FEWEST, resamples // len(sizes))
+    most = max(metrics.FEWEST, resamples // len(sizes))
     groups = [_joined(n, members, most, rng) for n, members in units]
     value, left_out = _left_out(statistic, groups)
     if not np.isfinite(value):
         return None
-    ends = scores.t_interval(value, left_out, confidence=confidence, bounds=bounds)
+    ends = metrics.t_interval(value, left_out, confidence=confidence, bounds=bounds)
     if ends is None:
         return None
     scale = "" if bounds is None else " on Fisher's z"

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, one_thread
-from harness.scores import Samples, Score
+from harness.metrics import Samples, Score
 
 from . import intervals
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Floats, Reals
-from harness.scores import Null
+from harness.metrics import Null
 
 from . import nulls
 from .intervals import Codes

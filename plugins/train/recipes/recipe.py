@@ -1,24 +1,128 @@
-"""A recipe: its file with everything looked up, and the options that override it."""
+"""A recipe: the schema of its file, the names in it looked up, and its steps in their order.
+
+A recipe says which encoders are trained on which corpora, and how they are judged. A step has a key
+that says what its result depends on.
+"""
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, Self, get_args
+
+from pydantic import Field, model_validator
 
 from harness import folders
+from harness.concept import Name
+from harness.digest import digest, file_sha256
 from harness.errors import InvalidOption, UsageError, suggestion
 from harness.registry import trust
 from harness.registry.registry import Registry
+from harness.results.record import Environment, Finite, Line
 from harness.task import yaml_files
+from harness.task.schema import Strict
 from harness.task.yaml_files import Collector
 
 from ...corpora.entries import Kind
 from ..settings import TrainSettings
-from .recipe_file import RecipeFile, RowFile
-from .summary import Group
+
+Method = Literal["original", "subtract", "augment", "random"]
+"""How the corpus of a row is made; `random` is a control of `subtract`."""
+Group = Literal["bias", "retained", "usefulness"]
+"""Keys of the recipe with names of tasks."""
+
+
+class RowFile(Strict):
+    """A row of the tables: a corpus and what the encoder is built on."""
+
+    subtract: float | None = Field(default=None, gt=0, lt=100)
+    """Percentile: pairs with a bias score above it are taken out of the corpus."""
+    augment: float | None = Field(default=None, gt=0, lt=100)
+    """Percentile: pairs with a bias score above it are added with genders swapped."""
+    at_random: bool = False
+    """Whether as many pairs are taken out at random: a control of `subtract`, which shows what the
+    bias scores add to a smaller corpus."""
+    base: str = ""
+    """Word model under the encoder, or text encoder to fine-tune; by default the recipe's."""
+    mitigator: str = ""
+    """Mitigator of the word vectors, or a chain, as users type it."""
+    concept: Name = "gender"
+    """Concept that the mitigator is fitted on."""
+    compared_with: str = ""
+    """Row that it is compared with; by default the first."""
+
+    @property
+    def method(self) -> Method:
+        """How its corpus is made."""
+        if self.subtract is not None:
+            return "random" if self.at_random else "subtract"
+        return "original" if self.augment is None else "augment"
+
+    @property
+    def needs_scores(self) -> bool:
+        """Whether its corpus is made by the bias scores of the pairs."""
+        return self.method in ("subtract", "augment")
+
+    @property
+    def percentile(self) -> float | None:
+        """The percentile; None for the original corpus."""
+        return self.augment if self.subtract is None else self.subtract
+
+    @property
+    def corpus(self) -> str:
+        """Name of its corpus, such as `sub90`."""
+        short = {"subtract": "sub", "augment": "aug"}.get(self.method, self.method)
+        return short if self.percentile is None else f"{short}{self.percentile:g}"
+
+
+class RecipeFile(Strict):
+    """Encoders on original and fairer corpora, several seeds of each, and the tasks they run on."""
+
+    name: Name
+    """Name that users type."""
+    version: int = Field(ge=1)
+    """Raise it with every change that changes numbers."""
+    title: str
+    """One line for listings."""
+    description: str = ""
+    """The question, and how to read the answer."""
+    source: str = ""
+    """Paper that the set-up is from."""
+    corpus: tuple[str, ...] = Field(min_length=1)
+    """Where the pairs are: a path under HARNESS_DATA or beside this file, or `hf://owner/name`.
+    The first that is there counts, and `--corpus` comes before all."""
+    format: Kind | None = None
+    """Format of the corpus, such as `snli`, `multinli` or `stsb`; by default by its extension."""
+    limit: int | None = Field(default=None, ge=10)
+    """Number of pairs to take, the first ones; by default all. It does not hold for `--corpus`."""
+    holdout: int = Field(default=10_000, ge=1)
+    """Number of pairs to develop and to test on, each, but at most a twentieth of the corpus."""
+    seed: int = Field(default=0, ge=0)
+    """Seed of the splits and of the swapped names. All seeds of training share these corpora."""
+    base: str
+    """Word model under the encoders, or text encoder to fine-tune."""
+    rows: dict[Name, RowFile] = Field(min_length=1)
+    """The rows by label. The first is what others are compared with."""
+    seeds: tuple[int, ...] = Field(min_length=1)
+    """Seeds of training: weights at the start, and the order of the pairs."""
+    training: dict[str, Any] = Field(default_factory=dict)
+    """Options of `harness train`, such as `hidden`."""
+    scored_by: str = ""
+    """Which model gives the bias scores of the pairs: a row, whose first seed counts, or the name
+    of any model; by default the first row."""
+    bias: tuple[str, ...] = Field(min_length=1)
+    """Tasks whose effect sizes are averaged, such as SEAT's on gender."""
+    retained: tuple[str, ...] = ()
+    """Tasks of associations that should stay, such as flowers and pleasant."""
+    usefulness: tuple[str, ...] = ()
+    """Tasks whose primary scores are averaged, such as SentEval's."""
+    claimed_change: float | None = Field(default=None, gt=0)
+    """Change of the mean of the bias tasks in percent that the source claims. The tables say how
+    often the seeds' noise alone gives one as large."""
+
 
 HUB = "hf://"
 DATA = "HARNESS_DATA"
@@ -108,7 +212,7 @@ def resolve(
     file = document.validate(RecipeFile)
     overrides = overrides or Overrides()
     trust.of_recipe(document, registry, vars(overrides)).check()
-    _Checks(document, file, registry).all()
+    _check(document, file, registry)
     _check_overrides(overrides, registry)
     update = {
         key: value
@@ -123,80 +227,53 @@ def resolve(
     return Recipe(file, corpus)
 
 
-@dataclass
-class _Checks:
-    """Looks for mistakes that the schema cannot see; collects all of them."""
+def _check(document: yaml_files.Document, file: RecipeFile, registry: Registry) -> None:
+    """Raise `InvalidFile` with all mistakes that the schema cannot see, if there are any."""
+    collector = Collector()
 
-    document: yaml_files.Document
-    file: RecipeFile
-    registry: Registry
-    collector: Collector = field(default_factory=Collector)
+    def find(key: yaml_files.KeyPath, look_up: Callable[[str], object], name: str) -> None:
+        with collector.collecting(), document.pointing_at(key):
+            look_up(name)
 
-    def all(self) -> None:
-        """Raise `InvalidFile` with all mistakes, if there are any."""
-        file, registry = self.file, self.registry
-        self._check(("base",), lambda: registry.models.find(file.base))
-        for name, row in file.rows.items():
-            self._row(name, row)
-        if file.scored_by and file.scored_by not in file.rows:
-            self._check(("scored_by",), lambda: registry.models.find(file.scored_by))
-        if self._is_scored and self._needs_scores(self._scorer):
-            self._mistake(("scored_by",), "its corpus needs the scores that it should give")
-        for key in TASKS:
-            for i, task in enumerate(getattr(file, key)):
-                self._check((key, i), lambda task=task: registry.task_files.find(task))  # type: ignore[misc]
-        for i, seed in enumerate(file.seeds):
-            if seed in file.seeds[:i]:
-                self._mistake(("seeds", i), f"seed {seed} occurs twice")
-        for name in file.training:
-            if name not in OPTIONS:
-                near = suggestion(name, OPTIONS)
-                self._mistake(("training", name), f"unknown option of training{near}")
-        self.collector.check()
-        self._check(("training",), lambda: _settings(file.training))
-        self.collector.check()
+    def mistake(key: yaml_files.KeyPath, problem: str) -> None:
+        with collector.collecting():
+            raise document.error(problem, key)
 
-    @staticmethod
-    def _needs_scores(row: RowFile) -> bool:
-        return row.augment is not None or (row.subtract is not None and not row.at_random)
-
-    @property
-    def _is_scored(self) -> bool:
-        return any(map(self._needs_scores, self.file.rows.values()))
-
-    @property
-    def _scorer(self) -> RowFile:
-        rows = self.file.rows
-        return rows.get(self.file.scored_by or next(iter(rows)), RowFile())
-
-    def _row(self, name: str, row: RowFile) -> None:
-        file, registry, key = self.file, self.registry, ("rows", name)
+    find(("base",), registry.models.find, file.base)
+    for i, (name, row) in enumerate(file.rows.items()):
+        key = ("rows", name)
         if row.subtract is not None and row.augment is not None:
-            self._mistake(key, "'subtract' and 'augment' exclude each other")
+            mistake(key, "'subtract' and 'augment' exclude each other")
         if row.at_random and row.subtract is None:
-            self._mistake((*key, "at_random"), "requires 'subtract'")
+            mistake((*key, "at_random"), "requires 'subtract'")
         if row.base:
-            self._check((*key, "base"), lambda: registry.models.find(row.base))
+            find((*key, "base"), registry.models.find, row.base)
         if row.mitigator:
-            self._check((*key, "mitigator"), lambda: registry.mitigator(row.mitigator))
-            self._check((*key, "concept"), lambda: registry.concept_files.find(row.concept))
+            find((*key, "mitigator"), registry.mitigator, row.mitigator)
+            find((*key, "concept"), registry.concept_files.find, row.concept)
         other = row.compared_with
         if other and other not in file.rows:
-            near = suggestion(other, file.rows)
-            self._mistake((*key, "compared_with"), f"unknown row '{other}'{near}")
-        for before, same in file.rows.items():
-            if before == name:
-                break
+            mistake((*key, "compared_with"), f"unknown row '{other}'{suggestion(other, file.rows)}")
+        for before, same in itertools.islice(file.rows.items(), i):
             if _content(same, file) == _content(row, file):
-                self._mistake(key, f"is the same as '{before}'")
-
-    def _check(self, key: yaml_files.KeyPath, look_up: Callable[[], object]) -> None:
-        with self.collector.collecting(), self.document.pointing_at(key):
-            look_up()
-
-    def _mistake(self, key: yaml_files.KeyPath, problem: str) -> None:
-        with self.collector.collecting():
-            raise self.document.error(problem, key)
+                mistake(key, f"is the same as '{before}'")
+    if file.scored_by and file.scored_by not in file.rows:
+        find(("scored_by",), registry.models.find, file.scored_by)
+    scorer = file.rows.get(file.scored_by or next(iter(file.rows)), RowFile())
+    if scorer.needs_scores:
+        mistake(("scored_by",), "its corpus needs the scores that it should give")
+    for group in TASKS:
+        for i, task in enumerate(getattr(file, group)):
+            find((group, i), registry.task_files.find, task)
+    for i, seed in enumerate(file.seeds):
+        if seed in file.seeds[:i]:
+            mistake(("seeds", i), f"seed {seed} occurs twice")
+    for name in file.training:
+        if name not in OPTIONS:
+            mistake(("training", name), f"unknown option of training{suggestion(name, OPTIONS)}")
+    collector.check()
+    with document.pointing_at(("training",)):
+        _settings(file.training)
 
 
 def _content(row: RowFile, file: RecipeFile) -> dict[str, Any]:
@@ -244,3 +321,176 @@ def _corpus(document: yaml_files.Document, file: RecipeFile) -> str:
         "name a corpus with --corpus",
         ("corpus",),
     )
+
+
+StepKind = Literal["split", "score", "correct", "words", "train", "evaluate"]
+"""What is done: the corpus is split, scored or corrected, word vectors are debiased, a model is
+trained or evaluated."""
+VERSION = 1
+"""Raise it with every change of this package that changes what a finished step would give."""
+DEVICE = "device"
+"""Option of training that no key has: a recipe may go on elsewhere."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a recipe.
+
+    Parameters
+    ----------
+    name
+        Its name in messages, unique in the recipe; also the id of its record.
+    kind
+        What is done.
+    needs
+        Names of the steps whose results it reads.
+    folder
+        Folder or file of its result, relative to the recipe's folder.
+    settings
+        What else its result depends on.
+    key
+        Digest of the settings, and of those of all steps that it needs.
+    """
+
+    name: str
+    kind: StepKind
+    needs: tuple[str, ...]
+    folder: str
+    settings: dict[str, Any] = field(repr=False)
+    key: str = field(repr=False)
+
+    @property
+    def id(self) -> str:
+        """Id of its record."""
+        return self.name
+
+
+class StepRecord(Line):
+    """A finished step: one JSON line. Its id is the name of the step."""
+
+    step: str
+    """Name of the step."""
+    kind: str
+    """What was done."""
+    key: str
+    """Digest of everything that its result depends on."""
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """What its result depends on, beside the steps that it needs."""
+    created: str
+    """UTC time, ISO 8601."""
+    seconds: Finite
+    """Seconds that it took, without what an earlier run of it took before it was stopped."""
+    facts: dict[str, Any] = Field(default_factory=dict)
+    """What it reports: numbers of pairs, scores of training, tasks that did not run."""
+    environment: Environment
+    """Software and machine that it ran on."""
+
+    @model_validator(mode="after")
+    def _named_by_its_step(self) -> Self:
+        object.__setattr__(self, "id", self.step)
+        return self
+
+
+def label(row: str, seed: int) -> str:
+    """Return the label of a model in records: its row and its seed."""
+    return f"{row}-seed{seed}"
+
+
+def plan(recipe: Recipe) -> tuple[Step, ...]:
+    """Return all steps of a recipe; each stands behind those that it needs.
+
+    Cheap steps come first, because they fail first. Then it goes seed by seed, so that a recipe
+    that is stopped early has rows to compare.
+    """
+    planned = _Plan(recipe)
+    planned.split()
+    for row in recipe.file.rows:
+        planned.words(row)
+    for seed in recipe.file.seeds:
+        for row in recipe.file.rows:
+            planned.evaluate(row, seed)
+    return tuple(planned.steps.values())
+
+
+class _Plan:
+    """Adds steps; each method adds what its step needs first, and returns the step's name."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe, self.file = recipe, recipe.file
+        self.steps: dict[str, Step] = {}
+
+    def split(self) -> str:
+        file, source = self.file, self.recipe.corpus
+        settings = {
+            "source": [source if source.startswith(HUB) else file_sha256(Path(source))],
+            "format": file.format,
+            "limit": file.limit,
+            "holdout": file.holdout,
+            "seed": file.seed,
+        }
+        return self._add("corpus original", "split", (), "corpora/original", settings)
+
+    def scores(self) -> str:
+        row, seed = self.recipe.scored_by, self.file.seeds[0]
+        needs: tuple[str, ...] = (self.split(),)
+        if row is None:
+            settings = {"model": self.file.scored_by, "words": ""}
+        else:
+            needs = (*needs, self.train(row, seed))
+            settings = {"model": label(row, seed), "words": self.recipe.base(row)}
+        return self._add("bias scores", "score", needs, "corpora/scores.jsonl", settings)
+
+    def corpus(self, row: str) -> str:
+        content = self.file.rows[row]
+        if content.method == "original":
+            return self.split()
+        settings = {
+            "method": content.method,
+            "percentile": content.percentile,
+            "holdout": self.file.holdout,
+            "seed": self.file.seed,
+        }
+        scores = () if content.method == "random" else (self.scores(),)
+        name, folder = f"corpus {content.corpus}", f"corpora/{content.corpus}"
+        return self._add(name, "correct", (self.split(), *scores), folder, settings)
+
+    def words(self, row: str) -> tuple[str, ...]:
+        """Add the step that debiases a row's word vectors; none if it uses them as they are."""
+        content = self.file.rows[row]
+        if not content.mitigator:
+            return ()
+        settings = {
+            "base": self.recipe.base(row),
+            "mitigator": content.mitigator,
+            "concept": content.concept,
+        }
+        return (self._add(f"words {row}", "words", (), f"words/{row}.safetensors", settings),)
+
+    def train(self, row: str, seed: int) -> str:
+        corpus, words = self.corpus(row), self.words(row)
+        settings = {"seed": seed, "base": None if words else self.recipe.base(row)}
+        settings |= self.file.training
+        name = label(row, seed)
+        return self._add(f"train {name}", "train", (corpus, *words), f"models/{name}", settings)
+
+    def evaluate(self, row: str, seed: int) -> str:
+        trained, name = self.train(row, seed), label(row, seed)
+        # The digests of the tasks are in the records: here their names are enough.
+        settings = {"tasks": list(self.recipe.tasks)}
+        file = f"results/{name}.jsonl"
+        return self._add(f"evaluate {name}", "evaluate", (trained,), file, settings)
+
+    def _add(
+        self,
+        name: str,
+        kind: StepKind,
+        needs: tuple[str, ...],
+        folder: str,
+        settings: dict[str, Any],
+    ) -> str:
+        if name not in self.steps:
+            keys = [self.steps[need].key for need in needs]
+            content = {option: value for option, value in settings.items() if option != DEVICE}
+            key = digest([VERSION, kind, content, keys])
+            self.steps[name] = Step(name, kind, needs, folder, settings, key)
+        return name

@@ -6,7 +6,7 @@ import pytest
 from score_records import many, record, similarity
 
 from harness.commands import result_tables
-from harness.results import tables
+from harness.results import formats, tables
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def shown(capsys):
     """Print the tables of records and return the lines."""
 
     def run(records, width, *, intervals=False):
-        result_tables.show(records, intervals=intervals, width=width)
+        formats.show(tables.report(tables.sections(records), intervals=intervals), width)
         return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
     return run

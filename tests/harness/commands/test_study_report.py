@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from study_records import records_of, study_part
 
-from harness.commands import study_report
+from harness.commands import study
 from harness.study.summary import summarize
 
 DISTANCES = {
@@ -19,7 +19,7 @@ def test_each_model_has_its_own_violins(tmp_path):
     records = records_of(study_part(), DISTANCES)
     other = records[0].model.model_copy(update={"name": "vectors:./a.txt", "fingerprint": "g"})
     records += [record.model_copy(update={"model": other}) for record in records]
-    folder = study_report.write(summarize(records), tmp_path / "toy.study.jsonl")
+    folder = study.write_tables(summarize(records), tmp_path / "toy.study.jsonl")
     assert folder == tmp_path / "toy.study"
     assert {path.name for path in folder.glob("*.html")} == {
         *("violins-toy-model.html", "violins-vectors_._a.txt.html"),

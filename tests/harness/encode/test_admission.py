@@ -13,9 +13,9 @@ import harness
 from harness.embedder import MockEmbedder
 from harness.encode import admission
 from harness.encode.adapters import ObjectEmbedder
+from harness.encode.stored_embedder import LocalEngine
 from harness.errors import ModelError
 from harness.folders import Url
-from harness.plugins.engines.local import LocalEngine
 from harness.store.folder import read_model_file
 from harness.store.store import Store
 

@@ -4,9 +4,8 @@ import pytest
 
 import harness
 from harness.embedder import MockEmbedder
-from harness.encode.stored_embedder import StoredEmbedder
+from harness.encode.stored_embedder import LocalEngine, StoredEmbedder
 from harness.errors import HarnessError, ModelError
-from harness.plugins.engines.local import LocalEngine
 from harness.progress import Silent
 from harness.store.store import Store
 

@@ -119,3 +119,12 @@ def test_a_terminal_shows_the_foot_and_the_prefix_of_lines():
 def test_a_table_of_mappings_has_their_keys_as_columns():
     assert Table.of("t", [{"a": 1, "b": 2}]) == Table("t", ["a", "b"], [[1, 2]])
     assert Table.of("", []) == Table("", [], [])
+
+
+def test_a_table_without_columns_is_its_title():
+    assert formats.plain_text(Report("", [Table("none", [], [])])).split() == ["none"]
+
+
+def test_what_would_break_a_line_becomes_a_space():
+    text = formats.plain_text(Report("", [Table("", ["a", "b"], [["x\ny\x1b[1m", "z"]])]))
+    assert [line.split() for line in text.splitlines()][-2] == ["x", "y", "[1m", "z"]

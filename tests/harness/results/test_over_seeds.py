@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from score_records import record
 
 from harness.results import tables
+from harness.results.record import FloorPart, IntervalPart
 from harness.results.records import Records
 from harness.results.resampling import over_seeds
 
@@ -24,9 +25,44 @@ def test_runs_of_two_seeds_are_their_mean_with_its_standard_error():
     assert mean.mitigator.label == "a?k=2"
     assert mean.value == pytest.approx(0.7)
     assert mean.details == {"runs": [0.5, 0.9], "standard_error": pytest.approx(0.2)}
-    half = 12.706 * 0.2  # Student's t with one degree of freedom, cut at the bounds of −2 and 2
-    assert (mean.interval.low, mean.interval.high) == (pytest.approx(0.7 - half, abs=1e-3), 2.0)
+    assert mean.interval is None
     assert (none.value, none.details) == (1, {})
+
+
+def of_weit_6(seed: int, value: float, low: float, high: float, p_value: float):
+    base = run("none", value, seed=seed)
+    floor = FloorPart(
+        mean=0.05 + 0.01 * seed, sd=0.02, centre=0.0, spread=0.06, draws=1000, shuffled="words"
+    )
+    interval = IntervalPart(low=low, high=high, level=0.95, method="jackknife t of words")
+    update = {"interval": interval, "p_value": p_value, "unit": 0.5, "floor": floor}
+    return base.model_copy(update=update | {"details": {"reversed": seed != 2}})
+
+
+WEIT_6 = [
+    of_weit_6(1, 0.2899, 0.1621, 0.4177, 0.004),
+    of_weit_6(2, 0.2901, 0.1619, 0.4173, 0.012),
+    of_weit_6(3, 0.2903, 0.1620, 0.4169, 0.008),
+]
+"""The words are the same with every seed, and so is nearly all of the interval."""
+
+
+def test_the_interval_of_several_seeds_is_that_of_the_words_and_not_of_the_draws():
+    (mean,) = over_seeds(reversed(WEIT_6))
+    assert (mean.value, mean.seed) == (pytest.approx(0.2901), 1)
+    assert (mean.interval.low, mean.interval.high) == pytest.approx((0.1620, 0.4173))
+    assert mean.interval.method == "mean over 3 seeds of: jackknife t of words"
+    (section,) = tables.sections([mean])
+    assert tables.beside(section.rows[0].cells[0], intervals=True) == "[0.16, 0.42]"
+
+
+def test_the_p_value_of_several_seeds_is_the_largest_and_reversed_holds_with_every_seed():
+    (mean,) = over_seeds(WEIT_6)
+    assert mean.p_value == 0.012
+    assert mean.details["reversed"] is False
+    assert over_seeds([WEIT_6[0], WEIT_6[2]])[0].details["reversed"] is True
+    assert (mean.floor.mean, mean.floor.sd, mean.unit) == pytest.approx((0.07, 0.02, 0.5))
+    assert mean.counted == pytest.approx((0.2901 - 0.07) / 0.5)
 
 
 def test_the_default_seed_and_the_seed_of_the_run_count_too():

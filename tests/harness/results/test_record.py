@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from harness.embedder import MockEmbedder
+from harness.metrics import Interval, Score
 from harness.results.record import Record, finite, stars
 from harness.run import plan, recording, scoring
-from harness.scores import Interval, Score
 
 MOCK = MockEmbedder("text", 8)
 

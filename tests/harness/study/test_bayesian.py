@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from harness.errors import InvalidOption
-from harness.study.bayesian import bayesian_correlated_t
-from harness.study.significance import corrected_t_test
+from harness.study.significance import bayesian_correlated_t, corrected_t_test
 
 VALUES = st.floats(-1, 1).map(lambda x: round(x, 6))
 SAMPLES = st.integers(2, 30).flatmap(lambda n: arrays(np.float64, n, elements=VALUES))

@@ -9,17 +9,14 @@ import yaml
 from sklearn.base import clone
 
 from harness.encode import admission
-from harness.encode.stored_embedder import StoredEmbedder
+from harness.encode.stored_embedder import LocalEngine, StoredEmbedder
 from harness.errors import NotApplicable, UsageError
-from harness.plugins.engines.local import LocalEngine
-from harness.plugins.metrics.weat_association import weat_association
+from harness.plugins.metrics.weat import weat_association
 from harness.progress import Silent
 from harness.registry.registry import Registry
 from harness.store.store import Store
-from harness.study.base import Base
-from harness.study.bench import prepare
+from harness.study.bench import Base, prepare, refuse_overlap
 from harness.study.folds import Split
-from harness.study.leaks import refuse_overlap
 
 SPLIT = Split(train=(0, 1, 2, 3, 4, 5), held_out=(6, 7))
 

@@ -9,7 +9,7 @@ import json
 import pytest
 from study_records import records_of, study_part
 
-from harness.study import formats
+from harness.study import study_tables
 from harness.study.summary import summarize
 
 DISTANCES = {
@@ -31,7 +31,7 @@ def read(text):
 
 
 def test_csv_has_a_line_for_each_model_row_and_measure():
-    lines = read(formats.changes_csv([summary_of(), summary_of(name="other")]))
+    lines = read(study_tables.changes_csv([summary_of(), summary_of(name="other")]))
     assert len(lines) == 2 * 4 * 2
     assert {line["study"] for line in lines} == {"toy", "other"}
     assert float(lines[2]["mean"]) == pytest.approx(-0.8)
@@ -39,7 +39,7 @@ def test_csv_has_a_line_for_each_model_row_and_measure():
 
 
 def test_csv_of_choices_has_params_as_json():
-    (line,) = read(formats.choices_csv([summary_of()]))
+    (line,) = read(study_tables.choices_csv([summary_of()]))
     assert (line["row"], line["criterion"], line["folds"]) == ("new", "WEAT", "3")
     assert json.loads(line["params"]) == {"top_k": 2}
 
@@ -47,18 +47,20 @@ def test_csv_of_choices_has_params_as_json():
 def test_a_formula_for_spreadsheets_is_quoted():
     distances = {("=1+1" if row == "new" else row): v for row, v in DISTANCES.items()}
     found = summary_of(distances, rows=tuple(distances))
-    assert read(formats.changes_csv([found]))[-1]["row"] == "'=1+1"
+    assert read(study_tables.changes_csv([found]))[-1]["row"] == "'=1+1"
 
 
-def test_latex_is_a_booktabs_tabular():
-    text = formats.changes_latex(summary_of())
-    assert text.count(r"\begin{tabular}{lll}") == text.count(r"\end{tabular}") == 1
-    assert r"\multicolumn{3}{l}{chosen by any criterion} \\" in text
+def test_latex_has_a_booktabs_tabular_for_each_table():
+    text = study_tables.formatted([summary_of()], "latex")
+    assert text.count(r"\begin{tabular}{lll}") == text.count(r"\begin{tabular}{lllll}") == 1
+    assert "% chosen by any criterion\n\\begin" in text
     assert r"new & $-$1.090 $\pm$ 0.190 ($\uparrow$*) & 0.300 $\pm$ 0.265 (=) \\" in text
     rules = [line for line in text.splitlines() if line.startswith("\\") and "rule" in line]
-    assert rules == [r"\toprule", r"\midrule", r"\bottomrule"]
-    assert "mean ± standard deviation" in text.splitlines()[1]
-    assert r"new & any criterion & top\_k=2 & 3 of 3 & -- \\" in formats.chosen_latex(summary_of())
+    top, middle, bottom = r"\toprule", r"\midrule", r"\bottomrule"
+    assert rules == [top, middle, middle, bottom, top, middle, bottom]
+    (legend,) = (line for line in text.splitlines() if "mean ± standard deviation" in line)
+    assert legend.startswith("% change from")
+    assert r"new & any criterion & top\_k=2 & 3 of 3 & -- \\" in text
 
 
 def test_latex_and_markdown_escape_their_special_characters():
@@ -66,12 +68,12 @@ def test_latex_and_markdown_escape_their_special_characters():
     distances = {(odd if row == "new" else row): v for row, v in DISTANCES.items()}
     found = summary_of(distances, rows=tuple(distances))
     tex = r"a\_b \& 50\% \{c\} \textbackslash{}x | $<$i$>$"
-    assert f"{tex} & " in formats.changes_latex(found)
-    assert r"| a\_b & 50% {c} \\x \| &lt;i&gt; |" in formats.markdown(found)
+    assert f"{tex} & " in study_tables.formatted([found], "latex")
+    assert r"| a\_b & 50% {c} \\x \| &lt;i&gt; |" in study_tables.formatted([found], "markdown")
 
 
 def test_markdown_has_the_tables_the_statement_and_the_notes():
-    text = formats.markdown(summary_of(protocol="published"))
+    text = study_tables.formatted([summary_of(protocol="published")], "markdown")
     assert "| mitigator | WEAT | ECT |\n| --- | --- | --- |\n| normalize | −0.800 ± 0.200 |" in text
     titles = [line for line in text.splitlines() if line.startswith("###")]
     assert titles[0] == "### chosen by any criterion"
@@ -81,7 +83,7 @@ def test_markdown_has_the_tables_the_statement_and_the_notes():
 
 
 def test_json_has_all_cells_and_no_nan():
-    text = json.dumps(formats.as_json(summary_of()), allow_nan=False)
+    text = json.dumps(study_tables.as_json(summary_of()), allow_nan=False)
     found = json.loads(text)
     assert found["complete"]
     assert found["family"] == 2

@@ -9,7 +9,7 @@ from study_records import records_of, study_part
 
 from harness.registry import discovery
 from harness.registry.registry import Registry
-from harness.study import tables
+from harness.study import study_tables
 from harness.study.summary import summarize
 
 DISTANCES = {
@@ -117,8 +117,8 @@ def test_an_allowed_overlap_is_noted(records):
     assert has(note, "'new'", "fitted on: he")
     assert summary.overlap == ("he",)
     no_overlap = "no row was judged on a text that it was fitted on"
-    assert no_overlap in tables.legend(only(records))
-    assert no_overlap not in tables.legend(summary)
+    assert no_overlap in study_tables.legend(only(records))
+    assert no_overlap not in study_tables.legend(summary)
 
 
 # --- of runs ----------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from harness.study.pooling import pooled, pooled_floor
+from harness.study.cells import pooled, pooled_floor
 
 
 def test_the_mean_over_folds_is_the_size_of_the_mean_score():

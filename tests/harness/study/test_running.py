@@ -6,7 +6,7 @@ import json
 import pytest
 
 from harness.errors import InvalidFile, UnknownName, UsageError
-from harness.study.judging import best
+from harness.study.running import best
 
 OF_THE_RUN = {"id", "run", "created", "seconds", "environment"}
 

@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from harness.study.calls import Part, Route
-from harness.study.sides import assignments, scores_of_swapped
+from harness.study.bench import Part, Route, assignments, scores_of_swapped
 
 ITEMS = np.array([7, 3])
 

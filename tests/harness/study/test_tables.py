@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from study_records import records_of, study_part
 
-from harness.study import tables
+from harness.study import study_tables
 from harness.study.cells import Cell
 from harness.study.significance import corrected_t_test
 from harness.study.summary import summarize
@@ -60,11 +60,11 @@ def cell():
     ],
 )
 def test_a_cell_is_printed_as_in_table_iv(cell, changed, text):
-    assert tables.text(replace(cell, **changed)) == text
+    assert study_tables.text(replace(cell, **changed)) == text
 
 
 def test_the_table_has_all_rows_but_vectors_as_they_come():
-    (table,) = tables.changes(summary_of())
+    (table,) = study_tables.changes(summary_of())
     assert table.title == "chosen by any criterion"
     assert table.columns == ("mitigator", "WEAT", "ECT")
     assert table.rows == (
@@ -79,12 +79,13 @@ def test_there_is_a_table_for_each_criterion_unless_all_are_alike():
     study = study_part(criteria=("WEAT", "ECT"))
     records = records_of(study, DISTANCES, params=params)
     (alike,) = summarize(records)
-    assert len(tables.changes(alike)) == 1
-    assert "all criteria (WEAT, ECT)" in tables.legend(alike)[-1]
+    assert len(study_tables.changes(alike)) == 1
+    assert "all criteria (WEAT, ECT)" in study_tables.legend(alike)[-1]
     other = records[-1].judged["ECT"].model_copy(update={"values": {"WEAT": 0.3, "ECT": 0.2}})
     judged = records[-1].judged | {"ECT": other}
     (summary,) = summarize([*records[:-1], records[-1].model_copy(update={"judged": judged})])
-    assert [table.title for table in tables.changes(summary)] == ["chosen by WEAT", "chosen by ECT"]
+    tables = study_tables.changes(summary)
+    assert [table.title for table in tables] == ["chosen by WEAT", "chosen by ECT"]
 
 
 def test_a_measure_whose_changes_are_tiny_has_more_digits():
@@ -92,19 +93,19 @@ def test_a_measure_whose_changes_are_tiny_has_more_digits():
         row: {name: [x / 1000 for x in folds] for name, folds in measures.items()}
         for row, measures in DISTANCES.items()
     }
-    (table,) = tables.changes(summary_of(tiny))
+    (table,) = study_tables.changes(summary_of(tiny))
     assert table.rows[0][1] == "−0.0008 ± 0.0002"
 
 
 def test_rounding_has_no_digits():
     rounding = {row: {"WEAT": [1e-9] * 3, "ECT": [0.4, 0.3, 0.2]} for row in DISTANCES}
     rounding["none"] = {"WEAT": [0.0] * 3, "ECT": [0.9] * 3}
-    (table,) = tables.changes(summary_of(rounding))
+    (table,) = study_tables.changes(summary_of(rounding))
     assert table.rows[0][1] == "0.000 ± 0.000"
 
 
 def test_the_legend_defines_the_change_and_names_the_test():
-    first, second, *_ = tables.legend(summary_of())
+    first, second, *_ = study_tables.legend(summary_of())
     for fact in ("3 folds", "length 1", "(normalize: from vectors as they come)", "ECT"):
         assert fact in first
     for fact in ("(↑) fairer than old", "n_test/n_train = 0.5", "0.05", "2 comparisons"):
@@ -112,18 +113,18 @@ def test_the_legend_defines_the_change_and_names_the_test():
 
 
 def test_the_legend_of_the_published_protocol_names_its_variance():
-    assert "published" in tables.legend(summary_of(protocol="published"))[1]
-    assert "published" not in tables.legend(summary_of())[1]
+    assert "published" in study_tables.legend(summary_of(protocol="published"))[1]
+    assert "published" not in study_tables.legend(summary_of())[1]
 
 
 def test_the_legend_without_normalisation_counts_from_vectors_as_they_come():
-    first, *_ = tables.legend(summary_of(normalize=False, repeats=1))
+    first, *_ = study_tables.legend(summary_of(normalize=False, repeats=1))
     assert "from vectors as they come" in first
     assert "length 1" not in first
 
 
 def test_the_most_frequent_choice_is_shown_with_its_count():
-    table = tables.chosen(summary_of(params=PARAMS, criteria=("WEAT", "ECT")))
+    table = study_tables.chosen(summary_of(params=PARAMS, criteria=("WEAT", "ECT")))
     assert table.rows == (
         ("new", "WEAT", "k=2", "2 of 3", "k=1, theta=0.5: 1"),
         ("new", "ECT", "k=2", "3 of 3", "–"),
@@ -132,12 +133,12 @@ def test_the_most_frequent_choice_is_shown_with_its_count():
 
 def test_a_choice_of_all_criteria_is_one_line():
     params = {"new": {name: [{"k": 2}] * 3 for name in ("WEAT", "ECT")}}
-    table = tables.chosen(summary_of(params=params, criteria=("WEAT", "ECT")))
+    table = study_tables.chosen(summary_of(params=params, criteria=("WEAT", "ECT")))
     assert table.rows == (("new", "any criterion", "k=2", "3 of 3", "–"),)
 
 
 def test_a_line_has_every_number_of_a_comparison():
-    lines = tables.lines(summary_of(rope=0.05))
+    lines = study_tables.lines(summary_of(rope=0.05))
     assert len(lines) == 4 * 2
     weat = next(line for line in lines if (line["row"], line["measure"]) == ("new", "WEAT"))
     assert None not in [value for name, value in weat.items() if name not in ("reason", "floor")]
@@ -148,7 +149,7 @@ def test_a_line_has_every_number_of_a_comparison():
 
 
 def test_a_line_of_the_baseline_has_no_test():
-    lines = tables.lines(summary_of())
+    lines = study_tables.lines(summary_of())
     old = next(line for line in lines if line["row"] == "old")
     assert old["mean"] == pytest.approx(-0.7)
     assert {old[name] for name in ("difference", "t", "p_value", "p_holm", "verdict")} == {None}

@@ -14,6 +14,7 @@ from harness import limits
 from harness.errors import InvalidFile
 from harness.leaderboard.claims import reading
 from harness.leaderboard.claims.reading import SCHEMA, Aside, Claims, frame_of, read
+from harness.results import columns
 from harness.results.record import Record
 
 Make = Callable[..., Record]
@@ -131,6 +132,9 @@ WRONG = {  # changes of a record, and words of the reason
     "half an interval": ({"interval": {"low": 0}}, "interval"),
     "no model": ({"model": None}, "model"),
     "no fingerprint": ({"model__fingerprint": None}, "model.fingerprint"),
+    "a list of packages": ({"environment__packages": ["a"]}, "environment.packages"),
+    "an object of aliases": ({"model__aliases": {"a": 1}}, "model.aliases"),
+    "numbers as languages": ({"model__languages": [1]}, "model.languages"),
     "a number beyond floats": ({"value": 10**400}, "value"),
 }
 
@@ -226,7 +230,6 @@ def test_a_file_beyond_the_limit_is_set_aside_whole(tmp_path, make_record, monke
 
 def test_a_file_of_rubbish_is_told_in_a_few_lines(tmp_path, make_record, monkeypatch) -> None:
     monkeypatch.setattr(reading, "MOST_TOLD", 10)
-    monkeypatch.setattr(reading, "_CHUNK", 500)
     good, rubbish = make_record().line().encode(), b"x" * 400 + b"\n"
     (tmp_path / "a.jsonl").write_bytes(rubbish * 50 + good + rubbish * 50)
     (tmp_path / "b.jsonl").write_bytes(b"x\n" + make_record(seed=1).line().encode())
@@ -239,7 +242,6 @@ def test_a_file_of_rubbish_is_told_in_a_few_lines(tmp_path, make_record, monkeyp
 def test_a_file_of_short_lines_is_not_read_to_its_end(tmp_path, make_record, monkeypatch) -> None:
     monkeypatch.setattr(reading, "MOST_SHORT", 100)
     monkeypatch.setattr(reading, "MOST_TOLD", 10)
-    monkeypatch.setattr(reading, "_CHUNK", 500)
     good = make_record().line().encode()
     (tmp_path / "a.jsonl").write_bytes(good + b"x\n" * 10_000 + good)
     claims = read([tmp_path])
@@ -248,14 +250,12 @@ def test_a_file_of_short_lines_is_not_read_to_its_end(tmp_path, make_record, mon
     assert "too short" in claims.aside[0].reason
 
 
-def test_batches_change_nothing(tmp_path, make_record, monkeypatch) -> None:
+def test_chunks_of_columns_change_nothing(tmp_path, make_record, monkeypatch) -> None:
     for name in "abc":
         lines = [make_record(model__name=name, seed=seed).line() for seed in range(9)]
         (tmp_path / f"{name}.jsonl").write_text("".join([*lines[:4], "broken\n", *lines[4:]]))
     at_once = read([tmp_path])
-    monkeypatch.setattr(reading, "_BATCH", 2_000)
-    monkeypatch.setattr(reading, "_CHUNK", 2_000)
-    monkeypatch.setattr(reading, "_FEW", 1)
+    monkeypatch.setattr(columns, "_CHUNK", 4)
     piecewise = read([tmp_path])
     assert piecewise.aside == at_once.aside
     assert piecewise.frame.equals(at_once.frame)

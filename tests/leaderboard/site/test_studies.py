@@ -18,7 +18,7 @@ from harness.errors import DiskError, UsageError
 from harness.leaderboard.site import studies
 from harness.leaderboard.site.studies import LANE, WIDTH, drawings
 from harness.leaderboard.site.writing import write
-from harness.study import tables
+from harness.study import study_tables
 from harness.study.study_record import StudyRecord
 
 HOSTILE = "</script><img src=x onerror='window.hacked=1'>{{7*7}}\"&"
@@ -111,7 +111,7 @@ def test_the_page_has_the_question_the_set_up_and_the_results(tmp_path, make_stu
     for part in (
         "A small study", "Which removes more?", "12 pairs of the concept gender-12, in 4 folds",
         "2 inner folds of the pairs", "length 1", "hard-debias (baseline)",
-        summary.test, *summary.statement, *summary.notes, *tables.legend(summary),
+        summary.test, *summary.statement, *summary.notes, *study_tables.legend(summary),
     ):  # fmt: skip
         assert part in text, part
     assert "Published protocol" not in text
@@ -139,7 +139,7 @@ def test_the_table_ends_with_its_floor_and_what_its_tests_detect(tmp_path, make_
     records = make_study()
     (study,) = studies.compile_studies(records, [])
     page = build(records, tmp_path)
-    (changes, _) = tables.changes(study.summary)
+    (changes, _) = study_tables.changes(study.summary)
     assert [row for row, *_ in changes.foot] == ["floor", "detectable"]
     shown = [row for row in rows(page, "changes") if row[0] in ("floor", "detectable")]
     assert shown[:2] == [list(row) for row in changes.foot]

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from harness.encode.stored_embedder import StoredEmbedder
+from harness.encode.stored_embedder import LocalEngine, StoredEmbedder
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 from harness.plugins.embedders.vectors.bag_of_words import BagOfWords
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
-from harness.plugins.engines.local import LocalEngine
 from harness.progress import Silent
 from harness.store.store import Store
 

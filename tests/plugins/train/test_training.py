@@ -14,9 +14,9 @@ from safetensors import safe_open
 
 from harness.commands.main import run
 from harness.errors import InvalidOption, Unavailable, UsageError
-from harness.plugins.train.folder import CHECKPOINTS
 from harness.plugins.train.settings import TrainSettings
 from harness.plugins.train.training import train
+from harness.plugins.train.training_folder import CHECKPOINTS
 from harness.registry.registry import Registry
 
 OPTIONS = {"hidden": 8, "epochs": 6, "batch_size": 8, "lr": 1.0, "device": "cpu"}

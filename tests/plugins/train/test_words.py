@@ -7,12 +7,12 @@ import pytest
 
 from harness.errors import NotApplicable
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
-from harness.plugins.train import words
+from harness.plugins.train import bilstm
 
 
 def built_of(*vocabulary, limit=None):
     vectors = np.arange(1.0, len(vocabulary) * 2 + 1).reshape(-1, 2)
-    return words.of(WordVectors.of(list(vocabulary), vectors), limit)
+    return bilstm.words_of(WordVectors.of(list(vocabulary), vectors), limit)
 
 
 def tokens(of, text):
@@ -53,7 +53,7 @@ def test_a_token_has_the_vector_of_its_word_and_row_zero_is_padding():
 
 def test_words_without_a_direction_are_left_out():
     embedder = WordVectors.of(["the", "nothing", "man"], np.array([[1, 1], [0, 0], [2, 2]]))
-    assert plain(words.of(embedder), "the nothing man") == ["the", "man"]
+    assert plain(bilstm.words_of(embedder), "the nothing man") == ["the", "man"]
 
 
 def test_a_limit_keeps_the_first_words():
@@ -64,9 +64,9 @@ def test_a_limit_keeps_the_first_words():
 
 def test_coverage_is_the_share_of_words_with_a_vector():
     vocabulary = built_of("the", "man", "runs")
-    assert words.check_coverage(vocabulary, ["the man", "the zebra"], "x") == pytest.approx(0.75)
+    assert bilstm.check_coverage(vocabulary, ["the man", "the zebra"], "x") == pytest.approx(0.75)
 
 
 def test_vectors_that_lack_most_words_are_refused_with_the_share_and_the_limit():
     with pytest.raises(NotApplicable, match=r"'mine' .* 25% .* 50%"):
-        words.check_coverage(built_of("le"), ["le homme court vite"], "mine")
+        bilstm.check_coverage(built_of("le"), ["le homme court vite"], "mine")

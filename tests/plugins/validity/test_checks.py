@@ -9,11 +9,10 @@ import pytest
 
 from harness.arrays import unit_rows
 from harness.errors import NotApplicable
-from harness.metrics import Contrast, Metric, metric
+from harness.metrics import Contrast, Metric, Null, Scale, Score, metric
 from harness.plugins.validity import checks
 from harness.plugins.validity.checks import Instrument
 from harness.run.scoring import MetricInputs
-from harness.scores import Null, Scale, Score
 
 FEW = checks.Draws(noise=80, shuffled=100, power=40, halves=30, templates=5, words=10)
 CONTRAST = Contrast(sides=("x", "y"), towards=("a", "b"))

@@ -9,8 +9,7 @@ import pytest
 
 from harness.embedder import Card, Embedder, TokenStatesEmbedder
 from harness.errors import HarnessError, InvalidFile, InvalidOption, ModelError, Unavailable
-from harness.plugins.embedders.transformers.last_token import LastTokenEmbedder
-from harness.plugins.embedders.transformers.pooling import POOLINGS, pool
+from harness.plugins.embedders.transformers.last_token import POOLINGS, LastTokenEmbedder, pool
 from harness.registry.registry import Registry
 
 WORDS = ["the", "nurse", "is", "a", "man", "woman", "good", "bad", "query", "hello", "world"]

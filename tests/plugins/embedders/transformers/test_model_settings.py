@@ -240,7 +240,7 @@ KEY, OTHER = "embeddings.LayerNorm.weight", "embeddings.LayerNorm.bias"
         (lambda h: h[KEY].update(shape=[9]), "has 64 bytes; its shape takes 36"),
         (lambda h: h[KEY].update(dtype="X"), "unknown type 'X'"),
         (lambda h: h[KEY].pop("data_offsets") and None, "its header lacks 'data_offsets'"),
-        (lambda h: f'{json.dumps(h)[:-1]}, "{KEY}": {{}}}}', "names a weight twice"),
+        (lambda h: f'{json.dumps(h)[:-1]}, "{KEY}": {{}}}}', "stands twice in one object"),
         (lambda h: "[]", "its header is no object"),
         (lambda h: "[" * 100_000, "nested too deeply"),
     ],

@@ -11,7 +11,7 @@ from sentence_transformers.base.modules import Router, Transformer
 from sentence_transformers.sentence_transformer.modules import Pooling
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from harness.plugins.embedders.transformers import loaded_model, padding
+from harness.plugins.embedders.transformers import loaded_model, tokens
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 
 TEXTS = ["the nurse is a woman", "hello", "the man is good the woman is bad hello world"]
@@ -202,4 +202,4 @@ def test_each_route_of_a_router_is_padded_right(model, tmp_path):
     ],
 )
 def test_models_that_count_positions_from_the_start_of_a_row(config, shifts):
-    assert padding.shifts_positions(config) is shifts
+    assert tokens.shifts_positions(config) is shifts

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.plugins.embedders.transformers.text_lengths import TextLengths
+from harness.plugins.embedders.transformers.tokens import TextLengths
 
 LONG = "good " * 6
 

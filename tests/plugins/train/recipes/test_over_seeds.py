@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.plugins.train.recipes.over_seeds import of_one_seed, of_other_seeds, paired
+from harness.plugins.train.recipes.results import of_one_seed, of_other_seeds, paired
 
 SEEDS, ROWS, DRAWS = 3, 8, 1_000
 RNG = np.random.default_rng(5)
@@ -53,7 +53,7 @@ def test_the_chance_of_a_change_is_that_of_two_runs_on_one_corpus():
     """Two runs of one corpus: how often they differ by 1, against the simulated share."""
     truth, said = 0.5, []
     for _ in range(DRAWS):
-        said.append(of_other_seeds(RNG.normal(0, truth, (ROWS, SEEDS))).chance(1.0))
+        said.append(of_other_seeds(RNG.normal(0, truth, (ROWS, SEEDS))).chance_of(1.0))
     hits = np.mean(np.abs(np.diff(RNG.normal(0, truth, (100_000, 2)))) >= 1)
     assert np.mean(said) == pytest.approx(hits, abs=0.02)
 

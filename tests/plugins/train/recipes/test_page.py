@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.plugins.train.recipes.summary import Summary
+from harness.plugins.train.recipes.results import Summary
 from harness.registry.registry import Registry
 
 RESULT = Path(__file__).parents[4] / "docs" / "figures" / "fairer-snli-small.json"

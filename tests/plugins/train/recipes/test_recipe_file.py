@@ -8,8 +8,7 @@ import yaml
 
 from harness.commands.main import run
 from harness.errors import InvalidFile, UnknownName, UsageError
-from harness.plugins.train.recipes.plan import plan
-from harness.plugins.train.recipes.recipe import Overrides, resolve
+from harness.plugins.train.recipes.recipe import Overrides, plan, resolve
 from harness.registry.discovery import find_file
 from harness.registry.registry import Registry
 

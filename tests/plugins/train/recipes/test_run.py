@@ -10,8 +10,8 @@ import tiny_recipe
 
 import harness
 from harness.commands.main import run
-from harness.plugins.train.recipes import corpora
-from harness.plugins.train.recipes.summary import Summary
+from harness.plugins.train.recipes import steps
+from harness.plugins.train.recipes.results import Summary
 
 pytest.importorskip("spacy", reason="swapping genders needs the extra `spacy`")
 STEPS = 26
@@ -159,7 +159,7 @@ def test_the_format_of_the_file_is_that_of_another_corpus_too(tmp_path):
     lines = [pair | {"gold_label": label} for label in ("neutral", "-", "entailment")] * 20
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     settings = {"format": "snli", "limit": None, "holdout": 10_000, "seed": 0}
-    facts = corpora.split(str(path), tmp_path / "corpora" / "original", settings)
+    facts = steps.split(str(path), tmp_path / "corpora" / "original", settings)
     assert facts["pairs"] == 40
     assert facts["parts"] == {"train": 36, "dev": 2, "test": 2}
     (first, *_) = (tmp_path / "corpora" / "pairs.jsonl").read_text("utf-8").splitlines()

@@ -9,15 +9,18 @@ import numpy as np
 import pytest
 from score_records import record, similarity
 
-from harness.plugins.train.recipes import report
-from harness.plugins.train.recipes.figure import figure
-from harness.plugins.train.recipes.recipe import Recipe
-from harness.plugins.train.recipes.recipe_file import RecipeFile
-from harness.plugins.train.recipes.record import StepRecord
-from harness.plugins.train.recipes.results import summarise
-from harness.plugins.train.recipes.statement import conclusions, legend
-from harness.plugins.train.recipes.summary import MEAN_ABS, MEAN_D, OVERALL, Summary
-from harness.plugins.train.recipes.tables import changes, lines, tables
+from harness.commands import output
+from harness.plugins.train.recipes import recipe_tables
+from harness.plugins.train.recipes.recipe import Recipe, RecipeFile, StepRecord
+from harness.plugins.train.recipes.recipe_tables import (
+    changes,
+    conclusions,
+    figure,
+    legend,
+    lines,
+    tables,
+)
+from harness.plugins.train.recipes.results import MEAN_ABS, MEAN_D, OVERALL, Summary, summarise
 from harness.registry.registry import Registry
 from harness.results.folder import ResultsFile
 
@@ -253,14 +256,14 @@ class TestFiles:
         return summary_of(tmp_path / "results", by_rule)
 
     def test_all_formats_are_written(self, summary, tmp_path):
-        report.write(summary, tmp_path)
+        recipe_tables.write(summary, tmp_path)
         for name in ("tables.txt", "tables.csv", "tables.md", "summary.json", "figure-6.html"):
             assert (tmp_path / name).stat().st_size > 100, name
 
     def test_the_json_gives_the_same_tables(self, summary):
-        again = Summary.model_validate(report.as_json(summary))
+        again = Summary.model_validate(summary.model_dump(mode="json"))
         assert tables(again) == tables(summary)
-        assert report.markdown(again) == report.markdown(summary)
+        assert recipe_tables.report(again) == recipe_tables.report(summary)
 
     def test_a_line_has_each_seed_of_each_row_and_measure(self, summary):
         rows = lines(summary)
@@ -277,7 +280,7 @@ class TestFiles:
         assert figure(summary_of(tmp_path, by_rule, recipe_of(rows)))["data"] == []
 
     def test_the_terminal_says_what_a_mean_is_of(self, summary, capsys):
-        report.show(summary)
+        output.report(recipe_tables.report(summary))
         shown = capsys.readouterr().out
         assert "c6, c7" in shown
         assert "0.600 ± " in shown

@@ -1,16 +1,17 @@
-"""The tables of a study: changes with their tests, and the chosen hyper-parameters.
+"""The tables of a study, as texts in rows, as numbers line by line, and in all formats.
 
-Like tables IV and V of Zambrano and Bravo-Marquez; as texts in rows, and as numbers line by line.
-`formats` writes them. Computes nothing.
+Like tables IV and V of Zambrano and Bravo-Marquez: changes with their tests, and the chosen
+hyper-parameters. Computes nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from harness.results import formats
+from harness.results.formats import Report, Sentences, Table, comma_separated
 from harness.results.record import finite
 from harness.study.cells import POWER, RESOLUTION, Cell
 from harness.study.summary import Summary
@@ -23,26 +24,6 @@ DETECTABLE = "detectable"
 """Row of the smallest difference that the tests find."""
 HOLM = "*"
 """Marks an arrow that holds after Holm's correction."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of texts.
-
-    Parameters
-    ----------
-    title
-        Its title.
-    columns, rows
-        Names of the columns, and the texts of the cells.
-    foot
-        Further rows, which stand apart.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    foot: tuple[tuple[str, ...], ...] = ()
 
 
 def changes(summary: Summary) -> tuple[Table, ...]:
@@ -62,6 +43,7 @@ def changes(summary: Summary) -> tuple[Table, ...]:
                 for row in rows
             ),
             foot=_foot(summary, criterion, digits),
+            repeat=1,
         )
         for criterion in summary.criteria
     )
@@ -104,6 +86,8 @@ def chosen(summary: Summary) -> Table:
         title="hyper-parameters chosen most often",
         columns=("mitigator", "chosen by", "value", "folds", "others"),
         rows=tuple(rows),
+        shorten=("others",),
+        repeat=1,
     )
 
 
@@ -248,3 +232,58 @@ def _digits(summary: Summary, measure: str) -> int:
     if largest < RESOLUTION:
         return 3
     return 3 if largest >= 0.01 else min(9, 1 - math.floor(math.log10(largest)))
+
+
+def changes_csv(summaries: Iterable[Summary]) -> str:
+    """Return all numbers as CSV, a line for each model, criterion, row and measure."""
+    return comma_separated([line for summary in summaries for line in lines(summary)])
+
+
+def choices_csv(summaries: Iterable[Summary]) -> str:
+    """Return the chosen hyper-parameters as CSV, each as JSON; empty if nothing was chosen."""
+    return comma_separated([line for summary in summaries for line in choices(summary)])
+
+
+def report(summary: Summary) -> Report:
+    """Return the tables, their legend, the conclusion and the caveats."""
+    return Report(
+        about(summary),
+        (
+            *changes(summary),
+            Sentences("", legend(summary)),
+            *([chosen(summary)] if summary.chosen else []),
+            Sentences("Conclusion", summary.statement),
+            Sentences("Notes", summary.notes, prefix="note: "),
+        ),
+    )
+
+
+def formatted(summaries: Iterable[Summary], kind: str) -> str:
+    """Return the results on all models as `csv`, `latex` or `markdown`."""
+    if kind == "csv":
+        return changes_csv(summaries)
+    write = {"latex": formats.latex, "markdown": formats.markdown}[kind]
+    return "\n".join(write(report(summary)) for summary in summaries)
+
+
+def as_json(summary: Summary) -> dict[str, Any]:
+    """Return a summary as plain values."""
+    return {
+        "study": summary.study.model_dump(mode="json"),
+        "model": summary.model.model_dump(mode="json"),
+        "complete": summary.complete,
+        "undefined": summary.undefined,
+        "test": summary.test,
+        "family": summary.family,
+        "overlap": list(summary.overlap),
+        "cells": lines(summary),
+        "chosen": choices(summary),
+        "legend": list(legend(summary)),
+        "statement": list(summary.statement),
+        "notes": list(summary.notes),
+    }
+
+
+def about(summary: Summary) -> str:
+    """Return the title of a study's result on a model."""
+    return f"{summary.study.title} ({summary.study.name}, on {summary.model.name})"

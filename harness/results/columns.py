@@ -1,0 +1,355 @@
+"""Records as columns: what many records share is kept once, so that a million take some 0.5 GB.
+
+The columns follow from the fields of `Record`:
+
+- Numbers and texts are a column each, and so are those of `interval` and `floor`, which hardly two
+  records share.
+- Of all other fields, such as models, tasks and options, each different object is kept once, and
+  the column has its place among them.
+
+A record is made again when somebody asks for it, and is equal to the one that was read.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    Union,
+    get_args,
+    get_origin,
+    overload,
+)
+
+import polars as pl
+from pydantic import BaseModel
+
+from harness.results.record import FloorPart, IntervalPart, Record
+
+TEXT = pl.Categorical()
+"""Type of texts that many records share. Comparing, joining and sorting work as with strings."""
+Column: TypeAlias = str | tuple[str, Callable[[Any], Any], Any]
+"""What a flat frame has in a column: a field of a record, such as `value`, `interval.low` or
+`model.name`; or such a field, a function of its value, and the type of what it returns."""
+
+_FLAT: dict[str, type[BaseModel]] = {"interval": IntervalPart, "floor": FloorPart}
+"""Parts with a column for each field. Each has the field that tells it from no part."""
+_ALWAYS = {"interval": "level", "floor": "mean"}
+_CONSTANT: dict[str, Any] = {"schema_version": 1, "check": ""}
+"""Fields that are equal in all records."""
+_TYPES = {str: TEXT, float: pl.Float64(), int: pl.Int64(), bool: pl.Boolean()}
+_HINTS = {
+    "model": "fingerprint", "task": "digest", "coverage": "asked", "environment": "platform",
+}  # fmt: skip
+"""A field of a shared part, of whose values the last part is compared first. Parts with values of
+any type have none: Python takes 1, 1.0 and true for equal."""
+_CHUNK = 65_536
+_BLOCK = 4_096
+
+
+def type_of(annotation: Any) -> Any:
+    """Return the type of a column for the values of a field; None for what is no text or number."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return type_of(get_args(annotation)[0])
+    if origin is Literal:
+        return _TYPES.get(type(get_args(annotation)[0]))
+    if origin in (Union, types.UnionType):
+        kinds = [kind for kind in get_args(annotation) if kind is not types.NoneType]
+        return type_of(kinds[0]) if len(kinds) == 1 else None
+    return _TYPES.get(annotation)
+
+
+def type_of_column(column: Column) -> Any:
+    """Return the type of a column of a flat frame."""
+    if isinstance(column, tuple):
+        return column[2]
+    if column in _COLUMNS:
+        return _COLUMNS[column]
+    name, _, key = column.partition(".")
+    annotation = _SHARED[name].model_fields[key].annotation if key else _SHARED[name]
+    return type_of(annotation) or TEXT
+
+
+def _schema() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the types of the plain columns, and the annotations of the shared fields."""
+    plain: dict[str, Any] = {}
+    shared: dict[str, Any] = {}
+    for name, field in Record.model_fields.items():
+        if name in _FLAT:
+            parts = _FLAT[name].model_fields.items()
+            plain |= {f"{name}.{key}": type_of(part.annotation) for key, part in parts}
+        elif name not in _CONSTANT:
+            kind = type_of(field.annotation)
+            if kind is None:
+                shared[name] = field.annotation
+            else:
+                plain[name] = kind
+    return plain | {"id": pl.String()}, shared
+
+
+_COLUMNS, _SHARED = _schema()
+_NAMES = tuple(name for name in _COLUMNS if "." not in name)
+_FIELDS = {name: tuple(part.model_fields) for name, part in _FLAT.items()}
+
+
+class Columns(Sequence[Record]):
+    """Records, kept as columns.
+
+    Parameters
+    ----------
+    frame
+        A line a record: its texts and numbers, and the places of what it shares.
+    shared
+        The different objects of each field that records share, in the order of their places.
+    """
+
+    def __init__(self, frame: pl.DataFrame, shared: Mapping[str, Sequence[Any]]) -> None:
+        self.frame, self.shared = frame, shared
+
+    @classmethod
+    def of(cls, records: Iterable[Record]) -> Columns:
+        """Return records as columns, of which one at a time is in memory.
+
+        Columns stay as they are, and so do `Records` that are kept as columns.
+        """
+        if isinstance(records, Columns):
+            return records
+        if (as_columns := getattr(records, "as_columns", None)) is not None:
+            columns: Columns = as_columns()
+            return columns
+        collector = Collector()
+        for record in records:
+            collector.add(record)
+        return collector.columns()
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> Columns: ...
+    def __getitem__(self, index: int | slice) -> Record | Columns:
+        if isinstance(index, slice):
+            return self.at(range(len(self))[index])
+        return next(iter(self.at([range(len(self))[index]])))
+
+    def __iter__(self) -> Iterator[Record]:
+        for start in range(0, len(self), _BLOCK):
+            yield from self._records(self.frame[start : start + _BLOCK])
+
+    def at(self, places: Sequence[int] | pl.Series) -> Columns:
+        """Return the records at some places."""
+        indices = pl.Series(places, dtype=pl.UInt32)
+        return Columns(self.frame[indices], self.shared)
+
+    def filtered(self, is_kept: pl.Series) -> Columns:
+        """Return the records of which `is_kept` is true."""
+        return Columns(self.frame.filter(is_kept), self.shared)
+
+    def sharing(self, name: str, objects: Sequence[Any]) -> Columns:
+        """Return the records with other objects in the places of a shared field."""
+        return Columns(self.frame, {**self.shared, name: objects})
+
+    def uses(self, name: str) -> list[Use]:
+        """Return how the records use the objects of a shared field, in the order of first use."""
+        rows = self.frame.select(place=name).with_row_index("row")
+        uses = rows.group_by("place", maintain_order=True).agg(n=pl.len(), last=pl.last("row"))
+        return [Use(*row) for row in uses.iter_rows()]
+
+    def last_of_each_id(self) -> Columns:
+        """Return the last record of each id, in the place of the first."""
+        ids = self.frame.select("id").with_row_index("row")
+        if ids["id"].n_unique() == len(self):
+            return self
+        last = ids.group_by("id", maintain_order=True).agg(pl.last("row"))
+        return self.at(last["row"])
+
+    def places_by_model(self) -> dict[tuple[str, str], pl.Series]:
+        """Return where the records of each model are, by its name and fingerprint."""
+        names = self.flat({"name": "model.name", "fingerprint": "model.fingerprint"})
+        places = (
+            names.cast(pl.String)
+            .with_row_index("row")
+            .group_by("name", "fingerprint", maintain_order=True)
+            .agg("row")
+        )
+        return dict(
+            zip(zip(places["name"], places["fingerprint"], strict=True), places["row"], strict=True)
+        )
+
+    def flat(self, columns: Mapping[str, Column]) -> pl.DataFrame:
+        """Return a frame with a line a record and these columns, by name.
+
+        An object or a list is a text of JSON, and an ideal a text.
+        """
+        return pl.DataFrame({name: self._series(column) for name, column in columns.items()})
+
+    def _series(self, column: Column) -> pl.Series:
+        path, function, kind = column if isinstance(column, tuple) else (column, _plain, None)
+        if path in _COLUMNS:
+            return self.frame[path]
+        name, _, key = path.partition(".")
+        values = [function(getattr(part, key) if key else part) for part in self.shared[name]]
+        return _typed(path, values, kind or type_of_column(column)).gather(self.frame[name])
+
+    def _records(self, frame: pl.DataFrame) -> Iterator[Record]:
+        """Yield the records of a part of the frame."""
+        n = frame.height
+        columns: dict[str, Sequence[Any]] = {}
+        for name in Record.model_fields:
+            if name in _CONSTANT:
+                columns[name] = (_CONSTANT[name],) * n
+            elif name in _FLAT:
+                columns[name] = _parts(name, frame)
+            elif name in self.shared:
+                objects = self.shared[name]
+                columns[name] = [objects[place] for place in frame[name]]
+            else:
+                columns[name] = frame[name].to_list()
+        for values in zip(*columns.values(), strict=True):
+            yield _valid(Record, dict(zip(columns, values, strict=True)))
+
+
+class Use(NamedTuple):
+    """How records use a shared object: its place, how many do, and the place of the last one."""
+
+    place: int
+    n: int
+    last: int
+
+
+class Collector:
+    """Makes columns of records that are added one by one."""
+
+    def __init__(self) -> None:
+        self._rows: list[list[Any]] = []
+        self._chunks: list[pl.DataFrame] = []
+        self._shared = {name: _Shared(name) for name in _SHARED}
+
+    def add(self, record: Record) -> None:
+        """Add a record."""
+        values = record.__dict__
+        row = [values[name] for name in _NAMES]
+        for name, fields in _FIELDS.items():
+            part = values[name]
+            if part is None:
+                row += [None] * len(fields)
+            else:
+                own = part.__dict__
+                row += [own[key] for key in fields]
+        row += [shared.place(values[name]) for name, shared in self._shared.items()]
+        self._rows.append(row)
+        if len(self._rows) == _CHUNK:
+            self._flush()
+
+    def columns(self) -> Columns:
+        """Return what was added."""
+        self._flush()
+        shared = {name: shared.objects for name, shared in self._shared.items()}
+        return Columns(pl.concat(self._chunks), shared)
+
+    def _flush(self) -> None:
+        flat = [f"{name}.{key}" for name, keys in _FIELDS.items() for key in keys]
+        kinds = {name: _COLUMNS[name] for name in (*_NAMES, *flat)}
+        kinds |= dict.fromkeys(self._shared, pl.UInt32())
+        columns = list(zip(*self._rows, strict=True)) or [()] * len(kinds)
+        self._chunks.append(
+            pl.DataFrame(
+                [
+                    _typed(name, values, kind)
+                    for (name, kind), values in zip(kinds.items(), columns, strict=True)
+                ]
+            )
+        )
+        self._rows.clear()
+
+
+class _Shared:
+    """The different objects of a field, each once."""
+
+    def __init__(self, name: str) -> None:
+        self.objects: list[Any] = []
+        self._places: dict[Any, int] = {}
+        self._hint = _HINTS.get(name)
+        self._recent: dict[Any, int] = {}
+
+    def place(self, value: Any) -> int:
+        """Return the place of an object that is equal in all of its values and their types."""
+        hint = None if self._hint is None else value.__dict__[self._hint]
+        if hint is not None:
+            recent = self._recent.get(hint)
+            if recent is not None and self.objects[recent].__dict__ == value.__dict__:
+                return recent
+        key = _key(value)
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = len(self.objects)
+            self.objects.append(value)
+        if hint is not None:
+            self._recent[hint] = place
+        return place
+
+
+def _key(value: Any) -> Any:
+    """Return what only objects with equal values of equal types share."""
+    if isinstance(value, BaseModel):
+        return tuple(map(_key, value.__dict__.values()))
+    if isinstance(value, dict):
+        return repr(value) if value else ""
+    return value
+
+
+def _typed(name: str, values: Sequence[Any], kind: Any) -> pl.Series:
+    """Return a column of values; texts become categories only in a second step, which is faster."""
+    if kind == TEXT:
+        texts = [value if value is None else str(value) for value in values]
+        return pl.Series(name, texts, dtype=pl.String).cast(TEXT)
+    if kind == pl.List(TEXT):
+        return pl.Series(name, values, dtype=pl.List(pl.String)).cast(kind)
+    return pl.Series(name, values, dtype=kind)
+
+
+def _parts(name: str, frame: pl.DataFrame) -> list[Any]:
+    """Return the intervals or floors of records, None where a record has none."""
+    part, fields = _FLAT[name], _FIELDS[name]
+    always = fields.index(_ALWAYS[name])
+    rows = zip(*(frame[f"{name}.{key}"].to_list() for key in fields), strict=True)
+    return [
+        None if row[always] is None else _valid(part, dict(zip(fields, row, strict=True)))
+        for row in rows
+    ]
+
+
+def _valid(schema: type[BaseModel], values: dict[str, Any]) -> Any:
+    """Return an object of values that were validated before: ten times as fast as pydantic's."""
+    made = schema.__new__(schema)
+    _set(made, "__dict__", values)
+    _set(made, "__pydantic_fields_set__", _EVERY_FIELD[schema])
+    _set(made, "__pydantic_extra__", None)
+    private = schema.__private_attributes__.items()
+    _set(
+        made,
+        "__pydantic_private__",
+        {name: {} if field.default_factory else field.default for name, field in private} or None,
+    )
+    return made
+
+
+_set = object.__setattr__
+_SCHEMAS: tuple[type[BaseModel], ...] = (Record, *_FLAT.values())
+_EVERY_FIELD = {schema: set(schema.model_fields) for schema in _SCHEMAS}
+
+
+def _plain(value: Any) -> Any:
+    """Return an object or a list as JSON, and a number or text as it is."""
+    if isinstance(value, dict | tuple):
+        return json.dumps(value, ensure_ascii=False)
+    return value

@@ -1,0 +1,438 @@
+"""Reads files of records line by line: the one place that says what a line is.
+
+What is taken as a record depends on who wrote the file: `Trust`. One line is in memory at a time.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import json
+import math
+import types
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import (
+    Annotated,
+    Any,
+    BinaryIO,
+    Generic,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.fields import FieldInfo
+
+from harness import limits
+from harness.errors import DiskError
+from harness.results.record import Line, check_of, is_as_written
+
+Kind = TypeVar("Kind", bound=Line)
+Model = TypeVar("Model", bound=BaseModel)
+Fate: TypeAlias = Literal["damaged", "torn", "unknown", "repeated", "doubtful"]
+"""What a line is that does not count. `unknown` lines are whole, and of another version of the
+harness; of `repeated` ones a later line has the same id; the id of a `doubtful` one is not that of
+its content."""
+
+MOST_NOTICES = 5
+"""Lines of a file that have a notice each."""
+_BLOCK = 1_000_000
+
+
+class Trust(enum.Enum):
+    """Who wrote a file of records, and so what is taken as one."""
+
+    OWN = enum.auto()
+    """The harness, on a machine of the user. Lines may be torn, or of another version."""
+    ANYBODY = enum.auto()
+    """Anybody, also a later harness: keys that no record has are ignored. JSON that parsers read
+    differently is refused. Values have their types, and may be beyond the limits of their fields:
+    who reads such records judges them."""
+    SUBMITTED = enum.auto()
+    """Somebody who asks for a place in a repository: JSON and types are strict, and no key is
+    unknown."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A line that does not count.
+
+    Parameters
+    ----------
+    path, line
+        The file, and the line from 1.
+    fate
+        What it is.
+    problem
+        What is wrong with it.
+    """
+
+    path: Path
+    line: int
+    fate: Fate
+    problem: str
+
+    def __str__(self) -> str:
+        """Return one line for the user."""
+        hint = "" if self.fate == "torn" else "; see harness results verify"
+        return f"{self.path}:{self.line}: the line was left out: {self.problem}{hint}"
+
+
+@dataclass(frozen=True)
+class Entry(Generic[Kind]):
+    """A line of a file that is not blank.
+
+    Parameters
+    ----------
+    number
+        Its number, from 1.
+    start, size
+        Where it is in the file, and its bytes, with the newline if it has one.
+    record
+        The record; None if it is none.
+    fault
+        What is wrong with it.
+    """
+
+    number: int
+    start: int
+    size: int
+    record: Kind | None = None
+    fault: Fault | None = None
+
+    def bytes_in(self, file: BinaryIO) -> bytes:
+        """Return the line as it is in the file."""
+        file.seek(self.start)
+        return file.read(self.size)
+
+
+def entries(path: Path, schema: type[Kind], trust: Trust = Trust.OWN) -> Iterator[Entry[Kind]]:
+    """Yield the lines of a file in order, without blank ones; one line is in memory at a time.
+
+    Raises
+    ------
+    DiskError
+        If the file cannot be read.
+    """
+    start = 0
+    most = limits.OWN_LINE_BYTES if trust is Trust.OWN else limits.LINE_BYTES
+    for number, (raw, size) in enumerate(_raw(path, most), start=1):
+        result = judged(raw, schema, trust, size)
+        if isinstance(result, tuple):
+            yield Entry(number, start, size, fault=Fault(path, number, *result))
+        elif result is not None:
+            yield Entry(number, start, size, result)
+        start += size
+
+
+def judged(
+    raw: bytes, schema: type[Kind], trust: Trust, size: int | None = None
+) -> Kind | tuple[Fate, str] | None:
+    """Return the record of a line, or what the line is and what is wrong; None if it is blank.
+
+    Parameters
+    ----------
+    raw
+        The line, or the beginning of one that is too long.
+    schema
+        The class of its record.
+    trust
+        Who wrote it.
+    size
+        Bytes of the line; by default those of `raw`.
+    """
+    size = len(raw) if size is None else size
+    if trust is Trust.OWN:
+        return _own(raw, size, schema)
+    if trust is Trust.ANYBODY:
+        return _anybodys(raw, size, schema)
+    return _submitted(raw, size, schema)
+
+
+def notices(faults: Iterable[Fault]) -> list[str]:
+    """Return a notice for each of the first faulty lines of a file, and one for all others."""
+    faults = list(faults)
+    lines = [str(fault) for fault in faults[:MOST_NOTICES]]
+    if n := len(faults) - len(lines):
+        noun = "1 more line was" if n == 1 else f"{n:,} more lines were"
+        lines.append(f"{faults[0].path}: {noun} left out; see harness results verify")
+    return lines
+
+
+def _raw(path: Path, most: int) -> Iterator[tuple[bytes, int]]:
+    """Yield each line and its size; of one of more than `most` bytes, the beginning."""
+    try:
+        with path.open("rb") as file:
+            while raw := file.readline(most + 1):
+                size, rest = len(raw), raw
+                while size > most and rest and not rest.endswith(b"\n"):
+                    rest = file.readline(_BLOCK)
+                    size += len(rest)
+                yield raw, size
+    except OSError as error:
+        raise DiskError(f"cannot read '{path}' ({error.strerror})") from None
+
+
+# Lines of the harness itself.
+
+
+def _own(raw: bytes, size: int, schema: type[Kind]) -> Kind | tuple[Fate, str] | None:
+    text = raw.strip(b"\0 \t\r\n")
+    if size > limits.OWN_LINE_BYTES:
+        return "damaged", f"a line of {limits.too_many(size, limits.OWN_LINE_BYTES)}"
+    if not text:
+        is_blank = b"\0" not in raw
+        return (
+            None
+            if is_blank
+            else ("torn", "it holds nothing but NUL bytes, as after a power failure")
+        )
+    try:
+        record = schema.model_validate_json(text)
+    except ValidationError as error:
+        is_json = error.errors()[0]["type"] != "json_invalid"
+        if not is_json and not raw.endswith(b"\n"):
+            return "torn", "the last line is torn, as after a kill"
+        problem = _first_mistake(error, schema) if is_json or _is_text(text) else "not UTF-8"
+        is_whole = is_json and check_of(text) is not None and is_as_written(text)
+        is_other = is_whole or problem.startswith("schema: version")
+        return "unknown" if is_other else "damaged", f"not a record: {problem}"
+    return record if is_as_written(text) else ("damaged", "its check differs from its content")
+
+
+def _first_mistake(error: ValidationError, schema: type[BaseModel]) -> str:
+    """Return the first mistake of a line that is no record, with its key."""
+    mistake = error.errors()[0]
+    message, key = mistake["msg"], ".".join(str(part) for part in mistake["loc"])
+    if key == "schema":
+        known = schema.model_fields["schema_version"].default
+        message = (
+            f"version {mistake['input']!r} of the schema is unknown, version {known} is "
+            "required; use the version of the harness that wrote it, or a newer one"
+        )
+    return f"{key}: {message}" if key else message
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+# Lines of anybody.
+
+
+def _anybodys(raw: bytes, size: int, schema: type[Kind]) -> Kind | tuple[Fate, str] | None:
+    if size > limits.LINE_BYTES:
+        return "damaged", f"a record of {limits.too_many(size, limits.LINE_BYTES)}"
+    if raw.isspace():
+        return None
+    if not is_as_written(raw):
+        return "damaged", "its check differs from its content: damaged, or changed by hand"
+    loose: type[Kind] = without_limits(schema)
+    try:
+        record = loose.model_validate_json(raw)
+    except ValidationError:
+        return _looked_at_closely(raw, schema)
+    # pydantic takes the last of equal keys, and numbers that JSON does not have.
+    is_plain = raw.count(_VALUE) == 1 and b"NaN" not in raw and b"Infinity" not in raw
+    if not is_plain or not record.id:
+        return _looked_at_closely(raw, schema)
+    return record
+
+
+@functools.cache
+def without_limits(schema: type[Kind]) -> type[Kind]:
+    """Return the schema without limits of its values, and without what it makes of them.
+
+    Its records have the fields of the others.
+    """
+    fields: dict[str, Any] = {
+        name: (_without_limits(field.annotation), _same_default(field))
+        for name, field in schema.model_fields.items()
+    }
+    config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, populate_by_name=True)
+    made: type[Kind] = create_model(f"{schema.__name__}OfAnybody", __config__=config, **fields)
+    return made
+
+
+def _same_default(field: FieldInfo) -> Any:
+    if field.default_factory is None:
+        return Field(default=field.default, alias=field.alias)
+    return Field(default_factory=field.default_factory, alias=field.alias)
+
+
+def _without_limits(annotation: Any) -> Any:
+    """Return a type without what pydantic checks beyond it. Columns hold integers of 64 bits."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if annotation is int:
+        return Annotated[int, Field(ge=-(2**63), lt=2**63)]
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return without_limits(annotation)
+    if origin is Annotated:
+        return _without_limits(parts[0])
+    if origin in (Union, types.UnionType):
+        return Union[tuple(map(_without_limits, parts))]  # noqa: UP007  # made of a tuple
+    if origin is tuple:
+        inside = tuple(part if part is ... else _without_limits(part) for part in parts)
+        return types.GenericAlias(tuple, inside)
+    return dict[str, Any] if origin is dict else annotation
+
+
+def _looked_at_closely(raw: bytes, schema: type[Kind]) -> Kind | tuple[Fate, str]:
+    """Return the record of a line without the keys that no record has, or what is wrong."""
+    try:
+        content = parsed_strictly(raw)
+    except ValueError as error:
+        return "damaged", in_one_line(str(error))
+    try:
+        return _without_unknown_keys(content, schema)
+    except ValidationError as error:
+        return "damaged", in_one_line(f"not a record: {_first_mistake(error, schema)}")
+    except (ValueError, RecursionError):
+        return "damaged", "not a record: a text or a number in it cannot be stored"
+
+
+def _without_unknown_keys(content: Any, schema: type[Kind]) -> Kind:
+    try:
+        return schema.model_validate(content)
+    except ValidationError as error:
+        unknown = [e["loc"] for e in error.errors() if e["type"] == "extra_forbidden"]
+        if not unknown:
+            raise
+    for *path, key in unknown:
+        part = content
+        for step in path:
+            part = part[step]
+        del part[key]
+    return schema.model_validate(content)
+
+
+# Submitted lines.
+
+
+def _submitted(raw: bytes, size: int, schema: type[Kind]) -> Kind | tuple[Fate, str]:
+    line = raw.removesuffix(b"\n")
+    if size > limits.LINE_BYTES:
+        return "damaged", f"a record of {limits.too_many(size, limits.LINE_BYTES)}"
+    if line.endswith(b"\r"):
+        return "damaged", "it ends as in Windows (CR LF); LF is required"
+    if not line.strip():
+        return "damaged", "an empty line; remove it"
+    record, problems = mistakes(line, schema)
+    if record is not None:
+        if is_as_written(line):
+            return record
+        problem = "its check differs from its content: damaged, or changed by hand; pack again"
+        return "damaged", problem
+    key, text = problems[0]
+    if key == "schema":
+        text += "; use the version of the harness that wrote it, or a newer one"
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return "damaged", f"not a record: {key + ': ' if key else ''}{text}{more}"
+
+
+# Strict JSON: one meaning for every reader, or an error with one line.
+#
+# Refuses what parsers read differently or not at all: a byte order mark, other encodings, keys that
+# occur twice, NaN and infinity, integers of thousands of digits, and deep nesting.
+
+
+_VALUE = b'"value":'
+"""A key that stands in a line once. Another repeated key does no harm: its last value counts."""
+_DIGITS = 4_000
+"""Python itself reads no integers of more than 4,300 digits."""
+LONGEST_REASON = 300
+"""Most characters of a message that quotes somebody else."""
+_LONGEST = 60
+"""Characters of a text of somebody else that a message repeats."""
+
+
+def parsed_strictly(content: bytes) -> Any:
+    """Return the value of a JSON text.
+
+    Raises
+    ------
+    ValueError
+        If it is not strict JSON; the message has one line.
+    """
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ValueError("UTF-16; write it as UTF-8")
+    if content.startswith(b"\xef\xbb\xbf"):
+        raise ValueError("a byte order mark; write it as UTF-8 without one")
+    try:
+        return json.loads(
+            content.decode(),
+            object_pairs_hook=_without_repeats,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            parse_int=_integer,
+        )
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start + 1} is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"not JSON ({error.msg.removesuffix(' at')} at character {error.pos + 1})"
+        ) from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def mistakes(content: bytes, schema: type[Model]) -> tuple[Model | None, list[tuple[str, str]]]:
+    """Return JSON as a model, or None and its mistakes: the key of each, and what is wrong.
+
+    Types are strict: no text and no boolean counts as a number.
+    """
+    try:
+        parsed_strictly(content)
+        return schema.model_validate_json(content, strict=True), []
+    except ValidationError as error:
+        errors = error.errors(include_url=False, include_input=False, include_context=False)
+        return None, [(_key(mistake["loc"]), in_one_line(mistake["msg"])) for mistake in errors]
+    except ValueError as error:
+        return None, [("", in_one_line(str(error)))]
+
+
+def _key(parts: tuple[int | str, ...]) -> str:
+    return in_one_line(".".join(map(str, parts)))
+
+
+def in_one_line(text: str) -> str:
+    """Return a text that quotes a stranger, without control characters, and cut if it is long."""
+    line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1] + "…"
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        keys = [key for key, _ in pairs]
+        repeated = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key '{repeated[:_LONGEST]}' stands twice in one object")
+    return content
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number in JSON; null stands for no value")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        shown = text[:_LONGEST]
+        raise ValueError(f"not JSON that every reader takes: the number {shown} is too large")
+    return number
+
+
+def _integer(text: str) -> int:
+    if len(text) > _DIGITS:
+        raise ValueError(f"not JSON that every reader takes: an integer of {len(text):,} digits")
+    return int(text)
