@@ -49,7 +49,6 @@ HEAVY = {
 """Files and folders whose tests start processes, train or draw for seconds: no quick tests."""
 SKIPPED_WITHOUT_DATA = {
     "harness": 0 if sys.platform == "linux" else 1,
-    "leaderboard": 1,  # test_browser.py as a whole, without Chromium
     "plugins": 3,
     "reference": 11,
     "tasks": 10,
