@@ -88,7 +88,7 @@ def test_a_failure_at_any_step_loses_no_record_and_makes_none_wrong(tmp_path):
     assert k > 30
 
 
-@pytest.mark.parametrize("k", [0, 1, 2, 3])
+@pytest.mark.parametrize("k", [1, 2, 3, 4])  # 0 makes the folder of the lock, which exists
 def test_a_disk_that_fills_in_an_append_leaves_the_file_as_it_was(tmp_path, k):
     file = ResultsFile(tmp_path, "m")
     file.add(RECORDS[:2])

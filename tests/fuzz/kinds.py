@@ -60,7 +60,7 @@ def _load(path: Path) -> Any:
     from harness.registry.discovery import load_file
     from harness.task import yaml_files
 
-    yaml_files._CACHE.clear()  # 10,000 files would fill the memory
+    yaml_files._PARSED.clear()  # 10,000 files would fill the memory
     return load_file(path)
 
 
