@@ -62,13 +62,13 @@ class Cluster(Protocol):
     ) -> Generator[tuple[int, Any], None, None]:
         """Yield the position and the result of each call as they are ready, as `results` does.
 
-        A call whose process died gives a `Lost`. Closing the iterator ends the calls.
+        A call whose process died gives a `NoResult`. Closing the iterator ends the calls.
         """
         ...
 
 
 @dataclass(frozen=True)
-class Lost:
+class NoResult:
     """A call without a result.
 
     Parameters
@@ -113,7 +113,7 @@ def results(
     *,
     workers: int,
     cluster: Cluster | None = None,
-) -> Generator[tuple[int, Result | Lost], None, None]:
+) -> Generator[tuple[int, Result | NoResult], None, None]:
     """Yield the position and the result of each call, as they are ready.
 
     With one worker the calls run in this process, in their order. If a process dies, the calls that
@@ -155,7 +155,7 @@ def results(
         processes.close()
 
 
-def call(function: Callable[[Argument], Result], argument: Argument) -> Result | Lost:
+def call(function: Callable[[Argument], Result], argument: Argument) -> Result | NoResult:
     """Return the result of a call; in another process."""
     try:
         with one_thread(), at_most(1):
@@ -165,7 +165,7 @@ def call(function: Callable[[Argument], Result], argument: Argument) -> Result |
     try:
         _pickled(result)
     except Exception as error:
-        return Lost(one_line(error), killed=False)
+        return NoResult(one_line(error), killed=False)
     return result
 
 
@@ -198,7 +198,7 @@ class _Processes:
                 try:
                     content = _pickled(argument)
                 except Exception:  # of any class
-                    yield position, Lost("it cannot be sent to another process", killed=False)
+                    yield position, NoResult("it cannot be sent to another process", killed=False)
                 else:
                     self._send(position, content)
             if self._running:
@@ -236,7 +236,7 @@ class _Processes:
             code = re.search(r"\{(.+?)\}", str(error))
             cause = f" ({code[1]})" if code else ""
             reason = f"its process was killed{cause}; is there too little memory?"
-            return position, Lost(reason, killed=True)
+            return position, NoResult(reason, killed=True)
 
     def _submit(self, content: bytes) -> Future[bytes]:
         # Workers inherit the signals that are blocked: Ctrl-C is for this process, which ends them.
@@ -267,7 +267,7 @@ def _answer(function: bytes, argument: bytes, path: list[str]) -> bytes:
     try:
         called = pickle.loads(function), pickle.loads(argument)  # noqa: S301 -- of this run
     except Exception as error:
-        return _pickled(Lost(one_line(error), killed=False))
+        return _pickled(NoResult(one_line(error), killed=False))
     return _pickled(call(*called))
 
 
@@ -276,7 +276,7 @@ def _read(answer: bytes) -> Any:
     try:
         return pickle.loads(answer)  # noqa: S301 -- what a process of this run has pickled
     except Exception as error:
-        return Lost(one_line(error), killed=False)
+        return NoResult(one_line(error), killed=False)
 
 
 def _pickled(value: object) -> bytes:

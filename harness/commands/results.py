@@ -14,7 +14,7 @@ from harness.commands import arguments, output, result_tables
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
     from harness.results.comparison import Comparison, Correlation, Correlations, Items
-    from harness.results.reading import Fault
+    from harness.results.reading import InvalidLine
     from harness.results.record import Line, Record
     from harness.results.records import Records
 
@@ -435,8 +435,8 @@ def _leftovers(paths: Iterable[Path]) -> Iterator[Path]:
             yield from jsonl.temporary_files(path)
 
 
-def _row(fault: Fault) -> dict[str, str | int | None]:
-    values = (str(fault.path), fault.line, fault.fate, fault.problem)
+def _row(fault: InvalidLine) -> dict[str, str | int | None]:
+    values = (str(fault.path), fault.line, fault.status, fault.problem)
     return dict(zip(COLUMNS, values, strict=True))
 
 

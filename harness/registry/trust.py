@@ -434,17 +434,17 @@ def _items(value: Any) -> Iterator[Any]:
 def _by_name(option: str, text: str) -> Sensitive | None:
     """Return what an option that no spec describes asks for."""
     words = option.lower().split("_")
-    told = {
+    hints = {
         kind for kind, telling in _TELLING.items() if any(map(re.compile(telling).fullmatch, words))
     }
     if text.lower() in _TRUE | _FALSE:
-        return "code" if "code" in told else None
+        return "code" if "code" in hints else None
     if _NUMBER.fullmatch(text):
         return None
     if names.is_secret(option):
         return "key"
-    if told:
-        return next(kind for kind in _TELLING if kind in told)
+    if hints:
+        return next(kind for kind in _TELLING if kind in hints)
     if "://" in text:
         return "address"
     return "code" if _IMPORT_PATH.fullmatch(text) else None

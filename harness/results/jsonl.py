@@ -22,7 +22,7 @@ from typing import Generic, TypeAlias
 
 from harness import folders
 from harness.errors import DiskError
-from harness.results.reading import Entry, Fault, Kind, entries, notices
+from harness.results.reading import Entry, InvalidLine, Kind, entries, notices
 
 _State: TypeAlias = tuple[int, ...] | None
 _New: TypeAlias = bytes | Entry[Kind]
@@ -208,7 +208,7 @@ def complete_last_line(path: Path, schema: type[Kind]) -> None:
             return
         lines = deque(entries(path, schema), maxlen=1)  # none if the file is blank
         fault = lines[0].fault if lines and lines[0].start + lines[0].size == end else None
-        if fault is not None and fault.fate == "torn":
+        if fault is not None and fault.status == "torn":
             file.truncate(_start_of_last_line(file.fileno(), end))
         else:
             file.write(b"\n")
@@ -228,7 +228,7 @@ def files(paths: Iterable[Path], pattern: str) -> Iterator[Path]:
         yield from filter(folders.is_file, inside)
 
 
-def read(path: Path, schema: type[Kind], told: list[str]) -> Iterator[Kind]:
+def read(path: Path, schema: type[Kind], lines: list[str]) -> Iterator[Kind]:
     """Yield the records of a file in order, and add a notice for each line that is left out.
 
     Raises
@@ -236,13 +236,13 @@ def read(path: Path, schema: type[Kind], told: list[str]) -> Iterator[Kind]:
     DiskError
         If the file cannot be read.
     """
-    faults: list[Fault] = []
+    faults: list[InvalidLine] = []
     for entry in entries(path, schema):
         if entry.record is not None:
             yield entry.record
         elif entry.fault is not None:
             faults.append(entry.fault)
-    told += notices(faults)
+    lines += notices(faults)
 
 
 def _state(path: Path) -> _State:
@@ -310,7 +310,7 @@ class Verified:
 
     path: Path
     records: int
-    faults: tuple[Fault, ...]
+    faults: tuple[InvalidLine, ...]
 
 
 @dataclass(frozen=True)
@@ -330,8 +330,8 @@ class Repaired:
     """
 
     path: Path
-    moved: tuple[Fault, ...]
-    left: tuple[Fault, ...]
+    moved: tuple[InvalidLine, ...]
+    left: tuple[InvalidLine, ...]
     has_records: bool
 
     @property
@@ -368,7 +368,7 @@ def repair(path: Path, schema: type[Kind]) -> Repaired:
             _, faults = _faults(path, lines)
             has_records = any(entry.record is not None for entry in lines)
             moved = {
-                n: fault for n, fault in faults.items() if has_records and fault.fate != "unknown"
+                n: fault for n, fault in faults.items() if has_records and fault.status != "unknown"
             }
             left = tuple(fault for n, fault in faults.items() if n not in moved)
             repaired = Repaired(path, tuple(moved.values()), left, has_records)
@@ -391,9 +391,9 @@ def temporary_files(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def _faults(path: Path, lines: Iterable[Entry[Kind]]) -> tuple[int, dict[int, Fault]]:
+def _faults(path: Path, lines: Iterable[Entry[Kind]]) -> tuple[int, dict[int, InvalidLine]]:
     """Return the number of lines, and the faulty ones by their numbers, in order."""
-    faults: dict[int, Fault] = {}
+    faults: dict[int, InvalidLine] = {}
     known: dict[str, int] = {}
     n = 0
     for entry in lines:
@@ -404,11 +404,11 @@ def _faults(path: Path, lines: Iterable[Entry[Kind]]) -> tuple[int, dict[int, Fa
                 faults[number] = entry.fault
         elif record.id != record.identity():
             problem = f"its id is {record.id}, that of its content {record.identity()}"
-            faults[number] = Fault(path, number, "doubtful", problem)
+            faults[number] = InvalidLine(path, number, "doubtful", problem)
         else:
             if (before := known.get(record.id)) is not None:
                 problem = f"line {number} has the same id, and counts"
-                faults[before] = Fault(path, before, "repeated", problem)
+                faults[before] = InvalidLine(path, before, "repeated", problem)
             known[record.id] = number
     return n, dict(sorted(faults.items()))
 

@@ -35,7 +35,7 @@ from harness.results.record import Line, check_of, is_as_written
 
 Kind = TypeVar("Kind", bound=Line)
 Model = TypeVar("Model", bound=BaseModel)
-Fate: TypeAlias = Literal["damaged", "torn", "unknown", "repeated", "doubtful"]
+Status: TypeAlias = Literal["damaged", "torn", "unknown", "repeated", "doubtful"]
 """What a line is that does not count. `unknown` lines are whole, and of another version of the
 harness; of `repeated` ones a later line has the same id; the id of a `doubtful` one is not that of
 its content."""
@@ -60,14 +60,14 @@ class Trust(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Fault:
+class InvalidLine:
     """A line that does not count.
 
     Parameters
     ----------
     path, line
         The file, and the line from 1.
-    fate
+    status
         What it is.
     problem
         What is wrong with it.
@@ -75,12 +75,12 @@ class Fault:
 
     path: Path
     line: int
-    fate: Fate
+    status: Status
     problem: str
 
     def __str__(self) -> str:
         """Return one line for the user."""
-        hint = "" if self.fate == "torn" else "; see harness results verify"
+        hint = "" if self.status == "torn" else "; see harness results verify"
         return f"{self.path}:{self.line}: the line was left out: {self.problem}{hint}"
 
 
@@ -104,7 +104,7 @@ class Entry(Generic[Kind]):
     start: int
     size: int
     record: Kind | None = None
-    fault: Fault | None = None
+    fault: InvalidLine | None = None
 
     def bytes_in(self, file: BinaryIO) -> bytes:
         """Return the line as it is in the file."""
@@ -125,7 +125,7 @@ def entries(path: Path, schema: type[Kind], trust: Trust = Trust.OWN) -> Iterato
     for number, (raw, size) in enumerate(_raw(path, most), start=1):
         result = judged(raw, schema, trust, size)
         if isinstance(result, tuple):
-            yield Entry(number, start, size, fault=Fault(path, number, *result))
+            yield Entry(number, start, size, fault=InvalidLine(path, number, *result))
         elif result is not None:
             yield Entry(number, start, size, result)
         start += size
@@ -133,7 +133,7 @@ def entries(path: Path, schema: type[Kind], trust: Trust = Trust.OWN) -> Iterato
 
 def judged(
     raw: bytes, schema: type[Kind], trust: Trust, size: int | None = None
-) -> Kind | tuple[Fate, str] | None:
+) -> Kind | tuple[Status, str] | None:
     """Return the record of a line, or what the line is and what is wrong; None if it is blank.
 
     Parameters
@@ -155,7 +155,7 @@ def judged(
     return _submitted(raw, size, schema)
 
 
-def notices(faults: Iterable[Fault]) -> list[str]:
+def notices(faults: Iterable[InvalidLine]) -> list[str]:
     """Return a notice for each of the first faulty lines of a file, and one for all others."""
     faults = list(faults)
     lines = [str(fault) for fault in faults[:MOST_NOTICES]]
@@ -182,7 +182,7 @@ def _raw(path: Path, most: int) -> Iterator[tuple[bytes, int]]:
 # Lines of the harness itself.
 
 
-def _own(raw: bytes, size: int, schema: type[Kind]) -> Kind | tuple[Fate, str] | None:
+def _own(raw: bytes, size: int, schema: type[Kind]) -> Kind | tuple[Status, str] | None:
     text = raw.strip(b"\0 \t\r\n")
     if size > limits.OWN_LINE_BYTES:
         return "damaged", f"a line of {limits.too_many(size, limits.OWN_LINE_BYTES)}"
@@ -230,7 +230,7 @@ def _is_text(content: bytes) -> bool:
 # Lines of anybody.
 
 
-def _anybodys(raw: bytes, size: int, schema: type[Kind]) -> Kind | tuple[Fate, str] | None:
+def _anybodys(raw: bytes, size: int, schema: type[Kind]) -> Kind | tuple[Status, str] | None:
     if size > limits.LINE_BYTES:
         return "damaged", f"a record of {limits.too_many(size, limits.LINE_BYTES)}"
     if raw.isspace():
@@ -288,7 +288,7 @@ def _without_limits(annotation: Any) -> Any:
     return Any if origin is dict and parts[1] is not Any else annotation
 
 
-def _looked_at_closely(raw: bytes, schema: type[Kind]) -> Kind | tuple[Fate, str]:
+def _looked_at_closely(raw: bytes, schema: type[Kind]) -> Kind | tuple[Status, str]:
     """Return the record of a line without the keys that no record has, or what is wrong."""
     try:
         content = parsed_strictly(raw)
@@ -320,7 +320,7 @@ def _without_unknown_keys(content: Any, schema: type[Kind]) -> Kind:
 # Submitted lines.
 
 
-def _submitted(raw: bytes, size: int, schema: type[Kind]) -> Kind | tuple[Fate, str]:
+def _submitted(raw: bytes, size: int, schema: type[Kind]) -> Kind | tuple[Status, str]:
     line = raw.removesuffix(b"\n")
     if size > limits.LINE_BYTES:
         return "damaged", f"a record of {limits.too_many(size, limits.LINE_BYTES)}"

@@ -687,7 +687,7 @@ class JobPool:
         with contextlib.closing(replies):
             for call, reply in replies:
                 position, job, number, step = called.pop(call)
-                if isinstance(reply, parallel.Lost):
+                if isinstance(reply, parallel.NoResult):
                     job.add(number, step, self._without(reply, step))
                 else:
                     job.add(number, step, reply)
@@ -699,7 +699,7 @@ class JobPool:
         for position, job in complete:  # of whose metrics none was called
             yield position, job.outcome()
 
-    def _without(self, lost: parallel.Lost, step: Step) -> Measured | Failure:
+    def _without(self, lost: parallel.NoResult, step: Step) -> Measured | Failure:
         """Return what takes the place of a result that was lost: it is made here, if it can be."""
         if lost.killed:
             return Failure(lost.reason)

@@ -91,7 +91,7 @@ def run(
     lost: list[str] = []
     with contextlib.closing(_results(do, steps, workers, cluster)) as results:
         for i, result in results:
-            if isinstance(result, parallel.Lost):
+            if isinstance(result, parallel.NoResult):
                 lost.append(f"{steps[i].name}: {result.reason}")
                 continue
             file.add([record(steps[i], *result)])
@@ -106,7 +106,7 @@ def _results(
     steps: Sequence[StepT],
     workers: int | None,
     cluster: parallel.Cluster | None,
-) -> Generator[tuple[int, tuple[Result, float] | parallel.Lost], None, None]:
+) -> Generator[tuple[int, tuple[Result, float] | parallel.NoResult], None, None]:
     timed = functools.partial(_timed, do)
     if workers is None:
         for i, step in enumerate(steps):

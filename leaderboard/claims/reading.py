@@ -124,8 +124,8 @@ def frame_of(records: Iterable[Record]) -> pl.DataFrame:
     )
 
 
-MOST_TOLD = 1_000
-"""Lines of a file that are told one by one if they are no records."""
+MOST_LISTED = 1_000
+"""Invalid lines of a file that are listed one by one."""
 MOST_SHORT = 100_000
 """Lines of a file that are too short for a record; what has more is not read further."""
 _SHORTEST = 300
@@ -133,7 +133,7 @@ _SHORTEST = 300
 
 
 @dataclass(frozen=True)
-class Aside:
+class SetAside:
     """A record, or a line that is none, that does not count.
 
     Parameters
@@ -176,7 +176,7 @@ class Claims:
     """
 
     frame: pl.DataFrame
-    aside: tuple[Aside, ...] = ()
+    aside: tuple[SetAside, ...] = ()
 
 
 def read(paths: Iterable[Path]) -> Claims:
@@ -187,7 +187,7 @@ def read(paths: Iterable[Path]) -> Claims:
     InvalidFile
         If a path does not exist.
     """
-    aside: list[Aside] = []
+    aside: list[SetAside] = []
     files: list[str] = []
     places, numbers = array("I"), array("I")
     collector = Collector()
@@ -219,7 +219,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
         yield from (file for file in files if not file.name.endswith((STUDY, record.SUFFIX)))
 
 
-def _claims(file: Path, name: str, aside: list[Aside]) -> Iterator[tuple[int, Record]]:
+def _claims(file: Path, name: str, aside: list[SetAside]) -> Iterator[tuple[int, Record]]:
     """Yield the records of a file with the numbers of their lines, and tell what is none."""
     short = 0
     try:
@@ -227,46 +227,48 @@ def _claims(file: Path, name: str, aside: list[Aside]) -> Iterator[tuple[int, Re
         if not file.is_file():
             return
         if size > limits.RECORDS_BYTES:
-            aside.append(Aside(name, 0, f"a file of {limits.too_many(size, limits.RECORDS_BYTES)}"))
+            aside.append(
+                SetAside(name, 0, f"a file of {limits.too_many(size, limits.RECORDS_BYTES)}")
+            )
             return
         for entry in entries(file, Record, Trust.ANYBODY):
             short += entry.size < _SHORTEST
             if entry.record is not None:
                 yield entry.number, entry.record
-            elif entry.fault is not None and (entry.size >= _SHORTEST or short <= MOST_TOLD):
-                aside.append(Aside(name, entry.number, entry.fault.problem))
+            elif entry.fault is not None and (entry.size >= _SHORTEST or short <= MOST_LISTED):
+                aside.append(SetAside(name, entry.number, entry.fault.problem))
             if short > MOST_SHORT:
                 reason = "most lines are too short for a record; the rest is not read"
-                aside.append(Aside(name, 0, reason))
+                aside.append(SetAside(name, 0, reason))
                 return
     except OSError as error:
-        aside.append(Aside(name, 0, f"cannot be read ({error.strerror})"))
+        aside.append(SetAside(name, 0, f"cannot be read ({error.strerror})"))
     except DiskError as error:
-        aside.append(Aside(name, 0, str(error)))
+        aside.append(SetAside(name, 0, str(error)))
 
 
-def _told(aside: list[Aside]) -> list[Aside]:
-    """Return the entries of each file, no more than are told, and the number of the others."""
+def _told(aside: list[SetAside]) -> list[SetAside]:
+    """Return the entries of each file, no more than are listed, and the number of the others."""
     counts = Counter(entry.file for entry in aside)
-    if max(counts.values(), default=0) <= MOST_TOLD:
+    if max(counts.values(), default=0) <= MOST_LISTED:
         return aside
-    told: Counter[str] = Counter()
+    listed: Counter[str] = Counter()
     kept = []
     for entry in sorted(aside, key=lambda entry: (entry.file, entry.line)):
-        told[entry.file] += 1
-        if told[entry.file] <= MOST_TOLD:
+        listed[entry.file] += 1
+        if listed[entry.file] <= MOST_LISTED:
             kept.append(entry)
     return kept + [
-        Aside(file, 0, f"further lines that are no records: {n - MOST_TOLD}")
+        SetAside(file, 0, f"further lines that are no records: {n - MOST_LISTED}")
         for file, n in counts.items()
-        if n > MOST_TOLD
+        if n > MOST_LISTED
     ]
 
 
-def asides(frame: pl.DataFrame, reason: pl.Expr) -> list[Aside]:
+def asides(frame: pl.DataFrame, reason: pl.Expr) -> list[SetAside]:
     """Return an entry for each line of a frame of claims, with its reason."""
     return [
-        Aside(file or "", line or 0, text, id_)
+        SetAside(file or "", line or 0, text, id_)
         for file, line, text, id_ in frame.select(
             pl.col("file").cast(pl.String),
             "line",

@@ -25,7 +25,7 @@ from harness.results.record import SCHEMA as SCHEMA_VERSION
 from ..boards import references
 from ..boards.cells import BASELINES, REFERENCES
 from .facts import TaskFacts
-from .reading import SCHEMA, Aside, Claims, asides
+from .reading import SCHEMA, Claims, SetAside, asides
 
 # Ids of claims, computed again from what they say that they measured.
 
@@ -82,7 +82,7 @@ _CELL = (
 )
 _FIT = ("label", "params", "mitigator_fingerprint")
 
-_Decided = tuple[pl.DataFrame, list[Aside]]
+_Decided = tuple[pl.DataFrame, list[SetAside]]
 
 
 def of_equal_ids(frame: pl.DataFrame) -> _Decided:
@@ -725,7 +725,7 @@ def _with_facts(frame: pl.DataFrame, facts: Mapping[str, TaskFacts]) -> pl.DataF
     ).join(table(scores, _SCORE, _OF_SCORE), on=_SCORE, how="left", maintain_order="left")
 
 
-def _judged(frame: pl.DataFrame, table: list[Rule]) -> tuple[pl.DataFrame, list[Aside]]:
+def _judged(frame: pl.DataFrame, table: list[Rule]) -> tuple[pl.DataFrame, list[SetAside]]:
     """Return the records that fulfil all rules, and the others with the first rule they break."""
     is_broken = pl.any_horizontal(rule.is_broken.fill_null(value=False) for rule in table)
     frame = frame.with_columns(is_broken.alias("is_broken"))

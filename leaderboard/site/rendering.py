@@ -13,7 +13,7 @@ from harness import folders
 from harness.errors import DiskError
 from harness.results.reading import LONGEST_REASON, in_one_line
 
-from ..claims.reading import Aside
+from ..claims.reading import SetAside
 
 if TYPE_CHECKING:
     import jinja2
@@ -89,9 +89,9 @@ class Group:
         return {"reason": self.reason, "count": self.count, "examples": examples}
 
 
-def grouped(aside: Iterable[Aside]) -> list[Group]:
+def grouped(aside: Iterable[SetAside]) -> list[Group]:
     """Return what was set aside by reason, the most frequent first."""
-    groups: dict[str, list[Aside]] = {}
+    groups: dict[str, list[SetAside]] = {}
     counts: dict[str, int] = {}
     for line in aside:
         key = _VARYING.sub("…", line.reason)[:LONGEST_REASON]

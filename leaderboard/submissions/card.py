@@ -15,7 +15,7 @@ import polars as pl
 from harness.errors import UsageError, suggestion
 from harness.results.formats import markdown_grid, markdown_text
 
-from ..claims.reading import Aside
+from ..claims.reading import SetAside
 
 TASK = "feature-extraction"
 """The hub's name for what every embedder does."""
@@ -39,7 +39,7 @@ class Scores:
     """
 
     rows: pl.DataFrame
-    aside: tuple[Aside, ...]
+    aside: tuple[SetAside, ...]
 
 
 def scores_for_card(

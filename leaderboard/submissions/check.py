@@ -22,7 +22,7 @@ from harness.results.record import Record
 
 from ..claims import facts, reading, trust
 from ..claims.facts import TaskFacts
-from ..claims.reading import Aside, Claims
+from ..claims.reading import Claims, SetAside
 from . import submission, withdrawn
 from .additions import Addition
 from .submission import Base, Tree, hidden, tree
@@ -52,8 +52,8 @@ class Checked:
         The repository that the submission joins.
     """
 
-    problems: tuple[Aside, ...]
-    warnings: tuple[Aside, ...]
+    problems: tuple[SetAside, ...]
+    warnings: tuple[SetAside, ...]
     records: tuple[Record, ...]
     known: int
     base: Base
@@ -87,7 +87,7 @@ def check(
     problems += joined.removed(trees)
     if len(runs) > limits.SUBMITTED_RUNS:
         reason = limits.too_many(len(runs), limits.SUBMITTED_RUNS, "new files of records")
-        problems.append(Aside(str(runs[limits.SUBMITTED_RUNS]), 0, reason))
+        problems.append(SetAside(str(runs[limits.SUBMITTED_RUNS]), 0, reason))
         runs = runs[: limits.SUBMITTED_RUNS]
     problems += _of_submission_files(trees, joined)
     read = {run: submission.read_record_lines(run) for run in runs}
@@ -96,7 +96,7 @@ def check(
     n = len(records)
     if n > limits.SUBMITTED_RECORDS:
         reason = limits.too_many(n, limits.SUBMITTED_RECORDS, "records in all")
-        problems.append(Aside(str(runs[-1]), 0, reason))
+        problems.append(SetAside(str(runs[-1]), 0, reason))
     for run in (run for part in trees if part.whole for run in part.runs if run in read):
         problems += joined.changed(run)
     for run in runs:
@@ -113,7 +113,7 @@ def check(
     )
 
 
-def _of_submission_files(trees: Sequence[Tree], base: Base) -> Iterator[Aside]:
+def _of_submission_files(trees: Sequence[Tree], base: Base) -> Iterator[SetAside]:
     """Yield what is wrong with each `submission.json` that is new or changed."""
     for folder, whole in ((folder, part.whole) for part in trees for folder in part.folders):
         path = folder / submission.NAME
@@ -127,27 +127,29 @@ def _of_submission_files(trees: Sequence[Tree], base: Base) -> Iterator[Aside]:
         except InvalidFile as error:
             for mistake in error.mistakes:
                 key = f"{mistake.key}: " if mistake.key else ""
-                yield Aside(str(path), 0, f"{key}{mistake.problem}")
+                yield SetAside(str(path), 0, f"{key}{mistake.problem}")
             continue
         runs = {file.stem for file in files}
         for run in sorted(runs - entries.keys()):
-            yield Aside(str(path), 0, f"runs: no entry for {run}.jsonl; add who ran it, and when")
+            yield SetAside(
+                str(path), 0, f"runs: no entry for {run}.jsonl; add who ran it, and when"
+            )
         for run in sorted(entries.keys() - runs):
-            yield Aside(str(path), 0, f"runs.{run}: no file {run}.jsonl beside it; remove it")
+            yield SetAside(str(path), 0, f"runs.{run}: no file {run}.jsonl beside it; remove it")
         for run, entry in entries.items():
             for key, reason in submission.problems(entry.model_dump(mode="json")):
-                yield Aside(str(path), 0, f"runs.{run}.{key}: {reason}")
+                yield SetAside(str(path), 0, f"runs.{run}.{key}: {reason}")
         yield from base.changed_entries(path, entries, whole=whole)
 
 
 def _of_records(
     path: Path, records: dict[int, Record], base: Base, registered: frozenset[str]
-) -> Iterator[Aside]:
+) -> Iterator[SetAside]:
     """Yield what is wrong with the records of a file in this place, at most one problem each."""
     place = path.absolute().parts[-3:]
     for line, record in records.items():
         if reason := _reason(record, place, base, registered):
-            yield Aside(str(path), line, reason, record.id)
+            yield SetAside(str(path), line, reason, record.id)
 
 
 def _reason(record: Record, place: tuple[str, ...], base: Base, registered: frozenset[str]) -> str:
@@ -178,7 +180,7 @@ def _reason(record: Record, place: tuple[str, ...], base: Base, registered: froz
     return ""
 
 
-def _untrusted(runs: Sequence[Path], base: Base, include: Sequence[Path]) -> Iterator[Aside]:
+def _untrusted(runs: Sequence[Path], base: Base, include: Sequence[Path]) -> Iterator[SetAside]:
     """Yield what a board of the base with these files would set aside of them, or overrule."""
     files = list(map(str, runs))
     claims = reading.read(runs)
@@ -192,7 +194,7 @@ def _untrusted(runs: Sequence[Path], base: Base, include: Sequence[Path]) -> Ite
 
 def _overruled(
     claimed: pl.DataFrame, counted: pl.DataFrame, tasks: Mapping[str, TaskFacts]
-) -> Iterator[Aside]:
+) -> Iterator[SetAside]:
     """Yield the records that say other things about their task than the registered task does."""
     widened = {
         (task.name, score.metric, score.score)
@@ -211,7 +213,7 @@ def _overruled(
                 continue  # the reason was put in other words, or found later
             if not _is_same(claim, fact):
                 reason = f"{name} '{claim}'; the registered task has '{fact}'"
-                yield Aside(row["file"], row["line"], reason, row["id"])
+                yield SetAside(row["file"], row["line"], reason, row["id"])
                 break
 
 
@@ -225,7 +227,7 @@ def _is_same(claimed: str | None, fact: str | None) -> bool:
 
 def _warnings(
     records: dict[tuple[str, int], Record], base: Base, registered: frozenset[str]
-) -> Iterator[Aside]:
+) -> Iterator[SetAside]:
     """Yield what a maintainer should weigh about each model."""
     first: dict[str, tuple[str, Record]] = {}
     for (file, _), record in records.items():
@@ -233,15 +235,15 @@ def _warnings(
     for file, record in first.values():
         model = record.model
         if reason := submission.warning(model, registered):
-            yield Aside(file, 0, f"model '{model.name}': {reason}")
+            yield SetAside(file, 0, f"model '{model.name}': {reason}")
         other = base.fingerprints.get(model.name)
         if other is not None and model.fingerprint not in base.names:
             reason = f"model '{model.name}': the base has other weights or settings of this name"
-            yield Aside(file, 0, f"{reason} ({other})")
+            yield SetAside(file, 0, f"{reason} ({other})")
     yield from _joining(records, base)
 
 
-def _joining(records: dict[tuple[str, int], Record], base: Base) -> Iterator[Aside]:
+def _joining(records: dict[tuple[str, int], Record], base: Base) -> Iterator[SetAside]:
     """Yield what changes rows of the base: other seeds, which are averaged, methods and tasks."""
     tasks: dict[str, str] = {}
     seeds: Counter[tuple[str, str, str]] = Counter()
@@ -261,15 +263,17 @@ def _joining(records: dict[tuple[str, int], Record], base: Base) -> Iterator[Asi
             methods.setdefault(mitigator.label, file)
     for (file, model, label), n in seeds.items():
         reason = f"{n:,} scores of the base get another seed, and a board shows their mean"
-        yield Aside(file, 0, f"model '{model}', mitigator '{label}': {reason}")
+        yield SetAside(file, 0, f"model '{model}', mitigator '{label}': {reason}")
     for name, file in tasks.items():
         reason = "the base has no record of it; who lacks it has no rank over all tasks"
-        yield Aside(file, 0, f"task '{name}': {reason}")
+        yield SetAside(file, 0, f"task '{name}': {reason}")
     for label, file in methods.items():
-        yield Aside(file, 0, f"mitigator '{label}': the base has other settings under this label")
+        yield SetAside(
+            file, 0, f"mitigator '{label}': the base has other settings under this label"
+        )
 
 
-def _one_a_line(problems: Iterable[Aside]) -> Iterator[Aside]:
+def _one_a_line(problems: Iterable[SetAside]) -> Iterator[SetAside]:
     """Yield the first problem of each line, and all problems of whole files."""
     seen: Counter[tuple[str, int]] = Counter()
     for problem in problems:

@@ -22,7 +22,7 @@ from harness.errors import InvalidFile, UsageError
 from harness.results.record import Record
 
 from ..claims import trust
-from ..claims.reading import Aside
+from ..claims.reading import SetAside
 from . import submission, withdrawn
 from .submission import Submission, tree
 
@@ -70,7 +70,7 @@ class Merged:
     repeats: int = 0
     conflicts: Counter[tuple[Path, Path]] = field(default_factory=Counter)
     examples: dict[tuple[Path, Path], str] = field(default_factory=dict)
-    problems: list[Aside] = field(default_factory=list)
+    problems: list[SetAside] = field(default_factory=list)
     entries: dict[Path, dict[str, Submission]] = field(default_factory=dict)
 
     def entries_of(self, folder: Path) -> dict[str, Submission]:
@@ -103,7 +103,7 @@ class Merged:
                     self._compare(record, same.file, rivals)
             elif any(rival.file == file for rival in rivals):
                 reason = f"'{file}' has another value of this record; not merged"
-                self.problems.append(Aside(str(source), number, reason, record.id))
+                self.problems.append(SetAside(str(source), number, reason, record.id))
             else:
                 self._compare(record, file, rivals)
                 lines[file].append(record.line())
@@ -158,19 +158,19 @@ def _merge_folder(merged: Merged, folder: Path, runs: Iterable[Path]) -> None:
         entries = submission.read(folder)
     except InvalidFile as error:
         reason = f"{error.problem}; `harness results pack` writes it"
-        merged.problems.append(Aside(str(folder / submission.NAME), 0, reason))
+        merged.problems.append(SetAside(str(folder / submission.NAME), 0, reason))
         return
     for run in runs:
         if run.stem not in entries:
             reason = "its submission.json has no entry for this run; not merged"
-            merged.problems.append(Aside(str(run), 0, reason))
+            merged.problems.append(SetAside(str(run), 0, reason))
             continue
         content = submission.read_record_lines(run)
         merged.problems += content.problems
         records = {}
         for number, record in content.records.items():
             if reason := merged.reason(record, run, entries[run.stem]):
-                merged.problems.append(Aside(str(run), number, reason, record.id))
+                merged.problems.append(SetAside(str(run), number, reason, record.id))
             else:
                 records[number] = record
         new = merged.new(records, run)

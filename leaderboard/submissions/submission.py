@@ -33,7 +33,7 @@ from harness.results.record import ModelPart, Record
 
 from ..boards import references
 from ..claims import reading
-from ..claims.reading import Aside, Claims
+from ..claims.reading import Claims, SetAside
 from ..claims.trust import SCORE
 from . import withdrawn
 
@@ -199,7 +199,7 @@ class Tree:
     whole: bool
     runs: tuple[Path, ...]
     folders: tuple[Path, ...]
-    problems: tuple[Aside, ...]
+    problems: tuple[SetAside, ...]
 
 
 def tree(path: Path) -> Tree:
@@ -222,7 +222,7 @@ def tree(path: Path) -> Tree:
     else:
         found = [root] if _is_run(root) else [_tree_problem(root, "not a RUN.jsonl or a folder")]
     runs = sorted(item for item in found if isinstance(item, Path))
-    problems = tuple(item for item in found if isinstance(item, Aside))
+    problems = tuple(item for item in found if isinstance(item, SetAside))
     return Tree(root, whole, tuple(runs), tuple(sorted({run.parent for run in runs})), problems)
 
 
@@ -240,7 +240,7 @@ def _depth(root: Path) -> int:
     return 1 if any(has_files) else 0
 
 
-def _visit(folder: Path, depth: int) -> Iterator[Path | Aside]:
+def _visit(folder: Path, depth: int) -> Iterator[Path | SetAside]:
     """Yield the runs in a folder, and a problem for each thing that has no place in it."""
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         path = folder / entry.name
@@ -281,8 +281,8 @@ def _reason(name: str) -> str:
     return f"only RUN.jsonl and {NAME} are taken"
 
 
-def _tree_problem(path: Path, reason: str) -> Aside:
-    return Aside(str(path), 0, reason)
+def _tree_problem(path: Path, reason: str) -> SetAside:
+    return SetAside(str(path), 0, reason)
 
 
 # The repository that a submission joins: nothing of it may be changed, and it decides names.
@@ -380,7 +380,7 @@ class Base:
         own = self.counterpart(path)
         return own is not None and filecmp.cmp(own, path, shallow=False)
 
-    def has_problem(self, problem: Aside, copy: Tree) -> bool:
+    def has_problem(self, problem: SetAside, copy: Tree) -> bool:
         """Return whether a file that has no place is in the base, too: then it is not new."""
         if self.tree is None:
             return False
@@ -389,7 +389,7 @@ class Base:
         are_plain = all(p.is_file() and not p.is_symlink() for p in (own, path))
         return are_plain and filecmp.cmp(own, path, shallow=False)
 
-    def removed(self, trees: Iterable[Tree]) -> Iterator[Aside]:
+    def removed(self, trees: Iterable[Tree]) -> Iterator[SetAside]:
         """Yield a problem for each file that changed copies of the repository lack."""
         for copy in trees:
             if self.tree is None or not copy.whole:
@@ -401,9 +401,9 @@ class Base:
                         "the base has it, and it is gone; only maintainers withdraw results (name "
                         f"{copy.root} if this is no copy of the base)"
                     )
-                    yield Aside(str(path), 0, reason)
+                    yield SetAside(str(path), 0, reason)
 
-    def outside(self, trees: Iterable[Tree]) -> Iterator[Aside]:
+    def outside(self, trees: Iterable[Tree]) -> Iterator[SetAside]:
         """Yield a warning for each file beside `results` that a changed copy changes or adds."""
         for copy in trees:
             if self.tree is None or not copy.whole:
@@ -412,9 +412,9 @@ class Base:
             for name in sorted({*_beside(root), Path(withdrawn.NAME)}):
                 if not _are_same(own / name, root / name):
                     reason = "not a file of results; only maintainers change it"
-                    yield Aside(str(root / name), 0, reason)
+                    yield SetAside(str(root / name), 0, reason)
 
-    def changed(self, path: Path) -> Iterator[Aside]:
+    def changed(self, path: Path) -> Iterator[SetAside]:
         """Yield a problem if lines of a file of the base are changed or gone."""
         own = self.counterpart(path)
         if own is None:
@@ -428,11 +428,11 @@ class Base:
         if gone:
             more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
             reason = f"line {gone[0]}{more} of the base is changed or gone; add a new run instead"
-            yield Aside(str(path), 0, reason)
+            yield SetAside(str(path), 0, reason)
 
     def changed_entries(
         self, path: Path, entries: Mapping[str, Submission], *, whole: bool
-    ) -> Iterator[Aside]:
+    ) -> Iterator[SetAside]:
         """Yield a problem for each entry of the base's `submission.json` that differs in this.
 
         A copy of the whole base must have all its entries.
@@ -441,7 +441,7 @@ class Base:
         for run, entry in ({} if own is None else read(own.parent)).items():
             if entries.get(run, None if whole else entry) != entry:
                 reason = f"runs.{run}: the entry of the base is changed or gone; restore it"
-                yield Aside(str(path), 0, reason)
+                yield SetAside(str(path), 0, reason)
 
 
 def _beside(root: Path) -> Iterator[Path]:
@@ -554,7 +554,7 @@ class Lines:
     """
 
     records: dict[int, Record]
-    problems: tuple[Aside, ...]
+    problems: tuple[SetAside, ...]
     readable: bool = True
 
 
@@ -579,15 +579,15 @@ def read_record_lines(path: Path) -> Lines:
         if isinstance(result, Record):
             records[number] = result
         elif result is not None:
-            problems.append(Aside(str(path), number, result[1]))
+            problems.append(SetAside(str(path), number, result[1]))
     if not content.endswith(b"\n"):
         last = content.count(b"\n") + 1
-        problems.append(Aside(str(path), last, "torn: the last line has no end; run it again"))
+        problems.append(SetAside(str(path), last, "torn: the last line has no end; run it again"))
     return Lines(records, tuple(problems))
 
 
 def _refused(path: Path, reason: str, line: int = 0) -> Lines:
-    return Lines({}, (Aside(str(path), line, reason),), readable=False)
+    return Lines({}, (SetAside(str(path), line, reason),), readable=False)
 
 
 # Texts in records that must not be published: paths of a machine, scripts, and hidden characters.

@@ -22,7 +22,7 @@ from harness.task.yaml_files import KeyPath
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..claims.reading import Aside, Claims
+    from ..claims.reading import Claims, SetAside
 
 NAME = "withdrawn.yaml"
 _COLUMNS = ("id", "file", "model", "fingerprint", "task")
@@ -151,7 +151,7 @@ def apply(claims: Claims, files: Sequence[Path]) -> Claims:
     """
     import polars as pl
 
-    from ..claims.reading import Aside, Claims
+    from ..claims.reading import Claims, SetAside
 
     entries = [entry for file in files for entry in _entries(file)]
     if not entries:
@@ -165,7 +165,7 @@ def apply(claims: Claims, files: Sequence[Path]) -> Claims:
     for row in frame.filter(_named(withdrawing)).iter_rows(named=True):
         reason = next((entry.reason for entry in withdrawing if entry.names(row)), None)
         if reason is not None:
-            line = Aside(row["shown"], row["line"] or 0, f"withdrawn: {reason}", row["id"])
+            line = SetAside(row["shown"], row["line"] or 0, f"withdrawn: {reason}", row["id"])
             lines[row["place"]] = line
     kept = claims.frame.filter(~pl.int_range(pl.len()).is_in(list(lines)))
     unknown = _naming_nothing(entries, frame)
@@ -249,9 +249,9 @@ def _named(entries: Sequence[_Entry]) -> pl.Expr:
     )
 
 
-def _naming_nothing(entries: Sequence[_Entry], frame: pl.DataFrame) -> Iterator[Aside]:
+def _naming_nothing(entries: Sequence[_Entry], frame: pl.DataFrame) -> Iterator[SetAside]:
     """Yield a line on each entry that names no record, model or task that is there."""
-    from ..claims.reading import Aside
+    from ..claims.reading import SetAside
 
     for column in _COLUMNS:
         wanted = [entry for entry in entries if entry.column == column]
@@ -260,4 +260,4 @@ def _naming_nothing(entries: Sequence[_Entry], frame: pl.DataFrame) -> Iterator[
             if entry.name not in known:
                 near = suggestion(entry.name, known) if column in ("model", "task") else ""
                 reason = f"no record has the {column} '{entry.name}'{near}"
-                yield Aside(str(entry.place[0]), entry.place[1], reason)
+                yield SetAside(str(entry.place[0]), entry.place[1], reason)

@@ -28,7 +28,7 @@ from harness import folders, signals
 from harness.embedder import Embedder
 from harness.encode.engine import Report
 from harness.errors import Unavailable, UsageError, one_line
-from harness.parallel import Lost
+from harness.parallel import NoResult
 from harness.store.store import Store
 
 from . import driver
@@ -225,7 +225,7 @@ Result = TypeVar("Result")
 
 def results_on_ray(
     ray: Any, function: Callable[[Argument], Result], arguments: Iterable[Argument]
-) -> Generator[tuple[int, Result | Lost], None, None]:
+) -> Generator[tuple[int, Result | NoResult], None, None]:
     """Yield the position and the result of each call, as they are ready.
 
     Parameters
@@ -249,7 +249,7 @@ def results_on_ray(
                 try:
                     running[remote.remote(sent, argument)] = position
                 except (TypeError, AttributeError, ValueError):  # it cannot be pickled
-                    yield position, Lost("it cannot be sent to another process", killed=False)
+                    yield position, NoResult("it cannot be sent to another process", killed=False)
             if not running:
                 return
             for answer in ray.wait(list(running), num_returns=1)[0]:
@@ -260,7 +260,7 @@ def results_on_ray(
                     raise error.cause from None
                 except ray.exceptions.RayError as error:
                     reason = f"its process died on the cluster ({type(error).__name__})"
-                    yield position, Lost(f"{reason}; is there too little memory?", killed=True)
+                    yield position, NoResult(f"{reason}; is there too little memory?", killed=True)
     finally:
         for answer in running:
             ray.cancel(answer, force=True)

@@ -156,7 +156,7 @@ class SpacyMentions:
         recognise = functools.partial(_recognise, self.model, self._folder, self.proper_nouns)
         with contextlib.closing(parallel.results(recognise, parts, workers=workers)) as results:
             for position, rows in results:
-                if isinstance(rows, parallel.Lost):
+                if isinstance(rows, parallel.NoResult):
                     raise HarnessError(f"finding names failed: {rows.reason}")
                 yield dict(zip(parts[position], rows, strict=True))
 

@@ -122,7 +122,7 @@ def test_a_call_that_kills_its_process_is_lost_alone():
         return x
 
     results = in_order(parallel.results(fatal, range(8), workers=2))
-    assert [x for x in results if not isinstance(x, parallel.Lost)] == [0, 1, 2, 4, 5, 6, 7]
+    assert [x for x in results if not isinstance(x, parallel.NoResult)] == [0, 1, 2, 4, 5, 6, 7]
     assert results[3].killed
     assert "SIGKILL" in results[3].reason
 
@@ -133,7 +133,7 @@ def test_a_call_that_no_other_process_can_read_is_lost_alone_and_not_killed():
             return (int, ("no number",))
 
     lost, one = in_order(parallel.results(type, [Unreadable(), 1], workers=2))
-    assert isinstance(lost, parallel.Lost)
+    assert isinstance(lost, parallel.NoResult)
     assert not lost.killed
     assert one is int
 

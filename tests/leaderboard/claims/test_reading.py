@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness import limits
 from harness.errors import InvalidFile
 from harness.leaderboard.claims import reading
-from harness.leaderboard.claims.reading import SCHEMA, Aside, Claims, frame_of, read
+from harness.leaderboard.claims.reading import SCHEMA, Claims, SetAside, frame_of, read
 from harness.results import columns
 from harness.results.record import Record
 
@@ -228,7 +228,7 @@ def test_a_file_beyond_the_limit_is_set_aside_whole(tmp_path, make_record, monke
 
 
 def test_a_file_of_rubbish_is_told_in_a_few_lines(tmp_path, make_record, monkeypatch) -> None:
-    monkeypatch.setattr(reading, "MOST_TOLD", 10)
+    monkeypatch.setattr(reading, "MOST_LISTED", 10)
     good, rubbish = make_record().line().encode(), b"x" * 400 + b"\n"
     (tmp_path / "a.jsonl").write_bytes(rubbish * 50 + good + rubbish * 50)
     (tmp_path / "b.jsonl").write_bytes(b"x\n" + make_record(seed=1).line().encode())
@@ -240,7 +240,7 @@ def test_a_file_of_rubbish_is_told_in_a_few_lines(tmp_path, make_record, monkeyp
 
 def test_a_file_of_short_lines_is_not_read_to_its_end(tmp_path, make_record, monkeypatch) -> None:
     monkeypatch.setattr(reading, "MOST_SHORT", 100)
-    monkeypatch.setattr(reading, "MOST_TOLD", 10)
+    monkeypatch.setattr(reading, "MOST_LISTED", 10)
     good = make_record().line().encode()
     (tmp_path / "a.jsonl").write_bytes(good + b"x\n" * 10_000 + good)
     claims = read([tmp_path])
@@ -282,9 +282,9 @@ def test_no_change_of_some_bytes_stops_a_build(tmp_path, make_record: Make, data
 
 
 def test_an_entry_is_one_line_for_the_user() -> None:
-    assert str(Aside("a.jsonl", 3, "wrong")) == "a.jsonl:3: wrong"
-    assert str(Aside("a.jsonl", 0, "too large")) == "a.jsonl: too large"
-    assert str(Aside("", 0, "wrong")) == "wrong"
+    assert str(SetAside("a.jsonl", 3, "wrong")) == "a.jsonl:3: wrong"
+    assert str(SetAside("a.jsonl", 0, "too large")) == "a.jsonl: too large"
+    assert str(SetAside("", 0, "wrong")) == "wrong"
 
 
 def test_settings_with_backslashes_and_line_breaks_are_read(make_record):

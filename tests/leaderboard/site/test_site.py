@@ -10,7 +10,7 @@ import pytest
 import site_data
 
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.claims.reading import Aside, Claims, frame_of
+from harness.leaderboard.claims.reading import Claims, SetAside, frame_of
 from harness.leaderboard.site import payload, rendering
 from harness.leaderboard.site import writing as site
 
@@ -173,9 +173,9 @@ def test_an_empty_board_of_one_measure_has_data(tmp_path, make_record) -> None:
 
 def test_what_was_set_aside_is_grouped_by_reason(tmp_path, make_record) -> None:
     lines = [
-        Aside("a.jsonl", i, f"the value {i}.5 of 'x{i}' is outside its bounds") for i in (3, 4)
+        SetAside("a.jsonl", i, f"the value {i}.5 of 'x{i}' is outside its bounds") for i in (3, 4)
     ]
-    lines.append(Aside("b.jsonl", 0, "not \x1b[31mUTF-8"))
+    lines.append(SetAside("b.jsonl", 0, "not \x1b[31mUTF-8"))
     first, second = rendering.grouped(lines)
     assert first.line() == (
         "set aside: a.jsonl:3: the value 3.5 of 'x3' is outside its bounds "
@@ -192,7 +192,9 @@ def test_what_was_set_aside_is_grouped_by_reason(tmp_path, make_record) -> None:
 
 
 def test_a_million_different_reasons_fill_no_page() -> None:
-    lines = [Aside("f", i, f"{chr(97 + i % 26)}{chr(97 + i // 26)}" * 400) for i in range(26 * 26)]
+    lines = [
+        SetAside("f", i, f"{chr(97 + i % 26)}{chr(97 + i // 26)}" * 400) for i in range(26 * 26)
+    ]
     groups = rendering.grouped(lines)
     assert len(groups) == rendering.GROUPS + 1
     assert sum(group.count for group in groups) == len(lines)

@@ -10,7 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 from submission_records import good_records
 
-from harness.leaderboard.claims.reading import Aside
+from harness.leaderboard.claims.reading import SetAside
 from harness.leaderboard.submissions import check
 from harness.leaderboard.submissions.additions import additions
 from harness.leaderboard.submissions.check import Checked
@@ -40,7 +40,7 @@ def rendered(text: str) -> str:
     return MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
 
 
-def checked_of(problems: tuple[Aside, ...] = (), name: str = "good") -> Checked:
+def checked_of(problems: tuple[SetAside, ...] = (), name: str = "good") -> Checked:
     return Checked(problems, (), tuple(good_records(name)), 0, Base())
 
 
@@ -62,7 +62,7 @@ def test_a_name_stays_text(name):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_problem_stays_in_its_block_of_code(name):
-    checked = checked_of((Aside(f"results/{name}.jsonl", 3, f"the name {name} is wrong"),))
+    checked = checked_of((SetAside(f"results/{name}.jsonl", 3, f"the name {name} is wrong"),))
     html = rendered(check.comment_markdown(checked, []))
     assert set(re.findall(r"</?([a-z0-9]+)", html)) == {"h3", "pre", "code"}
     (block,) = re.findall(r"<code[^>]*>(.*?)</code>", html, re.DOTALL)
@@ -70,7 +70,7 @@ def test_a_problem_stays_in_its_block_of_code(name):
 
 
 def test_a_comment_is_short_enough_for_a_host():
-    problems = tuple(Aside("results/" + "x" * 5_000, i, "y" * 5_000) for i in range(10_000))
+    problems = tuple(SetAside("results/" + "x" * 5_000, i, "y" * 5_000) for i in range(10_000))
     checked = checked_of(problems, "n" * 1_000)
     text = check.comment_markdown(checked, additions(checked.records, checked.base) * 50)
     assert len(text) < 65_536
@@ -78,6 +78,6 @@ def test_a_comment_is_short_enough_for_a_host():
 
 
 def test_the_terminal_gets_no_codes():
-    (line,) = check.listed([str(Aside("x\x1b]0;title\x07", 1, "a\nb\r\u2028c"))], "problem")
+    (line,) = check.listed([str(SetAside("x\x1b]0;title\x07", 1, "a\nb\r\u2028c"))], "problem")
     assert line.isprintable()
     assert Path(line.split(":")[0]).name == "x�]0;title�"
