@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -140,6 +141,10 @@ def read_selected(paths: tuple[Path, ...]) -> Records:
     from harness.results.folder import read_results
     from harness.results.records import set_aside
 
+    # Records have no cycles, and Python's collector would walk millions of them again and again.
+    if gc.isenabled():
+        gc.disable()
+        click.get_current_context().call_on_close(gc.enable)
     chosen = paths or (Path("results"),)
     records = read_results(*chosen)
     if not records:
