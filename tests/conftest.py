@@ -33,10 +33,12 @@ HEAVY = {
     *("fuzz", "faults"),
     *("harness/commands/test_buckets.py", "harness/commands/test_debias.py"),
     *("harness/commands/test_new.py", "harness/commands/test_validate.py"),
+    *("harness/commands/test_hostile_files.py", "harness/commands/test_listing.py"),
     *("harness/encode/test_batch_size.py", "harness/run/test_damaged_vectors.py"),
     *("harness/run/test_job_pool.py", "harness/test_bad_input.py", "harness/test_signals.py"),
     *("leaderboard/boards/test_references.py", "leaderboard/claims/test_facts.py"),
     *("leaderboard/submissions/test_hostile.py", "leaderboard/submissions/test_rerun.py"),
+    "leaderboard/submissions/test_workflows.py",
     *("plugins/embedders/test_mutations.py", "plugins/embedders/transformers/test_hub.py"),
     "plugins/embedders/transformers/test_exported_backend.py",
     *("plugins/embedders/vectors/test_spacy_vectors.py", "plugins/engines/test_devices.py"),
@@ -44,7 +46,7 @@ HEAVY = {
     *("plugins/metrics/test_concept_plane.py", "plugins/metrics/test_linear_probe.py"),
     *("plugins/metrics/test_senteval_probe.py", "plugins/metrics/test_trained_relatedness.py"),
     *("plugins/reproduction/test_page.py", "plugins/texts/test_spacy_mentions.py"),
-    *("plugins/train", "plugins/validity", "tasks/test_fetching.py"),
+    *("plugins/train", "plugins/validity", "tasks/test_fetching.py", "tasks/test_tasks.py"),
 }
 """Files and folders whose tests start processes, train or draw for seconds: no quick tests."""
 SKIPPED_WITHOUT_DATA = {
