@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -567,11 +567,11 @@ def _grouped(entries: Iterable[tuple[str, str, str, str]]) -> list[Reason]:
 
 def _joined(groups: Iterable[Any], i: int) -> list[Any]:
     """Join groups that are equal but for the names at position `i`."""
-    joined: dict[Hashable, tuple[str, ...]] = {}
+    joined: dict[tuple[Any, ...], tuple[str, ...]] = {}
     for group in groups:
         rest = (*group[:i], *group[i + 1 :])
         joined[rest] = (*joined.get(rest, ()), *group[i])
-    return [(*rest[:i], names, *rest[i:]) for rest, names in joined.items()]  # type: ignore[index]
+    return [(*rest[:i], names, *rest[i:]) for rest, names in joined.items()]
 
 
 # Sets the records of smoke runs (`--limit`) aside: their scores are never ranked or compared.

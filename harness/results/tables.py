@@ -236,12 +236,12 @@ def _row(task: str, score: str, line: Mapping[str, Record], columns: Sequence[st
 def _cell(record: Record, base: Record | None) -> Cell:
     if record.value is None:
         return Cell(None)
-    is_compared = base is not None and base is not record and base.value is not None
+    before = None if base is None or base is record else base.value
     return Cell(
         value=record.value,
         stars="" if record.task.measures == "usefulness" else stars(record.p_value),
         is_reversed=_is_reversed(record, base),
-        change=record.value - base.value if is_compared else None,  # type: ignore[operator, union-attr]
+        change=None if before is None else record.value - before,
         interval=record.interval,
         standard_error=standard_error(record),
     )

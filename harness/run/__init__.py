@@ -7,6 +7,7 @@
 `evaluation`          `harness.evaluate`: models in, records out
 `scoring`             jobs become scores, in this process and with the help of others
 `recording`           scores become records and samples, with the model's facts and notices
+`steps`               resumable steps, of studies and recipes
 `debiasing`           writes a debiased vocabulary to a file, in several formats
 ====================  ==============================================================
 """

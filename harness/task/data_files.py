@@ -1,8 +1,8 @@
-"""The files of tables: where each of them is, and fetching those that are missing.
+"""The files of tables: where each of them is, fetching those that are missing, and parsing them.
 
 A file is looked for in the folder that the environment variable HARNESS_DATA names, then beside
-the task or in its package, then in the cache, and then at its address. `table_files.py` parses it.
-Each of these is a folder that no path of a task leads out of, also not through a link.
+the task or in its package, then in the cache, and then at its address. Each of these
+is a folder that no path of a task leads out of, also not through a link.
 """
 
 from __future__ import annotations
@@ -673,8 +673,6 @@ def _json(line: str) -> Any:
 
 
 # The tables of a task: read from files, or made from one another by table makers of plugins.
-#
-# `data_files.py` finds the files, and `table_files.py` parses them.
 
 
 MEMBERS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")

@@ -31,7 +31,7 @@ from harness.task.yaml_files import Collector, Document, KeyPath
 
 # The schema of a table: its rows, or the file that has them and how to read it.
 #
-# `data_files.py` finds the file, and fetches it if it has an address. `table_files.py` parses it.
+# `data_files.py` finds the file, fetches it if it has an address, and parses it.
 
 
 Cell = StrictStr | StrictInt | StrictFloat

@@ -1,6 +1,6 @@
 """A resolved task: its texts by scenario and input, and the metrics that score them.
 
-`resolving.py` makes it from a task file and its concept. It knows no model.
+It is made from a task file and its concept. It knows no model.
 """
 
 from __future__ import annotations

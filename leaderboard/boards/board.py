@@ -763,7 +763,7 @@ class Board:
         not count, as `aside` says. `leak`: whether the mitigator was fitted on the task's texts;
         such a cell has a measure, which enters no mean, effect or rank. `floor`, `floor_sd` and
         `unit` are those of the record. `seeds`: how many seeds of the same content are averaged,
-        and `spread`, the standard deviation of their values, null for one seed; `seeds.py` says
+        and `spread`, the standard deviation of their values, null for one seed; `cells.py` says
         what the other columns hold then.
     lacks
         One line for each row and task without a measure that counts, with the `reason`: not run,

@@ -2,15 +2,11 @@
 
 | module | what it does |
 | --- | --- |
-| `writing.py` | Writes all files of a site into a folder. |
-| `payload.py`, `details.py` | What its data files hold; for the scripts see `assets/types.d.ts`. |
-| `layout.py`, `columns.py` | The order of rows and tasks in them, and numbers as bytes. |
-| `registered.py`, `submitters.py` | Facts of registered models and tasks; who submitted results. |
-| `downloads.py` | The CSV, the JSON and the Parquet file. |
+| `writing.py` | Writes all files of a site: downloads, tables of records, who submitted results. |
+| `payload.py` | What its data files hold; for the scripts see `assets/types.d.ts`. |
+| `registered.py` | Facts of registered models and tasks. |
 | `changes.py` | What changed since an earlier build: the news. |
-| `asides.py` | What was set aside, by reason. |
-| `attachments.py` | Tables that belong to records. |
-| `studies.py`, `study_page.py`, `violin_plot.py` | Pages of studies, without a script. |
-| `rendering.py`, `files.py` | Templates, and pages that are ours. |
+| `studies.py` | Pages of studies with their violins, without a script. |
+| `rendering.py` | Templates, pages that are ours, and what was set aside, by reason. |
 | `assets/` | The scripts and the style of the page. |
 """

@@ -326,6 +326,7 @@ class PairTrainer(SentenceTransformerTrainer):
     def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
         """Do nothing: the harness writes its own card."""
 
+    # The library's signature has its arguments one by one, and none of them is needed here.
     def get_batch_sampler(self, dataset: Any, **options: Any) -> Any:  # type: ignore[override]
         """Return batches of pairs of similar length."""
         return SimilarLengths(dataset, lengths=self._lengths, **options)
@@ -482,7 +483,7 @@ class Scorer(BaseEvaluator):
     """
 
     def __init__(self, split: Split, tokens: Tokens, loss: Any | None) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call]  # the library's has no types
         self._split, self._tokens, self._loss = split, tokens, loss
         self.metric = "spearman" if loss is None else "accuracy"
         self.primary_metric = self.metric

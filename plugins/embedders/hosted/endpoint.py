@@ -2,7 +2,8 @@
 
 A key is read from an environment variable when the first request is sent. It appears in no message,
 no identity and no cause of an exception, and goes only to the host that it was set for. This module
-knows neither embedders nor mitigators. `retrying.py` repeats requests, `client.py` bounds answers.
+knows neither embedders nor mitigators. It bounds the size of answers; `retrying.py` repeats
+requests.
 """
 
 from __future__ import annotations

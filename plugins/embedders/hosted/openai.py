@@ -1,6 +1,6 @@
 """`openai:MODEL`: text encoders behind an OpenAI-compatible embeddings endpoint.
 
-Such endpoints are OpenAI's own, Gemini's, Voyage's, vLLM, TEI and Ollama. `asking.py` makes
+Such endpoints are OpenAI's own, Gemini's, Voyage's, vLLM, TEI and Ollama. This module makes
 requests of texts and checks the vectors that come back; `endpoint.py` sends them and explains the
 errors. No text is truncated here: the endpoint truncates or refuses texts that are too long.
 """

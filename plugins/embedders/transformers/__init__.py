@@ -12,6 +12,7 @@
 `model2vec`               static models of that package
 `gguf_file`               a language model in a GGUF file: what its header says
 `exported_backend`        runs a transformer that was exported to ONNX or OpenVINO
+`exported_transformer`    that transformer as a module of sentence-transformers
 `tokens`                  token counts and truncation, padding, words of tokens; without weights
 ========================  ==============================================================
 """

@@ -3,8 +3,8 @@
 Formats: GloVe's and word2vec's text, word2vec's binary format, fastText's binary format, and the
 safetensors that `harness debias` writes. Text and word2vec's binary format may be compressed.
 Nothing is unpickled: gensim's own `.kv` and `.model` files are refused, with a hint on how to
-convert them. This module recognises the format; `text_file.py`, `binary_file.py`,
-`fasttext_file.py` and `safetensors_file.py` parse it.
+convert them. This module recognises the format, and parses text and word2vec's binary
+format; `fasttext_file.py` and `safetensors_file.py` parse the others.
 """
 
 from __future__ import annotations

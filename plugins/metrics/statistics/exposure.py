@@ -20,7 +20,7 @@ from harness.arrays import Floats, Mask
 from harness.errors import InvalidOption
 from harness.metrics import Null, Samples, Score
 
-from .intervals import Codes as intervals_Codes
+from .intervals import Codes
 
 # Documents that a query retrieves: the top k, or the dynamic k of Uriot (2024), algorithm 1.
 #
@@ -124,9 +124,6 @@ def _ranked(retrieved: Mask, similarity: Floats) -> Ranked:
     # lexsort is stable, and its last key is the primary key
     order = np.lexsort((-similarity, ~retrieved), axis=1)
     return Ranked(retrieved, similarity, order)
-
-
-Codes = npt.NDArray[np.int64]
 
 
 def discounts(ranked: Ranked) -> Floats:
@@ -389,7 +386,7 @@ class Places:
     first: Floats
 
 
-def places(values: Floats, rankings: intervals_Codes, top: float) -> Places:
+def places(values: Floats, rankings: Codes, top: float) -> Places:
     """Return the places of (n,) values in the rankings that they belong to, by (n,) codes.
 
     The first places are the share `top` of a ranking, rounded, and at least one.
@@ -407,9 +404,9 @@ def places(values: Floats, rankings: intervals_Codes, top: float) -> Places:
     return Places(percentile, selected, first)
 
 
-def _starts(codes: intervals_Codes) -> intervals_Codes:
+def _starts(codes: Codes) -> Codes:
     """Return where each code but the first begins among the sorted codes."""
-    starts: intervals_Codes = np.cumsum(np.unique(codes, return_counts=True)[1])[:-1]
+    starts: Codes = np.cumsum(np.unique(codes, return_counts=True)[1])[:-1]
     return starts
 
 
@@ -425,10 +422,10 @@ class UnitMeans:
         (u,) code of the group of each unit, from 0 to g − 1.
     """
 
-    unit: intervals_Codes
-    label: intervals_Codes
+    unit: Codes
+    label: Codes
 
-    def exchanged(self, a: int, b: int, draws: int, rng: np.random.Generator) -> intervals_Codes:
+    def exchanged(self, a: int, b: int, draws: int, rng: np.random.Generator) -> Codes:
         """Return (draws, u) labels: the units of two groups exchanged at random, others as is."""
         labels = np.tile(self.label, (draws, 1))
         of_both = np.flatnonzero((self.label == a) | (self.label == b))
@@ -440,7 +437,7 @@ class UnitMeans:
         values: Floats,
         *,
         rows: Floats | None = None,
-        labels: intervals_Codes | None = None,
+        labels: Codes | None = None,
         counts: Floats | None = None,
     ) -> Floats:
         """Return the (b, g) means of (n,) values; NaN for a group without a row.
