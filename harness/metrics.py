@@ -208,6 +208,80 @@ class Score:
     unit: float | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """A mean difference of cosines, signed towards the stereotype, with its sampling error.
+
+    Over the gap of a yardstick, which has the same form and nothing to do with the concept, it is
+    what ranks: noise, scale, offset and common components change both alike.
+
+    Parameters
+    ----------
+    value
+        The gap, in cosines; in squared cosines if `power` is 2. Fair is 0.
+    deviations
+        By unit (a word, an item, a frame): what leaving the unit out changes, centred in its set of
+        n units and times √((n − 1)/n), so that the sum of squares is the jackknife's variance.
+    df
+        Welch's degrees of freedom of that variance.
+    doubled
+        Variance that several sets of units count, such as the interaction of target words and
+        attribute words; it is subtracted once.
+    power
+        2 if the value is a square, such as a variance between groups.
+
+    References
+    ----------
+    Arvesen (1969), Jackknifing U-statistics.
+    """
+
+    value: float
+    deviations: Mapping[str, float]
+    df: float
+    doubled: float = 0.0
+    power: int = 1
+
+    @property
+    def variance(self) -> float:
+        """Variance of the value over draws of the units, at least what is counted twice."""
+        total = math.fsum(deviation**2 for deviation in self.deviations.values())
+        return max(total - self.doubled, self.doubled)
+
+    @classmethod
+    def mean(cls, gaps: Sequence[Gap]) -> Gap:
+        """Return the mean of several gaps; units of one name are the same unit."""
+        deviations: dict[str, float] = {}
+        for gap in gaps:
+            for unit, deviation in gap.deviations.items():
+                deviations[unit] = deviations.get(unit, 0.0) + deviation / len(gaps)
+        variances = [gap.variance for gap in gaps]
+        parts = math.fsum(v * v / gap.df for v, gap in zip(variances, gaps, strict=True))
+        return cls(
+            value=math.fsum(gap.value for gap in gaps) / len(gaps),
+            deviations=deviations,
+            df=math.fsum(variances) ** 2 / parts if parts else gaps[0].df,
+            doubled=math.fsum(gap.doubled for gap in gaps) / len(gaps) ** 2,
+            power=gaps[0].power,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """What the gap function of a metric returns.
+
+    Parameters
+    ----------
+    gap
+        The gap of its inputs.
+    yardstick
+        The gap that any usable model shows between the same items, such as related and unrelated
+        answers. None if the inputs have none; a task then names a yardstick.
+    """
+
+    gap: Gap
+    yardstick: Gap | None = None
+
+
 def as_number(value: Any) -> float | None:
     """Return a value as a number; None if it is none."""
     if isinstance(value, str | bytes):
@@ -401,6 +475,10 @@ class Metric:
     later_options
         Options that were added after records of the metric existed. At their defaults they
         identify nothing, so that those records stay valid.
+    gap
+        Returns the gap of the inputs; None for a metric without one, whose scores do not rank. Its
+        parameters are inputs of the metric, and `units`: by input, the name of the unit of each
+        row. Rows of one name belong together, also in several inputs.
     plugin
         The plugin that registers it, for error messages; empty for a metric from no registry.
     source
@@ -413,6 +491,7 @@ class Metric:
     disjoint: tuple[tuple[str, str], ...] = ()
     contrast: Contrast | None = None
     later_options: tuple[str, ...] = ()
+    gap: Callable[..., Gaps] | None = None
     plugin: str = ""
     source: str = ""
 
@@ -547,6 +626,28 @@ class Metric:
             error.add_note(f"in {self}")
             raise
 
+    def gaps(self, arrays: Mapping[str, Any], units: Mapping[str, Sequence[str]]) -> Gaps | None:
+        """Return the gap of a task's inputs; None if the metric has none, or if it is undefined.
+
+        Parameters
+        ----------
+        arrays
+            The array of each input, by name.
+        units
+            The name of the unit of each row, by input.
+        """
+        if self.gap is None:
+            return None
+        wanted = inspect.signature(self.gap).parameters
+        try:
+            gaps = self.gap(
+                **{name: array for name, array in arrays.items() if name in wanted}, units=units
+            )
+        except PLUGIN_ERRORS as error:
+            error.add_note(f"in the gap of {self}")
+            raise
+        return gaps if math.isfinite(gaps.gap.value) else None
+
 
 def _check_interval(interval: Interval | None, who: str) -> None:
     if interval is None:
@@ -564,6 +665,7 @@ def metric(
     disjoint: Iterable[tuple[str, str]] = (),
     contrast: Contrast | None = None,
     later_options: Iterable[str] = (),
+    gap: Callable[..., Gaps] | None = None,
 ) -> Callable[[F], F]:
     """Declare a function as a metric; the function itself is not changed.
 
@@ -579,11 +681,13 @@ def metric(
         Which inputs a bias moves apart.
     later_options
         Options that were added after records of the metric existed.
+    gap
+        Returns the gap of the inputs, which ranks over that of a yardstick.
     """
 
     def declare(function: F) -> F:
         function.metric = Metric(  # type: ignore[attr-defined]  # a function takes any attribute
-            name, function, dict(scores), tuple(disjoint), contrast, tuple(later_options)
+            name, function, dict(scores), tuple(disjoint), contrast, tuple(later_options), gap
         )
         return function
 

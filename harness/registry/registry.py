@@ -87,6 +87,7 @@ class Registry:
         self.data = DataFiles()
         self.name_errors: list[str] = []
         self.own_metrics: dict[str, Metric] = {}
+        self._yardsticks: dict[tuple[str, int | None], Task] = {}
         self._trusted = tuple(trust)
         for path in self._trusted:
             folders.check(path)
@@ -287,6 +288,13 @@ class Registry:
 
         self.check_task(document)
         return resolve(document, self, limit=limit)
+
+    def yardstick(self, name: str, limit: int | None) -> Task:
+        """Return a task that is a yardstick of others, resolved once for all of them."""
+        key = name, limit
+        if key not in self._yardsticks:
+            self._yardsticks[key] = self.resolve(self.task_files.find(name), limit=limit)
+        return self._yardsticks[key]
 
     def check_task(self, document: yaml_files.Document) -> None:
         """Raise InvalidFile if a valid task asks for what a file of somebody else may not."""

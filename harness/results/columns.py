@@ -2,8 +2,8 @@
 
 The columns follow from the fields of `Record`:
 
-- Numbers and texts are a column each, and so are those of `interval` and `floor`, which hardly two
-  records share.
+- Numbers and texts are a column each, and so are those of `interval`, `floor` and `ratio`, which
+  hardly two records share.
 - Of all other fields, such as models, tasks and options, each different object is kept once, and
   the column has its place among them.
 
@@ -30,7 +30,7 @@ from typing import (
 import polars as pl
 from pydantic import BaseModel
 
-from harness.results.record import FloorPart, IntervalPart, Record
+from harness.results.record import FloorPart, IntervalPart, RatioPart, Record
 
 TEXT = pl.Categorical()
 """Type of texts that many records share. Comparing, joining and sorting work as with strings."""
@@ -38,9 +38,13 @@ Column: TypeAlias = str | tuple[str, Callable[[Any], Any], Any]
 """What a flat frame has in a column: a field of a record, such as `value`, `interval.low` or
 `model.name`; or such a field, a function of its value, and the type of what it returns."""
 
-_FLAT: dict[str, type[BaseModel]] = {"interval": IntervalPart, "floor": FloorPart}
+_FLAT: dict[str, type[BaseModel]] = {
+    "interval": IntervalPart,
+    "floor": FloorPart,
+    "ratio": RatioPart,
+}
 """Parts with a column for each field. Each has the field that tells it from no part."""
-_ALWAYS = {"interval": "level", "floor": "mean"}
+_ALWAYS = {"interval": "level", "floor": "mean", "ratio": "gap"}
 _CONSTANT: dict[str, Any] = {"schema_version": 1, "check": ""}
 """Fields that are equal in all records."""
 _TYPES = {str: TEXT, float: pl.Float64(), int: pl.Int64(), bool: pl.Boolean()}

@@ -225,6 +225,36 @@ class FloorPart(Part):
     """What was drawn at random."""
 
 
+class RatioPart(Part):
+    """The gap of the task over that of its yardstick, on the same vectors: what ranks.
+
+    1 is a bias as strong as the association that the yardstick holds, and fair is 0.
+    """
+
+    value: Finite | None
+    """The ratio, signed towards the stereotype; null if the yardstick is not above 0."""
+    low: Finite | None
+    """Lower end of its interval; null if the yardstick is too uncertain for one."""
+    high: Finite | None
+    """Upper end of its interval."""
+    gap: Finite
+    """The gap of the task, in cosines."""
+    gap_error: Finite
+    """Standard error of the gap over its words, items or frames."""
+    yardstick: Finite
+    """The gap of the yardstick, in cosines."""
+    yardstick_error: Finite
+    """Standard error of the yardstick."""
+    t: Finite | None
+    """The gap of the yardstick over its standard error; null if it has none."""
+    df: Finite
+    """Degrees of freedom of the interval."""
+    power: Count = 1
+    """2 if both gaps are squares, and the ratio is the root of their ratio."""
+    of: Label
+    """The task that is the yardstick; `items` if it is made of the same items."""
+
+
 class IntervalPart(Part):
     """A confidence interval."""
 
@@ -502,6 +532,14 @@ class Record(Line):
     """What the score shows by chance; null if its metric has no such value."""
     unit: Finite | None = None
     """What counts as 1 on a board; null for the greatest distance within the bounds."""
+    ratio: RatioPart | None = None
+    """The gap over that of the yardstick; null for a score that does not stand for its task, and
+    for one without a yardstick."""
+    contrasts: dict[str, Finite] = Field(default_factory=dict)
+    """The gap of each contrast of the yardstick, by scenario."""
+    deviations: dict[str, tuple[Finite, Finite]] = Field(default_factory=dict)
+    """By unit (a digest of its text, or a number of several): how the gap and that of the yardstick
+    change without it. The sums of squares are their variances."""
     n: Count | None = None
     """Number of items that the score is computed from."""
     clusters: Count | None = None

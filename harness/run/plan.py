@@ -304,7 +304,7 @@ def rewrite_ahead(jobs: Sequence[Job]) -> None:
 
 
 def _to_rewrite(job: Job) -> Iterator[str]:
-    for input_ in job.task.texts():
+    for input_ in job.task.needed_texts():
         if not (input_.original or input_.probe):
             yield from input_.texts or ()
 
@@ -355,7 +355,7 @@ class Job:
     @cached_property
     def chains(self) -> tuple[Chain, ...]:
         """The mitigators that the task's inputs go through, each once."""
-        has_probes = any(input_.probe for input_ in self.task.texts())
+        has_probes = any(input_.probe for input_ in self.task.needed_texts())
         if has_probes and self.probing is not self.mitigator:
             return (self.mitigator, self.probing)
         return (self.mitigator,)
@@ -364,9 +364,9 @@ class Job:
     def needed(self) -> tuple[str, ...]:
         """The keys of the distinct texts to embed for the task and for fitting, in order."""
         keys: list[str] = []
-        for input_ in self.task.texts():
+        for input_ in self.task.needed_texts():
             keys += role_keys(self.texts(input_), input_.role, self.readings)
-        for input_ in self.task.texts():
+        for input_ in self.task.needed_texts():
             if not input_.original:
                 read = self.chain(input_).reads(input_.texts or (), self.concept)
                 keys += role_keys(read, input_.role, self.readings)

@@ -13,7 +13,7 @@ import math
 import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
 from statistics import fmean
@@ -28,7 +28,8 @@ from harness.digest import json_like
 from harness.embedder import ModelInfo
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import HarnessError
-from harness.metrics import Ideal, Metric, Samples, Score
+from harness.metrics import Gap, Ideal, Metric, Samples, Score
+from harness.results import ratios
 from harness.results.record import (
     Coverage,
     Environment,
@@ -151,6 +152,35 @@ def _finite(value: Any) -> Any:
     return finite(value) if isinstance(value, float) else value
 
 
+@dataclass(frozen=True, eq=False)
+class Ratio:
+    """The gap of a task, and that of its yardstick on the same vectors.
+
+    Parameters
+    ----------
+    gap, yardstick
+        The gaps.
+    of
+        Name of the yardstick; `items` if it is made of the same items.
+    contrasts
+        Gap of each contrast of the yardstick, by name.
+    """
+
+    gap: Gap
+    yardstick: Gap
+    of: str = ratios.ITEMS
+    contrasts: Mapping[str, float] = field(default_factory=dict)
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of a record."""
+        own = self.of == ratios.ITEMS
+        return {
+            "ratio": ratios.ratio_of(self.gap, self.yardstick, self.of),
+            "contrasts": dict(self.contrasts),
+            "deviations": ratios.deviations_of(self.gap, self.yardstick, own=own),
+        }
+
+
 @dataclass(frozen=True)
 class MetricScores:
     """The scores of a metric on a scenario.
@@ -174,6 +204,8 @@ class MetricScores:
         Time that the metric took.
     samples
         What each item contributes, by score; None if it was not asked for.
+    ratio
+        The gap over that of the yardstick; None for a metric that does not stand for its task.
     """
 
     scenario: Scenario
@@ -185,6 +217,7 @@ class MetricScores:
     overlap: tuple[str, ...]
     seconds: float
     samples: Mapping[str, Sequence[SampleRow]] | None = None
+    ratio: Ratio | None = None
 
     @property
     def lacks_samples(self) -> bool:
@@ -222,7 +255,10 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
     file, metric = job.task.file, result.measurement.metric
     primary = (file.primary.scenario, file.primary.metric, file.primary.score)
     for name, score in result.scores.items():
-        scale = metric.scores[name]
+        scale, is_primary = (
+            metric.scores[name],
+            (result.scenario.name, metric.name, name) == primary,
+        )
         value = finite(score.value)
         record = Record(
             run=provenance.run,
@@ -246,7 +282,7 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
             metric=metric.name,
             options=names.public_value(json_like(result.options)),
             score=name,
-            primary=(result.scenario.name, metric.name, name) == primary,
+            primary=is_primary,
             value=value,
             reason=None if value is not None else score.reason,
             ideal=scale.ideal,
@@ -255,6 +291,7 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
             interval=_interval(score) if value is not None else None,
             floor=floor_of(score, scale.ideal) if value is not None else None,
             unit=finite(score.unit),
+            **(result.ratio.fields() if is_primary and result.ratio else {}),
             n=None if score.n is None else int(score.n),
             clusters=result.clusters,
             details=json_like(score.details),

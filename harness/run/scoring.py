@@ -28,16 +28,16 @@ from harness.digest import digest
 from harness.embedder import Role
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, NotApplicable, one_line
-from harness.metrics import Metric, Score
+from harness.metrics import Gap, Gaps, Metric, Score
 from harness.results.folder import ResultsFile
 from harness.results.record import Coverage, Record
 from harness.results.records import Kind, NotRun
 from harness.run import plan, recording
 from harness.run.plan import Job
-from harness.run.recording import MetricScores, ModelFacts, Provenance, SampleRows
+from harness.run.recording import MetricScores, ModelFacts, Provenance, Ratio, SampleRows
 from harness.run.settings import Settings
 from harness.task.inputs import Input
-from harness.task.task import Measurement, Scenario
+from harness.task.task import Measurement, Scenario, Task
 
 # The vectors of the texts of one job, under its mitigator.
 #
@@ -204,6 +204,68 @@ def all_equal(
     return "all texts have the same vector" if len(texts) > 1 else None
 
 
+# The gap of a task over that of its yardstick.
+
+
+def units_of(inputs: Mapping[str, Input], kept: Mapping[str, Mask]) -> dict[str, list[str]]:
+    """Return the name of the unit of each row that is kept, by parameter of the metric.
+
+    A unit is what its texts are made of, a word or a row of a table. Inputs of one table have the
+    units in common. The name is that of its first text, so that two tasks name a word alike.
+    """
+    by_group: dict[str, dict[int, str]] = {}
+    for input_ in inputs.values():
+        names = by_group.setdefault(input_.group, {})
+        for code, text in zip(input_.clusters.tolist(), input_.texts or (), strict=False):
+            names.setdefault(code, text)
+    units = {}
+    for parameter, input_ in inputs.items():
+        names = by_group[input_.group]
+        codes = input_.clusters[kept[input_.group]].tolist()
+        units[parameter] = [names.get(code, str(code)) for code in codes]
+    return units
+
+
+class Yardsticks:
+    """The gaps of the yardsticks of one model, each measured once under a fitted mitigator."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, str], dict[str, Gap]] = {}
+
+    def of(self, job: Job, encode: Encode, reading: Reading) -> dict[str, Gap]:
+        """Return the gap of each contrast of the yardstick of a job's task, by scenario.
+
+        A contrast of which the model lacks too many words is left out.
+        """
+        yardstick = job.task.yardstick
+        if yardstick is None:
+            return {}
+        key = id(job.mitigator), yardstick.digest
+        if key not in self._known:
+            vectors = JobVectors(job, encode, reading).mitigated
+            self._known[key] = {
+                scenario.name: gaps.gap
+                for scenario in yardstick.scenarios
+                if (gaps := _gaps(yardstick, scenario, vectors)) is not None
+            }
+        return self._known[key]
+
+
+def _gaps(task: Task, scenario: Scenario, vectors: Callable[[Input], Vectors]) -> Gaps | None:
+    """Return the gap of the primary metric on a scenario; None if there is none."""
+    measurement = next(
+        (m for m in scenario.measurements if m.metric.name == task.file.primary.metric), None
+    )
+    if measurement is None or measurement.metric.gap is None:
+        return None
+    inputs, by_name = measurement.inputs, _of_texts(scenario, vectors)
+    kept = usable_rows(inputs, by_name)
+    if too_few(inputs, kept, task.file.max_missing):
+        return None
+    arrays = MetricInputs.of(inputs, by_name, kept).arrays
+    return measurement.metric.gaps(arrays, units_of(inputs, kept))
+
+
 # Calls of metrics, in any process.
 
 
@@ -328,15 +390,28 @@ class Step:
     coverage: Coverage
     call: MetricCall
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """The scenario and the metric."""
+        return self.scenario.name, self.measurement.metric.name
+
 
 class JobScorer:
     """Scores one job, step by step; parameters as those of `measure`."""
 
     def __init__(
-        self, job: Job, encode: Encode, *, seed: int, reading: Reading, samples: bool
+        self,
+        job: Job,
+        encode: Encode,
+        *,
+        seed: int,
+        reading: Reading,
+        samples: bool,
+        yardsticks: Yardsticks | None = None,
     ) -> None:
         self.job, self.seed, self.samples = job, seed, samples
         self._vectors = JobVectors(job, encode, reading)
+        self._contrasts = {} if yardsticks is None else yardsticks.of(job, encode, reading)
         self._fitted_on = plan.fitted_on(job, encode)
 
     def steps(self) -> Iterator[Step]:
@@ -360,6 +435,7 @@ class JobScorer:
         if self.samples:
             rows = SampleRows(self.job, step.measurement.metric, inputs, kept)
             samples = {name: rows.of(score) for name, score in scores.items()}
+        ratio = self._ratio(step) if self.job.task.primary == step.place else None
         one_of_each_group = {input_.group: input_ for input_ in inputs.values()}.values()
         return MetricScores(
             scenario=step.scenario,
@@ -373,7 +449,25 @@ class JobScorer:
             overlap=tuple(sorted(plan.judged_texts(inputs.values()) & self._fitted_on)),
             seconds=returned.seconds,
             samples=samples,
+            ratio=ratio,
         )
+
+    def _ratio(self, step: Step) -> Ratio | None:
+        """Return the gap of a step over that of the task's yardstick; None without one."""
+        metric, inputs = step.measurement.metric, step.measurement.inputs
+        if step.call.void or metric.gap is None:
+            return None
+        gaps = metric.gaps(step.call.inputs.arrays, units_of(inputs, step.kept))
+        if gaps is None:
+            return None
+        yardstick = self.job.task.yardstick
+        if yardstick is None:
+            return None if gaps.yardstick is None else Ratio(gaps.gap, gaps.yardstick)
+        if not self._contrasts:
+            return None
+        mean = Gap.mean(list(self._contrasts.values()))
+        values = {name: gap.value for name, gap in self._contrasts.items()}
+        return Ratio(gaps.gap, mean, yardstick.name, values)
 
     def _step(
         self,
@@ -517,12 +611,15 @@ class JobRun:
         Whether to keep what each item contributes to a score.
     debug
         Whether an unexpected error is raised.
+    yardsticks
+        The gaps of yardsticks that were measured.
     """
 
     vectors: StoredEmbedder
     provenance: Provenance
     samples: bool
     debug: bool
+    yardsticks: Yardsticks
 
 
 class OpenJob:
@@ -556,6 +653,7 @@ class OpenJob:
                 seed=self.run.provenance.seed,
                 reading=vectors.reading,
                 samples=self.run.samples,
+                yardsticks=self.run.yardsticks,
             )
             for step in self._scorer.steps():
                 self._scored.append(None)
@@ -763,7 +861,7 @@ def score(
         seed=settings.seed,
         environment=recording.environment(",".join(engine.devices) or "default"),
     )
-    run_ = JobRun(vectors, provenance, settings.samples, settings.debug)
+    run_ = JobRun(vectors, provenance, settings.samples, settings.debug, Yardsticks())
     workers = 1 if settings.debug and settings.workers is None else settings.workers
     cluster = engine if isinstance(engine, parallel.Cluster) else None
     pool = JobPool(jobs, run_, workers=workers, cluster=cluster)

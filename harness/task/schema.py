@@ -372,6 +372,11 @@ class TaskFile(Strict):
     """Metrics by name."""
     primary: Primary
     """The score that stands for the task in rankings."""
+    yardstick: Name | None = None
+    """The task whose scenarios are contrasts of the same form that have nothing to do with the
+    concept, such as flowers with pleasant and insects with unpleasant words. The gap of this task
+    over their mean gap is what ranks. A task without one ranks only if its metric finds a
+    yardstick in the same items."""
     max_missing: float = Field(default=0.2, ge=0, le=1)
     """Largest share of an input's words that a vocabulary may lack; above it there is no score."""
 

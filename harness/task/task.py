@@ -87,12 +87,16 @@ class Task:
         Its variants.
     limit
         Largest number of items of each set or table in a smoke run; None for all.
+    yardstick
+        The task that its gap is compared with. Its scenarios are measured under the same mitigator,
+        fitted on the same concept.
     """
 
     file: TaskFile
     concept: Concept | None
     scenarios: tuple[Scenario, ...]
     limit: int | None = None
+    yardstick: Task | None = None
 
     @property
     def name(self) -> str:
@@ -103,8 +107,10 @@ class Task:
     def digest(self) -> str:
         """Digest of texts, numbers, metrics and options; it does not depend on descriptions."""
         limit = {} if self.limit is None else {"limit": self.limit}
+        yardstick = {} if self.yardstick is None else {"yardstick": self.yardstick.digest}
         return digest(
             limit
+            | yardstick
             | {
                 "name": self.name,
                 "version": self.file.version,
@@ -168,6 +174,17 @@ class Task:
                 if input_.texts is not None:
                     yield input_
 
+    def needed_texts(self) -> Iterator[Input]:
+        """Yield each input of texts of the task, and of its yardstick."""
+        yield from self.texts()
+        if self.yardstick is not None:
+            yield from self.yardstick.texts()
+
+    @property
+    def primary(self) -> tuple[str, str]:
+        """The scenario and the metric of the score that stands for the task."""
+        return self.file.primary.scenario, self.file.primary.metric
+
 
 # Resolves a task file: reads its data, and checks the inputs and options of its metrics.
 #
@@ -190,6 +207,10 @@ class Finder(Protocol):
 
     def table_maker(self, name: str) -> Callable[..., Any]:
         """Return a table maker."""
+        ...
+
+    def yardstick(self, name: str, limit: int | None) -> Task:
+        """Return a task that is a yardstick of others."""
         ...
 
 
@@ -238,8 +259,13 @@ def resolve(document: yaml_files.Document, finder: Finder, *, limit: int | None 
     for name, scenario in scenarios.items():
         with mistakes.collecting():
             resolved.append(_scenario(name, scenario, inputs, metrics, its_options[name]))
+    yardstick = None
+    if file.yardstick is not None:
+        with mistakes.collecting(), document.pointing_at(("yardstick",)):
+            yardstick = finder.yardstick(file.yardstick, limit)
+            _check_yardstick(document, file, metrics, yardstick)
     mistakes.check()
-    return Task(file, its_concept, tuple(resolved), limit)
+    return Task(file, its_concept, tuple(resolved), limit, yardstick)
 
 
 def _named(
@@ -382,3 +408,28 @@ def _check_primary(
                 raise document.error(
                     f"unknown {field} '{name}'{suggestion(name, known)}", ("primary", field)
                 )
+
+
+def _check_yardstick(
+    document: yaml_files.Document,
+    file: TaskFile,
+    metrics: Mapping[str, Metric],
+    yardstick: Task,
+) -> None:
+    """Raise InvalidFile if the gaps of a task and of its yardstick are not of one form."""
+    own = metrics.get(file.primary.metric)
+    if own is None:
+        return
+    measurements = yardstick.scenarios[0].measurements
+    its = next(m.metric for m in measurements if m.metric.name == yardstick.file.primary.metric)
+    if own.gap is None:
+        raise document.error(
+            f"metric '{own.name}' has no gap, so the task has no use for a yardstick",
+            ("yardstick",),
+        )
+    if its.gap is not own.gap:
+        raise document.error(
+            f"the yardstick '{yardstick.name}' is measured by "
+            f"'{yardstick.file.primary.metric}', which has not the gap of '{own.name}'",
+            ("yardstick",),
+        )

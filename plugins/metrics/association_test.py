@@ -18,6 +18,7 @@ from harness.metrics import Contrast, Interval, Samples, Scale, Score, metric
 from .statistics import intervals
 from .statistics.association import AttributeContrast, association_samples
 from .statistics.concept_scores import NO_OVERLAP
+from .statistics.gaps import association_gap
 from .statistics.intervals import to_auc
 from .statistics.nulls import SHUFFLES
 
@@ -51,6 +52,7 @@ NO_DIFFERENCE = "every attribute is as close to one target set as to the other, 
     disjoint=(("attributes_1", "attributes_2"),),
     contrast=Contrast(sides=("attributes_1", "attributes_2"), towards=("targets_1", "targets_2")),
     later_options=("paired_targets", "permutations", "resamples"),
+    gap=association_gap,
 )
 def association_test(
     targets_1: Reals,

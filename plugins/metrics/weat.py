@@ -25,6 +25,7 @@ from .statistics.association import (
     resampled_associations,
     resampled_effect_sizes,
 )
+from .statistics.gaps import association_gap
 from .statistics.intervals import to_difference, without_one
 
 EXACT_IN_JSON = 2**53  # JSON readers may round larger integers
@@ -51,6 +52,7 @@ Over = Literal["sum", "mean"]
     disjoint=(("targets_1", "targets_2"),),
     contrast=Contrast(sides=("targets_1", "targets_2"), towards=("attributes_1", "attributes_2")),
     later_options=("null_draws",),
+    gap=association_gap,
 )
 def weat(
     targets_1: Reals,
