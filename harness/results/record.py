@@ -598,8 +598,12 @@ class Record(Line):
 
     @property
     def family(self) -> str:
-        """Return the category and the family of methods, which together have one vote."""
-        return f"{self.category}/{self.task.family or self.metric}"
+        """Return what has one vote: of bias the method, of usefulness the category and the method.
+
+        Tasks of one method are correlated, whatever the concept.
+        """
+        method = self.task.family or self.metric
+        return method if self.task.measures == "bias" else f"{self.category}/{method}"
 
     @property
     def counted(self) -> float | None:

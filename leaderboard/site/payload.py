@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from harness.results import ratios
+
 from ..boards import ranking
 from ..boards.board import Benchmark, Board
 from ..boards.cells import BASELINES
@@ -174,12 +176,18 @@ def board_data(
             "mitigator": layout.mitigator,
             "role": rows["role"].to_list(),
             "unusable": {i: reason for i, reason in reasons if reason is not None},
+            "uneven": {i: text for i, text in enumerate(rows["uneven"]) if text is not None},
         },
-        "measure": column(rounded(places.spread(board.cells["measure"]), MEASURE_BITS), "f32"),
+        **{
+            name: column(rounded(places.spread(board.cells[name]), MEASURE_BITS), "f32")
+            for name in ("gap", "gap_error", "yardstick", "yardstick_error")
+        },
         "flags": column(places.spread(_flags(board), empty=0), "u8"),
         "student": _student(),
         "level": ranking.LEVEL,
         "enough_families": ranking.ENOUGH_FAMILIES,
+        "normal": ratios.NORMAL,
+        "shared": ratios.SHARED,
         "published": board.published.drop("tasks").to_dicts(),
     }
 
@@ -199,7 +207,8 @@ def task_entry(task: Mapping[str, Any], registered: Registered) -> dict[str, Any
     ideal = task["ideal"] if task["ideal"] in ("higher", "lower") else float(task["ideal"])
     kept = (
         *("title", "version", "digest", "measures", "category", "family", "language", "metric"),
-        *("score", "scenario", "low_bound", "high_bound", "required", "not_ranked"),
+        *("score", "scenario", "low_bound", "high_bound", "not_ranked"),
+        *("power", "yardstick_of", "reference_gap", "reference_yardstick"),
     )
     entry = {
         "name": task["task"],
