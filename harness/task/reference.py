@@ -90,7 +90,7 @@ def of_records(records: Iterable[Record]) -> list[Reference]:
         kind, model = record.model.kind, record.model.name
         if record.ratio is None or record.limit is not None or record.mitigator.name != "none":
             continue
-        if ENCODERS.get(kind) != model or record.task.measures != "bias":
+        if ENCODERS.get(kind) != model or record.task.measures == "usefulness":
             continue
         found[record.task.name, kind] = Reference(
             task=record.task.name,

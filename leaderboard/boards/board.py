@@ -21,6 +21,7 @@ from harness.results import ratios
 from .cells import (
     BASELINES,
     LEAK,
+    MEANING,
     REFERENCES,
     cells,
     latest,
@@ -73,7 +74,7 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
         schema={"task": pl.String, **dict.fromkeys(ratios.REFERENCE, pl.Float64())},
         orient="row",
     ).cast({"task": chosen.schema["task"]}, strict=False)
-    is_bias = pl.col("measures") == "bias"
+    has_yardstick = pl.col("measures") != "usefulness"
     return (
         chosen.group_by("task")
         .agg(
@@ -86,7 +87,7 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
         .join(latest(chosen, ("task",)).select("task", *facts), on="task")
         .join(pinned.drop_nulls("task"), on="task", how="left")
         .with_columns(
-            pl.when(is_bias).then(name).otherwise(None).fill_null(1.0).alias(name)
+            pl.when(has_yardstick).then(name).fill_null(1.0).alias(name)
             for name in ratios.REFERENCE
         )
         .with_columns(pl.col(*texts, "unranked").cast(pl.String))
@@ -712,6 +713,9 @@ CLEAR_SHARE = 0.5
 """Least share of the yardsticks of a row that are clear. Of 13, random and shuffled vectors have
 none, hashed words 1; MiniLM with noise of length 4 has 3 to 4, of length 3 5 to 6, of length 1 11
 to 13."""
+RETAINED = 0.05
+"""Least share of the meaning of definitional words. Hard debiasing keeps .34 of MiniLM's, LEACE
+.17, INLP .09, SentDebias .08; gendered words that are collapsed to a point keep none."""
 ABOVE_NOISE = 0.05
 """Least usefulness above that of random vectors: a mean correlation of .1 with human judgements.
 Random vectors stay within ±.03 of 0.5 on each of eight similarity tasks."""
@@ -739,13 +743,36 @@ def unusable(grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> pl.
         `row` and `unusable`; the reasons are joined by `; `.
     """
     nobody = pl.DataFrame(schema={"row": rows.schema["row"], "unusable": pl.String()})
-    reasons = [*_yardsticks(grid), *_usefulness(grid, tasks, rows)]
+    reasons = [*_yardsticks(grid), _meaningless(grid), *_usefulness(grid, tasks, rows)]
     failed = pl.concat([frame.cast({"row": nobody.schema["row"]}) for frame in (nobody, *reasons)])
     return (
         failed.join(rows.filter(pl.col("role") != "reference"), on="row", how="semi")
         .group_by("row", maintain_order=True)
         .agg(pl.col("unusable").str.join("; "))
     )
+
+
+def meanings(grid: pl.DataFrame) -> pl.DataFrame:
+    """Return the `row` and the `meaning` of each row: what it tells of definitions.
+
+    That a mother is a woman and a father a man, over the yardstick; 1 for the reference encoder.
+    """
+    controls = grid.filter(
+        pl.col("gap").is_not_null(), pl.col("family").cast(pl.String).str.ends_with(MEANING)
+    )
+    return ratios.pooled(controls, ["row"]).select("row", meaning="measure")
+
+
+def _meaningless(grid: pl.DataFrame) -> pl.DataFrame:
+    """Return lines on rows that do not tell mother from father."""
+    share = pl.col("meaning")
+    return meanings(grid).filter(share < RETAINED).select(
+        "row",
+        unusable=pl.format(
+            "tells mother from father by {} % of what the reference encoder does; {} % are needed",
+            (100 * share).round(0).cast(pl.Int64), pl.lit(round(100 * RETAINED)),
+        ),
+    )  # fmt: skip
 
 
 def _yardsticks(grid: pl.DataFrame) -> list[pl.DataFrame]:
@@ -859,9 +886,10 @@ class Board:
         `reference` (random and constant vectors: never ranked, lines to compare with). `complete`:
         whether it has a value on every ranked bias task. `unusable`: why it is not usable, such as
         yardsticks that are not clear; null if it is usable. `uneven`: why its yardstick may have
-        been boosted, else null. Bias: `bias`, the mean over `bias_families` methods of the pooled
-        gap over the yardstick, 1 for the reference encoder (`ratios.pooled`), on `bias_tasks`
-        tasks, leaks left out; `bias_low` and `bias_high`, what their items leave open. `rank` by
+        been boosted, else null. `meaning`: how far it tells words apart that are female and male by
+        definition, 1 for the reference encoder. Bias: `bias`, the mean over `bias_families` methods
+        of the pooled gap over the yardstick, 1 for the reference encoder (`ratios.pooled`), on
+        `bias_tasks` tasks, leaks left out; `bias_low` and `bias_high`, what their items leave open. `rank` by
         the upper end; `rank_low` and `rank_high`, the set of ranks that holds the true one, for all
         rows at once, null with fewer than `ranking.ENOUGH_FAMILIES` methods. A rank is null if only
         one row can be ranked. Usefulness: the same with `usefulness` for `bias` and

@@ -33,6 +33,9 @@ NO_YARDSTICK = (
 NO_SCALE = "a score without bounds cannot be added to others"
 LEAK = "leak: the mitigator was fitted on texts of the task"
 
+MEANING = "/meaning"
+"""End of the family of controls that ask what words mean by definition."""
+
 _OUTSIDE = "outside its bounds"
 _TASK = ("kind", "task")
 _OWN = ("own_low", "own_high")
@@ -87,7 +90,9 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
         .when(pl.col("inside") & (measures == "bias") & pl.col("gap").is_null())
         .then(pl.lit(NO_YARDSTICK))
     )
-    counts = pl.col("inside") & pl.col("aside").is_null() & (measures != "control")
+    is_meaning = pl.col("family").cast(pl.String).str.ends_with(MEANING)
+    is_judged = (measures != "control") | is_meaning
+    counts = pl.col("inside") & pl.col("aside").is_null() & is_judged
     useful: dict[str, pl.Expr] = {
         "gap": 1 - pl.col("distance"),
         "gap_error": pl.lit(0.0),
