@@ -94,7 +94,7 @@ class Bench:
 
     @functools.cached_property
     def references(self) -> Mapping[str, tuple[float, float]]:
-        """The gap and the yardstick of the reference encoder by task; of a task without, its own."""
+        """The gap and the yardstick of the reference encoder, by task; where unknown, the own."""
         own = self._cells(same)
         found = {row["task"]: (row["gap"], row["yardstick"]) for row in own.iter_rows(named=True)}
         for task in self.tasks:
