@@ -889,10 +889,10 @@ class Board:
         been boosted, else null. `meaning`: how far it tells words apart that are female and male by
         definition, 1 for the reference encoder. Bias: `bias`, the mean over `bias_families` methods
         of the pooled gap over the yardstick, 1 for the reference encoder (`ratios.pooled`), on
-        `bias_tasks` tasks, leaks left out; `bias_low` and `bias_high`, what their items leave open. `rank` by
-        the upper end; `rank_low` and `rank_high`, the set of ranks that holds the true one, for all
-        rows at once, null with fewer than `ranking.ENOUGH_FAMILIES` methods. A rank is null if only
-        one row can be ranked. Usefulness: the same with `usefulness` for `bias` and
+        `bias_tasks` tasks, leaks left out; `bias_low` and `bias_high`, what their items leave open.
+        `rank` by the upper end; `rank_low` and `rank_high`, the set of ranks that holds the true
+        one, for all rows at once, null with fewer than `ranking.ENOUGH_FAMILIES` methods. A rank is
+        null if only one row can be ranked. Usefulness: the same with `usefulness` for `bias` and
         `usefulness_rank` for `rank`, by the mean; it is 1 - the mean distance to the ideal, over
         families, with Student's interval. A mitigated row has the means of its model plus the
         change in `effects`. Then `bias:CATEGORY` and `usefulness:CATEGORY`, means of a category;
