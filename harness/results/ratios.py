@@ -84,7 +84,9 @@ def fieller(
     return Ends((b - root) / a, (b + root) / a)
 
 
-def ratio_of(gap: Gap, yardstick: Gap, of: str) -> RatioPart:
+def ratio_of(
+    gap: Gap, yardstick: Gap, of: str, *, reference: tuple[float, float] | None = None
+) -> RatioPart:
     """Return a gap over its yardstick, as records name it.
 
     Parameters
@@ -93,6 +95,8 @@ def ratio_of(gap: Gap, yardstick: Gap, of: str) -> RatioPart:
         The gaps; units of one name are the same unit, such as an item that both are made of.
     of
         Name of the yardstick.
+    reference
+        The gap and the yardstick of the reference encoder; None if they are not known.
     """
     shared = gap.deviations.keys() & yardstick.deviations.keys()
     covariance = math.fsum(gap.deviations[unit] * yardstick.deviations[unit] for unit in shared)
@@ -113,6 +117,8 @@ def ratio_of(gap: Gap, yardstick: Gap, of: str) -> RatioPart:
         df=df,
         power=gap.power,
         of=of,
+        reference_gap=None if reference is None else reference[0],
+        reference_yardstick=None if reference is None else reference[1],
     )
 
 

@@ -253,6 +253,10 @@ class RatioPart(Part):
     """2 if both gaps are squares, and the ratio is the root of their ratio."""
     of: Label
     """The task that is the yardstick; `items` if it is made of the same items."""
+    reference_gap: Finite | None = None
+    """The gap of the reference encoder on the task; null if it is not known."""
+    reference_yardstick: Finite | None = None
+    """The yardstick of the reference encoder."""
 
 
 class IntervalPart(Part):

@@ -2,24 +2,20 @@
 
 A ratio of a gap to its yardstick has the scale of its method. A board divides it by that of a
 reference encoder on the same tasks, so that methods can be averaged, and 1 means: as biased as the
-reference encoder. `python -m harness.task.reference RESULTS` writes the file from results of these
-encoders without a mitigator.
+reference encoder. `python -m harness.plugins.validity.references RESULTS FILE` writes the file.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from harness import folders
 from harness.embedder import Kind
 from harness.errors import InvalidFile, one_line, unreadable
-from harness.results.record import Record
 from harness.task.schema import Strict
 
 NAME = "reference.json"
@@ -81,38 +77,3 @@ def read(path: Path) -> tuple[Reference, ...]:
 def _read(path: Path, changed: int) -> tuple[Reference, ...]:
     """Return what the file holds since it was `changed`: one file is asked for every task of it."""
     return tuple(map(Reference.model_validate, json.loads(path.read_text(encoding="utf-8"))))
-
-
-def of_records(records: Iterable[Record]) -> list[Reference]:
-    """Return the references that records of the reference encoders give, by task and kind."""
-    found: dict[tuple[str, Kind], Reference] = {}
-    for record in records:
-        kind, model = record.model.kind, record.model.name
-        if record.ratio is None or record.limit is not None or record.mitigator.name != "none":
-            continue
-        if ENCODERS.get(kind) != model or record.task.measures == "usefulness":
-            continue
-        found[record.task.name, kind] = Reference(
-            task=record.task.name,
-            version=record.task.version,
-            kind=kind,
-            model=model,
-            gap=float(f"{record.ratio.gap:.6g}"),
-            yardstick=float(f"{record.ratio.yardstick:.6g}"),
-            contrasts={name: float(f"{v:.4g}") for name, v in record.contrasts.items()},
-        )
-    return [found[key] for key in sorted(found)]
-
-
-def main(results: str, file: str) -> None:
-    """Write what the results of the reference encoders give to a file."""
-    from harness.results.folder import read_results
-
-    references = of_records(read_results(results))
-    lines = ",\n".join(reference.model_dump_json() for reference in references)
-    folders.write_atomically(Path(file), f"[\n{lines}\n]\n".encode())
-    print(f"wrote {file}: {len(references)} tasks")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:3])
