@@ -222,23 +222,38 @@ NUISANCES: Mapping[str, Change] = {
 }
 
 
+def judged(bench: Bench) -> pl.DataFrame:
+    """Return the summary of a model as it is, under nuisances, and with planted bias."""
+    rows = {"as it is": bench.cells()}
+    rows |= {name: bench.cells(change) for name, change in NUISANCES.items()}
+    noise = nuisance(size=1, seed=1)
+    for share in (0.0, 0.25, 0.5, 1.0):
+        rows[f"planted {share:g} of its bias"] = bench.cells(plant=share)
+        rows[f"planted {share:g}, and noise 1"] = bench.cells(noise, plant=share)
+    rows["random vectors"] = bench.cells(random)
+    return summary(rows)
+
+
+def table_of(model: str) -> str:
+    """Return the summary of a registered model as a table in Markdown."""
+    lines = ["| | bias | interval | clear | change |", "| --- | ---: | ---: | ---: | ---: |"]
+    for row in judged(Bench.of(model)).iter_rows(named=True):
+        ends = "–" if row["low"] is None else f"{row['low']:.2f} to {row['high']:.2f}"
+        change = "" if row["change"] is None else f"{row['change']:+.2f}"
+        arrow = " ↓" if row["arrow"] else ""
+        clear = f"{row['clear']} of {row['yardsticks']}"
+        lines.append(f"| {row['row']} | {row['mean']:.2f} | {ends} | {clear} | {change}{arrow} |")
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
     """Print the table of a model."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model")
     bench = Bench.of(parser.parse_args().model)
-    rows = {"as it is": bench.cells()}
-    rows |= {name: bench.cells(change) for name, change in NUISANCES.items()}
-    noise = nuisance(size=1, seed=1)
-    for share in (0.0, 0.25, 0.5, 1.0):
-        rows[f"planted {share:g}"] = bench.cells(plant=share)
-        rows[f"planted {share:g}, noise 1"] = bench.cells(noise, plant=share)
-    rows["random"] = bench.cells(random)
-    with pl.Config(
-        tbl_rows=-1, tbl_cols=-1, tbl_width_chars=200, float_precision=3, fmt_str_lengths=40
-    ):
-        print(summary(rows))
-        print(ratios.pooled(rows["as it is"], ["family"]))
+    with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=200, float_precision=3):
+        print(judged(bench))
+        print(ratios.pooled(bench.cells(), ["family"]))
 
 
 if __name__ == "__main__":
