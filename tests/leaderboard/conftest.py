@@ -75,8 +75,15 @@ def ratio_of(content: dict[str, Any], **changes: Any) -> dict[str, Any] | None:
     ends = [abs(end - ideal) for end in content["bounds"] if end is not None]
     gap = abs(value - ideal) / max(ends, default=1.0)
     return {
-        **{"value": gap, "low": gap - 0.02, "high": gap + 0.02, "gap": gap, "gap_error": 0.01},
-        **{"yardstick": 1.0, "yardstick_error": 0.05, "t": 20.0, "df": 20.0},
+        "value": gap,
+        "low": gap - 0.02,
+        "high": gap + 0.02,
+        "gap": gap,
+        "gap_error": 0.01,
+        "yardstick": 1.0,
+        "yardstick_error": 0.05,
+        "t": 20.0,
+        "df": 20.0,
         "of": "yardstick-sentences",
         **changes,
     }
