@@ -713,6 +713,8 @@ CLEAR_SHARE = 0.5
 """Least share of the yardsticks of a row that are clear. Of 13, random and shuffled vectors have
 none, hashed words 1; MiniLM with noise of length 4 has 3 to 4, of length 3 5 to 6, of length 1 11
 to 13."""
+RESIDUAL = "residual"
+"""Family of the tasks that ask what a classifier recovers."""
 RETAINED = 0.05
 """Least share of the meaning of definitional words. Hard debiasing keeps .34 of MiniLM's, LEACE
 .17, INLP .09, SentDebias .08; gendered words that are collapsed to a point keep none."""
@@ -761,6 +763,18 @@ def meanings(grid: pl.DataFrame) -> pl.DataFrame:
         pl.col("gap").is_not_null(), pl.col("family").cast(pl.String).str.ends_with(MEANING)
     )
     return ratios.pooled(controls, ["row"]).select("row", meaning="measure")
+
+
+def recoverabilities(grid: pl.DataFrame) -> pl.DataFrame:
+    """Return the `row` and the `recoverability` of each row, the mean over its tasks.
+
+    How well a classifier finds the groups of words that a mitigator no longer tells apart by their
+    gap: the bias that linear mitigators leave.
+    """
+    residual = grid.filter(
+        pl.col("value").is_not_null(), pl.col("family").cast(pl.String) == RESIDUAL
+    )
+    return residual.group_by("row", maintain_order=True).agg(recoverability=pl.col("value").mean())
 
 
 def _meaningless(grid: pl.DataFrame) -> pl.DataFrame:
@@ -887,7 +901,8 @@ class Board:
         whether it has a value on every ranked bias task. `unusable`: why it is not usable, such as
         yardsticks that are not clear; null if it is usable. `uneven`: why its yardstick may have
         been boosted, else null. `meaning`: how far it tells words apart that are female and male by
-        definition, 1 for the reference encoder. Bias: `bias`, the mean over `bias_families` methods
+        definition, 1 for the reference encoder. `recoverability`: the mean over the tasks that ask
+        what a classifier recovers. Bias: `bias`, the mean over `bias_families` methods
         of the pooled gap over the yardstick, 1 for the reference encoder (`ratios.pooled`), on
         `bias_tasks` tasks, leaks left out; `bias_low` and `bias_high`, what their items leave open.
         `rank` by the upper end; `rank_low` and `rank_high`, the set of ranks that holds the true

@@ -140,6 +140,8 @@ FLAGS = {"leak": 1, "reversed": 2, "missing": 4, "truncated": 8, "aside": 16, "p
 SIGNIFICANT = 0.05
 MEASURE_BITS = 20
 """Bits of a measure: means of the scripts and of Python agree to 1e-6."""
+DIGITS = 3
+"""Digits of what stands beside the ranks."""
 _ENDS = ("rank_low", "rank_high", "usefulness_rank_low", "usefulness_rank_high")
 _CARD = ("revision", "max_tokens", "licence", "open_weights", "released", "superseded_by")
 
@@ -177,6 +179,7 @@ def board_data(
             "role": rows["role"].to_list(),
             "unusable": {i: reason for i, reason in reasons if reason is not None},
             "uneven": {i: text for i, text in enumerate(rows["uneven"]) if text is not None},
+            **{name: rows[name].round(DIGITS).to_list() for name in ("meaning", "recoverability")},
         },
         **{
             name: column(rounded(places.spread(board.cells[name]), MEASURE_BITS), "f32")
