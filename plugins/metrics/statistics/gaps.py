@@ -111,6 +111,27 @@ def gap_of_sets(
     return Gap(value, deviations, df, doubled=doubled, power=power)
 
 
+def jackknifed(value: float, without: Floats, names: Sequence[str], *, power: int = 1) -> Gap:
+    """Return a gap from its values with each of k units left out.
+
+    Parameters
+    ----------
+    value
+        The gap.
+    without
+        (k,) gap of the other units, for each unit.
+    names
+        The names of the units.
+    power
+        As of `Gap`.
+    """
+    k = len(names)
+    deviations = (without - without.mean()) * math.sqrt((k - 1) / k)
+    return Gap(
+        value, dict(zip(names, deviations.tolist(), strict=True)), max(1, k - 1), power=power
+    )
+
+
 def means_by_unit(values: Floats, names: Sequence[str]) -> Contributions:
     """Return the mean of the values of each unit, weighted by its number of values."""
     places: dict[str, int] = {}
