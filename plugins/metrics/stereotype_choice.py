@@ -37,6 +37,7 @@ def stereotype_choice(
     terms: Floats | None = None,
     background: Reals | None = None,
     unrelated: Reals | None = None,
+    background_texts: Reals | None = None,
     *,
     centred: bool = False,
     null_draws: int = nulls.DRAWS,
@@ -75,9 +76,10 @@ def stereotype_choice(
     background
         (m, d) vectors b of the contexts that the mean is taken over; it needs `centred`. By default
         the contexts c.
-    unrelated
-        (n, d) vectors of texts that have nothing to do with their context. The score does not read
-        them; they are the yardstick of the gap (`choice_gap`).
+    unrelated, background_texts
+        (n, d) vectors of texts that have nothing to do with their context, and (k, d) vectors of
+        the texts of the background's contexts. The score does not read them; either is the
+        yardstick of the gap (`choice_gap`).
     centred
         Whether the texts are compared with what each context says more than the background does.
     null_draws

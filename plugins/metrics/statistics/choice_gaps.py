@@ -128,23 +128,24 @@ def choice_gap(
     terms: Floats | None = None,
     background: Reals | None = None,
     unrelated: Reals | None = None,
+    background_texts: Reals | None = None,
     *,
     units: Units,
 ) -> Gaps:
     """Return how much nearer contexts are to stereotypes than to their opposites.
 
-    With the contexts c, the stereotyped texts s and the others a, of length 1, and the mean b of
-    the background, by default of the contexts::
+    With the contexts c, the stereotyped texts s and the others a, of length 1, the mean b of the
+    background, by default of the contexts, and the mean t of the background's texts::
 
         N = mean over i of (cᵢ − b) · (sᵢ − aᵢ)
-        D = mean over i of cᵢ · (sᵢ + aᵢ)/2 − mean over i and j of cᵢ · (sⱼ + aⱼ)/2
+        D = mean over i of (cᵢ − b) · ((sᵢ + aᵢ)/2 − t)
 
-    where j is of another term. D is the yardstick if there is a background of more contexts than
-    those of one concept. With an unrelated text u of each context, nothing is centred::
+    D says how much nearer a context is to its own texts, whichever, than to those of others. With
+    an unrelated text u of each context, nothing is centred::
 
         N = mean over i of cᵢ · (sᵢ − aᵢ),  D = mean over i of cᵢ · ((sᵢ + aᵢ)/2 − uᵢ)
 
-    Without either there is no yardstick in the items.
+    Without any of these texts there is no yardstick in the items. The background is fixed.
 
     Parameters
     ----------
@@ -156,6 +157,8 @@ def choice_gap(
         (m, d) vectors of contexts.
     unrelated
         (n, d) vectors of texts that have nothing to do with their context.
+    background_texts
+        (k, d) vectors of the texts of the background's contexts.
     units
         The unit of each row, by input.
 
@@ -168,11 +171,15 @@ def choice_gap(
     related = (s + a) / 2
     if unrelated is not None:
         yardstick = rows.mean(_paired(c, related - unit_rows(unrelated)))
-        return Gaps(rows.mean(_paired(c, s - a)), yardstick)
+        return Gaps(rows.mean(_paired(c, s - a)), _usable(yardstick))
     if background is None:
         return Gaps(rows.centred(c, s - a))
-    b = unit_rows(background).mean(axis=0)
-    return Gaps(rows.mean(_paired(c - b, s - a)), _usable(rows.own_less_others(c, related)))
+    c = c - unit_rows(background).mean(axis=0)
+    gap = rows.mean(_paired(c, s - a))
+    if background_texts is None:
+        return Gaps(gap)
+    t = unit_rows(background_texts).mean(axis=0)
+    return Gaps(gap, _usable(rows.mean(_paired(c, related - t))))
 
 
 def preference_gap(
