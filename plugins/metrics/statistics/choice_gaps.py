@@ -18,7 +18,7 @@ import numpy as np
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Gap, Gaps
 
-from .gaps import Units, jackknifed
+from .gaps import Units, WithoutOne, jackknifed
 from .intervals import Codes
 
 FEWEST = 3
@@ -118,7 +118,7 @@ class Rows:
         """Return a gap with its deviations; without any if the units are too few."""
         if len(self.names) < FEWEST:
             return Gap(value, {}, 1)
-        return jackknifed(value, without(), self.names)
+        return jackknifed(value, [WithoutOne(self.names, without())])
 
 
 def choice_gap(

@@ -9,13 +9,18 @@ Numbers in, numbers out. Knows no metrics, tasks or models.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines, unit_rows
 from harness.metrics import Gap, Gaps
 
-from .gaps import Units, jackknifed
+from .gaps import Units, WithoutOne, jackknifed
 from .intervals import Codes
+
+FEWEST = 3
+"""Groups, words or names whose variance is found by leaving one out."""
 
 
 def dispersion_gap(
@@ -29,15 +34,17 @@ def dispersion_gap(
 ) -> Gaps:
     """Return the variance over groups of the pleasantness of sentences that name a group.
 
-    With the pleasantness of group g in frame f by the attribute words a of one half, less its mean
-    over groups, r_gf(a)::
+    With the cosine of group g in frame f and word a, less its mean over groups, r_gf(a), and the
+    pleasant words A and the unpleasant words B::
 
-        q_g = mean of r_gf(a) · r_gf'(a') over f ≠ f' and over halves without a common word
+        c_g(a, a') = mean over f ≠ f' of r_gf(a) · r_gf'(a')
+        q_g = mean over a ≠ a' in A of c_g + mean over b ≠ b' in B of c_g
+              − 2 mean over a in A and b in B of c_g
         N = Σ_g q_g / (G − 1),  G groups
 
-    It is the mean over all splits of frames and of attribute words into two halves, of the
-    covariance of what both halves say of the groups. What a frame or a word adds by chance is in
-    one half alone, so it cancels. Groups vary; the jackknife leaves out whole groups.
+    It is the covariance over groups of the pleasantness in two halves of the frames and of the
+    words, averaged over all splits into halves. What a sentence or a word adds by chance is in one
+    half alone, so it cancels. Groups and words vary.
 
     Parameters
     ----------
@@ -52,44 +59,76 @@ def dispersion_gap(
     """
     of_group, of_frame = (np.unique(codes, return_inverse=True)[1] for codes in (groups, frames))
     firsts = np.unique(of_group, return_index=True)[1]
-    g, f = len(firsts), int(of_frame.max()) + 1
-    sizes = len(pleasant), len(unpleasant)
-    place = np.full((g, f), -1, dtype=np.int64)
+    place = np.full((len(firsts), int(of_frame.max()) + 1), -1, dtype=np.int64)
     place[of_group, of_frame] = np.arange(len(of_group))
     place = place[:, (place >= 0).all(axis=0)]
-    if g < 4 or place.shape[1] < 2 or min(sizes) < 2:
+    g, f = place.shape
+    if g < FEWEST or f < 2 or min(len(pleasant), len(unpleasant)) < FEWEST:
         return Gaps(Gap(float("nan"), {}, 1, power=2))
     x = unit_rows(sentences)[place]
     x = x - x.mean(axis=0)
     a, b = (x @ unit_rows(words).T for words in (pleasant, unpleasant))
-    q = _distinct(a) + _distinct(b) - 2 * _across(a, b)
-    value = float(q.sum()) / (g - 1)
-    names = [units["sentences"][row] for row in firsts]
-    return Gaps(jackknifed(value, _without_one(q), names, power=2))
+    of_groups = _Kernels(*(_frame_products(*pair) for pair in ((a, a), (b, b), (a, b))))
+    q = of_groups.value()
+    total = _Kernels(*(kernel.sum(axis=0) / (g - 1) for kernel in of_groups))
+    sets = [
+        WithoutOne(
+            [units["sentences"][row] for row in firsts], (q.sum() - q * g / (g - 1)) / (g - 2)
+        ),
+        WithoutOne(units["pleasant"], total.without_pleasant()),
+        WithoutOne(units["unpleasant"], total.without_unpleasant()),
+    ]
+    return Gaps(jackknifed(float(total.value()), sets, power=2))
 
 
-def _distinct(values: Floats) -> Floats:
-    """Return the (g,) means of products of (g, f, a) values of different f and different a."""
-    _, f, a = values.shape
-    whole = values.sum(axis=(1, 2)) ** 2 + (values**2).sum(axis=(1, 2))
-    alike = (values.sum(axis=2) ** 2).sum(axis=1) + (values.sum(axis=1) ** 2).sum(axis=1)
-    means: Floats = (whole - alike) / (f * (f - 1) * a * (a - 1))
+def _frame_products(first: Floats, second: Floats) -> Floats:
+    """Return the (g, a, b) means of products of (g, f, a) and (g, f, b) values of different f."""
+    f = first.shape[1]
+    sums = first.sum(axis=1)[:, :, None] * second.sum(axis=1)[:, None, :]
+    products: Floats = (sums - first.transpose(0, 2, 1) @ second) / (f * (f - 1))
+    return products
+
+
+class _Kernels(NamedTuple):
+    """(..., p, p), (..., u, u) and (..., p, u) products of what words say of a group."""
+
+    pleasant: Floats
+    unpleasant: Floats
+    across: Floats
+
+    def value(self) -> Floats:
+        """Return the (...) squares of the difference between pleasant and unpleasant words."""
+        alike = _off_diagonal(self.pleasant) + _off_diagonal(self.unpleasant)
+        value: Floats = alike - 2 * self.across.mean(axis=(-2, -1))
+        return value
+
+    def without_pleasant(self) -> Floats:
+        """Return the (p,) values without each pleasant word."""
+        p, u = self.across.shape
+        rows = self.across.sum(axis=1)
+        across = (rows.sum() - rows) / ((p - 1) * u)
+        values: Floats = _without(self.pleasant) + _off_diagonal(self.unpleasant) - 2 * across
+        return values
+
+    def without_unpleasant(self) -> Floats:
+        """Return the (u,) values without each unpleasant word."""
+        return _Kernels(self.unpleasant, self.pleasant, self.across.T).without_pleasant()
+
+
+def _off_diagonal(kernel: Floats) -> Floats:
+    """Return the (...) means of (..., k, k) products of different words."""
+    k = kernel.shape[-1]
+    mean: Floats = (kernel.sum(axis=(-2, -1)) - kernel.trace(axis1=-2, axis2=-1)) / (k * (k - 1))
+    return mean
+
+
+def _without(kernel: Floats) -> Floats:
+    """Return the (k,) means of (k, k) products of different words without each word."""
+    k = len(kernel)
+    different = kernel - np.diag(np.diag(kernel))
+    rest = different.sum() - different.sum(axis=0) - different.sum(axis=1)
+    means: Floats = rest / ((k - 1) * (k - 2))
     return means
-
-
-def _across(first: Floats, second: Floats) -> Floats:
-    """Return the (g,) means of products of (g, f, a) and (g, f, b) values of different f."""
-    a, b = first.mean(axis=2), second.mean(axis=2)
-    f = a.shape[1]
-    means: Floats = (a.sum(axis=1) * b.sum(axis=1) - (a * b).sum(axis=1)) / (f * (f - 1))
-    return means
-
-
-def _without_one(products: Floats) -> Floats:
-    """Return the (g,) covariances without each group, from the groups' products of deviations."""
-    g = len(products)
-    values: Floats = (products.sum() - products * g / (g - 1)) / (g - 2)
-    return values
 
 
 def screening_gap(
@@ -125,7 +164,7 @@ def screening_gap(
     cosine = paired_cosines(resumes, queries)
     cosine = cosine - (np.bincount(of_screening, cosine) / np.bincount(of_screening))[of_screening]
     x = np.bincount(of_name, cosine) / np.bincount(of_name)
-    if np.bincount(label).min() < 3 or label.max() == 0:
+    if np.bincount(label).min() < FEWEST or label.max() == 0:
         return Gaps(Gap(float("nan"), {}, 1, power=2))
     names = [f"name {unit:g} of group {group:g}" for group, unit in keys.T]
     yardstick = _own_job(unit_rows(resumes), unit_rows(queries), of_job)
@@ -145,7 +184,7 @@ def _between(x: Floats, label: Codes, names: list[str]) -> Gap:
     left = squares[label] - deviation**2 * m / (m - 1)
     rests[own, label] = left / (m - 2) / (m - 1)
     without = means.var(axis=1, ddof=1) - rests.mean(axis=1)
-    return jackknifed(float(value), without, names, power=2)
+    return jackknifed(float(value), [WithoutOne(names, without)], power=2)
 
 
 def _own_job(resumes: Floats, queries: Floats, of_job: Codes) -> Gap | None:
@@ -161,4 +200,4 @@ def _own_job(resumes: Floats, queries: Floats, of_job: Codes) -> Gap | None:
     of_others = total - crossed + own - (own.sum() - own)
     without = (own.sum() - own) / (k - 1) - of_others / ((k - 1) * (k - 2))
     names = [f"job {job}" for job in range(k)]
-    return jackknifed(float(value) ** 2, without**2, names, power=2)
+    return jackknifed(float(value) ** 2, [WithoutOne(names, without**2)], power=2)
