@@ -46,8 +46,20 @@ def choices(rng, bias=0.3):
 
 def with_background(rng, bias=0.3):
     arrays = choices(rng, bias)
-    arrays["background"] = np.vstack([arrays.pop("unrelated"), arrays["contexts"]])
-    return arrays
+    return in_front_of(arrays | {"background": others(rng)}, arrays.pop("unrelated"))
+
+
+def in_front_of(arrays, texts):
+    """Return choices with a background that they are part of, and its texts."""
+    c, s, a = (arrays[name] for name in ("contexts", "stereotyped", "anti_stereotyped"))
+    background = np.vstack([arrays["background"][:N], c])
+    return {
+        "contexts": c,
+        "stereotyped": s,
+        "anti_stereotyped": a,
+        "background": background,
+        "background_texts": np.vstack([texts[:N], s, a]),
+    }
 
 
 def centred(rng, bias=0.3):
@@ -106,10 +118,10 @@ def test_a_choice_by_hand():
     assert gaps.yardstick.value == pytest.approx((1 / 2 + 1 / 2 + 1 / 2) / 3 - 1 / 3)
     # without each: 0, 1, 0, so that the jackknife's variance is 2/3 · (1/9 + 4/9 + 1/9)
     assert gaps.gap.variance == pytest.approx(4 / 9)
-    # own words: 1/2 each; of the six pairs with other words (s + a)/2: 1/2, 1/2, 1/2, 0, 0, 0
-    gaps = choice_gap(c, s, a, background=c, units=units)
+    # own words: 1/2 each; all words: (1/2 + 1/3 + 1/6) / 3
+    gaps = choice_gap(c, s, a, background=c, background_texts=np.vstack([s, a]), units=units)
     assert gaps.gap.value == pytest.approx(1 / 3 - (s - a).mean(axis=0) @ c.mean(axis=0))
-    assert gaps.yardstick.value == pytest.approx(1 / 2 - 1 / 4)
+    assert gaps.yardstick.value == pytest.approx(1 / 2 - 1 / 3)
 
 
 def test_names_and_versions_by_hand():
@@ -150,7 +162,7 @@ def test_the_deviations_are_those_of_leaving_out_each_row(form, rng):
     without = []
     for i in range(N):
         kept = {
-            name: array if name == "background" else np.delete(array, i, axis=0)
+            name: array if name.startswith("background") else np.delete(array, i, axis=0)
             for name, array in arrays.items()
         }
         without.append(of(form, kept))
@@ -170,7 +182,8 @@ def test_rows_of_a_term_or_a_topic_are_left_out_together(form, numbers, rng):
     for unit_ in range(6):
         kept = of_unit != unit_
         rows = {
-            name: array if name == "background" else array[kept] for name, array in arrays.items()
+            name: array if name.startswith("background") else array[kept]
+            for name, array in arrays.items()
         }
         without.append(of(form, rows, **{numbers: of_unit[kept]}))
     check_jackknife(gaps, without)
@@ -217,8 +230,8 @@ def test_noise_of_length_1_leaves_the_ratio_in_its_interval(form, rng):
     ratio = value_of(form, arrays)
     for _ in range(20):
         noised = noisy(arrays, rng)
-        if "background" in noised:  # the contexts are in the background, too
-            noised["background"] = np.vstack([noised["background"][:N], noised["contexts"]])
+        if form == "background":
+            noised = in_front_of(noised, noised["background_texts"])
         gaps = of(form, noised)
         part = ratio_of(gaps.gap, gaps.yardstick, "items")
         assert part.low < ratio < part.high
