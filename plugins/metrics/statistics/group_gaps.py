@@ -9,6 +9,8 @@ Numbers in, numbers out. Knows no metrics, tasks or models.
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -172,7 +174,12 @@ def screening_gap(
 
 
 def _between(x: Floats, label: Codes, names: list[str]) -> Gap:
-    """Return the variance between groups of (u,) values, less what their units add by chance."""
+    """Return the variance between groups of (u,) values, less what their units add by chance.
+
+    Where groups hardly differ, no unit moves the variance, though it is as uncertain as chance. So
+    the unit `chance` has what the others lack of 2 v² / (G − 1), the variance for G groups whose
+    means have the variance v and do not differ.
+    """
     n = np.bincount(label).astype(np.float64)
     mean = np.bincount(label, x) / n
     squares = np.bincount(label, (x - mean[label]) ** 2)
@@ -184,7 +191,10 @@ def _between(x: Floats, label: Codes, names: list[str]) -> Gap:
     left = squares[label] - deviation**2 * m / (m - 1)
     rests[own, label] = left / (m - 2) / (m - 1)
     without = means.var(axis=1, ddof=1) - rests.mean(axis=1)
-    return jackknifed(float(value), [WithoutOne(names, without)], power=2)
+    gap = jackknifed(float(value), [WithoutOne(names, without)], power=2)
+    of_chance = 2 * float(((squares / (n - 1) / n) ** 2).mean()) / (len(n) - 1)
+    lacking = math.sqrt(max(0.0, of_chance - gap.variance))
+    return replace(gap, deviations={**gap.deviations, "chance": lacking})
 
 
 def _own_job(resumes: Floats, queries: Floats, of_job: Codes) -> Gap | None:

@@ -200,13 +200,21 @@ def test_the_deviations_of_screening_are_those_of_leaving_out_names_and_jobs(rng
         screening_gap(**{name: array[rows] for name, array in arrays.items()}).gap.value
         for rows in kept
     ]
-    check(gaps.gap, without, list(gaps.gap.deviations))
+    check(gaps.gap, without, [name for name in gaps.gap.deviations if name != "chance"])
     rows = [arrays["jobs"] != job for job in range(4)]
     without = [
         screening_gap(**{name: array[of] for name, array in arrays.items()}).yardstick.value
         for of in rows
     ]
     check(gaps.yardstick, without, [f"job {job}" for job in range(4)])
+
+
+def test_screening_is_at_least_as_uncertain_as_chance_is(rng):
+    z = []
+    for _ in range(300):
+        gap = screening_gap(**screening(rng, 0.0)).gap
+        z.append(gap.value / np.sqrt(gap.variance))
+    assert np.sqrt(np.mean(np.square(z))) < 1.2
 
 
 def test_screening_is_0_on_average_where_groups_do_not_differ(rng):
