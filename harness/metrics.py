@@ -478,7 +478,8 @@ class Metric:
     gap
         Returns the gap of the inputs; None for a metric without one, whose scores do not rank. Its
         parameters are inputs of the metric, and `units`: by input, the name of the unit of each
-        row. Rows of one name belong together, also in several inputs.
+        row, unless the metric has an input of this name. Rows of one name belong together, also in
+        several inputs.
     plugin
         The plugin that registers it, for error messages; empty for a metric from no registry.
     source
@@ -640,9 +641,8 @@ class Metric:
             return None
         wanted = inspect.signature(self.gap).parameters
         try:
-            gaps = self.gap(
-                **{name: array for name, array in arrays.items() if name in wanted}, units=units
-            )
+            of_inputs = {name: array for name, array in arrays.items() if name in wanted}
+            gaps = self.gap(**({"units": units} | of_inputs))
         except PLUGIN_ERRORS as error:
             error.add_note(f"in the gap of {self}")
             raise

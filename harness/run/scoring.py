@@ -37,6 +37,7 @@ from harness.run.plan import Job
 from harness.run.recording import MetricScores, ModelFacts, Provenance, Ratio, SampleRows
 from harness.run.settings import Settings
 from harness.task.inputs import Input
+from harness.task.schema import NO_YARDSTICK
 from harness.task.task import Measurement, Scenario, Task
 
 # The vectors of the texts of one job, under its mitigator.
@@ -455,7 +456,8 @@ class JobScorer:
     def _ratio(self, step: Step) -> Ratio | None:
         """Return the gap of a step over that of the task's yardstick; None without one."""
         metric, inputs = step.measurement.metric, step.measurement.inputs
-        if step.call.void or metric.gap is None:
+        none = self.job.task.file.yardstick == NO_YARDSTICK
+        if step.call.void or metric.gap is None or none:
             return None
         gaps = metric.gaps(step.call.inputs.arrays, units_of(inputs, step.kept))
         if gaps is None:

@@ -311,6 +311,10 @@ class Primary(Strict):
     """One of the task's scenarios."""
 
 
+NO_YARDSTICK = "none"
+"""In place of a yardstick: nothing in the task's items is of the size of its gap."""
+
+
 class TaskFile(Strict):
     """A task: which texts, under which concept, scored by which metrics."""
 
@@ -376,7 +380,7 @@ class TaskFile(Strict):
     """The task whose scenarios are contrasts of the same form that have nothing to do with the
     concept, such as flowers with pleasant and insects with unpleasant words. The gap of this task
     over their mean gap is what ranks. A task without one ranks only if its metric finds a
-    yardstick in the same items."""
+    yardstick in the same items; `none` says that these are no yardstick."""
     max_missing: float = Field(default=0.2, ge=0, le=1)
     """Largest share of an input's words that a vocabulary may lack; above it there is no score."""
 

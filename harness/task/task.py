@@ -22,7 +22,7 @@ from harness.task import reference, yaml_files
 from harness.task.data_files import DataFiles, Tables
 from harness.task.inputs import Input, Inputs
 from harness.task.reference import Reference
-from harness.task.schema import DEFAULT_SCENARIO, MetricUse, ScenarioFile, TaskFile
+from harness.task.schema import DEFAULT_SCENARIO, NO_YARDSTICK, MetricUse, ScenarioFile, TaskFile
 from harness.task.yaml_files import Collector
 
 
@@ -265,7 +265,7 @@ def resolve(document: yaml_files.Document, finder: Finder, *, limit: int | None 
         with mistakes.collecting():
             resolved.append(_scenario(name, scenario, inputs, metrics, its_options[name]))
     yardstick = None
-    if file.yardstick is not None:
+    if file.yardstick not in (None, NO_YARDSTICK):
         with mistakes.collecting(), document.pointing_at(("yardstick",)):
             yardstick = finder.yardstick(file.yardstick, limit)
             _check_yardstick(document, file, metrics, yardstick)

@@ -13,6 +13,7 @@ from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
+from .statistics.group_gaps import dispersion_gap
 from .statistics.intervals import Codes
 
 FEWEST = 3  # groups whose standard deviation says something
@@ -39,6 +40,7 @@ EQUAL = 1e-6  # pleasantness that differs by less is equal: the batch size chang
         labels="groups",
         categorical=True,
     ),
+    gap=dispersion_gap,
 )
 def group_dispersion(
     sentences: Reals,

@@ -14,6 +14,7 @@ from harness.metrics import Interval, Samples, Scale, Score, metric
 
 from .drawings.figures import distinct_words, similarity_heatmap
 from .statistics import intervals
+from .statistics.choice_gaps import perturbation_gap
 from .statistics.within_groups import (
     Groups,
     PairMeans,
@@ -37,6 +38,7 @@ MOST_SHOWN = 60  # rows of a figure; more are not legible
             ideal=0, bounds=(0, None), help="mean Euclidean distance of two perturbations"
         ),
     },
+    gap=perturbation_gap,
 )
 def perturbation_similarity(
     perturbed: Reals,

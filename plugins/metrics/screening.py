@@ -14,6 +14,7 @@ from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.exposure import UnitMeans, places
+from .statistics.group_gaps import screening_gap
 from .statistics.intervals import Codes
 
 Statistic: TypeAlias = Callable[[Floats], Floats]
@@ -46,6 +47,7 @@ TIE = 1e-9  # rates that differ by less are equal
         units="units",
         rankings="screenings",
     ),
+    gap=screening_gap,
 )
 def screening(
     resumes: Reals,

@@ -11,6 +11,7 @@ from harness.errors import NotApplicable
 from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
+from .statistics.choice_gaps import choice_gap
 
 EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes them by 2e-7
 
@@ -27,6 +28,7 @@ EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes th
     contrast=Contrast(
         sides=("contexts",), towards=("stereotyped", "anti_stereotyped"), paired=True
     ),
+    gap=choice_gap,
 )
 def stereotype_choice(
     contexts: Reals,
@@ -34,6 +36,8 @@ def stereotype_choice(
     anti_stereotyped: Reals,
     terms: Floats | None = None,
     background: Reals | None = None,
+    unrelated: Reals | None = None,
+    background_texts: Reals | None = None,
     *,
     centred: bool = False,
     null_draws: int = nulls.DRAWS,
@@ -72,6 +76,10 @@ def stereotype_choice(
     background
         (m, d) vectors b of the contexts that the mean is taken over; it needs `centred`. By default
         the contexts c.
+    unrelated, background_texts
+        (n, d) vectors of texts that have nothing to do with their context, and (k, d) vectors of
+        the texts of the background's contexts. The score does not read them; either is the
+        yardstick of the gap (`choice_gap`).
     centred
         Whether the texts are compared with what each context says more than the background does.
     null_draws
@@ -109,6 +117,8 @@ def stereotype_choice(
             "stereotype-choice: contexts and texts must have equal length, not "
             f"{n}, {len(stereotyped)}, {len(anti_stereotyped)}"
         )
+    if unrelated is not None and len(unrelated) != n:
+        raise NotApplicable(f"stereotype-choice: {len(unrelated)} unrelated texts for {n} contexts")
     if background is not None and not centred:
         raise NotApplicable("stereotype-choice: a background needs centred=true")
     if n == 0:

@@ -13,6 +13,7 @@ from harness.arrays import Floats, Reals, paired_cosines
 from harness.metrics import Samples, Scale, Score, metric
 
 from .statistics import intervals
+from .statistics.choice_gaps import name_gap
 from .statistics.intervals import auc, to_auc
 
 
@@ -35,6 +36,7 @@ from .statistics.intervals import auc, to_auc
             help="mean cosine of texts with the same names and another meaning",
         ),
     },
+    gap=name_gap,
 )
 def triplet_auc(
     queries: Reals,

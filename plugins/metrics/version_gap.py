@@ -14,6 +14,7 @@ from harness.errors import NotApplicable
 from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
+from .statistics.choice_gaps import preference_gap
 
 FLIPS = 10_000  # largest number of sign flips that are all counted, and number of random ones
 EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes them by 2e-7
@@ -33,6 +34,7 @@ EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes th
     },
     contrast=Contrast(sides=("queries",), towards=("versions_1", "versions_2")),
     later_options=("null_draws",),
+    gap=preference_gap,
 )
 def version_gap(
     queries: Reals,

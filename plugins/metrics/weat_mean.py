@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from harness.arrays import Floats, Mask, Reals, unit_rows
-from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
+from harness.metrics import Contrast, Gap, Gaps, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.association import (
@@ -19,11 +20,48 @@ from .statistics.association import (
     empty,
     resampled_associations,
 )
+from .statistics.gaps import Units, association_gap
 from .statistics.intervals import Codes, to_difference, without_one
 
 INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
 DRAWS = 2_000
 """Number of assignments; the smallest p-value is 1/2,001."""
+
+
+def mean_association_gap(
+    targets_1: Reals,
+    targets_2: Reals,
+    attributes_1: Reals,
+    attributes_2: Reals,
+    tests_of_targets_1: Floats | None = None,
+    tests_of_targets_2: Floats | None = None,
+    tests_of_attributes_1: Floats | None = None,
+    tests_of_attributes_2: Floats | None = None,
+    *,
+    units: Units,
+) -> Gaps:
+    """Return the mean over tests of the gap of `association_gap`; parameters as of `weat_mean`.
+
+    A word that several tests share is one unit, which is left out of all of them.
+    """
+    arrays = (targets_1, targets_2, attributes_1, attributes_2)
+    numbers = (tests_of_targets_1, tests_of_targets_2, tests_of_attributes_1, tests_of_attributes_2)
+    tests_of = [
+        np.zeros(len(array)) if of is None else np.asarray(of)
+        for array, of in zip(arrays, numbers, strict=True)
+    ]
+    gaps = []
+    for test in np.unique(np.concatenate(tests_of)):
+        masks = [of == test for of in tests_of]
+        if not all(mask.any() for mask in masks):
+            return Gaps(Gap(float("nan"), {}, 1))
+        names = {
+            name: list(compress(units[name], mask))
+            for name, mask in zip(INPUTS, masks, strict=True)
+        }
+        rows = (array[mask] for array, mask in zip(arrays, masks, strict=True))
+        gaps.append(association_gap(*rows, units=names).gap)
+    return Gaps(Gap.mean(gaps))
 
 
 @metric(
@@ -40,6 +78,7 @@ DRAWS = 2_000
         towards=("attributes_1", "attributes_2"),
         parts=tuple(f"tests_of_{name}" for name in INPUTS),
     ),
+    gap=mean_association_gap,
 )
 def weat_mean(
     targets_1: Reals,

@@ -40,6 +40,13 @@ class Contributions(NamedTuple):
     weights: Floats | None = None
 
 
+class WithoutOne(NamedTuple):
+    """A gap without each unit of a set."""
+
+    names: Sequence[str]
+    values: Floats
+
+
 def association_gap(
     targets_1: Reals, targets_2: Reals, attributes_1: Reals, attributes_2: Reals, *, units: Units
 ) -> Gaps:
@@ -137,6 +144,31 @@ def gap_of_sets(
         squares.append(variances[-1] ** 2 / (k - 1))
     df = math.fsum(variances) ** 2 / math.fsum(squares) if math.fsum(squares) > 0 else 1.0
     return Gap(value, deviations, df, doubled=doubled, power=power)
+
+
+def jackknifed(value: float, sets: Sequence[WithoutOne], *, power: int = 1) -> Gap:
+    """Return a gap from its values without each unit of several sets.
+
+    Parameters
+    ----------
+    value
+        The gap.
+    sets
+        Its values without each unit, by set of units.
+    power
+        As of `Gap`.
+    """
+    deviations: dict[str, float] = {}
+    variances, squares = [], []
+    for names, values in sets:
+        k = len(names)
+        own = (values - values.mean()) * math.sqrt((k - 1) / k)
+        for unit, deviation in zip(names, own.tolist(), strict=True):
+            deviations[unit] = deviations.get(unit, 0.0) + deviation
+        variances.append(float(own @ own))
+        squares.append(variances[-1] ** 2 / (k - 1))
+    df = math.fsum(variances) ** 2 / math.fsum(squares) if math.fsum(squares) > 0 else 1.0
+    return Gap(float(value), deviations, df, power=power)
 
 
 def means_by_unit(values: Floats, names: Sequence[str]) -> Contributions:
