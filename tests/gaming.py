@@ -23,9 +23,10 @@ from harness.leaderboard.boards.effects import EVIDENCE, differences
 from harness.plugins.mitigators.nuisance import Nuisance
 from harness.plugins.validity import checks
 from harness.results import ratios
+from harness.run.evaluation import Run
 from harness.run.scoring import MetricInputs, gaps_of, too_few, units_of, usable_rows
+from harness.run.settings import Settings
 from harness.run.tasks import list_tasks
-from harness.task import reference
 
 Change = Callable[[np.ndarray, Sequence[str]], np.ndarray]
 """From the vectors of texts, of length 1, and the texts, to other vectors."""
@@ -74,22 +75,25 @@ class Bench:
     def of(cls, model: str) -> Bench:
         """Return the bench of a registered model."""
         registry = harness.Registry()
-        embedder = registry.embedder(model)
-        kind, languages = embedder.info.kind, embedder.info.languages
-        tasks, texts = [], {}
+        kind = registry.embedder(model).info.kind
+        names = []
         for entry in list_tasks(registry):
             file = entry.file
-            if file.measures != "bias" or file.not_ranked or file.large or file.unfit_for(kind):
-                continue
-            if file.foreign_to(languages or ("en",)) or file.language != "en":
-                continue
-            metric = registry.metric(file.primary.metric)
-            if metric.gap is None:
-                continue
-            task = registry.resolve(entry.document)
-            tasks.append(task)
-            texts |= {text: None for input_ in task.needed_texts() for text in input_.texts or ()}
-        known = unit_rows(embedder.encode(list(texts))).astype(np.float64)
+            unfit = file.not_ranked or file.large or file.unfit_for(kind) or file.language != "en"
+            has_gap = registry.metric(file.primary.metric).gap is not None
+            if file.measures == "bias" and has_gap and not unfit:
+                names.append(file.name)
+        run = Run(registry, Settings.of(), names, ["none"])
+        embedder = run.embedder(model)
+        run.settle(embedder)
+        plan = run.plan(embedder, None)
+        tasks = [job.task for job in plan.jobs]
+        texts = {
+            text: None for task in tasks for i in task.needed_texts() for text in i.texts or ()
+        }
+        with run.vectors(embedder, model) as vectors:
+            vectors.ensure(plan.texts)
+            known = unit_rows(vectors.encode(list(texts))).astype(np.float32)
         return cls(kind, tasks, dict(zip(texts, known, strict=True)))
 
     @functools.cached_property
@@ -98,8 +102,7 @@ class Bench:
         own = self._cells(same)
         found = {row["task"]: (row["gap"], row["yardstick"]) for row in own.iter_rows(named=True)}
         for task in self.tasks:
-            path = harness.Registry().task_files.find(task.name).path
-            held = reference.of_task(path, task.name, task.file.version).get(self.kind)
+            held = task.references.get(self.kind)
             if held is not None:
                 found[task.name] = (held.gap, held.yardstick)
         return found
