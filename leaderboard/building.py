@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import polars as pl
 
 from harness.errors import InvalidFile
 from harness.names import without_options
+from harness.task.reference import Reference
 from harness.task.schema import BenchmarkFile
 
 from .boards import references
@@ -95,8 +97,13 @@ def rank(
         frame = of_tasks(frame, _names(tasks, frame, registry, say))
     frame, notices = references.added(frame)
     # A benchmark also names tasks that nobody ran.
-    kinds = {name: task.kinds for name, task in {**task_facts.shipped(), **facts}.items()}
-    boards = compile_boards(frame, _benchmarks(registry), kinds)
+    every = {**task_facts.shipped(), **facts}
+    kinds = {name: task.kinds for name, task in every.items()}
+    pinned: defaultdict[str, dict[str, Reference]] = defaultdict(dict)
+    for name, task in every.items():
+        for kind, reference in task.references.items():
+            pinned[kind][name] = reference
+    boards = compile_boards(frame, _benchmarks(registry), kinds, pinned)
     claims = dataclasses.replace(claims, frame=frame)
     return Ranked(boards, claims, facts, [*notices, *registry.notices])
 

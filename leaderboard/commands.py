@@ -40,7 +40,7 @@ def leaderboard() -> None:
     "--tasks",
     "-t",
     multiple=True,
-    help="Only these tasks, and required controls: names, globs or benchmarks, comma-separated or "
+    help="Only these tasks: names, globs or benchmarks, comma-separated or "
     "repeated.  [default: all]",
 )
 @click.option("--title", default="Bias in embeddings", show_default=True, help="Title of the page.")

@@ -253,6 +253,10 @@ class RatioPart(Part):
     """2 if both gaps are squares, and the ratio is the root of their ratio."""
     of: Label
     """The task that is the yardstick; `items` if it is made of the same items."""
+    reference_gap: Finite | None = None
+    """The gap of the reference encoder on the task; null if it is not known."""
+    reference_yardstick: Finite | None = None
+    """The yardstick of the reference encoder."""
 
 
 class IntervalPart(Part):
@@ -598,8 +602,12 @@ class Record(Line):
 
     @property
     def family(self) -> str:
-        """Return the category and the family of methods, which together have one vote."""
-        return f"{self.category}/{self.task.family or self.metric}"
+        """Return what has one vote: of bias the method, of usefulness the category and the method.
+
+        Tasks of one method are correlated, whatever the concept.
+        """
+        method = self.task.family or self.metric
+        return method if self.task.measures == "bias" else f"{self.category}/{method}"
 
     @property
     def counted(self) -> float | None:

@@ -239,6 +239,7 @@ RUNS = "runs"
 _MEANS = (
     *("value", "measure", "distance", "low", "high", "unit"),
     *("floor", "floor_sd", "floor_centre", "floor_spread"),
+    *("gap", "gap_error", "yardstick", "yardstick_error"),
 )
 _EVERY = ("reversed", "undone")
 

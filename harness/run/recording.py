@@ -43,6 +43,7 @@ from harness.results.record import (
 )
 from harness.run.plan import Job
 from harness.task.inputs import Input
+from harness.task.reference import Reference
 from harness.task.task import Measurement, Scenario
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers")
@@ -171,11 +172,12 @@ class Ratio:
     of: str = ratios.ITEMS
     contrasts: Mapping[str, float] = field(default_factory=dict)
 
-    def fields(self) -> dict[str, Any]:
-        """Return the fields of a record."""
+    def fields(self, reference: Reference | None) -> dict[str, Any]:
+        """Return the fields of a record; `reference` is what the reference encoder shows."""
         own = self.of == ratios.ITEMS
+        pair = None if reference is None else (reference.gap, reference.yardstick)
         return {
-            "ratio": ratios.ratio_of(self.gap, self.yardstick, self.of),
+            "ratio": ratios.ratio_of(self.gap, self.yardstick, self.of, reference=pair),
             "contrasts": dict(self.contrasts),
             "deviations": ratios.deviations_of(self.gap, self.yardstick, own=own),
         }
@@ -254,6 +256,7 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
     """Yield a record for each score of a metric on a scenario of a job."""
     file, metric = job.task.file, result.measurement.metric
     primary = (file.primary.scenario, file.primary.metric, file.primary.score)
+    reference = job.task.references.get(provenance.model.kind)
     for name, score in result.scores.items():
         scale, is_primary = (
             metric.scores[name],
@@ -291,7 +294,7 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
             interval=_interval(score) if value is not None else None,
             floor=floor_of(score, scale.ideal) if value is not None else None,
             unit=finite(score.unit),
-            **(result.ratio.fields() if is_primary and result.ratio else {}),
+            **(result.ratio.fields(reference) if is_primary and result.ratio else {}),
             n=None if score.n is None else int(score.n),
             clusters=result.clusters,
             details=json_like(score.details),

@@ -247,12 +247,12 @@ class Yardsticks:
             self._known[key] = {
                 scenario.name: gaps.gap
                 for scenario in yardstick.scenarios
-                if (gaps := _gaps(yardstick, scenario, vectors)) is not None
+                if (gaps := gaps_of(yardstick, scenario, vectors)) is not None
             }
         return self._known[key]
 
 
-def _gaps(task: Task, scenario: Scenario, vectors: Callable[[Input], Vectors]) -> Gaps | None:
+def gaps_of(task: Task, scenario: Scenario, vectors: Callable[[Input], Vectors]) -> Gaps | None:
     """Return the gap of the primary metric on a scenario; None if there is none."""
     measurement = next(
         (m for m in scenario.measurements if m.metric.name == task.file.primary.metric), None

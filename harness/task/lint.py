@@ -2,11 +2,13 @@
 
 A word that is listed twice in a set counts twice. An input or template that nothing uses may be a
 misspelt name; included files are not checked for that, since other tasks may use their parts. The
-byte order mark of a table is left out, but other tools take it for a part of the first column.
+byte order mark of a table is left out, but other tools take it for a part of the first column. A
+yardstick with few contrasts, or with words of the concept, does not cancel what it should.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -44,6 +46,7 @@ def of_task(document: Document, task: Task) -> list[str]:
     return [
         *_repeated(document, _sets_of_task(file)),
         *_byte_order_marks(document, file),
+        *_yardstick(document, task),
         *(
             _notice(document, warning, key)
             for key, warning in unused.items()
@@ -61,6 +64,36 @@ def _byte_order_marks(document: Document, file: TaskFile) -> Iterator[str]:
         if data.path and data_files.has_byte_order_mark(file.tables[name], data.path):
             problem = "notice: a byte order mark at the beginning is left out"
             yield str(InvalidFile(problem, path=data.path, line=1))
+
+
+FEWEST_CONTRASTS = 8
+"""Fewest contrasts of a yardstick: with fewer, one topic decides."""
+
+
+def _yardstick(document: Document, task: Task) -> Iterator[str]:
+    """Yield lines on a yardstick that has few contrasts, or words that define the concept."""
+    yardstick = task.yardstick
+    if yardstick is None:
+        return
+    n = len(yardstick.scenarios)
+    if n < FEWEST_CONTRASTS:
+        warning = f"the yardstick has {n} contrasts; {FEWEST_CONTRASTS} or more are needed"
+        yield _notice(document, warning, ("yardstick",))
+    if task.concept is None or task.file.measures != "bias":
+        return
+    concept = task.concept
+    groups = (*concept.definitional_pairs, *concept.definitional_sets, *concept.equalize_sets)
+    known = {word.lower() for group in groups for word in group}
+    words = {
+        word
+        for input_ in yardstick.texts()
+        for text in input_.texts or ()
+        for word in re.findall(r"\w+", text.lower())
+    }
+    if shared := sorted(known & words):
+        named = ", ".join(f"'{word}'" for word in shared[:3])
+        warning = f"the yardstick has words of the concept '{concept.name}': {named}"
+        yield _notice(document, warning, ("yardstick",))
 
 
 def _repeated(document: Document, sets: Sets) -> list[str]:

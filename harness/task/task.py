@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,11 +15,13 @@ from typing import Any, Protocol
 from harness import names
 from harness.concept import Concept
 from harness.digest import digest, json_like
+from harness.embedder import Kind
 from harness.errors import NotApplicable, suggestion
 from harness.metrics import Metric
-from harness.task import yaml_files
+from harness.task import reference, yaml_files
 from harness.task.data_files import DataFiles, Tables
 from harness.task.inputs import Input, Inputs
+from harness.task.reference import Reference
 from harness.task.schema import DEFAULT_SCENARIO, NO_YARDSTICK, MetricUse, ScenarioFile, TaskFile
 from harness.task.yaml_files import Collector
 
@@ -90,6 +92,8 @@ class Task:
     yardstick
         The task that its gap is compared with. Its scenarios are measured under the same mitigator,
         fitted on the same concept.
+    references
+        What the reference encoder of each kind shows, where it is known.
     """
 
     file: TaskFile
@@ -97,6 +101,7 @@ class Task:
     scenarios: tuple[Scenario, ...]
     limit: int | None = None
     yardstick: Task | None = None
+    references: Mapping[Kind, Reference] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -265,7 +270,8 @@ def resolve(document: yaml_files.Document, finder: Finder, *, limit: int | None 
             yardstick = finder.yardstick(file.yardstick, limit)
             _check_yardstick(document, file, metrics, yardstick)
     mistakes.check()
-    return Task(file, its_concept, tuple(resolved), limit, yardstick)
+    references = reference.of_task(document.path, file.name, file.version)
+    return Task(file, its_concept, tuple(resolved), limit, yardstick, references)
 
 
 def _named(
@@ -402,11 +408,11 @@ def _check_primary(
     ]
     if primary.metric in metrics:
         checks.append(("score", primary.score, metrics[primary.metric].scores))
-    for field, name, known in checks:
+    for key, name, known in checks:
         if name not in known:
             with mistakes.collecting():
                 raise document.error(
-                    f"unknown {field} '{name}'{suggestion(name, known)}", ("primary", field)
+                    f"unknown {key} '{name}'{suggestion(name, known)}", ("primary", key)
                 )
 
 

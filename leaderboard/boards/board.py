@@ -11,13 +11,17 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+import numpy as np
 import polars as pl
+
+from harness.results import ratios
 
 from .cells import (
     BASELINES,
     LEAK,
+    MEANING,
     REFERENCES,
     cells,
     latest,
@@ -26,15 +30,14 @@ from .cells import (
 )
 from .effects import differences, effects, mitigators
 from .findings import findings, listed, narrow, notices
-from .ranking import (
-    ENOUGH_FAMILIES,
-    by_family,
-    means,
-    rank,
-)
+from .ranking import ENOUGH_FAMILIES, means, rank, sampled_means
 
 if TYPE_CHECKING:
+    from harness.task.reference import Reference
     from harness.task.schema import BenchmarkFile
+
+References: TypeAlias = "Mapping[str, Reference]"
+"""What the reference encoder shows, by task."""
 
 
 # The grid of a board, a line for every row and task, and the frames that follow from it.
@@ -48,8 +51,11 @@ PREFIXES = {"bias": "", "usefulness": "usefulness_"}
 """Prefix of these columns, by what a task measures."""
 
 
-def tasks_of(chosen: pl.DataFrame) -> pl.DataFrame:
-    """Return one line a task; its facts are those of its latest record."""
+def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})) -> pl.DataFrame:
+    """Return one line a task; its facts are those of its latest record.
+
+    The unit of a task that is not in `references` is its own yardstick.
+    """
     reason = (
         pl.when(pl.col("measures") == "control")
         .then(pl.lit("a control"))
@@ -60,21 +66,34 @@ def tasks_of(chosen: pl.DataFrame) -> pl.DataFrame:
     )
     texts = (
         *("digest", "title", "measures", "category", "family", "language", "metric", "score"),
-        *("scenario", "ideal"),
+        *("scenario", "ideal", "of"),
     )
-    facts = ("version", *texts, "low_bound", "high_bound", "required", "unranked")
+    facts = ("version", *texts, "low_bound", "high_bound", "unranked")
+    pinned = pl.DataFrame(
+        [(name, held.gap, held.yardstick) for name, held in references.items()],
+        schema={"task": pl.String, **dict.fromkeys(ratios.REFERENCE, pl.Float64())},
+        orient="row",
+    ).cast({"task": chosen.schema["task"]}, strict=False)
+    has_yardstick = pl.col("measures") != "usefulness"
     return (
         chosen.group_by("task")
         .agg(
+            pl.col("power").max().fill_null(1),
             rows=pl.col("value").count(),
             scaled=pl.col("distance").count() > 0,
-            adds=(pl.col("measure").is_not_null() | pl.col("leak")).any(),
+            adds=(pl.col("gap").is_not_null() | pl.col("leak")).any(),
             aside=pl.col("aside").drop_nulls().max(),
         )
         .join(latest(chosen, ("task",)).select("task", *facts), on="task")
+        .join(pinned.drop_nulls("task"), on="task", how="left")
+        .with_columns(
+            pl.when(has_yardstick).then(name).fill_null(1.0).alias(name)
+            for name in ratios.REFERENCE
+        )
         .with_columns(pl.col(*texts, "unranked").cast(pl.String))
         .with_columns(not_ranked=reason)
-        .select("task", *facts[:-1], "rows", "scaled", "not_ranked")
+        .select("task", *facts[:-1], "power", *ratios.REFERENCE, "rows", "scaled", "not_ranked")
+        .rename({"of": "yardstick_of"})
         .sort("measures", "category", "task")
     )
 
@@ -97,17 +116,20 @@ def grid_of(
     -------
     pl.DataFrame
         `row`, and the `name`, `fingerprint`, `mitigator`, `params`, `label` and `role` of `rows`;
-        `task` and its facts that ranking needs; `id`, `value`, `p_value`,
-        `leak`; `measure`, what ranks, null for a leak; `why_null`, why there is none, null
-        if there is one.
+        `task` and its facts that ranking needs; `id`, `value`, `p_value`, `leak`; what is pooled,
+        `ratios.POOLED` and `ratios.REFERENCE`, null for a leak; `measure`, the gap over the
+        yardstick; `contrasts`; `why_null`, why nothing counts, null if it does.
     """
     elsewhere = (
         others.filter(pl.col("row").is_in(rows["row"].implode()))
         .group_by("row", "task")
         .agg(pl.col("why").last())
     )
-    held = chosen.select("row", "task", "id", "value", "p_value", "reason", "aside", "leak",
-                         measure=pl.when(~pl.col("leak")).then("measure"))  # fmt: skip
+    counts = (*ratios.POOLED, "measure")
+    held = chosen.select(
+        *("row", "task", "id", "value", "p_value", "reason", "aside", "leak", "contrasts"),
+        *(pl.when(~pl.col("leak")).then(name).alias(name) for name in counts),
+    )
     why_null = (
         pl.when(pl.col("aside").is_not_null())
         .then("aside")
@@ -121,7 +143,9 @@ def grid_of(
         .then(pl.lit("only a record of ") + pl.col("why"))
         .otherwise(pl.lit("not run"))
     )
-    facts = tasks.select("task", "measures", "category", "family", "ideal", "not_ranked")
+    facts = tasks.select(
+        *("task", "measures", "category", "family", "ideal", "not_ranked", *ratios.REFERENCE)
+    )
     names = ("name", "fingerprint", "mitigator", "params", "label", "role")
     return (
         _categorical(rows.sort("row").select("row", *names))
@@ -148,19 +172,27 @@ def lacking(grid: pl.DataFrame) -> pl.DataFrame:
 
 
 def aggregated(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
-    """Return one line a row: its means over families, those of categories, and its values."""
-    ranked = grid.filter(pl.col("not_ranked").is_null(), pl.col("measure").is_not_null()).select(
-        "row", "measures", "category", "family", "task", "measure"
-    )
+    """Return one line a row: its means over families, those of categories, and its values.
+
+    The mean of bias is over methods, each pooled, with the interval that its items leave open; that
+    of usefulness over families, with Student's interval.
+    """
+    ranked = counting(grid)
     frame = grid.select("row").unique().sort("row")
     for name in PREFIXES:
-        mean = means(ranked.filter(measures=name), ["row"]).rename({"mean": name}).drop("p")
-        ends = {end: f"{name}_{end}" for end in ("low", "high", "families", "tasks")}
+        families = ratios.pooled(ranked.filter(measures=name), ["row", "family"])
+        mean = (
+            sampled_means(families, ["row"])
+            if name == "bias"
+            else means(families, ["row"]).drop("p")
+        )
+        ends = {"mean": name, **{end: f"{name}_{end}" for end in _ENDS_OF_MEAN}}
         frame = frame.join(mean.rename(ends), on="row", how="left", maintain_order="left")
-    families = by_family(ranked, ["row", "measures", "category"])
+    by = ["row", "measures", "category", "family"]
+    parts = ratios.pooled(ranked, by).drop_nulls("measure")
     categories = tasks.filter(pl.col("measures") != "control").select("measures", "category")
     for name, category in categories.unique().sort(pl.all()).rows():
-        own = families.filter(measures=name, category=category)
+        own = parts.filter(measures=name, category=category)
         mean = own.group_by("row", maintain_order=True).agg(
             pl.col("measure").mean().alias(f"{name}:{category}")
         )
@@ -178,10 +210,92 @@ def aggregated(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+_ENDS_OF_MEAN = ("low", "high", "families", "tasks")
+
+
+def counting(grid: pl.DataFrame) -> pl.DataFrame:
+    """Return the lines of the grid that means and ranks are made of."""
+    return grid.filter(pl.col("not_ranked").is_null(), pl.col("gap").is_not_null())
+
+
+def with_changes(rows: pl.DataFrame, effects: pl.DataFrame) -> pl.DataFrame:
+    """Return rows whose mitigated ones have the means of their models, plus the paired effects.
+
+    The mean over a mitigated row's own tasks would be one over other tasks than its model's: leaks
+    are left out. Its interval is moved with it.
+
+    Parameters
+    ----------
+    rows
+        As of `aggregated`, with `role`, `name` and `fingerprint`.
+    effects
+        As of `Board.effects`.
+    """
+    model = ["name", "fingerprint"]
+    own = rows.filter(role="model").unique(model, keep="first", maintain_order=True)
+    frame = rows.join(
+        own.select(*model, *(pl.col(name).alias(f"_{name}") for name in PREFIXES)),
+        on=model, how="left", maintain_order="left",
+    ).join(
+        effects.filter(baseline=BASELINES[0]).select(
+            "row", *(pl.col(name).alias(f"_{name}_change") for name in PREFIXES)
+        ),
+        on="row", how="left", maintain_order="left",
+    )  # fmt: skip
+    for name in PREFIXES:
+        paired = pl.col(f"_{name}") + pl.col(f"_{name}_change")
+        moved = pl.when(pl.col("role") == "mitigated").then(paired - pl.col(name)).fill_null(0.0)
+        frame = frame.with_columns(
+            pl.col(column) + moved for column in (name, f"{name}_low", f"{name}_high")
+        )
+    return frame.select(rows.columns)
+
+
+MOST_OF_ONE = 0.3
+"""Share of the sum of a yardstick's contrasts that one of them may give."""
+MOST_SPREAD = 2.0
+"""Spread of the contrasts, their standard deviation over their mean, over that of the reference
+encoder. Beyond either a row is marked: its yardstick may have been boosted."""
+
+
+def uneven(grid: pl.DataFrame, references: References) -> pl.DataFrame:
+    """Return the `row` of each row whose yardstick is uneven, with `uneven`, the reason."""
+    lines = grid.filter(
+        pl.col("contrasts").is_not_null(), measures="bias", mitigator=BASELINES[0]
+    ).select("row", "task", *(pl.col(name).cast(pl.String) for name in ("of", "contrasts")))
+    lines = lines.unique(["row", "of"], keep="first", maintain_order=True)
+    reasons: dict[str, str] = {}
+    for row, task, of, text in lines.iter_rows():
+        own = json.loads(text)
+        if len(own) < FEWEST_CONTRASTS or row in reasons:
+            continue
+        values = np.array(list(own.values()))
+        largest = max(own, key=own.__getitem__)
+        if own[largest] > MOST_OF_ONE * values.sum():
+            share = round(100 * own[largest] / values.sum())
+            reasons[row] = f"'{largest}' gives {share} % of {of}"
+        held = references.get(str(task))
+        if held is None or set(held.contrasts) != set(own):
+            continue
+        usual = np.array(list(held.contrasts.values()))
+        spread = (values.std() / values.mean()) / (usual.std() / usual.mean())
+        if spread > MOST_SPREAD:
+            reasons[row] = f"contrasts of {of} spread {spread:.1f} times as much as is usual"
+    return pl.DataFrame(
+        {"row": list(reasons), "uneven": list(reasons.values())},
+        schema={"row": lines.schema["row"], "uneven": pl.String()},
+    )
+
+
+FEWEST_CONTRASTS = 8
+"""Fewest contrasts of a yardstick that is judged by their shares."""
+
+
 def ranks_of(ranked: pl.DataFrame, failing: pl.DataFrame, measures: str) -> pl.DataFrame:
     """Return the rows with a value on every task of `measures`, and the ranks of the models.
 
-    Only models that are usable and complete are ranked; ranks are null for a single row.
+    Only models that are usable and complete are ranked; ranks are null for a single row. Bias is
+    ordered by the upper end of the interval: a blurred model cannot show that its bias is low.
 
     Parameters
     ----------
@@ -192,11 +306,17 @@ def ranks_of(ranked: pl.DataFrame, failing: pl.DataFrame, measures: str) -> pl.D
     measures
         `bias` or `usefulness`, which prefixes the columns of its ranks.
     """
-    has = pl.col("measure").is_not_null() | pl.col("leak")
+    has = pl.col("gap").is_not_null() | pl.col("leak")
     complete = ranked.filter(measures=measures).filter(has.all().over("row"))
     models = complete.filter(role="model").join(failing, on="row", how="anti")
-    best = "lowest" if measures == "bias" else "highest"
-    ranks = rank(models.select("row", "family", "task", "measure"), best=best)
+    families = ratios.pooled(models.filter(pl.col("gap").is_not_null()), ["row", "family"])
+    if measures == "bias":
+        ends = sampled_means(families, ["row"]).select(
+            "row", order=pl.max_horizontal(pl.col("low").abs(), pl.col("high").abs())
+        )
+        ranks = rank(families, order=ends)
+    else:
+        ranks = rank(families, best="highest")
     if ranks.height == 1:  # a rank needs two rows
         ranks = ranks.head(0)
     prefix = PREFIXES[measures]
@@ -272,15 +392,13 @@ class Benchmark:
 class Ranked(NamedTuple):
     """What benchmarks are ranked from.
 
-    `tasks` and `rows` of the board, as of `grid.tasks_of` and `row_labels.rows_of`; `grid`, its
-    lines on ranked tasks; `changes`, the `effects.differences` against `none`; `failing`, the rows
-    that are not usable.
+    `tasks` and `rows` of the board, as of `tasks_of` and `rows_of`; `grid`, its lines on ranked
+    tasks; `failing`, the rows that are not usable.
     """
 
     tasks: pl.DataFrame
     rows: pl.DataFrame
     grid: pl.DataFrame
-    changes: pl.DataFrame
     failing: pl.DataFrame
 
 
@@ -347,7 +465,7 @@ def _named(file: BenchmarkFile, names: list[str], ranked: Ranked) -> Benchmark |
         ranked,
         tasks,
         bias.join(usefulness, on="row", how="full", coalesce=True),
-        mitigators(ranked.changes.filter(is_own), ranked.rows, ranked.failing),
+        mitigators(differences(grid), ranked.rows, ranked.failing),
         name=file.name,
         title=file.title,
         description=file.description,
@@ -583,15 +701,23 @@ def published(claims: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-# Which rows of a board are usable: controls that they pass, and a minimum of usefulness.
+# Which rows of a board are usable: yardsticks that are clear, and a minimum of usefulness.
 #
 # Bias alone says nothing about vectors without meaning: Gaussian noise has little of any bias. Here
 # stands what keeps such a row from being ranked, and why. Ranks nothing itself.
 
 
-CONTROL_LEVEL = 0.05
-"""A required control is passed by a value on the expected side of its ideal with a p-value below
-this: flowers are more pleasant than insects in the vectors of every usable model."""
+CLEAR = 3.0
+"""Least t of a yardstick, its gap over its standard error."""
+CLEAR_SHARE = 0.5
+"""Least share of the yardsticks of a row that are clear. Of 13, random and shuffled vectors have
+none, hashed words 1; MiniLM with noise of length 4 has 3 to 4, of length 3 5 to 6, of length 1 11
+to 13."""
+RESIDUAL = "residual"
+"""Family of the tasks that ask what a classifier recovers."""
+RETAINED = 0.05
+"""Least share of the meaning of definitional words. Hard debiasing keeps .34 of MiniLM's, LEACE
+.17, INLP .09, SentDebias .08; gendered words that are collapsed to a point keep none."""
 ABOVE_NOISE = 0.05
 """Least usefulness above that of random vectors: a mean correlation of .1 with human judgements.
 Random vectors stay within ±.03 of 0.5 on each of eight similarity tasks."""
@@ -607,10 +733,9 @@ def unusable(grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> pl.
     Parameters
     ----------
     grid
-        A line for every row and task of the board: `row`, `task`, `value`, `ideal`, `p_value`,
-        `measure`, `why_null`.
+        A line for every row and task of the board.
     tasks
-        `task`, `measures`, `required` and `not_ranked`.
+        `task`, `measures`, `family` and `not_ranked`.
     rows
         `row`, `role`, `is_noise`, `name` (of the model), `fingerprint` and `mitigator`.
 
@@ -619,7 +744,9 @@ def unusable(grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> pl.
     pl.DataFrame
         `row` and `unusable`; the reasons are joined by `; `.
     """
-    failed = pl.concat([_controls(grid, tasks), *_usefulness(grid, tasks, rows)])
+    nobody = pl.DataFrame(schema={"row": rows.schema["row"], "unusable": pl.String()})
+    reasons = [*_yardsticks(grid), _meaningless(grid), *_usefulness(grid, tasks, rows)]
+    failed = pl.concat([frame.cast({"row": nobody.schema["row"]}) for frame in (nobody, *reasons)])
     return (
         failed.join(rows.filter(pl.col("role") != "reference"), on="row", how="semi")
         .group_by("row", maintain_order=True)
@@ -627,27 +754,66 @@ def unusable(grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> pl.
     )
 
 
-def _controls(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
-    """Return a line for each required control that a row fails or lacks."""
-    value, p = pl.col("value"), pl.col("p_value")
-    ideal = pl.col("ideal").cast(pl.String).cast(pl.Float64, strict=False).fill_null(0.0)
-    control = pl.concat_str(pl.lit("control '"), "task", pl.lit("'"))
-    reason = (
-        pl.when(value.is_null())
-        .then(pl.concat_str(pl.lit("no value on the "), control, pl.lit(": "), "why_null"))
-        .when(p.is_null())
-        .then(pl.concat_str(pl.lit("no p-value on the "), control))
-        .when(value <= ideal)
-        .then(pl.concat_str(pl.lit("fails the "), control, pl.lit(": on the wrong side")))
-        .when(p >= CONTROL_LEVEL)
-        .then(pl.concat_str(pl.lit("fails the "), control, pl.lit(": p = "), p.round(3)))
+def meanings(grid: pl.DataFrame) -> pl.DataFrame:
+    """Return the `row` and the `meaning` of each row: what it tells of definitions.
+
+    That a mother is a woman and a father a man, over the yardstick; 1 for the reference encoder.
+    """
+    controls = grid.filter(
+        pl.col("gap").is_not_null(), pl.col("family").cast(pl.String).str.ends_with(MEANING)
     )
-    return (
-        grid.join(tasks.filter("required").select("task"), on="task", how="semi")
-        .sort("row", "task")
-        .select("row", unusable=reason)
-        .drop_nulls("unusable")
+    return ratios.pooled(controls, ["row"]).select("row", meaning="measure")
+
+
+def recoverabilities(grid: pl.DataFrame) -> pl.DataFrame:
+    """Return the `row` and the `recoverability` of each row, the mean over its tasks.
+
+    How well a classifier finds the groups of words that a mitigator no longer tells apart by their
+    gap: the bias that linear mitigators leave.
+    """
+    residual = grid.filter(
+        pl.col("value").is_not_null(), pl.col("family").cast(pl.String) == RESIDUAL
     )
+    return residual.group_by("row", maintain_order=True).agg(recoverability=pl.col("value").mean())
+
+
+def _meaningless(grid: pl.DataFrame) -> pl.DataFrame:
+    """Return lines on rows that do not tell mother from father."""
+    share = pl.col("meaning")
+    return meanings(grid).filter(share < RETAINED).select(
+        "row",
+        unusable=pl.format(
+            "tells mother from father by {} % of what the reference encoder does; {} % are needed",
+            (100 * share).round(0).cast(pl.Int64), pl.lit(round(100 * RETAINED)),
+        ),
+    )  # fmt: skip
+
+
+def _yardsticks(grid: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return lines on rows whose yardsticks are not clear, or not above 0 in a method."""
+    bias = grid.filter(pl.col("not_ranked").is_null(), pl.col("gap").is_not_null(), measures="bias")
+    if bias.is_empty():
+        return []
+    own = pl.when(pl.col("of") == ratios.ITEMS).then("family").otherwise("of").cast(pl.String)
+    yardsticks = ratios.pooled(bias.with_columns(yardstick_of=own), ["row", "yardstick_of"])
+    clear = yardsticks.group_by("row", maintain_order=True).agg(
+        clear=((pl.col("t") >= CLEAR) & pl.col("measure").is_not_null()).sum(), of=pl.len()
+    )
+    blurred = clear.filter(pl.col("clear") < CLEAR_SHARE * pl.col("of")).select(
+        "row",
+        unusable=pl.format(
+            "{} of {} yardsticks are clear (t of at least {}); half of them are needed",
+            "clear", "of", pl.lit(round(CLEAR)),
+        ),
+    )  # fmt: skip
+    methods = ratios.pooled(bias, ["row", "family"])
+    reversed_ = methods.filter(pl.col("measure").is_null()).select(
+        "row",
+        unusable=pl.format(
+            "the yardstick of '{}' is not above 0", pl.col("family").cast(pl.String)
+        ),
+    )
+    return [blurred.sort("row"), reversed_.sort("row", "unusable")]
 
 
 def _usefulness(grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> list[pl.DataFrame]:
@@ -723,48 +889,53 @@ class Board:
     kind
         `word` or `text`.
     tasks
-        One line a task: its facts, its chosen version and the scale of its score; `family`
-        (category/family: one vote), `required` (a control that every usable model passes),
-        `not_ranked`, why its score is shown and not ranked, null if it is ranked.
+        One line a task: its facts, its chosen version and the scale of its score; `family` (one
+        vote: of bias the method, of usefulness category/method); `power`, `yardstick_of`,
+        `reference_gap` and `reference_yardstick`, what the reference encoder shows; `not_ranked`,
+        why its score is shown and not ranked, null if it is ranked.
     rows
         One line a row: ranked models, best first, then the rest. Identity: `row`, `model`,
         `mitigator`, `fingerprint`, `params`, `url`, `dimensions`, `parameters`. `role`: `model`
         (mitigator `none`; only these are ranked), `mitigated` (reported in `effects`) or
         `reference` (random and constant vectors: never ranked, lines to compare with). `complete`:
         whether it has a value on every ranked bias task. `unusable`: why it is not usable, such as
-        a control that it fails; null if it is usable. Bias: `bias`, the mean distance above the
-        floor (0: what chance shows, 1: a unit or the greatest distance), over `bias_families`
-        families of `bias_tasks` tasks, leaks left out; `bias_low` and `bias_high`, its interval.
-        `rank` by `bias`; `rank_low` and `rank_high`, the set of ranks that holds the true one, for
-        all rows at once. Intervals and sets are null with fewer than
-        `ranking.ENOUGH_FAMILIES` families, ranks if only one row can be ranked. Usefulness: the
-        same with `usefulness` for `bias` and `usefulness_rank` for `rank`; it is 1 - the mean
-        distance to the ideal. Then `bias:CATEGORY` and `usefulness:CATEGORY`, means of a
-        category; `task:NAME`, the value. `superseded_by`: the model that the authors of this one
-        recommend instead; such a row is ranked all the same.
+        yardsticks that are not clear; null if it is usable. `uneven`: why its yardstick may have
+        been boosted, else null. `meaning`: how far it tells words apart that are female and male by
+        definition, 1 for the reference encoder. `recoverability`: the mean over the tasks that ask
+        what a classifier recovers. Bias: `bias`, the mean over `bias_families` methods
+        of the pooled gap over the yardstick, 1 for the reference encoder (`ratios.pooled`), on
+        `bias_tasks` tasks, leaks left out; `bias_low` and `bias_high`, what their items leave open.
+        `rank` by the upper end; `rank_low` and `rank_high`, the set of ranks that holds the true
+        one, for all rows at once, null with fewer than `ranking.ENOUGH_FAMILIES` methods. A rank is
+        null if only one row can be ranked. Usefulness: the same with `usefulness` for `bias` and
+        `usefulness_rank` for `rank`, by the mean; it is 1 - the mean distance to the ideal, over
+        families, with Student's interval. A mitigated row has the means of its model plus the
+        change in `effects`. Then `bias:CATEGORY` and `usefulness:CATEGORY`, means of a category;
+        `task:NAME`, the value. `superseded_by`: the model that the authors of this one recommend
+        instead; such a row is ranked all the same.
     effects
         One line for each mitigated row and `baseline` (`none`, `normalize`): `row`, `model`,
         `mitigator`, `unusable`. Change in bias against the same model under the baseline, over the
-        tasks without a leak that both have: `bias` (negative is better), `bias_low`, `bias_high`,
-        `bias_p`, `bias_holm` (p-value, and after Holm's correction over all effects of the same
-        baseline), `bias_evidence` (`bias_holm` below .05: only such a change gets an arrow),
-        `bias_tasks`, `bias_families`, `bias_leaks` (tasks left out as leaks). Usefulness: the
-        same names with `usefulness` (positive is better).
+        tasks without a leak that both have (`effects.differences`): `bias` (negative is better),
+        `bias_low`, `bias_high`, `bias_p`, `bias_holm` (p-value, and after Holm's correction over
+        the effects on the same model), `bias_evidence` (`bias_holm` below .05: only such a change
+        gets an arrow), `bias_tasks`, `bias_families`, `bias_leaks` (tasks left out as leaks).
+        Usefulness: the same names with `usefulness` (positive is better).
     mitigators
-        One line a mitigator, best first: `mitigator`; `models`, the number of models it ran on;
-        `bias` and `usefulness`, the mean paired effects against `none` over the usable models and
-        the tasks that all ranked mitigators share without a leak, with `bias_low`, `bias_high`,
+        One line a mitigator, best first: `mitigator`; `models`, the number of models it ran on, and
+        `not_usable`, on how many of them it is not usable; `bias` and `usefulness`, the mean paired
+        effects against `none` over the models on which it is, with `bias_low`, `bias_high`,
         `bias_holm` (p-value after Holm's correction over all of them), `bias_tasks`,
         `bias_families` and the same for usefulness; `rank`, `rank_low`, `rank_high` by the effect
-        on bias; `unranked`, why it has no rank, else null.
+        on bias in the methods that all have; `unranked`, why it has no rank, else null.
     cells
-        One line for each row and task with a record. `measure` is what ranks: for bias the
-        distance above the floor (lower is better), for usefulness 1 - distance; null if it does
-        not count, as `aside` says. `leak`: whether the mitigator was fitted on the task's texts;
-        such a cell has a measure, which enters no mean, effect or rank. `floor`, `floor_sd` and
-        `unit` are those of the record. `seeds`: how many seeds of the same content are averaged,
-        and `spread`, the standard deviation of their values, null for one seed; `cells.py` says
-        what the other columns hold then.
+        One line for each row and task with a record. `gap`, `gap_error`, `yardstick`,
+        `yardstick_error` and `power` are what counts: of usefulness 1 - distance, over 1; null if
+        it does not count, as `aside` says. `measure` is the gap over the yardstick. `leak`: whether
+        the mitigator was fitted on the task's texts; such a cell enters no mean, effect or rank.
+        `floor`, `floor_sd` and `unit` are those of the record. `seeds`: how many seeds of the same
+        content are averaged, and `spread`, the standard deviation of their values, null for one
+        seed; `cells.py` says what the other columns hold then.
     lacks
         One line for each row and task without a measure that counts, with the `reason`: not run,
         no value, a value outside its bounds, or a `leak`.
@@ -847,6 +1018,7 @@ def compile_boards(
     claims: pl.DataFrame,
     benchmarks: Iterable[BenchmarkFile] = (),
     kinds: Mapping[str, Container[str]] = MappingProxyType({}),
+    references: Mapping[str, References] = MappingProxyType({}),
 ) -> list[Board]:
     """Return a board for each kind of embedder that has primary claims, word before text.
 
@@ -859,6 +1031,8 @@ def compile_boards(
     kinds
         Kinds of embedder that a task runs on, by its name: a benchmark does not lack a task that
         does not run on the kind of the board. A task that is not here runs on all.
+    references
+        What the reference encoder of each kind shows.
     """
     all_cells = cells(claims)
     present = all_cells.ranked["kind"].unique().cast(pl.String)
@@ -870,6 +1044,7 @@ def compile_boards(
             _of_kind(all_cells.others, kind),
             _of_kind(claims, kind),
             [(file, [t for t in file.tasks if kind in kinds.get(t, (kind,))]) for file in files],
+            references.get(kind, {}),
         )
         for kind in present.sort(descending=True)
     ]
@@ -881,18 +1056,22 @@ def _board(
     others: pl.DataFrame,
     claims: pl.DataFrame,
     files: list[tuple[BenchmarkFile, list[str]]],
+    references: References,
 ) -> Board:
-    tasks = tasks_of(chosen)
+    tasks = tasks_of(chosen, references)
     every_row = rows_of(kind, chosen, others)
     who = _plain(every_row.select("row", "model", mitigator="label"))
     rows = every_row.join(chosen.select("row").unique(), on="row", how="semi")
     grid = grid_of(chosen, others, tasks, rows)
     failing = unusable(grid, tasks, rows)
     ranked = grid.filter(pl.col("not_ranked").is_null())
-    changes = differences(ranked)
-    over_models = mitigators(changes, rows, failing)
+    over_models = mitigators(differences(ranked), rows, failing)
     models = models_of(claims, rows)
-    frame = _with_ranks(rows.join(aggregated(grid, tasks), on="row"), ranked, failing)
+    its_effects = effects(ranked, failing)
+    means_ = with_changes(rows.join(aggregated(grid, tasks), on="row"), its_effects)
+    frame = _with_ranks(
+        means_.join(uneven(grid, references), on="row", how="left"), ranked, failing
+    )
     facts = models.select(
         "model", "fingerprint", "url", "dimensions", "parameters", "superseded_by"
     )
@@ -904,7 +1083,7 @@ def _board(
         kind=kind,
         tasks=_plain(tasks),
         rows=_plain(frame.select(first + rest + wide)),
-        effects=_plain(effects(ranked, failing)).join(who, on="row", how="left"),
+        effects=_plain(its_effects).join(who, on="row", how="left"),
         mitigators=over_models,
         cells=_plain(chosen.sort("row", "task")),
         lacks=_plain(lacking(grid)),
@@ -914,9 +1093,7 @@ def _board(
         environments=environments_of(models),
         published=published(claims, tasks),
         notices=(*notices(grid, others, tasks, rows, failing), *mixed_versions(claims)),
-        benchmarks=benchmarks_of(
-            Ranked(tasks, rows, ranked, changes, failing), files, frame, over_models
-        ),
+        benchmarks=benchmarks_of(Ranked(tasks, rows, ranked, failing), files, frame, over_models),
         models=models,
     )
 

@@ -16,19 +16,25 @@ import polars as pl
 from harness import names
 from harness.errors import UnknownName
 from harness.metrics import ROUNDING, in_words
+from harness.results import ratios
 from harness.results.resampling import mean_of_seeds
 
-# What each value counts: its distance to the ideal, and above the floor. Ranks nothing.
+# What each value counts: of bias its gap over the yardstick. Ranks nothing.
 #
-# The formulas are those of `harness.results.record`, for all claims at once.
+# The scale is that of `harness.results.record`, for all claims at once.
 
 
 ROOM = 0.1
 """Share of the range of a score by which its bounds in two records may differ."""
-NO_FLOOR = "no floor, unlike other records of the task: evaluate again with --overwrite"
-"""Why a value does not count: without its floor it would look more biased than the others."""
-NO_SCALE = "a score with neither bounds nor a unit cannot be added to others"
+NO_YARDSTICK = (
+    "no gap over a yardstick: the task has none, or the record is older than its yardstick"
+)
+"""Why a value of bias is shown and does not rank: noise would lower it."""
+NO_SCALE = "a score without bounds cannot be added to others"
 LEAK = "leak: the mitigator was fitted on texts of the task"
+
+MEANING = "/meaning"
+"""End of the family of controls that ask what words mean by definition."""
 
 _OUTSIDE = "outside its bounds"
 _TASK = ("kind", "task")
@@ -48,62 +54,63 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
     -------
     pl.DataFrame
         With the task's `ideal`, `low_bound` and `high_bound`; `distance`, to the ideal in [0, 1],
-        null for a score without bounds; `measure`, what ranks: for bias the distance above the
-        floor (lower is better), for usefulness 1 - `distance`, null if there is no value or for
-        the reason in `aside`; `leak`: whether the mitigator was fitted on texts of a bias task.
-        The measure of a leak enters no mean, effect or rank.
+        null for a score without bounds; `gap`, `gap_error`, `yardstick`, `yardstick_error`, `power`
+        and `of`, what is pooled: for usefulness the gap is 1 - `distance` and the yardstick 1, and
+        all are null where there is no value or for the reason in `aside`; `measure`, the gap over
+        the yardstick; `leak`: whether the mitigator was fitted on texts of a bias task. A leak
+        enters no mean, effect or rank.
     """
     measures = pl.col("measures")
-    is_bias = measures == "bias"
-    has_floor = claims.group_by(_TASK).agg(has_floor=_have_floor())
     of_task = (
         latest(claims, _TASK)
         .select(*_TASK, "ideal", *_BOUNDS)
-        .join(has_floor, on=_TASK)
         .with_columns(fair=pl.col("ideal").cast(pl.String).cast(pl.Float64, strict=False))
     )
     frame = (
         claims.rename(dict(zip(_BOUNDS, _OWN, strict=True)))
         .drop("ideal")
         .join(of_task, on=_TASK, how="left", maintain_order="left")
-        .with_columns(
-            leak=is_bias & (pl.col("overlap").list.len() > 0),
-            lacks_floor=is_bias
-            & pl.col("floor").is_null()
-            & ~pl.col("undone")
-            & pl.col("has_floor"),
-        )
+        .with_columns(leak=(measures == "bias") & (pl.col("overlap").list.len() > 0))
     )
     low, high = (pl.col(name) for name in _BOUNDS)
     room = pl.when(low.is_null() | high.is_null()).then(0.0).otherwise(ROOM * (high - low))
-    frame = frame.with_columns(
-        outside_own=~_is_within(*(pl.col(name) for name in _OWN)),
-        outside_task=~_is_within(low - room, high + room),
-        loss=_loss(),
-        greatest=_greatest(),
-    )
+    is_inside = _is_within(*(pl.col(name) for name in _OWN)) & _is_within(low - room, high + room)
+    frame = frame.with_columns(outside_own=~_is_within(*(pl.col(name) for name in _OWN)))
+    distance = (_loss() / _greatest()).clip(0.0, 1.0)
     has_value = pl.col("value").is_not_null()
-    inside = has_value & ~pl.col("outside_own") & ~pl.col("outside_task")
-    unit = pl.coalesce("unit", "greatest")
-    above = pl.when(unit > 0).then((pl.col("loss") - pl.col("floor").fill_null(0.0)) / unit)
-    distance = (pl.col("loss") / pl.col("greatest")).clip(0.0, 1.0)
-    counted = pl.when(is_bias).then(above).when(measures == "usefulness").then(1 - distance)
     frame = frame.with_columns(
-        distance=pl.when(inside).then(distance), counted=pl.when(inside).then(counted)
-    ).with_columns(
-        aside=pl.when(has_value & ~inside)
-        .then(pl.lit(_OUTSIDE))
-        .when(inside & (measures != "control") & pl.col("counted").is_null())
-        .then(pl.lit(NO_SCALE))
-        .when(inside & pl.col("lacks_floor"))
-        .then(pl.lit(NO_FLOOR))
+        inside=has_value & is_inside, distance=pl.when(has_value & is_inside).then(distance)
     )
+    is_useful = measures == "usefulness"
+    frame = frame.with_columns(
+        aside=pl.when(has_value & ~pl.col("inside"))
+        .then(pl.lit(_OUTSIDE))
+        .when(pl.col("inside") & is_useful & pl.col("distance").is_null())
+        .then(pl.lit(NO_SCALE))
+        .when(pl.col("inside") & (measures == "bias") & pl.col("gap").is_null())
+        .then(pl.lit(NO_YARDSTICK))
+    )
+    is_meaning = pl.col("family").cast(pl.String).str.ends_with(MEANING)
+    is_judged = (measures != "control") | is_meaning
+    counts = pl.col("inside") & pl.col("aside").is_null() & is_judged
+    useful: dict[str, pl.Expr] = {
+        "gap": 1 - pl.col("distance"),
+        "gap_error": pl.lit(0.0),
+        "yardstick": pl.lit(1.0),
+        "yardstick_error": pl.lit(0.0),
+        "power": pl.lit(1, dtype=pl.Int64),
+    }
+    parts = {
+        name: pl.when(counts).then(
+            pl.when(is_useful).then(value).otherwise(name) if name != "of" else pl.col(name)
+        )
+        for name, value in useful.items()
+    }
     return (
-        _outside(frame)
-        .with_columns(measure=pl.when(pl.col("aside").is_null()).then("counted"))
-        .drop(*_OWN, "has_floor", "fair", "lacks_floor", "outside_own", "outside_task", "loss",
-              "greatest", "counted")
-    )  # fmt: skip
+        _outside(frame.with_columns(**parts))
+        .with_columns(measure=ratios.ratio())
+        .drop(*_OWN, "fair", "outside_own", "inside")
+    )
 
 
 def latest(claims: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
@@ -111,16 +118,6 @@ def latest(claims: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
     ages = claims.select(*by, "created", "id").with_row_index("place").sort("created", "id")
     places = ages.group_by(by, maintain_order=True).agg(pl.col("place").last())["place"]
     return claims[places]
-
-
-def _have_floor() -> pl.Expr:
-    """Return whether as many models have a floor on a task as have a value without one.
-
-    One record with a floor must not take the values of all others, where the score has none.
-    """
-    model, without = pl.col("fingerprint"), pl.col("floor").is_null()
-    lacking = without & pl.col("value").is_not_null() & ~pl.col("undone")
-    return model.filter(~without).n_unique() >= model.filter(lacking).n_unique()
 
 
 def _is_within(low: pl.Expr, high: pl.Expr) -> pl.Expr:
@@ -215,8 +212,9 @@ IDENTITY = ("model", "fingerprint", "mitigator", "label", "params")
 _COLUMNS = (
     *("kind", *IDENTITY, "mitigator_fingerprint", "fitted_on", "task", "version", "digest"),
     *("title", "measures", "category", "family", "language", "scenario", "metric", "score"),
-    *("unranked", "required", "ideal", "low_bound", "high_bound", "value", "reason", "p_value"),
+    *("unranked", "ideal", "low_bound", "high_bound", "value", "reason", "p_value"),
     *("alternative", "reversed", "undone", "low", "high", "level", "floor", "floor_sd", "unit"),
+    *("gap", "gap_error", "yardstick", "yardstick_error", "power", "of", "contrasts"),
     *("n", "asked", "found", "truncated", "missing", "overlap", "seed", "created", "id"),
 )
 OTHER_CONTENT = "another version or content of the task"
@@ -231,9 +229,9 @@ class Cells:
     Parameters
     ----------
     ranked
-        Cells of the chosen version of each task, one for each row and task, seeds averaged.
-        `measure`, `aside`, `leak` and `distance` as of `measures.measured`; `seeds`, the number of
-        seeds, and `spread`, the standard deviation of the value over them.
+        Cells of the chosen version of each task, one for each row and task, seeds averaged. What
+        counts is as of `measured`; `seeds`, the number of seeds, and `spread`, the standard
+        deviation of the value over them.
     others
         Claims of another version or fit; `why` says which.
     """
@@ -244,8 +242,6 @@ class Cells:
 
 def of_tasks(claims: pl.DataFrame, patterns: Iterable[str]) -> pl.DataFrame:
     """Return the claims on the tasks that `patterns`, names or globs, match.
-
-    Required controls are always kept: a choice of tasks makes no row usable.
 
     Raises
     ------
@@ -259,7 +255,7 @@ def of_tasks(claims: pl.DataFrame, patterns: Iterable[str]) -> pl.DataFrame:
         if not matching:
             raise UnknownName("task or benchmark in these records", pattern, known)
         chosen |= matching
-    return claims.filter(pl.col("required") | pl.col("task").is_in(sorted(chosen)))
+    return claims.filter(pl.col("task").is_in(sorted(chosen)))
 
 
 def cells(claims: pl.DataFrame) -> Cells:

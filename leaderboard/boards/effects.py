@@ -1,21 +1,17 @@
 """Paired effects: what a mitigator changes on each model, and mitigators ranked over models.
 
-An effect is a mean over families of differences on the same tasks, less the tasks on whose texts
-the mitigator was fitted. Knows cells, not records.
+An effect is a mean over families (of bias: the methods) of differences on the same tasks, less the
+tasks on whose texts the mitigator was fitted. Knows cells, not records.
 """
 
 from __future__ import annotations
 
 import polars as pl
 
-from .cells import (
-    BASELINES,
-)
-from .ranking import (
-    DIGITS,
-    means,
-    rank,
-)
+from harness.results import ratios
+
+from .cells import BASELINES
+from .ranking import DIGITS, means, rank
 
 EVIDENCE = 0.05
 """A change with a p-value below this after Holm's correction has evidence."""
@@ -31,7 +27,7 @@ def effects(grid: pl.DataFrame, unusable: pl.DataFrame) -> pl.DataFrame:
     grid
         A line for every row and ranked task: `row`, `name` and `fingerprint` of the model,
         `mitigator`, `params`, `label` (the mitigator as shown), `role`, `task`, `family`,
-        `measures`, `measure` and `leak`.
+        `measures`, `leak`, and what is pooled.
     unusable
         `row` and `unusable`, the reason, of the rows that are not usable.
     """
@@ -54,41 +50,43 @@ def mitigators(changes: pl.DataFrame, rows: pl.DataFrame, unusable: pl.DataFrame
     # Whatever is done to a model that is not usable says nothing about the mitigator.
     rows = rows.with_columns(pl.col(_MODEL).cast(changes.schema["name"]))
     excluded = rows.filter(role="model").join(unusable, on="row", how="semi").select(_MODEL)
-    changes = changes.join(excluded.unique(), on=_MODEL, how="anti")
     rows = rows.filter(role="mitigated").select("row", *_MODEL, mitigator="label").unique()
-    judged = rows.join(excluded, on=_MODEL, how="anti")
-    reasons, models = _comparable(judged, changes, unusable)
-    for name in rows["mitigator"].unique().sort():
-        reasons.setdefault(name, "run on no usable model")
-    ranked = [name for name, reason in reasons.items() if not reason]
-    block = (
-        changes.filter(pl.col("mitigator").is_in(ranked))
-        .join(models, on=_MODEL, how="semi")
-        .filter(pl.len().over("task") == len(ranked) * models.height)
-    )
+    on_usable = rows.join(excluded.unique(), on=_MODEL, how="anti")
+    judged = on_usable.join(unusable, on="row", how="anti")
+    own = changes.join(judged.select("row"), on="row", how="semi")
     over = {
-        measures: block.filter(measures=measures)
-        .group_by("mitigator", "family", "task")
-        .agg(measure=pl.col("difference").mean())
-        for measures in MEASURES
+        name: own.filter(measures=name)
+        .group_by("mitigator", "family")
+        .agg(pl.col("difference").mean().alias("measure"), pl.col("tasks").max())
+        for name in MEASURES
     }
-    ranks = rank(over["bias"].rename({"mitigator": "row"})).rename({"row": "mitigator"})
-    if ranks.is_empty():
-        reasons = {
-            name: reason or "the mitigators have no bias task in common that does not leak"
-            for name, reason in reasons.items()
-        }
+    models = pl.struct(_MODEL).n_unique().cast(pl.Int64)
+    frame = (
+        rows.group_by("mitigator")
+        .agg(models=models)
+        .join(
+            on_usable.join(unusable, on="row", how="semi")
+            .group_by("mitigator")
+            .agg(not_usable=models),
+            on="mitigator",
+            how="left",
+        )
+        .with_columns(pl.col("not_usable").fill_null(0))
+        .sort("mitigator")
+    )
+    reasons = _unranked(frame["mitigator"].to_list(), judged, on_usable, over)
+    ranked = [name for name, reason in reasons.items() if reason is None]
+    # Effects are compared on the families that all have.
+    shared = over["bias"].filter(pl.col("mitigator").is_in(ranked)).filter(
+        pl.len().over("family") == len(ranked)
+    )  # fmt: skip
+    if ranked and shared.is_empty():
+        reasons |= dict.fromkeys(ranked, "the mitigators have no method of bias in common")
+    ranks = rank(shared.rename({"mitigator": "row"})).rename({"row": "mitigator"})
     if ranks.height == 1:  # a rank needs two
         ranks = ranks.with_columns(pl.lit(None, pl.Int64).alias(name) for name in _RANK)
-    frame = pl.DataFrame(
-        {"mitigator": list(reasons), "unranked": list(reasons.values())},
-        schema={"mitigator": pl.String, "unranked": pl.String},
-    ).join(
-        rows.select("mitigator", *_MODEL)
-        .unique()
-        .group_by("mitigator")
-        .agg(models=pl.len().cast(pl.Int64)),
-        on="mitigator",
+    frame = frame.with_columns(
+        unranked=pl.Series([reasons[name] for name in frame["mitigator"]], dtype=pl.String)
     )
     for name in MEASURES:
         mean = means(over[name], ["mitigator"]).rename({"mean": name})
@@ -96,10 +94,11 @@ def mitigators(changes: pl.DataFrame, rows: pl.DataFrame, unusable: pl.DataFrame
         mean = mean.rename({end: f"{name}_{end}" for end in ends})
         frame = frame.join(mean, on="mitigator", how="left")
     return (
-        _corrected(frame).join(ranks, on="mitigator", how="left")
+        _corrected(frame)
+        .join(ranks, on="mitigator", how="left")
         .sort("rank", "mitigator", nulls_last=True)
-        .select("mitigator", "models", *_RANK, *_columns("bias"), *_columns("usefulness"),
-                "unranked")
+        .select("mitigator", "models", "not_usable", *_RANK, *_columns("bias"),
+                *_columns("usefulness"), "unranked")
     )  # fmt: skip
 
 
@@ -111,44 +110,47 @@ def _columns(name: str) -> list[str]:
     return [name, *(f"{name}_{end}" for end in ends)]
 
 
-def _comparable(
-    rows: pl.DataFrame, changes: pl.DataFrame, unusable: pl.DataFrame
-) -> tuple[dict[str, str | None], pl.DataFrame]:
-    """Return why each mitigator is not ranked, if so, and the models that the others share.
+def _unranked(
+    names: list[str],
+    judged: pl.DataFrame,
+    on_usable: pl.DataFrame,
+    over: dict[str, pl.DataFrame],
+) -> dict[str, str | None]:
+    """Return why each mitigator has no rank; None if it has one.
 
-    The others are the largest block of mitigators that all ran on the same models.
+    Parameters
+    ----------
+    names
+        All mitigators.
+    judged, on_usable
+        The rows that are usable, and all rows of usable models, with their `mitigator`.
+    over
+        The effects of each mitigator on bias and usefulness.
     """
-    names = rows["mitigator"].unique().sort().to_list()
-    failing = rows.join(unusable, on="row", how="semi").group_by("mitigator").len()
-    reasons: dict[str, str | None] = dict.fromkeys(names)
-    for name, n in failing.iter_rows():
-        reasons[name] = f"not usable on {n} model" + ("" if n == 1 else "s")
-    judged = changes.filter(measures="bias").select("mitigator", *_MODEL).unique()
-    has = {
-        name: set(judged.filter(mitigator=name).select(_MODEL).rows())
-        for name in names
-        if not reasons[name]
-    }
-    for name, models in has.items():
-        if not models:
+    tried, usable = set(on_usable["mitigator"]), set(judged["mitigator"])
+    has = {name: set(frame["mitigator"]) for name, frame in over.items()}
+    reasons: dict[str, str | None] = {}
+    for name in names:
+        if name not in tried:
+            reasons[name] = "run on no usable model"
+        elif name not in usable:
+            reasons[name] = "not usable on any model"
+        elif name not in has["bias"]:
             reasons[name] = "no bias task without a leak to compare on"
-    order = sorted((name for name in has if has[name]), key=lambda name: (-len(has[name]), name))
-    blocks = [
-        set.intersection(*(has[name] for name in order[:n])) for n in range(1, len(order) + 1)
-    ]
-    sizes = [len(block) * (n + 1) for n, block in enumerate(blocks)]
-    best = max(range(len(sizes)), key=sizes.__getitem__, default=-1)
-    for name in order[best + 1 :]:
-        reasons[name] = "not run on the models of the others"
-    shared = sorted(blocks[best]) if order else []
-    schema = {name: rows.schema[name] for name in _MODEL}
-    return reasons, pl.DataFrame(shared, schema=schema, orient="row")
+        elif has["usefulness"] and name not in has["usefulness"]:
+            reasons[name] = "no result of usefulness"
+        else:
+            reasons[name] = None
+    return reasons
 
 
 def differences(grid: pl.DataFrame, baseline: str = BASELINES[0]) -> pl.DataFrame:
-    """Return the difference of each mitigated cell from that of the same model and task.
+    """Return the difference of each mitigated row from its model, in each family.
 
-    A line for each row and task that both have without a leak: `difference`.
+    Both are pooled over the tasks that both have without a leak. Of bias, with the gaps N' and the
+    yardsticks D' of the mitigated row, and N and D of its model, the difference is the larger of
+    |N'/D'| − |N/D| and |N'/D| − |N/D|. So neither noise, which lowers N' and D' alike, nor a larger
+    yardstick alone makes a mitigator look good.
 
     Parameters
     ----------
@@ -156,29 +158,49 @@ def differences(grid: pl.DataFrame, baseline: str = BASELINES[0]) -> pl.DataFram
         As of `effects`.
     baseline
         Mitigator to compare with.
+
+    Returns
+    -------
+    pl.DataFrame
+        A line for each row and family: `row`, `name` and `fingerprint` of the model, `mitigator`,
+        `measures`, `family`, `difference` and `tasks`, their number.
     """
     base = (
         grid.filter(mitigator=baseline)
         .sort(pl.col("params").cast(pl.String).str.len_chars(), "params", "row")  # fewest settings
         .unique([*_MODEL, "task"], keep="first", maintain_order=True)
-        .select(*_MODEL, "task", base="measure", base_row="row")
+        .select(*_MODEL, "task", base_gap="gap", base_yardstick="yardstick", base_row="row")
     )
+    own, on_base, before = (ratios.ratio(*pair) for pair in _PAIRS)
+    reference = ratios.ratio(*ratios.REFERENCE)
+    of_bias = pl.max_horizontal(own.abs(), on_base.abs()) - before.abs()
+    difference = pl.when(pl.col("measures") == "bias").then(of_bias).otherwise(own - before)
     return (
         grid.filter(role="mitigated")
-        .select("row", *_MODEL, "task", "family", "measures", "measure", mitigator="label")
         .join(base, on=[*_MODEL, "task"])
         .filter(pl.col("row") != pl.col("base_row"))
-        .with_columns(difference=(pl.col("measure") - pl.col("base")).round(DIGITS))
+        .drop_nulls(["gap", "base_gap"])
+        .group_by("row", *_MODEL, "measures", "family", mitigator="label")
+        .agg(
+            pl.col({name for pair in (*_PAIRS, ratios.REFERENCE) for name in pair}).sum(),
+            pl.col("power").first(),
+            tasks=pl.len(),
+        )
+        .with_columns(difference=(difference / reference).round(DIGITS))
         .drop_nulls("difference")
-        .drop("measure", "base", "base_row")
+        .select("row", *_MODEL, "mitigator", "measures", "family", "difference", "tasks")
         .with_columns(pl.col("mitigator").cast(pl.String))
+        .sort("row", "measures", "family")
     )
+
+
+_PAIRS = (("gap", "yardstick"), ("gap", "base_yardstick"), ("base_gap", "base_yardstick"))
 
 
 def _against(grid: pl.DataFrame, baseline: str) -> pl.DataFrame:
     """Return the effects of all mitigated rows against one baseline."""
     changes = differences(grid, baseline).with_columns(measure=pl.col("difference"))
-    frame = grid.filter(role="mitigated").select("row").unique().sort("row")
+    frame = grid.filter(role="mitigated").select("row", *_MODEL).unique().sort("row")
     leaks = grid.filter("leak").group_by("row").agg(bias_leaks=pl.len().cast(pl.Int64))
     for name in MEASURES:
         mean = means(changes.filter(measures=name), ["row"]).rename({"mean": name})
@@ -187,7 +209,7 @@ def _against(grid: pl.DataFrame, baseline: str) -> pl.DataFrame:
             mean.rename({end: f"{name}_{end}" for end in ends}), on="row", how="left"
         )
     return (
-        _corrected(frame)
+        _corrected(frame, _MODEL)
         .join(leaks, on="row", how="left")
         .select(
             pl.lit(baseline).alias("baseline"),
@@ -203,14 +225,27 @@ def _against(grid: pl.DataFrame, baseline: str) -> pl.DataFrame:
     )
 
 
-def _corrected(frame: pl.DataFrame) -> pl.DataFrame:
-    """Add the p-values after Holm's correction over the table, and whether there is evidence."""
+def _corrected(frame: pl.DataFrame, within: list[str] | None = None) -> pl.DataFrame:
+    """Add the p-values after Holm's correction, and whether there is evidence.
+
+    The correction is over the table, or over the rows that agree in the columns `within`: what is
+    known of one model does not depend on which other models there are.
+    """
     from harness.study.significance import holm
 
     names = [f"{name}_p" for name in MEASURES]
-    adjusted = holm(frame.select(pl.col(names).fill_null(float("nan"))).to_numpy())
-    for i, name in enumerate(MEASURES):
-        column = pl.Series(f"{name}_holm", adjusted[:, i], nan_to_null=True)
-        evidence = (column < EVIDENCE).fill_null(value=False).alias(f"{name}_evidence")
-        frame = frame.with_columns(column, evidence)
-    return frame
+    parts = [frame]
+    if within and not frame.is_empty():
+        parts = frame.partition_by(within, maintain_order=True)
+    corrected = []
+    for part in parts:
+        adjusted = holm(part.select(pl.col(names).fill_null(float("nan"))).to_numpy())
+        columns = [
+            pl.Series(f"{name}_holm", adjusted[:, i], dtype=pl.Float64, nan_to_null=True)
+            for i, name in enumerate(MEASURES)
+        ]
+        corrected.append(part.with_columns(columns))
+    return pl.concat(corrected).with_columns(
+        (pl.col(f"{name}_holm") < EVIDENCE).fill_null(value=False).alias(f"{name}_evidence")
+        for name in MEASURES
+    )

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from .cells import NO_YARDSTICK
 from .effects import EVIDENCE
-from .ranking import (
-    LEVEL,
-)
+from .ranking import LEVEL
 
 
 def findings(ranks: pl.DataFrame, mitigators: pl.DataFrame, tasks: pl.DataFrame) -> tuple[str, ...]:
@@ -137,8 +136,6 @@ def _count(n: int, noun: str, nouns: str = "") -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {nouns or noun + 's'}"
 
 
-NOISY = 0.5
-"""Distance above the floor that random vectors should not reach."""
 LISTED = 3
 """Most tasks or models that a line names."""
 
@@ -155,12 +152,12 @@ def notices(
     Parameters
     ----------
     grid
-        A line for every row and task of the board, with `measures`, `not_ranked`, `measure`,
-        which is null where there is no value, and `leak`.
+        A line for every row and task of the board, with `measures`, `not_ranked`, `gap`, which is
+        null where nothing counts, and `leak`.
     others
         The cells that were not chosen, with `version` and `digest`.
     tasks
-        The chosen `version` and `digest` of each task, and whether it is `required`.
+        The chosen `version` and `digest` of each task, and why it is `not_ranked`.
     rows
         The `role` and `is_noise` of each row, with the `name` and `fingerprint` of its model.
     failing
@@ -169,7 +166,6 @@ def notices(
     ranked = grid.filter(pl.col("not_ranked").is_null())
     return (
         *_unguarded(tasks, rows),
-        *_noisy(ranked, rows),
         *narrow(ranked, failing, "bias"),
         *narrow(ranked, failing, "usefulness"),
         *_contents(grid, others, tasks),
@@ -177,13 +173,15 @@ def notices(
 
 
 def _unguarded(tasks: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
-    """Return lines on what the board lacks to tell a model from noise, and to rank models."""
+    """Return lines on what the board lacks to rank models, and to compare them with noise."""
     lines = []
     ranked = tasks.filter(pl.col("not_ranked").is_null())["measures"].to_list()
-    if "bias" in ranked and not tasks["required"].any():
+    bias = tasks.filter(measures="bias", not_ranked=NO_YARDSTICK)["task"].cast(pl.String).to_list()
+    if bias:
+        has = "has" if len(bias) == 1 else "have"
         lines.append(
-            "no required control task, so nothing here tells a model from noise: "
-            "evaluate the controls, too (--tasks weat-1 for words, seat-c1 for texts)"
+            f"{listed(bias)} {has} no gap over a yardstick and {'is' if has == 'has' else 'are'} "
+            "not ranked: evaluate again, if the records are older than the yardsticks"
         )
     if "bias" in ranked and not rows["is_noise"].any():
         kind = "words" if "word" in rows["kind"] else "texts"
@@ -204,22 +202,6 @@ def _unguarded(tasks: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
     return lines
 
 
-def _noisy(ranked: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
-    """Return a line on the bias tasks on which random vectors are far above the floor."""
-    high = (
-        ranked.filter(measures="bias")
-        .join(rows.filter("is_noise"), on="row", how="semi")
-        .group_by("task")
-        .agg(pl.col("measure").mean())
-        .filter(pl.col("measure") >= NOISY)
-        .sort("measure", "task", descending=[True, False])
-    )
-    if high.is_empty():
-        return []
-    tasks = _listed(high["task"].to_list())
-    return [f"{tasks} at least {NOISY} for random vectors: this is not bias"]
-
-
 def narrow(grid: pl.DataFrame, failing: pl.DataFrame, measures: str) -> list[str]:
     """Return lines on tasks with few models whose removal would let more models be ranked.
 
@@ -238,7 +220,7 @@ def narrow(grid: pl.DataFrame, failing: pl.DataFrame, measures: str) -> list[str
     has = grid.filter(measures=measures, role="model").join(failing, on="row", how="anti")
     if has.is_empty():
         return []
-    n_rows, has = has["row"].n_unique(), has.drop_nulls("measure")
+    n_rows, has = has["row"].n_unique(), has.drop_nulls("gap")
     tasks = grid.filter(measures=measures).select("task").unique()
     counts = (
         tasks.join(has.group_by("task").agg(has=pl.len()), on="task", how="left")

@@ -1,15 +1,15 @@
-"""Ranks of rows by means over families of tasks, with simultaneous sets of ranks.
+"""Ranks of rows by means over methods or families of tasks, with simultaneous sets of ranks.
 
-Knows measures, not records. A row's score is the mean over its families, so no other row changes
-it. What is at random is the families: each is a draw of a way to ask about a concept. The spread
-of a row's families holds the spread of tasks within a family and of items within a task, too, so
-these are not resampled again (Davison and Hinkley 1997, section 3.8).
-
-Two rows are told apart by the signs of the differences of their families: were they equal, each
-family could as well have been the other way round. The largest statistic over all pairs is compared
-with its distribution under all flips of whole families, which keeps what rows share, and is exact
-for any number of families, sizes of families and correlations within them. A normal or percentile
-bootstrap over few families is not: with 6 families it calls equal rows different far too often.
+Knows measures, not records. A row's score is the mean over its families (of bias: the methods), so
+no other row changes it. It has two kinds of error. Its interval says what the words and items of
+these tasks leave open: a model whose vectors are blurred has a wide one, and models are ordered by
+the upper end, since such a model cannot show that its bias is low. Whether two rows differ is a
+question about methods, each a draw of a way to ask about bias, and is answered by the signs of the
+differences of the rows in each: were the rows equal, each could as well have been the other way
+round. The largest statistic over all pairs is compared with its distribution under all flips of
+whole families, which keeps what rows share, and is exact for any number of families, sizes of
+families and correlations within them. A normal or percentile bootstrap over few families is not:
+with 6 families it calls equal rows different far too often.
 
 References
 ----------
@@ -28,6 +28,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
+
+from harness.results import ratios
 
 if TYPE_CHECKING:
     from harness.arrays import Floats, Mask, Reals
@@ -65,7 +67,7 @@ class Tests(NamedTuple):
     p_value: Floats
 
 
-def means(measures: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+def means(families: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Return the mean over families of each group, with its interval and p-value.
 
     The interval and the test are those of Student's t over the families, which hold for few
@@ -73,24 +75,18 @@ def means(measures: pl.DataFrame, by: list[str]) -> pl.DataFrame:
 
     Parameters
     ----------
-    measures
-        Columns `by`, `family`, `task` and `measure`.
+    families
+        Columns `by`, `family`, `measure` and `tasks`, as of `ratios.pooled`.
     by
         Columns that name a group, such as the row.
 
     Returns
     -------
     pl.DataFrame
-        `by`; `mean`, over the families, each the mean of its tasks; `low`, `high` and `p` (of the
-        mean 0), null with fewer than `ENOUGH_FAMILIES` families; `families` and `tasks`, counts.
+        `by`; `mean`, over the families; `low`, `high` and `p` (of the mean 0), null with fewer
+        than `ENOUGH_FAMILIES` families; `families` and `tasks`, counts.
     """
-    families = by_family(measures, by)
-    frame = families.group_by(by, maintain_order=True).agg(
-        pl.col("measure").mean().alias("mean"),
-        pl.col("measure").std().alias("sd"),
-        pl.len().cast(pl.Int64).alias("families"),
-        pl.col("tasks").sum().cast(pl.Int64),
-    )
+    frame = _over_families(families, by, pl.col("measure").std().alias("sd"))
     mean, sd, n = (frame[name].cast(pl.Float64).to_numpy() for name in ("mean", "sd", "families"))
     columns = {
         name: pl.Series(name, values, dtype=pl.Float64, nan_to_null=True)
@@ -101,25 +97,64 @@ def means(measures: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     )
 
 
-def by_family(measures: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    """Return `measure`, the mean over the tasks of each family, with the number of `tasks`."""
-    return (
-        measures.select(*by, "family", "task", "measure")
-        .sort(*by, "family", "task")
-        .group_by(*by, "family", maintain_order=True)
-        .agg(pl.col("measure").mean(), tasks=pl.len())
+def sampled_means(families: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Return the mean over families of each group, with the interval that its items leave open.
+
+    Parameters
+    ----------
+    families
+        Columns `by`, `family`, `measure`, `error` and `tasks`, as of `ratios.pooled`.
+    by
+        Columns that name a group, such as the row.
+
+    Returns
+    -------
+    pl.DataFrame
+        As of `means`, without `p`. `low` and `high` are null if a family has no error.
+    """
+    error = (pl.col("error") ** 2).sum().sqrt() / pl.len()
+    has = pl.col("error").is_not_null().all()
+    spread = ratios.NORMAL * pl.when(has).then(error)
+    frame = _over_families(families, by, spread.alias("spread"))
+    return frame.select(
+        *by,
+        "mean",
+        low=pl.col("mean") - pl.col("spread"),
+        high=pl.col("mean") + pl.col("spread"),
+        families="families",
+        tasks="tasks",
     )
 
 
-def rank(measures: pl.DataFrame, *, best: str = "lowest") -> pl.DataFrame:
+def _over_families(families: pl.DataFrame, by: list[str], *more: pl.Expr) -> pl.DataFrame:
+    """Return the mean of each group over the families that have a measure, and their numbers."""
+    return (
+        families.drop_nulls("measure")
+        .sort(*by, "family")
+        .group_by(by, maintain_order=True)
+        .agg(
+            pl.col("measure").mean().alias("mean"),
+            *more,
+            pl.len().cast(pl.Int64).alias("families"),
+            pl.col("tasks").sum().cast(pl.Int64),
+        )
+    )
+
+
+def rank(
+    families: pl.DataFrame, *, best: str = "lowest", order: pl.DataFrame | None = None
+) -> pl.DataFrame:
     """Rank rows by their means over families.
 
     Parameters
     ----------
-    measures
-        Columns `row`, `family`, `task` and `measure`, one line for every pair of a row and a task.
+    families
+        Columns `row`, `family` and `measure`, one line for every pair of a row and a family.
     best
         `lowest` or `highest`: which mean has rank 1.
+    order
+        `row` and `order`, by which rows are ordered, lowest first, in place of their means; a row
+        without a value comes last.
 
     Returns
     -------
@@ -128,16 +163,20 @@ def rank(measures: pl.DataFrame, *, best: str = "lowest") -> pl.DataFrame:
         best rank; `rank_low` and `rank_high`, the set of ranks, null with fewer than
         `ENOUGH_FAMILIES` families.
     """
-    families = by_family(measures, ["row"])
+    families = families.sort("row", "family")
     places = dict.fromkeys(("rank", "rank_low", "rank_high"), pl.Int64())
-    schema = pl.Schema({"row": measures.schema["row"], **places})
+    schema = pl.Schema({"row": families.schema["row"], **places})
     if families.is_empty():
         return pl.DataFrame(schema=schema)
     names = families["row"].unique(maintain_order=True)
     values: Floats = families["measure"].to_numpy().reshape(len(names), -1)  # rows × families
     losses = values if best == "lowest" else -values
-    mean = losses.mean(axis=1).round(DIGITS)
-    ranks = 1 + np.searchsorted(np.sort(mean), mean)
+    by = losses.mean(axis=1)
+    if order is not None:
+        own = pl.DataFrame({"row": names}).join(order, on="row", how="left", maintain_order="left")
+        by = own["order"].fill_null(math.inf).to_numpy()
+    by = by.round(DIGITS)
+    ranks = 1 + np.searchsorted(np.sort(by), by)
     low: pl.Expr | pl.Series = pl.lit(None)
     high = low
     if losses.shape[1] >= ENOUGH_FAMILIES:

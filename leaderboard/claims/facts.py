@@ -20,6 +20,8 @@ from harness import folders
 from harness.embedder import Kind
 from harness.errors import HarnessError
 from harness.metrics import Bounds, Ideal
+from harness.task import reference
+from harness.task.reference import Reference
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
@@ -66,10 +68,13 @@ class TaskFacts(_Facts):
     measures: Literal["bias", "usefulness", "control"]
     category: str
     family: str
-    """Family of methods: the category and the family have one vote."""
+    """Family of methods."""
     language: str
     concept: str | None
-    required: bool
+    yardstick: str | None
+    """The task that its gap is compared with; null for one that is made of its own items."""
+    references: dict[Kind, Reference]
+    """What the reference encoder of each kind shows on this version."""
     unranked: str
     """Why its score is shown and not ranked, or empty."""
     superseded_by: str | None
@@ -78,6 +83,11 @@ class TaskFacts(_Facts):
     scores: tuple[ScoreFacts, ...]
     examples: dict[str, tuple[str, ...]]
     """Some texts of each input of the primary scenario; none of data that are not shipped."""
+
+    @property
+    def vote(self) -> str:
+        """What has one vote, as of `Record.family`."""
+        return self.family if self.measures == "bias" else f"{self.category}/{self.family}"
 
     @property
     def primary_score(self) -> ScoreFacts:
@@ -137,11 +147,12 @@ def of_document(document: Document, registry: Registry) -> TaskFacts:
         **file.model_dump(
             include={
                 *("name", "kinds", "version", "title", "measures", "category", "language"),
-                *("concept", "required", "superseded_by"),
+                *("concept", "yardstick", "superseded_by"),
             }
         ),
         **{name: getattr(file, name).strip() for name in ("description", "source", "licence")},
         digest=None if task is None else task.digest,
+        references=reference.of_task(document.path, file.name, file.version),
         family=file.family or file.primary.metric,
         unranked=file.not_ranked,
         primary=(file.primary.scenario, file.primary.metric, file.primary.score),

@@ -74,10 +74,9 @@ _COLUMNS: dict[str, Column] = {
     "task": "task.name",
     **{name: f"task.{name}" for name in ("version", "digest", "title", "measures")},
     **{name: name for name in ("concept", "category")},
-    "family": "task.family",  # becomes category/family: one vote
+    "family": "task.family",  # becomes what has one vote: see `Record.family`
     **{name: name for name in ("language", "scenario", "metric", "score", "primary")},
     "unranked": "task.unranked",  # why it is shown and not ranked, or empty
-    "required": "task.required",
     "ideal": "ideal",  # a number as text, `higher` or `lower`
     "low_bound": ("bounds", lambda bounds: bounds[0], pl.Float64()),
     "high_bound": ("bounds", lambda bounds: bounds[1], pl.Float64()),
@@ -89,7 +88,12 @@ _COLUMNS: dict[str, Column] = {
     **{name: f"interval.{name}" for name in ("low", "high", "level")},
     "floor": "floor.mean",
     "floor_sd": "floor.sd",
-    **{name: name for name in ("unit", "n")},
+    "unit": "unit",
+    # The gap over the yardstick, which ranks.
+    **{name: f"ratio.{name}" for name in ("gap", "gap_error", "yardstick", "yardstick_error")},
+    **{name: f"ratio.{name}" for name in ("power", "of")},
+    "contrasts": ("contrasts", _sorted, TEXT),  # JSON: the gap of each contrast by name
+    "n": "n",
     **{name: f"coverage.{name}" for name in ("asked", "found", "truncated")},
     "missing": ("coverage", lambda part: list(part.missing), pl.List(TEXT)),
     "overlap": ("overlap", list, pl.List(TEXT)),
@@ -113,12 +117,14 @@ SCHEMA: dict[str, Any] = {
 def frame_of(records: Iterable[Record]) -> pl.DataFrame:
     """Return the lines of records, in their order; nothing is set aside."""
     method = pl.when(pl.col("family") == "").then("metric").otherwise("family")
+    in_category = pl.concat_str("category", method, separator="/")
+    is_bias = pl.col("measures") == "bias"
     nowhere = {name: pl.lit(None, dtype=SCHEMA[name]) for name in ("file", "line")}
     return (
         Columns.of(records)
         .flat(_COLUMNS)
         .with_columns(
-            pl.concat_str("category", method, separator="/").cast(TEXT).alias("family"), **nowhere
+            family=pl.when(is_bias).then(method).otherwise(in_category).cast(TEXT), **nowhere
         )
         .select(*SCHEMA)
     )

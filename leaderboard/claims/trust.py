@@ -68,9 +68,9 @@ def _as_json(values: pl.Series) -> pl.Series:
 TOLERANCE = 1e-4
 """Largest difference of two equal values, as a share of the unit or the range of the score."""
 _P_TOLERANCE = 0.005
-_NUMBERS = ("value", "floor", "unit")
+_NUMBERS = ("value", "floor", "unit", "gap", "yardstick")
 """Numbers that rank. Intervals do not, and a later harness computes some in another way."""
-_FILLED = ("floor", "p_value", "low", "high")
+_FILLED = ("floor", "gap", "p_value", "low", "high")
 """What an older harness did not compute: a record that has it replaces an equal one without."""
 _EXACT = ("asked", "found", "reversed", "undone", "is_leak")
 _ROUNDED = (*_NUMBERS, "p_value", "reversed")
@@ -374,6 +374,8 @@ CLOCKS = timedelta(days=1)
 """How much the clocks of two machines may differ."""
 WIDEST = 5
 """Bounds that depend on the number of items are at most this times as wide as usual."""
+LARGEST_GAP = 4.0
+"""Largest gap of cosines: a difference of two differences."""
 FARTHEST = 100
 """Most units between a value or floor and the ideal. Of 2,300 scores the largest was 3.2: a unit is
 the spread of what the score is computed from."""
@@ -552,6 +554,16 @@ def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
             | ((unit > 0) & (pl.max_horizontal((value - fair).abs(), "floor") > FARTHEST * unit)),
             pl.format("a unit of {} is not possible with the value {}", unit, value),
         ),
+        Rule(
+            "gap",
+            pl.any_horizontal(
+                (pl.col(name).abs() > LARGEST_GAP) | ~pl.col(name).is_finite()
+                for name in ("gap", "yardstick", "gap_error", "yardstick_error")
+            )
+            | (pl.col("gap_error") < 0) | (pl.col("yardstick_error") < 0)
+            | ~pl.col("power").is_between(1, 2),
+            pl.format("a gap of {} over a yardstick of {} is not possible", "gap", "yardstick"),
+        ),
         *(
             Rule(name, (pl.col(name) < 0) | (pl.col(name) > INTEGER),
                  pl.format(f"{name}: {{}} is not possible", name))
@@ -647,11 +659,11 @@ def _is_time(text: str, now: datetime) -> bool:
 _SCORE = ("task", "scenario", "metric", "score")
 _OF_TASK = (
     *("kinds", "version", "digest", "title", "measures", "concept", "category", "family"),
-    *("language", "unranked", "required"),
+    *("language", "unranked"),
 )
 _OF_SCORE = ("ideal", "low_bound", "high_bound", "may_widen", "is_primary")
 _REPLACED = (
-    *("title", "measures", "concept", "category", "family", "language", "unranked", "required"),
+    *("title", "measures", "concept", "category", "family", "language", "unranked"),
     *("ideal", "low_bound", "high_bound"),
 )
 """Columns that a registered task decides."""
@@ -695,7 +707,7 @@ def _with_facts(frame: pl.DataFrame, facts: Mapping[str, TaskFacts]) -> pl.DataF
             "task": task.name,
             **task.model_dump(include=set(_OF_TASK)),
             "kinds": list(task.kinds),
-            "family": f"{task.category}/{task.family}",
+            "family": task.vote,
         }
         for task in facts.values()
     ]

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from harness.results import ratios
+
 from ..boards import ranking
 from ..boards.board import Benchmark, Board
 from ..boards.cells import BASELINES
@@ -138,6 +140,8 @@ FLAGS = {"leak": 1, "reversed": 2, "missing": 4, "truncated": 8, "aside": 16, "p
 SIGNIFICANT = 0.05
 MEASURE_BITS = 20
 """Bits of a measure: means of the scripts and of Python agree to 1e-6."""
+DIGITS = 3
+"""Digits of what stands beside the ranks."""
 _ENDS = ("rank_low", "rank_high", "usefulness_rank_low", "usefulness_rank_high")
 _CARD = ("revision", "max_tokens", "licence", "open_weights", "released", "superseded_by")
 
@@ -174,12 +178,19 @@ def board_data(
             "mitigator": layout.mitigator,
             "role": rows["role"].to_list(),
             "unusable": {i: reason for i, reason in reasons if reason is not None},
+            "uneven": {i: text for i, text in enumerate(rows["uneven"]) if text is not None},
+            **{name: rows[name].round(DIGITS).to_list() for name in ("meaning", "recoverability")},
         },
-        "measure": column(rounded(places.spread(board.cells["measure"]), MEASURE_BITS), "f32"),
+        **{
+            name: column(rounded(places.spread(board.cells[name]), MEASURE_BITS), "f32")
+            for name in ("gap", "gap_error", "yardstick", "yardstick_error")
+        },
         "flags": column(places.spread(_flags(board), empty=0), "u8"),
         "student": _student(),
         "level": ranking.LEVEL,
         "enough_families": ranking.ENOUGH_FAMILIES,
+        "normal": ratios.NORMAL,
+        "shared": ratios.SHARED,
         "published": board.published.drop("tasks").to_dicts(),
     }
 
@@ -199,7 +210,8 @@ def task_entry(task: Mapping[str, Any], registered: Registered) -> dict[str, Any
     ideal = task["ideal"] if task["ideal"] in ("higher", "lower") else float(task["ideal"])
     kept = (
         *("title", "version", "digest", "measures", "category", "family", "language", "metric"),
-        *("score", "scenario", "low_bound", "high_bound", "required", "not_ranked"),
+        *("score", "scenario", "low_bound", "high_bound", "not_ranked"),
+        *("power", "yardstick_of", "reference_gap", "reference_yardstick"),
     )
     entry = {
         "name": task["task"],

@@ -204,7 +204,8 @@ _RECORD = (
     *("mitigator_fingerprint", "task", "version", "digest", "measures", "category", "family"),
     *("language", "scenario", "metric", "score", "primary", "seed", "value", "reason", "ideal"),
     *("low_bound", "high_bound", "unit", "p_value", "alternative", "low", "high", "level", "floor"),
-    *("floor_sd", "n", "asked", "found", "truncated", "created", "run", "harness"),
+    *("floor_sd", "gap", "gap_error", "yardstick", "yardstick_error", "power", "n", "asked"),
+    *("found", "truncated", "created", "run", "harness"),
 )
 """Columns of records.parquet that a record states; those of `claims.reading.SCHEMA`."""
 _BITS = {"measure": 16, "low": 12, "high": 12, "p_value": 10, "floor": 10, "floor_sd": 8}

@@ -29,7 +29,7 @@ from .submission import Base, Tree, hidden, tree
 
 _FACTS = (
     *("low_bound", "high_bound", "ideal", "measures", "category", "family", "concept", "language"),
-    *("required", "primary", "unranked"),
+    *("primary", "unranked"),
 )
 """Columns of claims that the registered task decides: the bounds first, which some scores widen."""
 

@@ -25,6 +25,7 @@ from .statistics.intervals import (
     to_spearman,
 )
 from .statistics.nulls import DRAWS, LABELS, shuffled_correlations
+from .statistics.slopes import projection_gap
 
 
 @metric(
@@ -38,6 +39,7 @@ from .statistics.nulls import DRAWS, LABELS, shuffled_correlations
     },
     contrast=Contrast(sides=("occupations",), towards=("pairs_1", "pairs_2"), labels="ratings"),
     later_options=("subspace", "null_draws"),
+    gap=projection_gap,
 )
 def occupation_projection(
     pairs_1: Reals,

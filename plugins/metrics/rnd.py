@@ -11,6 +11,7 @@ from harness.arrays import Floats, Mask, Reals, unit_rows
 from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import association, intervals, nulls
+from .statistics.gaps import attribute_gap
 
 Distance = Literal["norm", "cos"]
 EQUAL = 1e-9  # standard deviation of distances that is rounding
@@ -29,6 +30,7 @@ Delta = Callable[[Floats, Floats], Floats]
     disjoint=(("targets_1", "targets_2"),),
     contrast=Contrast(sides=("attributes", "attributes_2"), towards=("targets_1", "targets_2")),
     later_options=("null_draws",),
+    gap=attribute_gap,
 )
 def rnd(
     targets_1: Reals,

@@ -16,6 +16,7 @@ from harness.metrics import Contrast, Interval, Null, Samples, Scale, Score, met
 
 from .statistics import intervals, nulls
 from .statistics.intervals import Codes, pearson, units_of
+from .statistics.slopes import slope_gap
 
 EQUAL = 1e-6  # gaps that differ by less are equal: the batch size changes cosines by 2e-7
 ROUNDING = 1e-12  # statistics whose relative differences are smaller are equal
@@ -36,6 +37,7 @@ SCORES = ("slope", "pearson", "gap")
     contrast=Contrast(
         sides=("sentences",), towards=("versions_1", "versions_2"), labels="statistics"
     ),
+    gap=slope_gap,
 )
 def similarity_gap(
     sentences: Reals,

@@ -17,6 +17,7 @@ def harness_mitigators() -> list[MitigatorSpec]:
     """List the built-in mitigators."""
     return [
         _mitigator("normalize", "Normalize", "unit length, as a baseline", unit_length=True),
+        _mitigator("nuisance", "Nuisance", "noise, a coin or a constant: a control of measures"),
         _mitigator(
             "context-injection",
             "ContextInjection",

@@ -60,7 +60,33 @@ def record_of(**changes: Any) -> Record:
             content[part] = {**content[part], field: value}
         else:
             content[key] = value
+    content.setdefault("ratio", ratio_of(content))
     return Record.model_validate(content)
+
+
+def ratio_of(content: dict[str, Any], **changes: Any) -> dict[str, Any] | None:
+    """Return the ratio of a record of bias: its distance from the ideal, over a yardstick of 1.
+
+    The distance is a share of the greatest one.
+    """
+    value, ideal = content["value"], content["ideal"]
+    if value is None or content["task"].get("measures") != "bias" or isinstance(ideal, str):
+        return None
+    ends = [abs(end - ideal) for end in content["bounds"] if end is not None]
+    gap = abs(value - ideal) / max(ends, default=1.0)
+    return {
+        "value": gap,
+        "low": gap - 0.02,
+        "high": gap + 0.02,
+        "gap": gap,
+        "gap_error": 0.01,
+        "yardstick": 1.0,
+        "yardstick_error": 0.05,
+        "t": 20.0,
+        "df": 20.0,
+        "of": "yardstick-sentences",
+        **changes,
+    }
 
 
 def records_of(values: dict[str, dict[str, float | None]], **changes: Any) -> list[Record]:

@@ -85,6 +85,34 @@ def association_gap(
     return Gaps(gap_of_sets(float(targets @ attributes), sets, doubled=doubled))
 
 
+def attribute_gap(
+    targets_1: Reals,
+    targets_2: Reals,
+    attributes: Reals,
+    attributes_2: Reals | None = None,
+    *,
+    units: Units,
+) -> Gaps:
+    """Return the association of two attribute sets with two target sets.
+
+    It is `association_gap`, and half of what the mean squared distances of RND differ by. One set
+    of attributes has an offset that is no bias, and no gap.
+
+    Parameters
+    ----------
+    targets_1, targets_2
+        (n, d) and (m, d) vectors of the targets.
+    attributes, attributes_2
+        (a, d) and (b, d) vectors of both attribute sets; None if there is one.
+    units
+        The word of each row, by input.
+    """
+    if attributes_2 is None:
+        return Gaps(Gap(math.nan, {}, 1.0))
+    units = {**units, "attributes_1": units["attributes"]}
+    return association_gap(targets_1, targets_2, attributes, attributes_2, units=units)
+
+
 def gap_of_sets(
     value: float, sets: Sequence[Contributions], *, doubled: float = 0.0, power: int = 1
 ) -> Gap:

@@ -1,0 +1,79 @@
+"""The gaps of the reference encoders: the file `reference.json` of a folder of tasks.
+
+A ratio of a gap to its yardstick has the scale of its method. A board divides it by that of a
+reference encoder on the same tasks, so that methods can be averaged, and 1 means: as biased as the
+reference encoder. `python -m harness.plugins.validity.references RESULTS FILE` writes the file.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from harness.embedder import Kind
+from harness.errors import InvalidFile, one_line, unreadable
+from harness.task.schema import Strict
+
+NAME = "reference.json"
+"""Name of the file: in the folder of a task file, or in the folder above it."""
+ENCODERS: Mapping[Kind, str] = {"text": "all-MiniLM-L6-v2", "word": "glove-6b-50d"}
+"""The reference encoder of each kind of embedder."""
+
+
+class Reference(Strict):
+    """What a reference encoder shows on a task without a mitigator."""
+
+    task: str
+    version: int
+    """Version of the task that was measured."""
+    kind: Kind
+    model: str
+    gap: float
+    """The gap of the task."""
+    yardstick: float
+    """The gap of its yardstick."""
+    contrasts: dict[str, float]
+    """The gap of each contrast of the yardstick."""
+
+
+def of_task(task_file: Path, name: str, version: int) -> dict[Kind, Reference]:
+    """Return what is known of a version of a task, by kind; `task_file` is the path of its file.
+
+    Raises
+    ------
+    InvalidFile
+        If the file of references cannot be read.
+    """
+    for folder in (task_file.parent, task_file.parent.parent):
+        path = folder / NAME
+        if path.is_file():
+            rows = read(path)
+            return {r.kind: r for r in rows if (r.task, r.version) == (name, version)}
+    return {}
+
+
+def read(path: Path) -> tuple[Reference, ...]:
+    """Return what a file of references holds.
+
+    Raises
+    ------
+    InvalidFile
+        If it cannot be read.
+    """
+    try:
+        return _read(path, path.stat().st_mtime_ns)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except (ValueError, ValidationError, TypeError) as error:
+        problem = f"not a file of references ({one_line(error)})"
+        raise InvalidFile(problem, path=path) from None
+
+
+@functools.lru_cache(maxsize=8)
+def _read(path: Path, changed: int) -> tuple[Reference, ...]:
+    """Return what the file holds since it was `changed`: one file is asked for every task of it."""
+    return tuple(map(Reference.model_validate, json.loads(path.read_text(encoding="utf-8"))))

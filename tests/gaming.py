@@ -1,0 +1,261 @@
+"""Can a model, or a mitigator, look less biased without being so: `python -m tests.gaming MODEL`.
+
+Reads the gaps of all ranked tasks on the vectors of a model, changed in ways that remove no bias,
+and judges them as a leaderboard does: as models, by sets of ranks, and as mitigators, by arrows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import harness
+from harness.arrays import unit_rows
+from harness.leaderboard.boards import ranking
+from harness.leaderboard.boards.effects import EVIDENCE, differences
+from harness.plugins.mitigators.nuisance import Nuisance
+from harness.plugins.validity import checks
+from harness.results import ratios
+from harness.run.scoring import MetricInputs, gaps_of, too_few, units_of, usable_rows
+from harness.run.tasks import list_tasks
+from harness.task import reference
+
+Change = Callable[[np.ndarray, Sequence[str]], np.ndarray]
+"""From the vectors of texts, of length 1, and the texts, to other vectors."""
+CLEAR = 3.0
+
+
+def same(vectors: np.ndarray, texts: Sequence[str]) -> np.ndarray:
+    """Return the vectors as they are."""
+    return vectors
+
+
+def nuisance(**options: Any) -> Change:
+    """Return a change that removes no bias."""
+    return Nuisance(**options).transform
+
+
+def random(vectors: np.ndarray, texts: Sequence[str]) -> np.ndarray:
+    """Return a random vector for each text."""
+    return Nuisance("noise", 1e6).transform(vectors, texts)
+
+
+def after(first: Change, second: Change) -> Change:
+    """Return a change after another."""
+    return lambda vectors, texts: second(unit_rows(first(vectors, texts)), texts)
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """The ranked tasks of bias of a model, with the vectors of their texts.
+
+    Parameters
+    ----------
+    kind
+        Of the model.
+    tasks
+        Those that have a gap and a yardstick.
+    vectors
+        Vector of each text, of length 1; NaN for one that the model lacks.
+    """
+
+    kind: str
+    tasks: Sequence[Any]
+    vectors: Mapping[str, np.ndarray]
+
+    @classmethod
+    def of(cls, model: str) -> Bench:
+        """Return the bench of a registered model."""
+        registry = harness.Registry()
+        embedder = registry.embedder(model)
+        kind, languages = embedder.info.kind, embedder.info.languages
+        tasks, texts = [], {}
+        for entry in list_tasks(registry):
+            file = entry.file
+            if file.measures != "bias" or file.not_ranked or file.large or file.unfit_for(kind):
+                continue
+            if file.foreign_to(languages or ("en",)) or file.language != "en":
+                continue
+            metric = registry.metric(file.primary.metric)
+            if metric.gap is None:
+                continue
+            task = registry.resolve(entry.document)
+            tasks.append(task)
+            texts |= {text: None for input_ in task.needed_texts() for text in input_.texts or ()}
+        known = unit_rows(embedder.encode(list(texts))).astype(np.float64)
+        return cls(kind, tasks, dict(zip(texts, known, strict=True)))
+
+    @functools.cached_property
+    def references(self) -> Mapping[str, tuple[float, float]]:
+        """The gap and the yardstick of the reference encoder, by task; where unknown, the own."""
+        own = self._cells(same)
+        found = {row["task"]: (row["gap"], row["yardstick"]) for row in own.iter_rows(named=True)}
+        for task in self.tasks:
+            path = harness.Registry().task_files.find(task.name).path
+            held = reference.of_task(path, task.name, task.file.version).get(self.kind)
+            if held is not None:
+                found[task.name] = (held.gap, held.yardstick)
+        return found
+
+    def cells(self, change: Change = same, plant: float | None = None) -> pl.DataFrame:
+        """Return what a board pools: a line a task, with its family.
+
+        Parameters
+        ----------
+        change
+            What is done to all vectors.
+        plant
+            Share of the bias that each task has of its own, before the change; None for all.
+        """
+        frame = self._cells(change, plant)
+        pinned = [self.references[task] for task in frame["task"]]
+        return frame.with_columns(
+            pl.Series(name, [pair[i] for pair in pinned]) for i, name in enumerate(ratios.REFERENCE)
+        )
+
+    def _cells(self, change: Change, plant: float | None = None) -> pl.DataFrame:
+        def vectors_of(input_: Any) -> np.ndarray:
+            rows = np.array([self.vectors[text] for text in input_.texts])
+            return change(rows, input_.texts)
+
+        lines, yardsticks = [], {}
+        for task in self.tasks:
+            scenario = next(s for s in task.scenarios if s.name == task.file.primary.scenario)
+            gaps = self._gaps(task, scenario, change, plant)
+            if gaps is None:
+                continue
+            yardstick, of = gaps.yardstick, ratios.ITEMS
+            if task.yardstick is not None:
+                of = task.yardstick.name
+                if of not in yardsticks:
+                    contrasts = [
+                        gaps_of(task.yardstick, s, vectors_of) for s in task.yardstick.scenarios
+                    ]
+                    yardsticks[of] = harness.metrics.Gap.mean([c.gap for c in contrasts if c])
+                yardstick = yardsticks[of]
+            if yardstick is None:
+                continue
+            part = ratios.ratio_of(gaps.gap, yardstick, of)
+            lines.append(
+                {"task": task.name, "family": task.file.family or task.file.primary.metric}
+                | part.model_dump(include=set(ratios.POOLED))
+            )
+        return pl.DataFrame(lines)
+
+    def _gaps(self, task: Any, scenario: Any, change: Change, plant: float | None) -> Any:
+        """Return the gaps of a task whose own bias is planted at a share of what it is."""
+        use = next(m for m in scenario.measurements if m.metric.name == task.file.primary.metric)
+        own = {
+            i.name: np.array([self.vectors[text] for text in i.texts])
+            for i in use.inputs.values()
+            if i.texts is not None
+        }
+        kept = usable_rows(use.inputs, own)
+        if too_few(use.inputs, kept, task.file.max_missing):
+            return None
+        inputs = MetricInputs.of(use.inputs, own, kept)
+        arrays = dict(inputs.arrays)
+        if plant is not None and use.metric.contrast is not None:
+            amplitude = checks.amplitude_of(arrays, use.metric.contrast)
+            arrays = checks.planted(arrays, use.metric.contrast, plant * amplitude)
+        for name, input_ in use.inputs.items():
+            if input_.texts is not None:
+                arrays[name] = change(unit_rows(arrays[name]), inputs.texts[name])
+        return use.metric.gaps(arrays, units_of(use.inputs, kept))
+
+
+def summary(rows: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return a line a row: its bias, interval and rank, its clear yardsticks, and its arrow.
+
+    The first row is the model that all others are compared with, as mitigators of it.
+    """
+    cells = pl.concat([frame.with_columns(row=pl.lit(name)) for name, frame in rows.items()])
+    families = ratios.pooled(cells, ["row", "family"])
+    means = ranking.sampled_means(families, ["row"])
+    own = pl.when(pl.col("of") == ratios.ITEMS).then("family").otherwise("of")
+    clear = (
+        ratios.pooled(cells.with_columns(yardstick_of=own), ["row", "yardstick_of"])
+        .group_by("row")
+        .agg(clear=(pl.col("t") >= CLEAR).sum(), yardsticks=pl.len())
+    )
+    order = means.select("row", order=pl.max_horizontal(pl.col("low").abs(), pl.col("high").abs()))
+    full = families.filter(pl.col("measure").is_not_null().all().over("row"))
+    ranks = ranking.rank(full, order=order)
+    first = next(iter(rows))
+    grid = cells.with_columns(
+        *(pl.lit(value).alias(key) for key, value in _GRID.items()),
+        mitigator=pl.when(pl.col("row") == first).then(pl.lit("none")).otherwise("row"),
+        label=pl.col("row"),
+        role=pl.when(pl.col("row") == first).then(pl.lit("model")).otherwise(pl.lit("mitigated")),
+    )
+    changes = ranking.means(
+        differences(grid).with_columns(measure=pl.col("difference")), ["row"]
+    ).select("row", change="mean", p="p", methods="families")
+    return (
+        means.select("row", "mean", "low", "high")
+        .join(clear, on="row")
+        .join(ranks, on="row", how="left")
+        .join(changes, on="row", how="left")
+        .with_columns(arrow=(pl.col("p") < EVIDENCE) & (pl.col("change") < 0))
+        .join(pl.DataFrame({"row": list(rows)}).with_row_index("place"), on="row")
+        .sort("place")
+        .drop("place")
+    )
+
+
+_GRID = {"params": "{}", "name": "m", "fingerprint": "f", "measures": "bias", "leak": False}
+
+NUISANCES: Mapping[str, Change] = {
+    "coin by text": nuisance(kind="coin"),
+    "coin by word": nuisance(kind="word-coin"),
+    **{f"noise of length {size:g}": nuisance(size=size) for size in (0.25, 0.5, 1, 2)},
+    "a constant of 3": nuisance(kind="constant", size=3),
+    "times 7": nuisance(kind="scale", size=7),
+    "4 bits": nuisance(kind="bits", size=4),
+}
+
+
+def judged(bench: Bench) -> pl.DataFrame:
+    """Return the summary of a model as it is, under nuisances, and with planted bias."""
+    rows = {"as it is": bench.cells()}
+    rows |= {name: bench.cells(change) for name, change in NUISANCES.items()}
+    noise = nuisance(size=1, seed=1)
+    for share in (0.0, 0.25, 0.5, 1.0):
+        rows[f"planted {share:g} of its bias"] = bench.cells(plant=share)
+        rows[f"planted {share:g}, and noise 1"] = bench.cells(noise, plant=share)
+    rows["random vectors"] = bench.cells(random)
+    return summary(rows)
+
+
+def table_of(model: str) -> str:
+    """Return the summary of a registered model as a table in Markdown."""
+    lines = ["| | bias | interval | clear | change |", "| --- | ---: | ---: | ---: | ---: |"]
+    for row in judged(Bench.of(model)).iter_rows(named=True):
+        ends = "–" if row["low"] is None else f"{row['low']:.2f} to {row['high']:.2f}"
+        change = "" if row["change"] is None else f"{row['change']:+.2f}"
+        arrow = " ↓" if row["arrow"] else ""
+        clear = f"{row['clear']} of {row['yardsticks']}"
+        lines.append(f"| {row['row']} | {row['mean']:.2f} | {ends} | {clear} | {change}{arrow} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Print the table of a model."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model")
+    bench = Bench.of(parser.parse_args().model)
+    with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=200, float_precision=3):
+        print(judged(bench))
+        print(ratios.pooled(bench.cells(), ["family"]))
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    main()
