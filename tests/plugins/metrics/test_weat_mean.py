@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.plugins.metrics.statistics.gaps import association_gap
 from harness.plugins.metrics.weat import weat
-from harness.plugins.metrics.weat_mean import _codes, _linked, weat_mean
+from harness.plugins.metrics.weat_mean import _codes, _linked, mean_association_gap, weat_mean
 
 E1, E2 = np.eye(2)
 SETS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
@@ -154,3 +155,21 @@ def test_attributes_alone_and_targets_alone_have_the_score_as_mean():
     for kind in ("targets", "attributes"):
         contributions = [parts[f"{kind}_{i}"].contribution for i in (1, 2)]
         assert np.concatenate(contributions).mean() == pytest.approx(score.value)
+
+
+def test_the_gap_is_the_mean_of_the_gaps_of_the_tests_and_a_shared_word_is_one_unit():
+    arrays = random_tests(0, 4, 4)
+    words = {name: [f"{name} {i}" for i in range(4)] for name in SETS}
+    units = {name: words[name] * 2 for name in SETS}
+    gap = mean_association_gap(**arrays, units=units).gap
+    first, second = (
+        association_gap(**{name: arrays[name][rows] for name in SETS}, units=words).gap
+        for rows in (slice(4), slice(4, 8))
+    )
+    assert gap.value == pytest.approx((first.value + second.value) / 2)
+    assert gap.value == pytest.approx(weat_mean(**arrays, rng=rng(), null_draws=0).value)
+    assert gap.deviations == pytest.approx(
+        {word: (first.deviations[word] + second.deviations[word]) / 2 for word in gap.deviations}
+    )
+    arrays["tests_of_targets_1"] = np.zeros(8)
+    assert np.isnan(mean_association_gap(**arrays, units=units).gap.value)
