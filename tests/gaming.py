@@ -19,6 +19,7 @@ import polars as pl
 import harness
 from harness.arrays import unit_rows
 from harness.leaderboard.boards import ranking
+from harness.leaderboard.boards.board import CLEAR, CLEAR_GAP
 from harness.leaderboard.boards.effects import EVIDENCE, differences
 from harness.plugins.mitigators.nuisance import Nuisance
 from harness.plugins.validity import checks
@@ -30,7 +31,6 @@ from harness.run.tasks import list_tasks
 
 Change = Callable[[np.ndarray, Sequence[str]], np.ndarray]
 """From the vectors of texts, of length 1, and the texts, to other vectors."""
-CLEAR = 3.0
 
 
 def same(vectors: np.ndarray, texts: Sequence[str]) -> np.ndarray:
@@ -107,6 +107,23 @@ class Bench:
                 found[task.name] = (held.gap, held.yardstick)
         return found
 
+    @functools.cached_property
+    def clear(self) -> list[str]:
+        """The methods in which the reference encoder has a clear gap, as a board has them."""
+        held = [(task, task.references.get(self.kind)) for task in self.tasks]
+        own = {row["task"]: row for row in self._cells(same).iter_rows(named=True)}
+        sums: dict[str, list[float]] = {}
+        for task, reference in held:
+            if task.name not in own:
+                continue
+            row = own[task.name]
+            gap = row["gap"] if reference is None else reference.gap
+            error = row["gap_error"] if reference is None else reference.error
+            total = sums.setdefault(row["family"], [0.0, 0.0])
+            total[0] += gap
+            total[1] += error**2
+        return [name for name, (gap, v) in sums.items() if gap >= CLEAR_GAP * v**0.5]
+
     def cells(self, change: Change = same, plant: float | None = None) -> pl.DataFrame:
         """Return what a board pools: a line a task, with its family.
 
@@ -117,7 +134,7 @@ class Bench:
         plant
             Share of the bias that each task has of its own, before the change; None for all.
         """
-        frame = self._cells(change, plant)
+        frame = self._cells(change, plant).filter(pl.col("family").is_in(self.clear))
         pinned = [self.references[task] for task in frame["task"]]
         return frame.with_columns(
             pl.Series(name, [pair[i] for pair in pinned]) for i, name in enumerate(ratios.REFERENCE)

@@ -34,6 +34,8 @@ class Reference(Strict):
     model: str
     gap: float
     """The gap of the task."""
+    error: float
+    """Its standard error."""
     yardstick: float
     """The gap of its yardstick."""
     contrasts: dict[str, float]

@@ -63,6 +63,8 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
         .then(pl.col("unranked"))
         .when(~pl.col("adds"))
         .then(pl.coalesce("aside", pl.lit("no row has a value")))
+        .when(pl.col("unclear"))
+        .then(pl.lit(UNCLEAR))
     )
     texts = (
         *("digest", "title", "measures", "category", "family", "language", "metric", "score"),
@@ -70,8 +72,8 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
     )
     facts = ("version", *texts, "low_bound", "high_bound", "unranked")
     pinned = pl.DataFrame(
-        [(name, held.gap, held.yardstick) for name, held in references.items()],
-        schema={"task": pl.String, **dict.fromkeys(ratios.REFERENCE, pl.Float64())},
+        [(name, held.gap, held.yardstick, held.error) for name, held in references.items()],
+        schema={"task": pl.String, **dict.fromkeys((*ratios.REFERENCE, "error"), pl.Float64())},
         orient="row",
     ).cast({"task": chosen.schema["task"]}, strict=False)
     has_yardstick = pl.col("measures") != "usefulness"
@@ -91,11 +93,27 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
             for name in ratios.REFERENCE
         )
         .with_columns(pl.col(*texts, "unranked").cast(pl.String))
+        .with_columns(unclear=_is_unclear())
         .with_columns(not_ranked=reason)
         .select("task", *facts[:-1], "power", *ratios.REFERENCE, "rows", "scaled", "not_ranked")
         .rename({"of": "yardstick_of"})
         .sort("measures", "category", "task")
     )
+
+
+UNCLEAR = "the reference encoder has no clear gap in this method, so it has no scale"
+CLEAR_GAP = 2.0
+"""Least sum of the gaps of the reference encoder in a method, over its standard error."""
+
+
+def _is_unclear() -> pl.Expr:
+    """Return whether the reference encoder has no clear gap in the method of a task of bias."""
+    known = pl.when(pl.col("error").is_not_null() & (pl.col("unranked") == ""))
+    own = ("measures", "family")
+    gap = known.then(pl.col("reference_gap")).sum().over(own)
+    error = (known.then(pl.col("error")) ** 2).sum().over(own).sqrt()
+    has = known.then(pl.lit(1)).sum().over(own) > 0
+    return (pl.col("measures") == "bias") & has & (gap < CLEAR_GAP * error)
 
 
 def grid_of(

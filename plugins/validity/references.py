@@ -31,6 +31,7 @@ def of_records(records: Iterable[Record]) -> list[Reference]:
             kind=kind,
             model=model,
             gap=float(f"{record.ratio.gap:.6g}"),
+            error=float(f"{record.ratio.gap_error:.4g}"),
             yardstick=float(f"{record.ratio.yardstick:.6g}"),
             contrasts={name: float(f"{v:.4g}") for name, v in record.contrasts.items()},
         )

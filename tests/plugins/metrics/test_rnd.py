@@ -95,3 +95,25 @@ def test_an_empty_set_has_no_difference(missing):
     score = run(*sets)
     assert np.isnan(score.value)
     assert ("targets_1", "targets_2", "attributes")[missing] in score.reason
+
+
+def test_the_gap_is_half_of_what_mean_squared_distances_differ_by():
+    x, y, a, b = draw(0, 4, 5, 3, 6)
+    sides = ("targets_1", "targets_2", "attributes", "attributes_2")
+    arrays = dict(zip(sides, (x, y, a, b), strict=True))
+    units = {side: [f"{side} {i}" for i in range(len(rows))] for side, rows in arrays.items()}
+    gap = rnd.metric.gaps(arrays, units).gap
+    x, y, a, b = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (x, y, a, b))
+    squares = [
+        ((of - mean) ** 2).sum(axis=1).mean()
+        for of in (a, b)
+        for mean in (x.mean(axis=0), y.mean(axis=0))
+    ]
+    assert gap.value == pytest.approx(-(squares[0] - squares[1] - squares[2] + squares[3]) / 2)
+    assert len(gap.deviations) == 18
+
+
+def test_one_attribute_set_has_no_gap():
+    arrays = dict(zip(("targets_1", "targets_2", "attributes"), draw(0, 4, 5, 3), strict=True))
+    units = {side: [f"{side} {i}" for i in range(len(rows))] for side, rows in arrays.items()}
+    assert rnd.metric.gaps(arrays, units) is None
