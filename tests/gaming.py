@@ -72,8 +72,8 @@ class Bench:
     vectors: Mapping[str, np.ndarray]
 
     @classmethod
-    def of(cls, model: str) -> Bench:
-        """Return the bench of a registered model."""
+    def of(cls, model: str, only: Sequence[str] = ()) -> Bench:
+        """Return the bench of a model; `only` names its tasks, if not all."""
         registry = harness.Registry()
         kind = registry.embedder(model).info.kind
         names = []
@@ -81,7 +81,8 @@ class Bench:
             file = entry.file
             unfit = file.not_ranked or file.large or file.unfit_for(kind) or file.language != "en"
             has_gap = registry.metric(file.primary.metric).gap is not None
-            if file.measures == "bias" and has_gap and not unfit:
+            chosen = not only or file.name in only
+            if file.measures == "bias" and chosen and has_gap and not unfit:
                 names.append(file.name)
         run = Run(registry, Settings.of(), names, ["none"])
         embedder = run.embedder(model)
