@@ -276,10 +276,14 @@ class Gaps:
     yardstick
         The gap that any usable model shows between the same items, such as related and unrelated
         answers. None if the inputs have none; a task then names a yardstick.
+    is_evidence
+        Whether only a usable model shows the yardstick. That different texts differ is none:
+        random vectors differ, too.
     """
 
     gap: Gap
     yardstick: Gap | None = None
+    is_evidence: bool = True
 
 
 def as_number(value: Any) -> float | None:

@@ -152,7 +152,7 @@ class Bench:
             gaps = self._gaps(task, scenario, change, plant)
             if gaps is None:
                 continue
-            yardstick, of = gaps.yardstick, ratios.ITEMS
+            yardstick, of, is_evidence = gaps.yardstick, ratios.ITEMS, gaps.is_evidence
             if task.yardstick is not None:
                 of = task.yardstick.name
                 if of not in yardsticks:
@@ -163,10 +163,11 @@ class Bench:
                 yardstick = yardsticks[of]
             if yardstick is None:
                 continue
-            part = ratios.ratio_of(gaps.gap, yardstick, of)
+                is_evidence = True
+            part = ratios.ratio_of(gaps.gap, yardstick, of, is_evidence=is_evidence)
             lines.append(
                 {"task": task.name, "family": task.file.family or task.file.primary.metric}
-                | part.model_dump(include=set(ratios.POOLED))
+                | part.model_dump(include={*ratios.POOLED, "t"})
             )
         return pl.DataFrame(lines)
 
@@ -202,7 +203,10 @@ def summary(rows: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     means = ranking.sampled_means(families, ["row"])
     own = pl.when(pl.col("of") == ratios.ITEMS).then("family").otherwise("of")
     clear = (
-        ratios.pooled(cells.with_columns(yardstick_of=own), ["row", "yardstick_of"])
+        ratios.pooled(
+            cells.filter(pl.col("t").is_not_null()).with_columns(yardstick_of=own),
+            ["row", "yardstick_of"],
+        )
         .group_by("row")
         .agg(clear=(pl.col("t") >= CLEAR).sum(), yardsticks=pl.len())
     )

@@ -85,7 +85,12 @@ def fieller(
 
 
 def ratio_of(
-    gap: Gap, yardstick: Gap, of: str, *, reference: tuple[float, float] | None = None
+    gap: Gap,
+    yardstick: Gap,
+    of: str,
+    *,
+    is_evidence: bool = True,
+    reference: tuple[float, float] | None = None,
 ) -> RatioPart:
     """Return a gap over its yardstick, as records name it.
 
@@ -95,6 +100,8 @@ def ratio_of(
         The gaps; units of one name are the same unit, such as an item that both are made of.
     of
         Name of the yardstick.
+    is_evidence
+        Whether only a usable model shows the yardstick.
     reference
         The gap and the yardstick of the reference encoder; None if they are not known.
     """
@@ -113,7 +120,7 @@ def ratio_of(
         gap_error=math.sqrt(variances[0]),
         yardstick=d,
         yardstick_error=error,
-        t=d / error if error > 0 else None,
+        t=d / error if error > 0 and is_evidence else None,
         df=df,
         power=gap.power,
         of=of,

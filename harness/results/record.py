@@ -246,7 +246,8 @@ class RatioPart(Part):
     yardstick_error: Finite
     """Standard error of the yardstick."""
     t: Finite | None
-    """The gap of the yardstick over its standard error; null if it has none."""
+    """The gap of the yardstick over its standard error; null if it has none, and for a yardstick
+    that random vectors show, too."""
     df: Finite
     """Degrees of freedom of the interval."""
     power: Count = 1

@@ -165,19 +165,25 @@ class Ratio:
         Name of the yardstick; `items` if it is made of the same items.
     contrasts
         Gap of each contrast of the yardstick, by name.
+    is_evidence
+        Whether only a usable model shows the yardstick.
     """
 
     gap: Gap
     yardstick: Gap
     of: str = ratios.ITEMS
     contrasts: Mapping[str, float] = field(default_factory=dict)
+    is_evidence: bool = True
 
     def fields(self, reference: Reference | None) -> dict[str, Any]:
         """Return the fields of a record; `reference` is what the reference encoder shows."""
         own = self.of == ratios.ITEMS
         pair = None if reference is None else (reference.gap, reference.yardstick)
+        ratio = ratios.ratio_of(
+            self.gap, self.yardstick, self.of, is_evidence=self.is_evidence, reference=pair
+        )
         return {
-            "ratio": ratios.ratio_of(self.gap, self.yardstick, self.of, reference=pair),
+            "ratio": ratio,
             "contrasts": dict(self.contrasts),
             "deviations": ratios.deviations_of(self.gap, self.yardstick, own=own),
         }

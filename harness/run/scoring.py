@@ -464,7 +464,9 @@ class JobScorer:
             return None
         yardstick = self.job.task.yardstick
         if yardstick is None:
-            return None if gaps.yardstick is None else Ratio(gaps.gap, gaps.yardstick)
+            if gaps.yardstick is None:
+                return None
+            return Ratio(gaps.gap, gaps.yardstick, is_evidence=gaps.is_evidence)
         if not self._contrasts:
             return None
         mean = Gap.mean(list(self._contrasts.values()))

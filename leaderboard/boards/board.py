@@ -145,7 +145,7 @@ def grid_of(
     )
     counts = (*ratios.POOLED, "measure")
     held = chosen.select(
-        *("row", "task", "id", "value", "p_value", "reason", "aside", "leak", "contrasts"),
+        *("row", "task", "id", "value", "p_value", "reason", "aside", "leak", "t", "contrasts"),
         *(pl.when(~pl.col("leak")).then(name).alias(name) for name in counts),
     )
     why_null = (
@@ -813,7 +813,8 @@ def _yardsticks(grid: pl.DataFrame) -> list[pl.DataFrame]:
     if bias.is_empty():
         return []
     own = pl.when(pl.col("of") == ratios.ITEMS).then("family").otherwise("of").cast(pl.String)
-    yardsticks = ratios.pooled(bias.with_columns(yardstick_of=own), ["row", "yardstick_of"])
+    evidence = bias.filter(pl.col("t").is_not_null())
+    yardsticks = ratios.pooled(evidence.with_columns(yardstick_of=own), ["row", "yardstick_of"])
     clear = yardsticks.group_by("row", maintain_order=True).agg(
         clear=((pl.col("t") >= CLEAR) & pl.col("measure").is_not_null()).sum(), of=pl.len()
     )

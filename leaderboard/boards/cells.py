@@ -214,7 +214,7 @@ _COLUMNS = (
     *("title", "measures", "category", "family", "language", "scenario", "metric", "score"),
     *("unranked", "ideal", "low_bound", "high_bound", "value", "reason", "p_value"),
     *("alternative", "reversed", "undone", "low", "high", "level", "floor", "floor_sd", "unit"),
-    *("gap", "gap_error", "yardstick", "yardstick_error", "power", "of", "contrasts"),
+    *("gap", "gap_error", "yardstick", "yardstick_error", "power", "of", "t", "contrasts"),
     *("n", "asked", "found", "truncated", "missing", "overlap", "seed", "created", "id"),
 )
 OTHER_CONTENT = "another version or content of the task"

@@ -91,7 +91,7 @@ _COLUMNS: dict[str, Column] = {
     "unit": "unit",
     # The gap over the yardstick, which ranks.
     **{name: f"ratio.{name}" for name in ("gap", "gap_error", "yardstick", "yardstick_error")},
-    **{name: f"ratio.{name}" for name in ("power", "of")},
+    **{name: f"ratio.{name}" for name in ("power", "of", "t")},  # t is null if it is no evidence
     "contrasts": ("contrasts", _sorted, TEXT),  # JSON: the gap of each contrast by name
     "n": "n",
     **{name: f"coverage.{name}" for name in ("asked", "found", "truncated")},

@@ -283,6 +283,7 @@ def perturbation_gap(perturbed: Reals, texts_of: Floats, *, units: Units) -> Gap
     return Gaps(
         rows.jackknife(1 - float(cosines.sum()) / texts, within),
         _usable(rows.jackknife(1 - across / pairs, between)),
+        is_evidence=False,
     )
 
 
