@@ -160,10 +160,9 @@ class Bench:
                         gaps_of(task.yardstick, s, vectors_of) for s in task.yardstick.scenarios
                     ]
                     yardsticks[of] = harness.metrics.Gap.mean([c.gap for c in contrasts if c])
-                yardstick = yardsticks[of]
+                yardstick, is_evidence = yardsticks[of], True
             if yardstick is None:
                 continue
-                is_evidence = True
             part = ratios.ratio_of(gaps.gap, yardstick, of, is_evidence=is_evidence)
             lines.append(
                 {"task": task.name, "family": task.file.family or task.file.primary.metric}
