@@ -101,7 +101,7 @@ def test_a_notebook_shows_the_table_of_the_command(registry):
     header, row, *_ = cells_of(page)
     assert header == ["task", "score", "ideal", "none", "toy-shift?k=2"]
     assert row[:3] == ["toy-places", "gap", "0"]
-    assert [float(cell.split()[0].strip("•")) for cell in row[3:]] == [
+    assert [float(cell.split()[0].strip("•†")) for cell in row[3:]] == [
         pytest.approx(record.value, abs=5e-4)
         for record in records
         if record.primary and record.model.name == "toy-letters"
