@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from harness.errors import UnknownName, UsageError
 from harness.names import NONE
 from harness.results import resampling
-from harness.results.record import IntervalPart, Record, finite, samples_exist
+from harness.results.record import IntervalPart, Record, finite, is_leak, samples_exist
 from harness.results.resampling import Point, TaskMeans, coefficient, interval_of, task_means
 from harness.results.tables import DIGITS, age
 
@@ -344,7 +344,9 @@ class Average:
     tasks
         Number of tasks that have this score.
     missing
-        Those without a value here.
+        Those without a value of the newest version here.
+    leaks
+        Those that are leaks here: their values say nothing about the row.
     mean, mean_absolute
         Means of the values and of the absolute values; None if a task is missing.
     """
@@ -356,12 +358,13 @@ class Average:
     scenario: str
     tasks: int
     missing: tuple[str, ...]
+    leaks: tuple[str, ...]
     mean: float | None
     mean_absolute: float | None
 
     def row(self) -> dict[str, Any]:
         """Return it as a flat mapping."""
-        return asdict(self) | {"missing": list(self.missing)}
+        return asdict(self) | {"missing": list(self.missing), "leaks": list(self.leaks)}
 
 
 @dataclass(frozen=True)
@@ -386,20 +389,24 @@ class Agreement:
 
 
 def averages(records: Iterable[Record]) -> list[Average]:
-    """Return the averages of records, those of one score together.
+    """Return the averages of records, those of one score together; controls stand apart.
 
-    Of several versions, seeds or dates of a score the newest counts.
+    Of several seeds or dates of a score the newest counts, and of the versions of a task that of
+    the newest record.
     """
     import polars as pl
 
     from harness.results.columns import Columns
 
-    score, row = ("metric", "score", "scenario"), ("model", "fingerprint", "mitigator")
+    score = ("metric", "score", "scenario", "is_control")
+    row = ("model", "fingerprint", "mitigator")
     lines = (
         Columns.of(records)
         .flat(
             {
-                **{name: name for name in (*score, "created", "value")},
+                **{name: name for name in (*score[:3], "created", "value")},
+                "measures": "task.measures",
+                "overlaps": ("overlap", bool, pl.Boolean()),
                 "model": "model.name",
                 "fingerprint": "model.fingerprint",
                 "mitigator": "mitigator.label",
@@ -407,7 +414,12 @@ def averages(records: Iterable[Record]) -> list[Average]:
                 "version": "task.version",
             }
         )
-        .with_columns(pl.col("created").cast(pl.String))
+        .with_columns(
+            pl.col("created").cast(pl.String),
+            leak=is_leak(pl.col("measures"), pl.col("overlaps")),
+            is_control=pl.col("measures") == "control",
+        )
+        .filter(pl.col("version") == pl.col("version").max().over("task"))
         .with_row_index("place")
         .with_columns(
             of_score=pl.col("place").min().over(score),
@@ -420,9 +432,9 @@ def averages(records: Iterable[Record]) -> list[Average]:
         .unique(("of_row", "task"), keep="last")
         .sort("of_score", "of_row", "place")
         .group_by(*score, *row, maintain_order=True)
-        .agg("task", "value")
+        .agg("task", "value", "leak")
         .join(tasks, on=score, maintain_order="left")
-        .drop("fingerprint")
+        .drop("fingerprint", "is_control")
     )
     return [_average(**line) for line in rows.iter_rows(named=True)]
 
@@ -446,6 +458,7 @@ def _average(
     mitigator: str,
     task: list[str],
     value: list[float | None],
+    leak: list[bool],
     tasks: list[str],
 ) -> Average:
     """Return the average of a score of one row, whose values are those of the tasks in `task`."""
@@ -459,6 +472,7 @@ def _average(
         scenario=scenario,
         tasks=len(tasks),
         missing=missing,
+        leaks=tuple(name for name, leaks in zip(task, leak, strict=True) if leaks),
         mean=None if missing else fmean(values.values()),
         mean_absolute=None if missing else fmean(map(abs, values.values())),
     )

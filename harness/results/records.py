@@ -257,6 +257,17 @@ class Records(Framed[Record]):
 
         return self._of(over_seeds(self))
 
+    def means(self) -> list[dict[str, Any]]:
+        """Return the mean of each model and mitigator over tasks, as all commands print it.
+
+        A row each, with the keys `model`, `mitigator`, `measures`, `name`, `mean`, `n` and `of`
+        (`n` of `of` scores count), `change` from `none` on the `n_change` tasks that count in both,
+        and `left_out`, the names of the tasks that do not count, by the reason.
+        """
+        from harness.results import tables
+
+        return tables.mean_rows(tables.sections(self))
+
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat mapping per record; its keys are the columns of the data frames.
 

@@ -10,7 +10,7 @@ from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from harness import metrics, names
-from harness.results.record import IntervalPart, Record, finite
+from harness.results.record import LEAKS, IntervalPart, Record, finite
 
 if TYPE_CHECKING:
     import polars as pl
@@ -289,9 +289,9 @@ def _left_out(
     records: Sequence[Record], n_rows: int, is_old: Callable[[Record], bool] | None
 ) -> str | None:
     """Return why the records of a line do not count; None if they do."""
-    for record in records:
-        if reason := record.left_out:
-            return reason
+    reasons = [reason for record in records if (reason := record.left_out)]
+    if reasons:
+        return LEAKS if LEAKS in reasons else reasons[0]
     if is_old and any(map(is_old, records)):
         return OTHER_VERSION
     if len(records) < n_rows:

@@ -9,6 +9,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from harness import names
 from harness.results import resampling
@@ -125,8 +126,8 @@ class Section:
     changes
         The mean differences from `none`, each over the tasks that count in both, if not all columns
         have the same tasks; else `mean` has them.
-    means
-        What counts in the mean of each column.
+    means, pairs
+        What counts in the mean of each column, and in its mean change from `none`.
     several_seeds
         Number of scores of several runs with different seeds, of which the latest is shown.
     one_sided
@@ -142,6 +143,7 @@ class Section:
     mean: Row | None = None
     changes: Row | None = None
     means: Mapping[str, TaskMeans] = field(default_factory=dict)
+    pairs: Mapping[str, TaskMeans] = field(default_factory=dict)
     several_seeds: int = 0
     one_sided: tuple[str, ...] = ()
     limit: int | None = None
@@ -376,17 +378,17 @@ def _with_means(
     """Return a section with the mean of each column, and its change from `none`."""
     columns = section.columns
     means = {column: task_means(lines, [column], is_old=is_old) for column in columns}
-    section = dataclasses.replace(section, means=means)
-    if max(of.of for of in means.values()) < 2 or not any(of.n for of in means.values()):
-        return section
-    of_all = task_means(lines, columns, is_old=is_old)
-    is_same = all(of.n == of_all.n for of in means.values())
-    values = {column: of.mean(column) for column, of in means.items()}
     pairs = {
         column: task_means(lines, [names.NONE, column], is_old=is_old)
         for column in columns
         if names.NONE in columns and column != names.NONE
     }
+    section = dataclasses.replace(section, means=means, pairs=pairs)
+    if max(of.of for of in means.values()) < 2 or not any(of.n for of in means.values()):
+        return section
+    of_all = task_means(lines, columns, is_old=is_old)
+    is_same = all(of.n == of_all.n for of in means.values())
+    values = {column: of.mean(column) for column, of in means.items()}
     changes = {column: of.change(names.NONE, column) for column, of in pairs.items()}
     name = of_all.name(section.measures)
     if is_same:
@@ -404,6 +406,33 @@ def _with_means(
         mean=Row(name, "", "0", tuple(own)),
         changes=Row(CHANGES, "", "0", tuple(paired)) if pairs else None,
     )
+
+
+def mean_rows(sections: Iterable[Section]) -> list[dict[str, Any]]:
+    """Return the mean of each model and mitigator over tasks, and its change, a flat row each.
+
+    `n` of `of` scores count, and `n_change` in the change from `none`; `left_out` has the names of
+    the others by the reason.
+    """
+    rows = []
+    for section in sections:
+        for column, means in section.means.items():
+            pair = section.pairs.get(column)
+            rows.append(
+                {
+                    "model": section.model,
+                    "mitigator": column,
+                    "measures": section.measures,
+                    "name": means.name(section.measures),
+                    "mean": means.mean(column),
+                    "n": means.n,
+                    "of": means.of,
+                    "change": pair and pair.change(names.NONE, column),
+                    "n_change": pair and pair.n,
+                    "left_out": {reason: list(tasks) for reason, tasks in means.left_out.items()},
+                }
+            )
+    return rows
 
 
 CHANGES = "its change, on the tasks of both"
@@ -522,6 +551,17 @@ def _table(section: Section, *, intervals: bool) -> Table:
 
 
 def _value(cell: Cell | None, intervals: bool) -> Value:
+    return value_of(cell, beside(cell, intervals=intervals) if cell else "")
+
+
+def seeds_line(n: int, latest: str) -> str:
+    """Return what becomes of the latest run of `n` scores that were run with several seeds."""
+    scores = "1 score was" if n == 1 else f"{n} scores were"
+    return f"{scores} run with several seeds: the latest {latest}"
+
+
+def value_of(cell: Cell | None, small: str = "") -> Value:
+    """Return a cell with its marks; `small` stands beside it in small print."""
     if cell is None:
         return Value(NOTHING)
     nothing = NOTHING if cell.counts else VOID
@@ -529,7 +569,7 @@ def _value(cell: Cell | None, intervals: bool) -> Value:
         nothing if cell.value is None else f"{cell.value:z.{DIGITS}f}",
         stars=cell.stars,
         sign=(REVERSED if cell.is_reversed else "") + cell.mark,
-        beside=beside(cell, intervals=intervals),
+        beside=small,
         is_best=cell.is_best,
     )
 
@@ -541,7 +581,7 @@ def beside(cell: Cell, *, intervals: bool) -> str:
     their number.
     """
     if cell.counts:
-        return cell.counts
+        return f"({cell.counts})"
     if intervals:
         interval = cell.interval
         return f"[{interval.low:z.2f}, {interval.high:z.2f}]" if interval else ""
@@ -602,6 +642,5 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
         ]
         lines.append("n of m: n of m tasks count in the mean; a family of tasks has one vote")
     if n := sum(section.several_seeds for section in sections):
-        scores = "1 score was" if n == 1 else f"{n} scores were"
-        lines.append(f"{scores} run with several seeds: the latest is shown, not their mean")
+        lines.append(seeds_line(n, "is shown; --over-seeds shows their mean"))
     return lines
