@@ -15,7 +15,8 @@ import polars as pl
 
 from harness import names
 from harness.errors import UnknownName
-from harness.metrics import ROUNDING, in_words
+from harness.metrics import in_words
+from harness.results.columns import greatest_loss, is_within, loss
 from harness.results.resampling import mean_of_seeds
 
 # What each value counts: its distance to the ideal, and above the floor. Ranks nothing.
@@ -56,12 +57,7 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
     measures = pl.col("measures")
     is_bias = measures == "bias"
     has_floor = claims.group_by(_TASK).agg(has_floor=_have_floor())
-    of_task = (
-        latest(claims, _TASK)
-        .select(*_TASK, "ideal", *_BOUNDS)
-        .join(has_floor, on=_TASK)
-        .with_columns(fair=pl.col("ideal").cast(pl.String).cast(pl.Float64, strict=False))
-    )
+    of_task = latest(claims, _TASK).select(*_TASK, "ideal", *_BOUNDS).join(has_floor, on=_TASK)
     frame = (
         claims.rename(dict(zip(_BOUNDS, _OWN, strict=True)))
         .drop("ideal")
@@ -77,10 +73,10 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
     low, high = (pl.col(name) for name in _BOUNDS)
     room = pl.when(low.is_null() | high.is_null()).then(0.0).otherwise(ROOM * (high - low))
     frame = frame.with_columns(
-        outside_own=~_is_within(*(pl.col(name) for name in _OWN)),
-        outside_task=~_is_within(low - room, high + room),
-        loss=_loss(),
-        greatest=_greatest(),
+        outside_own=~is_within(*(pl.col(name) for name in _OWN)),
+        outside_task=~is_within(low - room, high + room),
+        loss=loss(),
+        greatest=greatest_loss(),
     )
     has_value = pl.col("value").is_not_null()
     inside = has_value & ~pl.col("outside_own") & ~pl.col("outside_task")
@@ -101,7 +97,7 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
     return (
         _outside(frame)
         .with_columns(measure=pl.when(pl.col("aside").is_null()).then("counted"))
-        .drop(*_OWN, "has_floor", "fair", "lacks_floor", "outside_own", "outside_task", "loss",
+        .drop(*_OWN, "has_floor", "lacks_floor", "outside_own", "outside_task", "loss",
               "greatest", "counted")
     )  # fmt: skip
 
@@ -121,36 +117,6 @@ def _have_floor() -> pl.Expr:
     model, without = pl.col("fingerprint"), pl.col("floor").is_null()
     lacking = without & pl.col("value").is_not_null() & ~pl.col("undone")
     return model.filter(~without).n_unique() >= model.filter(lacking).n_unique()
-
-
-def _is_within(low: pl.Expr, high: pl.Expr) -> pl.Expr:
-    """Return whether the value is within bounds, up to rounding, as `harness.metrics` has it."""
-    value = pl.col("value")
-    room = ROUNDING * pl.max_horizontal(pl.lit(1.0), low.abs(), high.abs(), value.abs())
-    return (low.is_null() | (value >= low - room)) & (high.is_null() | (value <= high + room))
-
-
-def _loss() -> pl.Expr:
-    """Return how far the value is from its ideal, in the unit of the score."""
-    value, low, high = pl.col("value"), pl.col("low_bound"), pl.col("high_bound")
-    return (
-        pl.when(pl.col("ideal") == "higher")
-        .then(high.fill_null(0.0) - value)
-        .when(pl.col("ideal") == "lower")
-        .then(value - low.fill_null(0.0))
-        .otherwise((value - pl.col("fair")).abs())
-    )
-
-
-def _greatest() -> pl.Expr:
-    """Return the greatest possible loss; null for a score that lacks a bound."""
-    low, high, fair = pl.col("low_bound"), pl.col("high_bound"), pl.col("fair")
-    greatest = (
-        pl.when(fair.is_null())
-        .then(high - low)
-        .otherwise(pl.max_horizontal((fair - low).abs(), (fair - high).abs()))
-    )
-    return pl.when(low.is_not_null() & high.is_not_null() & (greatest > 0)).then(greatest)
 
 
 def _outside(frame: pl.DataFrame) -> pl.DataFrame:
