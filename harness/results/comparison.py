@@ -20,7 +20,14 @@ from harness.errors import UnknownName, UsageError
 from harness.names import NONE
 from harness.results import resampling
 from harness.results.record import IntervalPart, Record, finite, is_leak, samples_exist
-from harness.results.resampling import Point, TaskMeans, coefficient, interval_of, task_means
+from harness.results.resampling import (
+    Point,
+    TaskMeans,
+    coefficient,
+    interval_of,
+    newest_versions,
+    task_means,
+)
 from harness.results.tables import DIGITS, age
 
 if TYPE_CHECKING:
@@ -293,9 +300,7 @@ def _mean(measures: str, left: Mapping[Key, Record], right: Mapping[Key, Record]
         for key in dict.fromkeys([*left, *right])
     ]
     lines = [line for line in lines if next(iter(line.values())).task.measures == measures]
-    versions: defaultdict[str, int] = defaultdict(int)
-    for part in (record.task for line in lines for record in line.values()):
-        versions[part.name] = max(versions[part.name], part.version)
+    versions = newest_versions(record for line in lines for record in line.values())
 
     def is_old(record: Record) -> bool:
         return record.task.version < versions[record.task.name]
@@ -647,10 +652,12 @@ def of_other_metrics(records: Iterable[Record], a: Collection[str], b: Collectio
 
 
 def _newest(records: Iterable[Record]) -> dict[Model, dict[str, OfTask]]:
-    """Return the newest primary record of each task by model and mitigator."""
+    """Return the newest primary record of each task's newest version, by model and mitigator."""
     rows: defaultdict[Model, defaultdict[str, OfTask]] = defaultdict(lambda: defaultdict(dict))
-    for record in records:
-        if not record.primary:
+    primary = [record for record in records if record.primary]
+    versions = newest_versions(primary)
+    for record in primary:
+        if record.task.version < versions[record.task.name]:
             continue
         of_task = rows[record.model.name, record.model.fingerprint][record.mitigator.label]
         known = of_task.get(record.task.name)

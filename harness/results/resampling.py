@@ -278,6 +278,14 @@ def task_means(
     return TaskMeans(dict(families), of, tasks, is_primary)
 
 
+def newest_versions(records: Iterable[Record]) -> dict[str, int]:
+    """Return the newest version of each task of some records."""
+    newest: dict[str, int] = {}
+    for part in (record.task for record in records):
+        newest[part.name] = max(part.version, newest.get(part.name, 0))
+    return newest
+
+
 def _of_primary_scores(lines: Iterable[Line]) -> list[Line]:
     """Return the lines of primary scores, and those of tasks that have none."""
     firsts = [(next(iter(line.values())), line) for line in lines if line]

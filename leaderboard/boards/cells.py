@@ -17,6 +17,7 @@ from harness import names
 from harness.errors import UnknownName
 from harness.metrics import in_words
 from harness.results.columns import greatest_loss, is_within, loss
+from harness.results.record import is_leak
 from harness.results.resampling import mean_of_seeds
 
 # What each value counts: its distance to the ideal, and above the floor. Ranks nothing.
@@ -63,7 +64,7 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
         .drop("ideal")
         .join(of_task, on=_TASK, how="left", maintain_order="left")
         .with_columns(
-            leak=is_bias & (pl.col("overlap").list.len() > 0),
+            leak=is_leak(measures, pl.col("overlap").list.len() > 0),
             lacks_floor=is_bias
             & pl.col("floor").is_null()
             & ~pl.col("undone")
