@@ -290,7 +290,8 @@ def means_table(additions: Sequence[Addition], shown: Callable[[str], str]) -> T
             shown(addition.row.label),
             *(mean.measures, mean.value, f"{mean.tasks} of {mean.of}"),
             shown(mean.reference),
-            *(mean.difference, mean.shared),
+            f"{mean.difference:+z.3f}",
+            mean.shared,
         ]
         for addition in additions
         for mean in addition.means
