@@ -186,17 +186,18 @@ def check(
 def _show(added: Sequence[Addition]) -> None:
     """Print the means of what is new, and the values of each task of the first new row."""
     from harness.commands import output
-    from harness.results.formats import Report
+    from harness.results.formats import Report, Sentences, Table
 
-    from .submissions.check import SHOWN, means_table, printable, tasks_table
+    from .submissions.check import SHOWN, leaks_line, means_table, printable, tasks_table
 
     def shown(text: str) -> str:
         return printable(text, SHOWN)
 
     means = means_table(added, shown)
-    tables = [means] if means.rows else []
-    tables += [tasks_table(addition, shown) for addition in added[:1]]
-    output.report(Report("", tables))
+    parts: list[Table | Sentences] = [means] if means.rows else []
+    for addition in added[:1]:
+        parts += [tasks_table(addition, shown), leaks_line(addition)]
+    output.report(Report("", parts))
 
 
 # `harness results merge`: the command line of a maintainer's merge.

@@ -290,7 +290,8 @@ def show_report(
     if not quiet:
         width = output.width()
         primary = [record for record in records if record.primary]
-        formats.show(tables.report(tables.sections(primary), intervals=intervals), width)
+        sections = tables.sections(primary)
+        formats.show(tables.report(sections, intervals=intervals, verbose=verbose), width)
         if verbose:
             from harness.commands import result_tables
 

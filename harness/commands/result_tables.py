@@ -14,7 +14,8 @@ import click
 from harness.commands import output
 from harness.results import formats, tables
 from harness.results.comparison import Average, Score, agreements
-from harness.results.formats import Report, Table
+from harness.results.formats import Report, Sentences, Table, Value
+from harness.results.record import LEAK, LEAK_MEANS, STARS
 
 if TYPE_CHECKING:
     from harness.results.comparison import Comparison, Mean, Pair
@@ -191,23 +192,31 @@ def _value(cell: str) -> Any:
 # Prints means over tasks: `harness results average`.
 
 
-def show_averages(rows: Sequence[Average]) -> None:
-    """Print the averages, and how the scores agree if there are several."""
+def show_averages(rows: Sequence[Average], means: Sequence[Mapping[str, Any]]) -> None:
+    """Print the averages, the means of what counts, and how several scores agree."""
     lines = [
         {
             "model": row.model,
             "mitigator": row.mitigator,
             "score": _name((row.metric, row.score, row.scenario)),
             "tasks": f"{row.tasks - len(row.missing)} of {row.tasks}",
-            "mean": row.mean,
-            "mean |value|": row.mean_absolute,
+            "mean": _with_mark(row, row.mean),
+            "mean |value|": _with_mark(row, row.mean_absolute),
         }
         for row in rows
     ]
     output.lines(lines)
     for row in rows:
+        name = f"{row.model}, {row.mitigator}"
         if row.missing:
-            click.echo(f"{row.model}, {row.mitigator}: no value of {', '.join(row.missing)}")
+            click.echo(f"{name}: no value of {', '.join(row.missing)}")
+        if row.leaks and row.mean is not None:
+            n = f"{len(row.leaks)} of {output.counted(row.tasks, 'task')}"
+            click.echo(f"{name}: {LEAK} {n} leaked: {', '.join(row.leaks)}")
+    if any(row.leaks for row in rows):
+        click.echo(f"{LEAK} {LEAK_MEANS}")
+    click.echo()
+    _show_means(means)
     pairs = agreements(rows)
     if pairs and all(pair.pearson is None for pair in pairs):
         click.echo("no correlation: it needs three models or mitigators with different values")
@@ -220,10 +229,33 @@ def show_averages(rows: Sequence[Average]) -> None:
         )  # fmt: skip
 
 
-def averages_as_json(rows: Sequence[Average]) -> dict[str, Any]:
+def _with_mark(row: Average, mean: float | None) -> Value | None:
+    return None if mean is None else Value(f"{mean:z.3f}", sign=LEAK if row.leaks else "")
+
+
+def _show_means(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print the mean of each row over its tasks that count (`Records.means`)."""
+    shown = [
+        {
+            "model": row["model"],
+            "mitigator": row["mitigator"],
+            "mean of": row["name"],
+            "mean": row["mean"],
+            "scores": f"{row['n']} of {row['of']}",
+            "change": row["change"],
+            "of both": None if row["change"] is None else row["n_change"],
+        }
+        for row in rows
+    ]
+    if shown:
+        output.lines(shown, title="means over families of tasks, of the scores that count")
+
+
+def averages_as_json(rows: Sequence[Average], means: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the same as JSON-like values."""
     return {
         "averages": [row.row() for row in rows],
+        "means": list(means),
         "agreements": [asdict(pair) for pair in agreements(rows)],
     }
 
@@ -236,12 +268,13 @@ def _name(score: Score) -> str:
 # Prints what `harness results compare` finds.
 
 
-LISTED = 3
-"""Most tasks that are listed by name where they are left out."""
-
-
 def show_comparison(
-    context: str, names: tuple[str, str], comparison: Comparison, width: int | None
+    context: str,
+    names: tuple[str, str],
+    comparison: Comparison,
+    width: int | None,
+    *,
+    verbose: bool = False,
 ) -> None:
     """Print a comparison: a table for what the tasks measure each, and a conclusion for each.
 
@@ -255,32 +288,53 @@ def show_comparison(
         The comparison.
     width
         Width of the terminal in characters; None for no limit.
+    verbose
+        Whether to name all tasks that are left out.
     """
-    columns = ["task", "score", "ideal", *names, "difference", "nearer"]
-    parts = [
+    columns = ["task", "score", "ideal", *names, "difference", "distance", "nearer"]
+    parts: list[Table | Sentences] = [
         Table(
             f"{context}: {measures}",
             columns,
-            [_row(pair, names, measures) for pair in pairs],
-            drop=("nearer", "score"),
+            [_row(pair, names) for pair in pairs],
+            drop=("distance", "nearer", "score"),
             repeat=1,
         )
         for measures in tables.MEASURES
         if (pairs := [pair for pair in comparison.pairs if pair.a.task.measures == measures])
     ]
-    formats.show(Report("", parts), width)
-    if any(pair.interval for pair in comparison.pairs):
-        click.echo("[low, high]: 95% interval of the difference over the items of the task")
+    formats.show(Report("", [*parts, Sentences("", _legend(names, comparison))]), width)
     for mean in comparison.means:
-        click.echo(_conclusion(mean, names, comparison))
+        for line in _conclusion(mean, names, comparison, verbose=verbose):
+            click.echo(formats.wrapped(line, width))
     reasons: dict[str, list[str]] = {}
     for task, reason in comparison.left_out:
         reasons.setdefault(reason, []).append(task)
     for reason, tasks in reasons.items():
         names_ = list(dict.fromkeys(tasks))
-        listed = ", ".join(names_) if len(names_) <= LISTED else f"{len(names_)} tasks"
+        is_short = verbose or len(names_) <= tables.LISTED
+        listed = ", ".join(names_) if is_short else f"{len(names_)} tasks"
         click.echo(f"left out: {listed}: {reason}", err=True)
     click.echo()
+
+
+def _legend(names: tuple[str, str], comparison: Comparison) -> list[str]:
+    """Return what the columns and marks mean, a line each; only of those that occur."""
+    pairs, lines = comparison.pairs, []
+    if any(pair.interval for pair in pairs):
+        lines.append("[low, high]: 95% interval of the difference over the items of the task")
+    if any(pair.distances for pair in pairs):
+        lines.append(
+            f"distance: that of {names[1]} from the ideal less that of {names[0]}, in the unit of "
+            "the score, for bias above the floor"
+        )
+    if any(pair.a.p_value is not None and pair.a.task.measures != "usefulness" for pair in pairs):
+        lines.append(STARS)
+    if any(pair.is_leak for pair in pairs):
+        lines.append(f"{LEAK} {LEAK_MEANS}")
+    if n := comparison.several_seeds:
+        lines.append(tables.seeds_line(n, "counts, not their mean"))
+    return lines
 
 
 def comparison_as_json(comparisons: Mapping[str, Comparison]) -> list[dict[str, Any]]:
@@ -289,29 +343,24 @@ def comparison_as_json(comparisons: Mapping[str, Comparison]) -> list[dict[str, 
         {
             "context": context,
             "scores": comparison.rows(),
-            "means": [_mean(mean) for mean in comparison.means],
+            "means": [mean.row() for mean in comparison.means],
             "left_out": [{"task": task, "reason": reason} for task, reason in comparison.left_out],
         }
         for context, comparison in comparisons.items()
     ]
 
 
-def _mean(mean: Mean) -> dict[str, Any]:
-    interval = mean.interval
-    return asdict(mean) | {"interval": interval.model_dump() if interval else None}
-
-
-def _row(pair: Pair, names: tuple[str, str], measures: str) -> list[Any]:
+def _row(pair: Pair, names: tuple[str, str]) -> list[Any]:
     ideal = pair.a.ideal if isinstance(pair.a.ideal, str) else f"{pair.a.ideal:g}"
-    nearer = {"a": names[0], "b": names[1]}.get(pair.nearer, "")
+    distances = pair.distances
     return [
         pair.a.task.name,
         pair.a.score,
         ideal,
-        pair.value_a,
-        pair.value_b,
+        *(tables.value_of(tables.cell_of(record)) for record in (pair.a, pair.b)),
         _difference(pair),
-        "" if measures == "control" else nearer,
+        None if distances is None else f"{distances[1] - distances[0]:+z.3f}",
+        {"a": names[0], "b": names[1]}.get(pair.nearer, ""),
     ]
 
 
@@ -325,21 +374,33 @@ def _ends(interval: IntervalPart) -> str:
     return f"[{interval.low:+z.3f}, {interval.high:+z.3f}]"
 
 
-def _conclusion(mean: Mean, names: tuple[str, str], comparison: Comparison) -> str:
-    """Return how often each is nearer to the ideal, and the mean difference with its interval."""
-    from harness.results import resampling
-
-    nearer = [pair.nearer for pair in comparison.pairs if pair.a.task.measures == mean.measures]
+def _conclusion(
+    mean: Mean, names: tuple[str, str], comparison: Comparison, *, verbose: bool
+) -> list[str]:
+    """Return how often each is nearer to the ideal, the means, and what they leave out."""
+    counted = [
+        pair.nearer
+        for pair in comparison.pairs
+        if pair.a.task.measures == mean.measures and not pair.is_leak
+    ]
+    name = mean.both.name(mean.measures)
     lines = [
-        f"{mean.measures}: of {output.counted(len(nearer), 'score')}, {names[0]} is nearer to the "
-        f"ideal on {nearer.count('a')}, {names[1]} on {nearer.count('b')}",
-        f"  {resampling.NAMES[mean.measures]} ({mean.n}): {mean.a:.3f} and {mean.b:.3f}, "
+        f"{mean.measures}: of {output.counted(len(counted), 'score')} without a leak, {names[0]} "
+        f"is nearer to the ideal on {counted.count('a')}, {names[1]} on {counted.count('b')}",
+        f"  {name} ({mean.both.counts}): {mean.a:.3f} and {mean.b:.3f}, "
         f"difference {mean.difference:+z.3f}",
     ]
     if mean.interval:
         interval = f"{mean.interval.level:.0%} interval of the difference over families"
         lines.append(f"  {interval}: {_ends(mean.interval)}")
-    return "\n".join(lines)
+    if mean.own_a.n > mean.n or mean.own_b.n > mean.n:
+        own = (
+            f"{names[i]} {of.mean(side):.3f} ({of.counts})"
+            for i, (side, of) in enumerate((("a", mean.own_a), ("b", mean.own_b)))
+        )
+        lines.append(f"  {name}, each over all its own tasks: {', '.join(own)}")
+    left_out = tables.left_out_lines({"": mean.both}, verbose=verbose)
+    return [*lines, *(f"  {line}" for line in left_out)]
 
 
 # The formats of `harness results export`.

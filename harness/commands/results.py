@@ -651,9 +651,15 @@ command.add_command(repair)
 @filters
 @intervals
 @over_seeds
+@arguments.verbose
 @arguments.as_json
 def show(
-    paths: tuple[Path, ...], intervals: bool, over_seeds: bool, as_json: bool, **options: Any
+    paths: tuple[Path, ...],
+    intervals: bool,
+    over_seeds: bool,
+    verbose: bool,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Show the scores in PATHS as tables, by default the primary ones.
 
@@ -667,7 +673,8 @@ def show(
     if as_json:
         output.as_json(records.rows())
     else:
-        output.report(tables.report(tables.sections(records), intervals=intervals))
+        sections = tables.sections(records)
+        output.report(tables.report(sections, intervals=intervals, verbose=verbose))
     notices(records)
 
 
@@ -678,8 +685,9 @@ def show(
 def average(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
     """Average the scores in PATHS over tasks.
 
-    Prints the mean of the values and of the absolute values of each model and mitigator. If several
-    scores are chosen, it also prints how they correlate over models and mitigators.
+    Prints the mean of the values and of the absolute values of each model and mitigator, and the
+    means of what counts, as `show` prints them. If several scores are chosen, it also prints how
+    they correlate over models and mitigators.
 
     \b
     harness results average -t seat-c6,seat-c6b,seat-c7,seat-c7b,seat-c8,seat-c8b
@@ -688,11 +696,11 @@ def average(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
     from harness.results.comparison import averages
 
     records = read_selected(paths).select(**options)
-    rows = averages(records)
+    rows, means = averages(records), records.means()
     if as_json:
-        output.as_json(result_tables.averages_as_json(rows))
+        output.as_json(result_tables.averages_as_json(rows, means))
     else:
-        result_tables.show_averages(rows)
+        result_tables.show_averages(rows, means)
     notices(records)
 
 
@@ -701,8 +709,9 @@ def average(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
 @click.argument("b")
 @results_argument
 @filters
+@arguments.verbose
 @arguments.as_json
-def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> None:
+def compare(a: str, b: str, results: Path, verbose: bool, as_json: bool, **options: Any) -> None:
     """Compare A with B on the scores that both have.
 
     A and B are two mitigators, two models, or two results folders or files.
@@ -717,7 +726,9 @@ def compare(a: str, b: str, results: Path, as_json: bool, **options: Any) -> Non
         output.as_json(result_tables.comparison_as_json(comparisons))
         return
     for context, comparison in comparisons.items():
-        result_tables.show_comparison(context, (a, b), comparison, width=output.width())
+        result_tables.show_comparison(
+            context, (a, b), comparison, width=output.width(), verbose=verbose
+        )
 
 
 @command.command("export")

@@ -30,7 +30,20 @@ from typing import (
 import polars as pl
 from pydantic import BaseModel
 
-from harness.results.record import FloorPart, IntervalPart, RatioPart, Record
+from harness.metrics import ROUNDING
+from harness.results.record import (
+    CONTROL,
+    LEAKS,
+    NO_UNIT,
+    OUTSIDE,
+    UNRANKED,
+    VOID,
+    FloorPart,
+    IntervalPart,
+    RatioPart,
+    Record,
+    is_leak,
+)
 
 TEXT = pl.Categorical()
 """Type of texts that many records share. Comparing, joining and sorting work as with strings."""
@@ -357,3 +370,81 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict | list | tuple):
         return json.dumps(value, ensure_ascii=False)
     return value
+
+
+# What values count: the formulas of `harness.results.record`, for the columns `value`, `ideal`,
+# `low_bound` and `high_bound` of many records.
+
+
+def is_within(low: pl.Expr, high: pl.Expr) -> pl.Expr:
+    """Return whether the value is within bounds, up to rounding, as `harness.metrics` has it."""
+    value = pl.col("value")
+    room = ROUNDING * pl.max_horizontal(pl.lit(1.0), low.abs(), high.abs(), value.abs())
+    return (low.is_null() | (value >= low - room)) & (high.is_null() | (value <= high + room))
+
+
+def loss() -> pl.Expr:
+    """Return how far the value is from its ideal, in the unit of the score."""
+    value, low, high = pl.col("value"), pl.col("low_bound"), pl.col("high_bound")
+    return (
+        pl.when(pl.col("ideal") == "higher")
+        .then(high.fill_null(0.0) - value)
+        .when(pl.col("ideal") == "lower")
+        .then(value - low.fill_null(0.0))
+        .otherwise((value - _fair()).abs())
+    )
+
+
+def greatest_loss() -> pl.Expr:
+    """Return the greatest possible loss; null for a score that lacks a bound."""
+    low, high, fair = pl.col("low_bound"), pl.col("high_bound"), _fair()
+    greatest = (
+        pl.when(fair.is_null())
+        .then(high - low)
+        .otherwise(pl.max_horizontal((fair - low).abs(), (fair - high).abs()))
+    )
+    return pl.when(low.is_not_null() & high.is_not_null() & (greatest > 0)).then(greatest)
+
+
+def _fair() -> pl.Expr:
+    """Return the ideal as a number; null if it is `higher` or `lower`."""
+    return pl.col("ideal").cast(pl.String).cast(pl.Float64, strict=False)
+
+
+def with_distances(frame: pl.DataFrame) -> pl.DataFrame:
+    """Add `leak`, `distance`, `above_floor` and `left_out` of each record, as `Record` has them.
+
+    Parameters
+    ----------
+    frame
+        With the columns `measures`, `unranked`, `overlap` (the number of texts), `floor` and
+        `unit`, too.
+    """
+    measures, has_value = pl.col("measures"), pl.col("value").is_not_null()
+    unit = pl.coalesce("unit", "greatest")
+    above = pl.when(unit > 0).then((pl.col("loss") - pl.col("floor").fill_null(0.0)) / unit)
+    reason = (
+        pl.when(measures == "control")
+        .then(pl.lit(CONTROL))
+        .when(~has_value)
+        .then(pl.lit(VOID))
+        .when("leak")
+        .then(pl.lit(LEAKS))
+        .when(pl.col("unranked").fill_null("") != "")
+        .then(pl.lit(UNRANKED))
+        .when(~is_within(pl.col("low_bound"), pl.col("high_bound")))
+        .then(pl.lit(OUTSIDE))
+        .when(pl.col("above_floor").is_null())
+        .then(pl.lit(NO_UNIT))
+    )
+    return (
+        frame.with_columns(
+            loss=loss(), greatest=greatest_loss(), leak=is_leak(measures, pl.col("overlap") > 0)
+        )
+        .with_columns(distance=(pl.col("loss") / pl.col("greatest")).clip(0.0, 1.0))
+        .with_columns(
+            above_floor=pl.when(measures == "usefulness").then("distance").otherwise(above)
+        )
+        .with_columns(left_out=reason)
+        .drop("loss", "greatest")
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
 from itertools import combinations
@@ -19,12 +19,21 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from harness.errors import UnknownName, UsageError
 from harness.names import NONE
 from harness.results import resampling
-from harness.results.record import IntervalPart, Record, finite, loss, samples_exist
-from harness.results.resampling import Point, coefficient, interval_of
+from harness.results.record import IntervalPart, Record, finite, is_leak, samples_exist
+from harness.results.resampling import (
+    Point,
+    TaskMeans,
+    coefficient,
+    interval_of,
+    newest_versions,
+    task_means,
+)
 from harness.results.tables import DIGITS, age
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from harness.results.columns import Columns
 
 
 Folders: TypeAlias = "tuple[Path | str | None, Path | str | None]"
@@ -59,16 +68,28 @@ class Pair:
 
     @property
     def distances(self) -> tuple[float, float] | None:
-        """What counts of both in a mean, such as the distance above the floor; None if neither."""
-        a, b = self.a.counted, self.b.counted
-        return None if a is None or b is None else (a, b)
+        """Distances of both to the ideal, for bias above the floor (`Record.above_floor`).
+
+        None for a leak and a control, and for a score with neither bounds nor a unit.
+        """
+        a, b = self.a.above_floor, self.b.above_floor
+        is_control = self.a.task.measures == "control"
+        if a is None or b is None or self.is_leak or is_control:
+            return None
+        return a, b
+
+    @property
+    def is_leak(self) -> bool:
+        """Whether the mitigator of one of the two was fitted on texts of the task."""
+        return self.a.is_leak or self.b.is_leak
 
     @property
     def nearer(self) -> str:
-        """Which of the two is nearer to the ideal: `a`, `b`, or empty if neither."""
-        loss_a = round(loss(self.value_a, self.a.ideal, self.a.bounds), DIGITS)
-        loss_b = round(loss(self.value_b, self.a.ideal, self.a.bounds), DIGITS)
-        return "" if loss_a == loss_b else "a" if loss_a < loss_b else "b"
+        """Which of the two has the smaller distance: `a`, `b`, or empty if neither."""
+        if self.distances is None:
+            return ""
+        a, b = (round(distance, DIGITS) for distance in self.distances)
+        return "" if a == b else "a" if a < b else "b"
 
 
 @dataclass(frozen=True)
@@ -79,22 +100,41 @@ class Mean:
     ----------
     measures
         `bias` or `usefulness`.
-    n
-        Number of scores that count in both rows.
+    n, of
+        Number of scores that count in both rows, and of those that any of the two has.
     a, b
-        Mean of each row.
+        Mean of each row, over the tasks of both.
     difference
         Mean of the paired differences, `b` less `a`: negative if `b` is nearer to the ideal.
     interval
         Interval of the difference over families; None with too few families.
+    both, own_a, own_b
+        What counts in both rows, and in each, whose mean is the one of its row everywhere.
     """
 
     measures: str
     n: int
+    of: int
     a: float
     b: float
     difference: float
-    interval: IntervalPart | None = None
+    interval: IntervalPart | None
+    both: TaskMeans = field(repr=False)
+    own_a: TaskMeans = field(repr=False)
+    own_b: TaskMeans = field(repr=False)
+
+    def row(self) -> dict[str, Any]:
+        """Return it as a flat mapping, with the means of each row over all its own tasks."""
+        return {
+            **{name: getattr(self, name) for name in ("measures", "n", "of", "a", "b")},
+            "difference": self.difference,
+            "interval": self.interval.model_dump() if self.interval else None,
+            "left_out": {reason: list(tasks) for reason, tasks in self.both.left_out.items()},
+            "mean_a": self.own_a.mean("a"),
+            "n_a": self.own_a.n,
+            "mean_b": self.own_b.mean("b"),
+            "n_b": self.own_b.n,
+        }
 
 
 @dataclass(frozen=True)
@@ -110,11 +150,14 @@ class Comparison:
     left_out
         Scores of one row only, void ones, and those of different versions of a task: the name of
         the task, and why.
+    several_seeds
+        Number of scores of several runs with different seeds, of which the latest counts.
     """
 
     pairs: tuple[Pair, ...] = field(repr=False)  # whole records
     means: tuple[Mean, ...]
     left_out: tuple[tuple[str, str], ...] = ()
+    several_seeds: int = 0
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat mapping per pair; its keys are the columns of the data frame."""
@@ -138,6 +181,9 @@ class Comparison:
                 "distance_a": pair.distances[0] if pair.distances else None,
                 "distance_b": pair.distances[1] if pair.distances else None,
                 "nearer": pair.nearer,
+                "leak_a": pair.a.is_leak,
+                "leak_b": pair.b.is_leak,
+                "left_out": pair.a.left_out or pair.b.left_out,
             }
             for pair in self.pairs
         ]
@@ -172,6 +218,7 @@ def compare(
     UsageError
         If a side has records of several models or mitigators.
     """
+    a, b = list(a), list(b)
     left, right = _by_key(a), _by_key(b)
     folders = (folder, folder_b or folder)
     pairs: list[Pair] = []
@@ -182,12 +229,28 @@ def compare(
             left_out.append((key[0], pair))
         else:
             pairs.append(pair)
-    both = [_mean(measures, pairs) for measures in ("bias", "usefulness")]
-    return Comparison(tuple(pairs), tuple(mean for mean in both if mean), tuple(left_out))
+    means = [_mean(measures, left, right) for measures in ("bias", "usefulness")]
+    return Comparison(
+        tuple(pairs),
+        tuple(mean for mean in means if mean),
+        tuple(left_out),
+        _several_seeds(a) + _several_seeds(b),
+    )
 
 
-def _by_key(records: Iterable[Record]) -> dict[Key, Record]:
-    records = list(records)
+def _several_seeds(records: Iterable[Record]) -> int:
+    """Return how many scores of a row have runs with different seeds."""
+    seeds: defaultdict[tuple[Key, str], set[int]] = defaultdict(set)
+    for record in records:
+        seeds[_key(record), record.task.digest].add(record.seed)
+    return sum(len(of_score) > 1 for of_score in seeds.values())
+
+
+def _key(record: Record) -> Key:
+    return record.task.name, record.scenario, record.metric, record.score
+
+
+def _by_key(records: Sequence[Record]) -> dict[Key, Record]:
     rows = {(record.model.name, record.mitigator.label) for record in records}
     if len(rows) > 1:
         raise UsageError(
@@ -201,7 +264,7 @@ def _by_key(records: Iterable[Record]) -> dict[Key, Record]:
     for record in records:
         if record.model.fingerprint != latest:
             continue
-        key = (record.task.name, record.scenario, record.metric, record.score)
+        key = _key(record)
         if key not in newest or age(newest[key]) <= age(record):
             newest[key] = record
     return newest
@@ -230,21 +293,33 @@ def _samples(record: Record, folder: Path | str | None) -> Sequence[Mapping[str,
     return ()
 
 
-def _mean(measures: str, pairs: Sequence[Pair]) -> Mean | None:
-    lines = [{"a": pair.a, "b": pair.b} for pair in pairs if pair.a.task.measures == measures]
-    families = list(resampling.mean_by_family(lines, ("a", "b")).values())
-    if not families:
-        return None
-    import numpy as np
+def _mean(measures: str, left: Mapping[Key, Record], right: Mapping[Key, Record]) -> Mean | None:
+    sides = {"a": left, "b": right}
+    lines = [
+        {side: of[key] for side, of in sides.items() if key in of}
+        for key in dict.fromkeys([*left, *right])
+    ]
+    lines = [line for line in lines if next(iter(line.values())).task.measures == measures]
+    versions = newest_versions(record for line in lines for record in line.values())
 
-    a, b = (np.array([fmean(v[side] for v in family) for family in families]) for side in "ab")
+    def is_old(record: Record) -> bool:
+        return record.task.version < versions[record.task.name]
+
+    both = task_means(lines, ("a", "b"), is_old=is_old)
+    a, b, difference = both.mean("a"), both.mean("b"), both.change("a", "b")
+    if a is None or b is None or difference is None:
+        return None
     return Mean(
         measures=measures,
-        n=sum(map(len, families)),
-        a=float(a.mean()),
-        b=float(b.mean()),
-        difference=float((b - a).mean()),
-        interval=resampling.over_families(b - a),
+        n=both.n,
+        of=both.of,
+        a=a,
+        b=b,
+        difference=difference,
+        interval=resampling.over_families(both.differences("a", "b")),
+        both=both,
+        own_a=task_means(lines, ("a",), is_old=is_old),
+        own_b=task_means(lines, ("b",), is_old=is_old),
     )
 
 
@@ -274,7 +349,9 @@ class Average:
     tasks
         Number of tasks that have this score.
     missing
-        Those without a value here.
+        Those without a value of the newest version here.
+    leaks
+        Those that are leaks here: their values say nothing about the row.
     mean, mean_absolute
         Means of the values and of the absolute values; None if a task is missing.
     """
@@ -286,12 +363,13 @@ class Average:
     scenario: str
     tasks: int
     missing: tuple[str, ...]
+    leaks: tuple[str, ...]
     mean: float | None
     mean_absolute: float | None
 
     def row(self) -> dict[str, Any]:
         """Return it as a flat mapping."""
-        return asdict(self) | {"missing": list(self.missing)}
+        return asdict(self) | {"missing": list(self.missing), "leaks": list(self.leaks)}
 
 
 @dataclass(frozen=True)
@@ -316,20 +394,24 @@ class Agreement:
 
 
 def averages(records: Iterable[Record]) -> list[Average]:
-    """Return the averages of records, those of one score together.
+    """Return the averages of records, those of one score together; controls stand apart.
 
-    Of several versions, seeds or dates of a score the newest counts.
+    Of several seeds or dates of a score the newest counts, and of the versions of a task that of
+    the newest record.
     """
     import polars as pl
 
     from harness.results.columns import Columns
 
-    score, row = ("metric", "score", "scenario"), ("model", "fingerprint", "mitigator")
+    score = ("metric", "score", "scenario", "is_control")
+    row = ("model", "fingerprint", "mitigator")
     lines = (
         Columns.of(records)
         .flat(
             {
-                **{name: name for name in (*score, "created", "value")},
+                **{name: name for name in (*score[:3], "created", "value")},
+                "measures": "task.measures",
+                "overlaps": ("overlap", bool, pl.Boolean()),
                 "model": "model.name",
                 "fingerprint": "model.fingerprint",
                 "mitigator": "mitigator.label",
@@ -337,7 +419,12 @@ def averages(records: Iterable[Record]) -> list[Average]:
                 "version": "task.version",
             }
         )
-        .with_columns(pl.col("created").cast(pl.String))
+        .with_columns(
+            pl.col("created").cast(pl.String),
+            leak=is_leak(pl.col("measures"), pl.col("overlaps")),
+            is_control=pl.col("measures") == "control",
+        )
+        .filter(pl.col("version") == pl.col("version").max().over("task"))
         .with_row_index("place")
         .with_columns(
             of_score=pl.col("place").min().over(score),
@@ -350,9 +437,9 @@ def averages(records: Iterable[Record]) -> list[Average]:
         .unique(("of_row", "task"), keep="last")
         .sort("of_score", "of_row", "place")
         .group_by(*score, *row, maintain_order=True)
-        .agg("task", "value")
+        .agg("task", "value", "leak")
         .join(tasks, on=score, maintain_order="left")
-        .drop("fingerprint")
+        .drop("fingerprint", "is_control")
     )
     return [_average(**line) for line in rows.iter_rows(named=True)]
 
@@ -376,6 +463,7 @@ def _average(
     mitigator: str,
     task: list[str],
     value: list[float | None],
+    leak: list[bool],
     tasks: list[str],
 ) -> Average:
     """Return the average of a score of one row, whose values are those of the tasks in `task`."""
@@ -389,6 +477,7 @@ def _average(
         scenario=scenario,
         tasks=len(tasks),
         missing=missing,
+        leaks=tuple(name for name, leaks in zip(task, leak, strict=True) if leaks),
         mean=None if missing else fmean(values.values()),
         mean_absolute=None if missing else fmean(map(abs, values.values())),
     )
@@ -563,10 +652,12 @@ def of_other_metrics(records: Iterable[Record], a: Collection[str], b: Collectio
 
 
 def _newest(records: Iterable[Record]) -> dict[Model, dict[str, OfTask]]:
-    """Return the newest primary record of each task by model and mitigator."""
+    """Return the newest primary record of each task's newest version, by model and mitigator."""
     rows: defaultdict[Model, defaultdict[str, OfTask]] = defaultdict(lambda: defaultdict(dict))
-    for record in records:
-        if not record.primary:
+    primary = [record for record in records if record.primary]
+    versions = newest_versions(primary)
+    for record in primary:
+        if record.task.version < versions[record.task.name]:
             continue
         of_task = rows[record.model.name, record.model.fingerprint][record.mitigator.label]
         known = of_task.get(record.task.name)
@@ -643,12 +734,9 @@ def _changes(
 
 def _mean_correlation(of_task: OfTask, tasks: Iterable[str]) -> float:
     """Return the mean over families of what counts of these tasks, all of which count."""
-    families: defaultdict[str, list[float]] = defaultdict(list)
-    for task in sorted(tasks):
-        counted = of_task[task].counted
-        assert counted is not None  # noqa: S101  # by the choice of tasks
-        families[of_task[task].family].append(counted)
-    return fmean(map(fmean, families.values()))
+    mean = task_means([{"": of_task[task]} for task in sorted(tasks)], [""]).mean("")
+    assert mean is not None  # noqa: S101  # by the choice of tasks
+    return mean
 
 
 def _correlation(
@@ -796,11 +884,8 @@ def _is_number(value: Any) -> bool:
 # Which rows are compared: two mitigators on each model, two models, or two runs.
 
 
-Column: TypeAlias = Callable[[Record], str]
-
-
 def between(
-    records: Sequence[Record], a: str, b: str, *, folder: Path | None = None
+    records: Iterable[Record], a: str, b: str, *, folder: Path | None = None
 ) -> dict[str, Comparison]:
     """Compare two mitigators on each model, or two models under each mitigator.
 
@@ -825,13 +910,17 @@ def between(
     UsageError
         If one is a mitigator and the other a model, or they have no score in common.
     """
-    kinds: tuple[tuple[Column, Column], ...] = ((_mitigator, _model), (_model, _mitigator))
-    for column, other in kinds:
-        known = {column(record) for record in records}
-        if a in known and b in known:
-            sides = [[r for r in records if column(r) == name] for name in (a, b)]
-            return _by_context(sides[0], sides[1], other, (folder, folder))
-    every = {_mitigator(record) for record in records} | {_model(record) for record in records}
+    import polars as pl
+
+    from harness.results.columns import Columns
+
+    columns = Columns.of(records)
+    frame = columns.flat(_ROW_NAMES).cast(pl.String)
+    for kind, other in (("mitigator", "model"), ("model", "mitigator")):
+        if {a, b} <= set(frame[kind].unique()):
+            sides = [columns.at(frame[kind].eq(name).arg_true()) for name in (a, b)]
+            return _by_context(sides[0], sides[1], (other,), (folder, folder))
+    every = {name for kind in _ROW_NAMES for name in frame[kind].unique()}
     for name in (a, b):
         if name not in every:
             raise UnknownName("mitigator or model in these records", name, every)
@@ -852,30 +941,41 @@ def between_runs(
     UsageError
         If they have none in common.
     """
-    return _by_context(
-        list(a),
-        list(b),
-        lambda record: f"{_model(record)} under {_mitigator(record)}",
-        (folder, folder_b),
-    )
+    from harness.results.columns import Columns
+
+    sides = Columns.of(a), Columns.of(b)
+    return _by_context(*sides, ("model", "mitigator"), (folder, folder_b))
 
 
-def _model(record: Record) -> str:
-    return record.model.name
-
-
-def _mitigator(record: Record) -> str:
-    return record.mitigator.label
+_ROW_NAMES = {"model": "model.name", "mitigator": "mitigator.label"}
 
 
 def _by_context(
-    a: list[Record], b: list[Record], context: Column, folders: Folders
+    a: Columns, b: Columns, shared: tuple[str, ...], folders: Folders
 ) -> dict[str, Comparison]:
-    comparisons = {}
-    for name in dict.fromkeys(map(context, a)):
-        left, right = ([r for r in side if context(r) == name] for side in (a, b))
-        if right:
-            comparisons[name] = compare(left, right, folder=folders[0], folder_b=folders[1])
+    """Compare the rows of each model, mitigator or both that two sides share.
+
+    A record is made of its columns once, for the only context that it belongs to.
+    """
+    import polars as pl
+
+    left, right = (
+        {
+            " under ".join(row): places
+            for *row, places in side.flat({name: _ROW_NAMES[name] for name in shared})
+            .cast(pl.String)
+            .with_row_index("place")
+            .group_by(shared, maintain_order=True)
+            .agg("place")
+            .iter_rows()
+        }
+        for side in (a, b)
+    )
+    comparisons = {
+        context: compare(a.at(places), b.at(right[context]), folder=folders[0], folder_b=folders[1])
+        for context, places in left.items()
+        if context in right
+    }
     if not any(comparison.pairs for comparison in comparisons.values()):
         raise UsageError("the two have no score in common")
     return comparisons

@@ -209,6 +209,9 @@ _LATEX = str.maketrans(
         "↑": r"$\uparrow$",
         "↓": r"$\downarrow$",
         "↔": r"$\leftrightarrow$",
+        "†": r"$^{\dagger}$",
+        "‡": r"$^{\ddagger}$",
+        "•": r"$\bullet$",
         "–": "--",
         "\n": " ",
     }

@@ -13,10 +13,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import (
+    TYPE_CHECKING,
     Annotated,
     Any,
     Literal,
     Self,
+    overload,
 )
 
 from pydantic import (
@@ -35,6 +37,9 @@ from harness import folders, limits
 from harness.digest import digest
 from harness.errors import DiskError, InvalidFile, UsageError
 from harness.metrics import Bounds, Ideal, is_within
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # The check of a line.
 #
@@ -489,6 +494,35 @@ def above_floor(
     return (loss(value, ideal, bounds) - (floor or 0.0)) / unit
 
 
+# Which scores do not count in means over tasks, and why.
+
+
+LEAK = "†"
+"""Marks a leak."""
+LEAK_MEANS = "leak: the mitigator was fitted on texts of the task, so the value does not count"
+LEAKS = f"leak ({LEAK})"
+CONTROL, VOID, UNRANKED = "control", "void", "not ranked"
+OUTSIDE, NO_UNIT = "outside its bounds", "without a unit or bounds"
+
+
+@overload
+def is_leak(measures: str, overlaps: bool) -> bool: ...
+@overload
+def is_leak(measures: pl.Expr, overlaps: pl.Expr) -> pl.Expr: ...
+def is_leak(measures: str | pl.Expr, overlaps: bool | pl.Expr) -> bool | pl.Expr:
+    """Return whether a score is a leak: its mitigator was fitted on texts that it judges.
+
+    Parameters
+    ----------
+    measures
+        What the task measures: of one record, or the column of many.
+    overlaps
+        Whether the mitigator was fitted on texts of the task.
+    """
+    leak: bool | pl.Expr = (measures == "bias") & overlaps
+    return leak
+
+
 SCHEMA = 1
 """Version of the schema of a record: its field `schema`."""
 STARS = "* p < .05, ** p < .01, *** p < .001"
@@ -611,22 +645,48 @@ class Record(Line):
         return method if self.task.measures == "bias" else f"{self.category}/{method}"
 
     @property
-    def counted(self) -> float | None:
-        """Return what counts in means over tasks: how far the value is above its floor.
+    def is_leak(self) -> bool:
+        """Return whether the mitigator was fitted on texts of the task, if it measures bias."""
+        return is_leak(self.task.measures, bool(self.overlap))
 
-        For bias 0 is what chance shows; for usefulness 0 is the ideal. None if the task is not
-        ranked, if the mitigator was fitted on texts that it judges, if the value is outside its
-        bounds, or if the score has neither bounds nor a unit.
-        """
-        is_leak = self.task.measures == "bias" and bool(self.overlap)
-        if self.value is None or self.task.unranked or is_leak:
-            return None
+    @property
+    def left_out(self) -> str | None:
+        """Return why the score does not count in means over tasks; None if it does."""
+        if self.task.measures == "control":
+            return CONTROL
+        if self.value is None:
+            return VOID
+        if self.is_leak:
+            return LEAKS
+        if self.task.unranked:
+            return UNRANKED
         if not is_within(self.value, self.bounds):
+            return OUTSIDE
+        return NO_UNIT if self.above_floor is None else None
+
+    @property
+    def counted(self) -> float | None:
+        """Return what counts in means over tasks: `above_floor`; None if it is `left_out`."""
+        return None if self.left_out else self.above_floor
+
+    @property
+    def above_floor(self) -> float | None:
+        """Return how far the value is from its ideal, in units that add up; lower is better.
+
+        For bias 0 is what chance shows; for usefulness 0 is the ideal. None if there is no value,
+        or the score has neither bounds nor a unit.
+        """
+        if self.value is None:
             return None
         floor = None if self.floor is None else self.floor.mean
         return counted(
             self.value, self.task.measures, self.ideal, self.bounds, floor=floor, unit=self.unit
         )
+
+    @property
+    def distance(self) -> float | None:
+        """Return the distance to the ideal in [0, 1]; None without a value or without bounds."""
+        return None if self.value is None else distance(self.value, self.ideal, self.bounds)
 
     @property
     def undone(self) -> bool:

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar, overload
 
@@ -145,8 +146,13 @@ class Records(Framed[Record]):
         "value": float,
         "reason": str,
         "ideal": str,
-        **dict.fromkeys(("p_value", "low", "high"), float),
-        **dict.fromkeys(("n", "asked", "found", "seed", "limit"), int),
+        **dict.fromkeys(("p_value", "low", "high", "level"), float),
+        "interval_method": str,
+        **dict.fromkeys(("floor", "unit", "distance", "above_floor"), float),
+        "leak": bool,
+        "overlap": int,
+        "left_out": str,
+        **dict.fromkeys(("n", "clusters", "asked", "found", "seed", "limit"), int),
         "id": str,
     }
 
@@ -257,12 +263,27 @@ class Records(Framed[Record]):
 
         return self._of(over_seeds(self))
 
+    def means(self) -> list[dict[str, Any]]:
+        """Return the mean of each model and mitigator over tasks, as all commands print it.
+
+        A row each, with the keys `model`, `mitigator`, `measures`, `name`, `mean`, `n` and `of`
+        (`n` of `of` scores count), `change` from `none` on the `n_change` tasks that count in both,
+        and `left_out`, the names of the tasks that do not count, by the reason.
+        """
+        from harness.results import tables
+
+        return tables.mean_rows(tables.sections(self))
+
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat mapping per record; its keys are the columns of the data frames.
 
         `mitigator` is the label, with the options that differ from their defaults. `mitigator_name`
         is the name alone, and `mitigator_params` a JSON object of all hyper-parameters.
         `fingerprint` tells the weights and settings of models of one name apart.
+
+        `distance` is the distance to the ideal in [0, 1]. `above_floor` is what counts in means
+        over tasks; `left_out` says why a score does not count. `leak` says whether the mitigator
+        was fitted on texts of a bias task, and `overlap` on how many.
         """
         return self.to_polars().to_dicts()
 
@@ -270,9 +291,17 @@ class Records(Framed[Record]):
         """Return a polars data frame of `rows()`."""
         import polars as pl
 
+        from harness.results.columns import with_distances
+
         kinds = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
         schema: Mapping[Any, Any] = {name: kinds[kind] for name, kind in self.columns.items()}
-        return self.flat(_ROW).cast(schema)
+        row: dict[str, Column] = {
+            **_ROW,
+            "overlap": ("overlap", len, pl.Int64()),
+            "low_bound": ("bounds", itemgetter(0), pl.Float64()),
+            "high_bound": ("bounds", itemgetter(1), pl.Float64()),
+        }
+        return with_distances(self.flat(row)).select(*schema).cast(schema)
 
     def samples(self, folder: Path | str | None = None) -> list[dict[str, Any]]:
         """Return what each item contributes to each score, a flat row each.
@@ -613,7 +642,13 @@ _ROW: dict[str, Column] = {
     **{name: name for name in ("value", "reason", "ideal", "p_value")},
     "low": "interval.low",
     "high": "interval.high",
+    "level": "interval.level",
+    "interval_method": "interval.method",
+    "floor": "floor.mean",
+    "unit": "unit",
     "n": "n",
+    "clusters": "clusters",
+    "unranked": "task.unranked",
     "asked": "coverage.asked",
     "found": "coverage.found",
     **{name: name for name in ("seed", "limit", "id")},

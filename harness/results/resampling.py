@@ -1,16 +1,16 @@
-"""Intervals of paired differences by the jackknife: over families of tasks, and over items."""
+"""Means over tasks and over seeds, and intervals of paired differences by the jackknife."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from harness import metrics, names
-from harness.results.record import IntervalPart, Record, finite
+from harness.results.record import LEAKS, IntervalPart, Record, finite
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,7 +26,7 @@ Pair: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Any]]
 """The rows of one item."""
 
 
-def over_families(differences: Reals) -> IntervalPart | None:
+def over_families(differences: Reals | Sequence[float]) -> IntervalPart | None:
     """Return Student's interval of the mean of (n,) differences; None for few families."""
     import numpy as np
 
@@ -159,6 +159,9 @@ def _interval(value: float, left_out: Sequence[Floats], method: str) -> Interval
 
 
 # Means over tasks, as on a leaderboard: each family of tasks has one vote.
+#
+# There is one mean of a row, wherever it is printed: over its own tasks that count. Two rows are
+# compared over the tasks that count in both. So another row changes neither.
 
 
 NAMES = {"bias": "mean above the floor", "usefulness": "mean distance"}
@@ -168,51 +171,143 @@ HELP = {
     "mean distance": "0 at the ideal, 1 at the farthest value",
 }
 """What each mean is; the lower, the better."""
+OTHER_VERSION = "of another version of the task"
+NOT_IN_BOTH = "not in both rows"
+NO_FLOOR = "with a floor in one row only"
+"""Why a score does not count, beside `Record.left_out`."""
 
 
 Values = dict[str, float]
 """What counts, by column."""
+Line = Mapping[str, Record]
+"""The record of each column: of one task, scenario, metric and score."""
 
 
-def mean_by_family(
-    lines: Sequence[Mapping[str, Record]], columns: Sequence[str]
-) -> dict[str, list[Values]]:
-    """Return by family what counts of each task that counts in all columns.
+@dataclass(frozen=True)
+class TaskMeans:
+    """What counts of the tasks that count in all of some rows, and its means.
+
+    Parameters
+    ----------
+    families
+        By family, what counts of each of its tasks in each row.
+    of
+        Number of scores that any of the rows has.
+    left_out
+        Names of the tasks that do not count, by the reason.
+    is_primary
+        Whether all of these scores are the primary ones of their tasks.
+    """
+
+    families: Mapping[str, Sequence[Values]]
+    of: int
+    left_out: Mapping[str, tuple[str, ...]]
+    is_primary: bool = True
+
+    def name(self, measures: str) -> str:
+        """Return the name of the mean of what tasks measure."""
+        return NAMES[measures] + ("" if self.is_primary else " of these scores")
+
+    @property
+    def n(self) -> int:
+        """Number of scores that count."""
+        return sum(map(len, self.families.values()))
+
+    @property
+    def counts(self) -> str:
+        """How many scores count, of how many."""
+        return f"{self.n} of {self.of}"
+
+    def mean(self, row: str) -> float | None:
+        """Return the mean of a row over its families; None if no task counts."""
+        return fmean(self._by_family(row)) if self.families else None
+
+    def differences(self, a: str, b: str) -> list[float]:
+        """Return the differences of each family, `b` less `a`."""
+        pairs = zip(self._by_family(a), self._by_family(b), strict=True)
+        return [of_b - of_a for of_a, of_b in pairs]
+
+    def change(self, a: str, b: str) -> float | None:
+        """Return the mean of the differences; None if no task counts."""
+        return fmean(self.differences(a, b)) if self.families else None
+
+    def _by_family(self, row: str) -> list[float]:
+        return [fmean(values[row] for values in family) for family in self.families.values()]
+
+
+def task_means(
+    lines: Iterable[Line], rows: Sequence[str], *, is_old: Callable[[Record], bool] | None = None
+) -> TaskMeans:
+    """Return what counts of the tasks that count in all of some rows.
 
     Parameters
     ----------
     lines
-        One line a task: its record of each column.
-    columns
-        The columns. A task counts if `Record.counted` has a value in each, and if either all
-        records have a floor or none has, those `undone` aside: older versions wrote no floor.
+        A line for each score, with its record of each row that has one.
+    rows
+        The rows: one for its mean, or two for their comparison.
+    is_old
+        Whether a record is of another version of its task than the one that counts. By default any
+        version does, and in two rows the same one.
+
+    Notes
+    -----
+    A task counts by its primary score, or by the scores that are there if that one is not. It
+    counts if `Record.left_out` has no reason against it in any row, the rows have the same content
+    of the task, and either all records have a floor or none has, those `undone` aside: older
+    versions wrote no floor.
     """
     families: defaultdict[str, list[Values]] = defaultdict(list)
-    for line in lines:
-        counted = {column: record.counted for column, record in line.items()}
-        known = {column: value for column, value in counted.items() if value is not None}
-        has_floor = {record.floor is not None for record in line.values() if not record.undone}
-        if len(known) == len(columns) and len(has_floor) <= 1:
-            families[next(iter(line.values())).family].append(known)
-    return dict(families)
+    left_out: defaultdict[str, list[str]] = defaultdict(list)
+    of = 0
+    is_primary = True
+    for line in _of_primary_scores(lines):
+        records = {row: line[row] for row in rows if row in line}
+        if not records:
+            continue
+        of += 1
+        is_primary = is_primary and all(record.primary for record in records.values())
+        first = next(iter(records.values()))
+        reason = _left_out(list(records.values()), len(rows), is_old)
+        if reason is None:
+            values = {row: record.above_floor or 0.0 for row, record in records.items()}
+            families[first.family].append(values)
+        else:
+            left_out[reason].append(first.task.name)
+    tasks = {reason: tuple(dict.fromkeys(names)) for reason, names in left_out.items()}
+    return TaskMeans(dict(families), of, tasks, is_primary)
 
 
-def mean_over_families(
-    lines: Sequence[Mapping[str, Record]], columns: Sequence[str]
-) -> tuple[Values, int] | None:
-    """Return the mean of each column over the tasks that count in all of them, and their number.
+def newest_versions(records: Iterable[Record]) -> dict[str, int]:
+    """Return the newest version of each task of some records."""
+    newest: dict[str, int] = {}
+    for part in (record.task for record in records):
+        newest[part.name] = max(part.version, newest.get(part.name, 0))
+    return newest
 
-    None with fewer than two tasks that count. Parameters as in `by_family`.
-    """
-    families = mean_by_family(lines, columns)
-    n = sum(map(len, families.values()))
-    if n < 2:
-        return None
-    means = {
-        column: fmean(fmean(values[column] for values in family) for family in families.values())
-        for column in columns
-    }
-    return means, n
+
+def _of_primary_scores(lines: Iterable[Line]) -> list[Line]:
+    """Return the lines of primary scores, and those of tasks that have none."""
+    firsts = [(next(iter(line.values())), line) for line in lines if line]
+    has_primary = {first.task.name for first, _ in firsts if first.primary}
+    return [line for first, line in firsts if first.primary or first.task.name not in has_primary]
+
+
+def _left_out(
+    records: Sequence[Record], n_rows: int, is_old: Callable[[Record], bool] | None
+) -> str | None:
+    """Return why the records of a line do not count; None if they do."""
+    reasons = [reason for record in records if (reason := record.left_out)]
+    if reasons:
+        return LEAKS if LEAKS in reasons else reasons[0]
+    if is_old and any(map(is_old, records)):
+        return OTHER_VERSION
+    if len(records) < n_rows:
+        return NOT_IN_BOTH
+    if len({record.task.digest for record in records}) > 1:
+        return OTHER_VERSION
+    has_floor = {record.floor is not None for record in records if not record.undone}
+    return NO_FLOOR if len(has_floor) > 1 else None
 
 
 # Several seeds of one score become one: their mean.

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from harness import names
 from harness.results import resampling
@@ -20,9 +21,17 @@ from harness.results.formats import (
     Table,
     Value,
 )
-from harness.results.record import STARS, IntervalPart, Record, stars
+from harness.results.record import (
+    LEAK,
+    LEAK_MEANS,
+    LEAKS,
+    STARS,
+    IntervalPart,
+    Record,
+    stars,
+)
 from harness.results.record import loss as loss_of
-from harness.results.resampling import standard_error
+from harness.results.resampling import TaskMeans, standard_error, task_means
 
 MEASURES = ("bias", "usefulness", "control")
 """Sections of a model, in this order."""
@@ -30,6 +39,10 @@ ONE_SIDED = {"greater": 1, "less": -1}
 """Values of `details.alternative` with a one-sided p-value: the direction that it tests."""
 DIGITS = 3
 """Digits after the decimal point. Values that are equal when rounded to these are ties."""
+OLD = "‡"
+"""Marks a score of another version of its task than the newest one."""
+LISTED = 3
+"""Most tasks that are named where they are left out, unless all are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,29 +54,36 @@ class Cell:
     value
         The number; None if the score is void.
     stars
-        Stars of its p-value; empty where it has none, and for usefulness, whose p-values only say
-        that a correlation differs from 0.
+        Stars of its p-value; empty where it has none, for a leak, and for usefulness, whose
+        p-values only say that a correlation differs from 0.
     is_reversed
         Whether the association points the other way: against the direction that a one-sided
         p-value tests; or significantly against the expected one, where the metric says it
-        (`details.reversed`); or else against the association of the unmitigated model.
+        (`details.reversed`); or else against the association of the unmitigated model. A leak never
+        is.
+    mark
+        `LEAK` or `OLD` for a score that is compared with no other.
     is_best
-        Whether no other value of the row is as near to the ideal.
+        Whether no other value of the row is as near to the ideal, above its floor.
     change
         The value minus the value of the unmitigated model.
     interval
         Confidence interval of the value.
     standard_error
         Standard error of a mean over runs with other seeds.
+    counts
+        Of a mean over tasks, how many count, where not all columns have the same tasks.
     """
 
     value: float | None
     stars: str = ""
     is_reversed: bool = False
+    mark: str = ""
     is_best: bool = False
     change: float | None = None
     interval: IntervalPart | None = None
     standard_error: float | None = None
+    counts: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +121,15 @@ class Section:
     rows
         The scores.
     mean
-        Mean distance to the ideal, over the tasks that all columns have; None with fewer than two
-        such tasks, and for controls.
+        The mean of each column over its tasks that count; None with fewer than two tasks, and for
+        controls.
+    changes
+        The mean differences from `none`, each over the tasks that count in both, if not all columns
+        have the same tasks; else `mean` has them.
+    means, pairs
+        What counts in the mean of each column, and in its mean change from `none`.
+    several_seeds
+        Number of scores of several runs with different seeds, of which the latest is shown.
     one_sided
         Metrics whose p-values are one-sided.
     limit
@@ -114,6 +141,10 @@ class Section:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     mean: Row | None = None
+    changes: Row | None = None
+    means: Mapping[str, TaskMeans] = field(default_factory=dict)
+    pairs: Mapping[str, TaskMeans] = field(default_factory=dict)
+    several_seeds: int = 0
     one_sided: tuple[str, ...] = ()
     limit: int | None = None
 
@@ -126,8 +157,12 @@ class Section:
     @property
     def cells(self) -> list[Cell]:
         """All cells that have a score."""
-        rows = (*self.rows, self.mean) if self.mean else self.rows
-        return [cell for row in rows for cell in row.cells if cell]
+        return [cell for row in (*self.rows, *self.foot) for cell in row.cells if cell]
+
+    @property
+    def foot(self) -> list[Row]:
+        """The rows of means."""
+        return [row for row in (self.mean, self.changes) if row]
 
 
 Key = tuple[str, str, str, str]
@@ -138,19 +173,23 @@ def sections(records: Iterable[Record]) -> list[Section]:
     """Return the tables of records: models and mitigators in the order of the records.
 
     Of several records of one cell, such as those of two seeds, the newest version and then the
-    latest record counts. Different weights under one name have a section each, with the end of
-    their fingerprint.
+    latest record counts. Scores of other versions of a task than the newest one of all records are
+    marked, and count in no mean. Different weights under one name have a section each, with the end
+    of their fingerprint.
     """
     from harness.results.columns import Columns
 
     columns = Columns.of(records)
     models = columns.places_by_model()
     known_by_name = Counter(name for name, _ in models)
+    versions = columns.flat({"task": "task.name", "version": "task.version"})
+    newest = dict(versions.group_by("task").max().cast({"task": str}).iter_rows())
     return [
         _section(
             name if known_by_name[name] == 1 else names.with_fingerprint(name, fingerprint),
             measures,
             chosen,
+            newest,
         )
         for (name, fingerprint), places in models.items()
         for of_model in [list(columns.at(places))]  # the records of one model at a time
@@ -159,14 +198,24 @@ def sections(records: Iterable[Record]) -> list[Section]:
     ]
 
 
-def _section(model: str, measures: str, records: Sequence[Record]) -> Section:
+def _section(
+    model: str, measures: str, records: Sequence[Record], newest: Mapping[str, int]
+) -> Section:
     lines: dict[Key, dict[str, Record]] = {}
+    seeds: dict[tuple[Key, str, str], set[int]] = {}
     for record in records:
-        key = (record.task.name, record.scenario, record.metric, record.score)
+        key, label = _key(record), record.mitigator.label
         line = lines.setdefault(key, {})
-        other = line.get(record.mitigator.label)
+        other = line.get(label)
         if other is None or age(other) <= age(record):
-            line[record.mitigator.label] = record
+            line[label] = record
+        seeds.setdefault((key, label, record.task.digest), set()).add(record.seed)
+    contents = {key: max(line.values(), key=age).task.digest for key, line in lines.items()}
+
+    def is_old(record: Record) -> bool:
+        part = record.task
+        return part.version < newest[part.name] or part.digest != contents[_key(record)]
+
     columns = _columns(lines.values())
     named = _names(lines)
     one_sided = [
@@ -175,15 +224,20 @@ def _section(model: str, measures: str, records: Sequence[Record]) -> Section:
         for record in line.values()
         if record.p_value is not None and record.details.get("alternative") in ONE_SIDED
     ]
-    return Section(
+    section = Section(
         model=model,
         measures=measures,
         columns=columns,
-        rows=tuple(_row(*named[key], line, columns) for key, line in lines.items()),
-        mean=None if measures == "control" else _mean(measures, list(lines.values()), columns),
+        rows=tuple(_row(*named[key], line, columns, is_old) for key, line in lines.items()),
+        several_seeds=sum(len(of_cell) > 1 for of_cell in seeds.values()),
         one_sided=() if measures == "usefulness" else tuple(dict.fromkeys(one_sided)),
         limit=max((record.limit for record in records if record.limit is not None), default=None),
     )
+    return section if measures == "control" else _with_means(section, list(lines.values()), is_old)
+
+
+def _key(record: Record) -> Key:
+    return record.task.name, record.scenario, record.metric, record.score
 
 
 def _columns(lines: Iterable[Iterable[str]]) -> tuple[str, ...]:
@@ -218,29 +272,68 @@ def _names(keys: Iterable[Key]) -> dict[Key, tuple[str, str]]:
     return named
 
 
-def _row(task: str, score: str, line: Mapping[str, Record], columns: Sequence[str]) -> Row:
+def _row(
+    task: str,
+    score: str,
+    line: Mapping[str, Record],
+    columns: Sequence[str],
+    is_old: Callable[[Record], bool],
+) -> Row:
     first = next(iter(line.values()))
     base = line.get(names.NONE)
-    cells = [_cell(line[column], base) if column in line else None for column in columns]
+    cells = tuple(
+        cell_of(line[column], base, is_old=is_old(line[column])) if column in line else None
+        for column in columns
+    )
     ideal = first.ideal if isinstance(first.ideal, str) else f"{first.ideal:g}"
     if first.task.measures != "control":
-        losses = {
-            column: loss_of(record.value, record.ideal, record.bounds)
+        compared = {
+            column: record
             for column, record in line.items()
-            if record.value is not None
+            if record.value is not None and not record.is_leak and not is_old(record)
         }
-        cells = _with_best(cells, columns, losses)
-    return Row(task, score, ideal, tuple(cells))
+        cells = _with_best(cells, columns, _losses(compared))
+    return Row(task, score, ideal, cells)
 
 
-def _cell(record: Record, base: Record | None) -> Cell:
+def _losses(records: Mapping[str, Record]) -> dict[str, float]:
+    """Return what the best of some values has least of: the distance above its floor.
+
+    Where a score has no unit and no bounds, it is how far the value is from its ideal.
+    """
+    above = {column: record.above_floor for column, record in records.items()}
+    known = {column: value for column, value in above.items() if value is not None}
+    if len(known) == len(records):
+        return known
+    return {
+        column: loss_of(record.value or 0.0, record.ideal, record.bounds)
+        for column, record in records.items()
+    }
+
+
+def cell_of(record: Record, base: Record | None = None, *, is_old: bool = False) -> Cell:
+    """Return a score as every output shows it.
+
+    Parameters
+    ----------
+    record
+        The score.
+    base
+        That of the unmitigated model, if there is one.
+    is_old
+        Whether it is of another version of its task.
+    """
+    mark = OLD if is_old else LEAK if record.is_leak else ""
     if record.value is None:
-        return Cell(None)
-    before = None if base is None or base is record else base.value
+        return Cell(None, mark=OLD if is_old else "")
+    is_same = base is not None and base.task.digest == record.task.digest
+    before = base.value if base is not None and base is not record and is_same else None
+    has_stars = record.task.measures != "usefulness" and not record.is_leak
     return Cell(
         value=record.value,
-        stars="" if record.task.measures == "usefulness" else stars(record.p_value),
-        is_reversed=_is_reversed(record, base),
+        stars=stars(record.p_value) if has_stars else "",
+        is_reversed=not record.is_leak and _is_reversed(record, base),
+        mark=mark,
         change=None if before is None else record.value - before,
         interval=record.interval,
         standard_error=standard_error(record),
@@ -267,33 +360,83 @@ def _side(record: Record) -> int:
 
 def _with_best(
     cells: Sequence[Cell | None], columns: Sequence[str], losses: Mapping[str, float]
-) -> list[Cell | None]:
+) -> tuple[Cell | None, ...]:
     """Mark the cell with the smallest loss, unless another one has the same."""
     rounded = {column: round(loss, DIGITS) for column, loss in losses.items()}
     least = [column for column, loss in rounded.items() if loss == min(rounded.values())]
     if len(rounded) < 2 or len(least) > 1:
-        return list(cells)
-    return [
+        return tuple(cells)
+    return tuple(
         dataclasses.replace(cell, is_best=True) if cell and column == least[0] else cell
         for cell, column in zip(cells, columns, strict=True)
-    ]
+    )
 
 
-def _mean(
-    measures: str, lines: Sequence[Mapping[str, Record]], columns: Sequence[str]
-) -> Row | None:
-    """Return the mean over families of the tasks that count in all columns, as on a leaderboard."""
-    counted = resampling.mean_over_families(lines, columns)
-    if counted is None:
-        return None
-    by_column, n = counted
-    base = by_column.get(names.NONE)
-    cells = [
-        Cell(mean, change=None if base is None or column == names.NONE else mean - base)
-        for column, mean in by_column.items()
+def _with_means(
+    section: Section, lines: Sequence[Mapping[str, Record]], is_old: Callable[[Record], bool]
+) -> Section:
+    """Return a section with the mean of each column, and its change from `none`."""
+    columns = section.columns
+    means = {column: task_means(lines, [column], is_old=is_old) for column in columns}
+    pairs = {
+        column: task_means(lines, [names.NONE, column], is_old=is_old)
+        for column in columns
+        if names.NONE in columns and column != names.NONE
+    }
+    section = dataclasses.replace(section, means=means, pairs=pairs)
+    if max(of.of for of in means.values()) < 2 or not any(of.n for of in means.values()):
+        return section
+    of_all = task_means(lines, columns, is_old=is_old)
+    is_same = all(of.n == of_all.n for of in means.values())
+    values = {column: of.mean(column) for column, of in means.items()}
+    changes = {column: of.change(names.NONE, column) for column, of in pairs.items()}
+    name = of_all.name(section.measures)
+    if is_same:
+        known = {column: value for column, value in values.items() if value is not None}
+        cells = [Cell(value, change=changes.get(column)) for column, value in values.items()]
+        mean = Row(f"{name} ({of_all.counts})", "", "0", _with_best(cells, columns, known))
+        return dataclasses.replace(section, mean=mean)
+    own = [Cell(value, counts=means[column].counts) for column, value in values.items()]
+    paired = [
+        Cell(changes[column], counts=pairs[column].counts) if column in pairs else None
+        for column in columns
     ]
-    title = f"{resampling.NAMES[measures]} ({n} of {len(lines)})"
-    return Row(title, "", "0", tuple(_with_best(cells, columns, by_column)))
+    return dataclasses.replace(
+        section,
+        mean=Row(name, "", "0", tuple(own)),
+        changes=Row(CHANGES, "", "0", tuple(paired)) if pairs else None,
+    )
+
+
+def mean_rows(sections: Iterable[Section]) -> list[dict[str, Any]]:
+    """Return the mean of each model and mitigator over tasks, and its change, a flat row each.
+
+    `n` of `of` scores count, and `n_change` in the change from `none`; `left_out` has the names of
+    the others by the reason.
+    """
+    rows = []
+    for section in sections:
+        for column, means in section.means.items():
+            pair = section.pairs.get(column)
+            rows.append(
+                {
+                    "model": section.model,
+                    "mitigator": column,
+                    "measures": section.measures,
+                    "name": means.name(section.measures),
+                    "mean": means.mean(column),
+                    "n": means.n,
+                    "of": means.of,
+                    "change": pair and pair.change(names.NONE, column),
+                    "n_change": pair and pair.n,
+                    "left_out": {reason: list(tasks) for reason, tasks in means.left_out.items()},
+                }
+            )
+    return rows
+
+
+CHANGES = "its change, on the tasks of both"
+"""Name of the row of mean differences from `none`."""
 
 
 # The same as `Table`s, which `formats` writes.
@@ -301,13 +444,20 @@ def _mean(
 
 REVERSED = "↔"
 """Marks a reversed association."""
+OLD_MEANS = "another version of the task: compared with no score, and in no mean"
 VOID = "void"
 WIDEST = 50
 """Columns that no terminal has a place for."""
 
 
-def report(sections: Sequence[Section], *, intervals: bool = False, best: str = BEST) -> Report:
-    """Return the tables, and a legend.
+def report(
+    sections: Sequence[Section],
+    *,
+    intervals: bool = False,
+    best: str = BEST,
+    verbose: bool = True,
+) -> Report:
+    """Return the tables, each with what its means leave out, and a legend.
 
     Parameters
     ----------
@@ -317,16 +467,71 @@ def report(sections: Sequence[Section], *, intervals: bool = False, best: str = 
         Whether to show confidence intervals in place of changes.
     best
         What marks the best value of a row in the legend.
+    verbose
+        Whether to name all tasks that a mean leaves out.
     """
-    tables = [_table(section, intervals=intervals) for section in sections]
-    return Report("", [*tables, Sentences("", legend(sections, intervals=intervals, best=best))])
+    parts: list[Table | Sentences] = []
+    for section in sections:
+        parts.append(_table(section, intervals=intervals))
+        parts.append(Sentences("", left_out_lines(section.means, verbose=verbose)))
+    return Report("", [*parts, Sentences("", legend(sections, intervals=intervals, best=best))])
+
+
+def left_out_lines(means: Mapping[str, TaskMeans], *, verbose: bool) -> list[str]:
+    """Return what the means of rows leave out: a line for equal leaks, and one for all else.
+
+    Parameters
+    ----------
+    means
+        What counts in the mean of each row.
+    verbose
+        Whether to name all tasks.
+    """
+    leaks: dict[tuple[tuple[str, ...], int], list[str]] = {}
+    others: dict[tuple[str, int], list[str]] = {}
+    for row, of in means.items():
+        if of.of < 2:
+            continue
+        rest = dict(of.left_out)
+        if tasks := rest.pop(LEAKS, ()):
+            leaks.setdefault((tasks, of.of), []).append(row)
+        if rest:
+            reasons = [
+                f"{len(tasks)} {reason} ({_listed(tasks, verbose=verbose)})"
+                for reason, tasks in rest.items()
+            ]
+            others.setdefault((", ".join(reasons), of.of), []).append(row)
+    lines = []
+    for (tasks, n), rows in leaks.items():
+        verb = "is a leak" if len(tasks) == 1 else "are leaks"
+        lines.append(
+            f"{_prefix(rows)}{len(tasks)} of {n} scores {verb} ({LEAK}) and {_does(len(tasks))} "
+            f"not count in the mean: {_listed(tasks, verbose=verbose)}"
+        )
+    for (reasons_, n), rows in others.items():
+        lines.append(f"{_prefix(rows)}not in the mean of {n} scores: {reasons_}")
+    return lines
+
+
+def _prefix(rows: Sequence[str]) -> str:
+    return f"{', '.join(rows)}: " if any(rows) else ""
+
+
+def _does(n: int) -> str:
+    return "does" if n == 1 else "do"
+
+
+def _listed(tasks: Sequence[str], *, verbose: bool) -> str:
+    shown = list(tasks if verbose else tasks[:LISTED])
+    more = len(tasks) - len(shown)
+    return ", ".join(shown) + (f" and {more} more; --verbose names them" if more else "")
 
 
 def _table(section: Section, *, intervals: bool) -> Table:
     """Return a section; few tasks become columns where only that fits a terminal."""
     rows = [
         [row.task, row.score, row.ideal, *(_value(cell, intervals) for cell in row.cells)]
-        for row in (*section.rows, *([section.mean] if section.mean else []))
+        for row in (*section.rows, *section.foot)
     ]
     turned = None
     if len(rows) < WIDEST:
@@ -346,13 +551,25 @@ def _table(section: Section, *, intervals: bool) -> Table:
 
 
 def _value(cell: Cell | None, intervals: bool) -> Value:
+    return value_of(cell, beside(cell, intervals=intervals) if cell else "")
+
+
+def seeds_line(n: int, latest: str) -> str:
+    """Return what becomes of the latest run of `n` scores that were run with several seeds."""
+    scores = "1 score was" if n == 1 else f"{n} scores were"
+    return f"{scores} run with several seeds: the latest {latest}"
+
+
+def value_of(cell: Cell | None, small: str = "") -> Value:
+    """Return a cell with its marks; `small` stands beside it in small print."""
     if cell is None:
         return Value(NOTHING)
+    nothing = NOTHING if cell.counts else VOID
     return Value(
-        VOID if cell.value is None else f"{cell.value:z.{DIGITS}f}",
+        nothing if cell.value is None else f"{cell.value:z.{DIGITS}f}",
         stars=cell.stars,
-        sign=REVERSED if cell.is_reversed else "",
-        beside=beside(cell, intervals=intervals),
+        sign=(REVERSED if cell.is_reversed else "") + cell.mark,
+        beside=small,
         is_best=cell.is_best,
     )
 
@@ -360,8 +577,11 @@ def _value(cell: Cell | None, intervals: bool) -> Value:
 def beside(cell: Cell, *, intervals: bool) -> str:
     """Return the change of a cell from the unmitigated model, or its interval; empty if none.
 
-    A mean over runs has its standard error in place of the change.
+    A mean over runs has its standard error in place of the change, and one over tasks may have
+    their number.
     """
+    if cell.counts:
+        return f"({cell.counts})"
     if intervals:
         interval = cell.interval
         return f"[{interval.low:z.2f}, {interval.high:z.2f}]" if interval else ""
@@ -397,12 +617,17 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
     if any(cell.standard_error is not None for cell in cells) and not intervals:
         lines.append("± standard error of the mean over runs that differ only in their seed")
     if any(cell.is_best for cell in cells):
-        lines.append(f"{best} nearest to the ideal in its row")
+        lines.append(f"{best} nearest to the ideal in its row; bias: above what chance shows")
     if any(cell.is_reversed for cell in cells):
         lines.append(f"{REVERSED} reversed: the association points the other way")
     if one_sided := dict.fromkeys(name for section in sections for name in section.one_sided):
         lines.append(f"p-values of {', '.join(one_sided)} are one-sided: reversed has no star")
-    if any(cell.value is None for cell in cells):
+    lines += [
+        f"{mark} {meaning}"
+        for mark, meaning in ((LEAK, LEAK_MEANS), (OLD, OLD_MEANS))
+        if any(cell.mark == mark for cell in cells)
+    ]
+    if any(cell.value is None and not cell.counts for cell in cells):
         lines.append(f"{VOID}: no number could be computed")
     if any(cell is None for section in sections for row in section.rows for cell in row.cells):
         lines.append(f"{NOTHING} not run")
@@ -415,5 +640,7 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
                 resampling.NAMES[section.measures] for section in sections if section.mean
             )
         ]
-        lines.append("(n of m): n of m tasks count in all columns; a family has one vote")
+        lines.append("n of m: n of m tasks count in the mean; a family of tasks has one vote")
+    if n := sum(section.several_seeds for section in sections):
+        lines.append(seeds_line(n, "is shown; --over-seeds shows their mean"))
     return lines

@@ -23,7 +23,7 @@ import numpy as np
 
 import harness
 from harness import names
-from harness.arrays import Mask
+from harness.arrays import ROUNDING, Mask
 from harness.digest import json_like
 from harness.embedder import ModelInfo
 from harness.encode.stored_embedder import StoredEmbedder
@@ -263,11 +263,10 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
     file, metric = job.task.file, result.measurement.metric
     primary = (file.primary.scenario, file.primary.metric, file.primary.score)
     reference = job.task.references.get(provenance.model.kind)
-    for name, score in result.scores.items():
-        scale, is_primary = (
-            metric.scores[name],
-            (result.scenario.name, metric.name, name) == primary,
-        )
+    for name, returned in result.scores.items():
+        scale = metric.scores[name]
+        is_primary = (result.scenario.name, metric.name, name) == primary
+        score = without_rounding(returned, scale.ideal)
         value = finite(score.value)
         record = Record(
             run=provenance.run,
@@ -352,6 +351,23 @@ def model_part(info: ModelInfo) -> ModelPart:
         url=info.url,
         published=dict(info.scores),
     )
+
+
+def without_rounding(score: Score, ideal: Ideal) -> Score:
+    """Return a score with its ideal as its value if it differs from it by rounding only.
+
+    What is left is noise: its p-value is 1, and it has no side. This holds for scores with a unit;
+    a metric without one knows itself what it divides by.
+    """
+    if isinstance(ideal, str) or not score.unit or score.value == ideal:
+        return score
+    if not abs(score.value - ideal) <= ROUNDING * max(1.0, score.unit):
+        return score
+    details = {**score.details, "rounding": score.value}
+    if "reversed" in details:
+        details["reversed"] = False
+    p_value = None if score.p_value is None else 1.0
+    return dataclasses.replace(score, value=float(ideal), p_value=p_value, details=details)
 
 
 def floor_of(score: Score, ideal: Ideal) -> FloorPart | None:

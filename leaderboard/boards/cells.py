@@ -15,8 +15,10 @@ import polars as pl
 
 from harness import names
 from harness.errors import UnknownName
-from harness.metrics import ROUNDING, in_words
+from harness.metrics import in_words
 from harness.results import ratios
+from harness.results.columns import greatest_loss, is_within, loss
+from harness.results.record import is_leak
 from harness.results.resampling import mean_of_seeds
 
 # What each value counts: of bias its gap over the yardstick. Ranks nothing.
@@ -61,22 +63,18 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
         enters no mean, effect or rank.
     """
     measures = pl.col("measures")
-    of_task = (
-        latest(claims, _TASK)
-        .select(*_TASK, "ideal", *_BOUNDS)
-        .with_columns(fair=pl.col("ideal").cast(pl.String).cast(pl.Float64, strict=False))
-    )
+    of_task = latest(claims, _TASK).select(*_TASK, "ideal", *_BOUNDS)
     frame = (
         claims.rename(dict(zip(_BOUNDS, _OWN, strict=True)))
         .drop("ideal")
         .join(of_task, on=_TASK, how="left", maintain_order="left")
-        .with_columns(leak=(measures == "bias") & (pl.col("overlap").list.len() > 0))
+        .with_columns(leak=is_leak(measures, pl.col("overlap").list.len() > 0))
     )
     low, high = (pl.col(name) for name in _BOUNDS)
     room = pl.when(low.is_null() | high.is_null()).then(0.0).otherwise(ROOM * (high - low))
-    is_inside = _is_within(*(pl.col(name) for name in _OWN)) & _is_within(low - room, high + room)
-    frame = frame.with_columns(outside_own=~_is_within(*(pl.col(name) for name in _OWN)))
-    distance = (_loss() / _greatest()).clip(0.0, 1.0)
+    is_inside = is_within(*(pl.col(name) for name in _OWN)) & is_within(low - room, high + room)
+    frame = frame.with_columns(outside_own=~is_within(*(pl.col(name) for name in _OWN)))
+    distance = (loss() / greatest_loss()).clip(0.0, 1.0)
     has_value = pl.col("value").is_not_null()
     frame = frame.with_columns(
         inside=has_value & is_inside, distance=pl.when(has_value & is_inside).then(distance)
@@ -109,7 +107,7 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
     return (
         _outside(frame.with_columns(**parts))
         .with_columns(measure=ratios.ratio())
-        .drop(*_OWN, "fair", "outside_own", "inside")
+        .drop(*_OWN, "outside_own", "inside")
     )
 
 
@@ -118,36 +116,6 @@ def latest(claims: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
     ages = claims.select(*by, "created", "id").with_row_index("place").sort("created", "id")
     places = ages.group_by(by, maintain_order=True).agg(pl.col("place").last())["place"]
     return claims[places]
-
-
-def _is_within(low: pl.Expr, high: pl.Expr) -> pl.Expr:
-    """Return whether the value is within bounds, up to rounding, as `harness.metrics` has it."""
-    value = pl.col("value")
-    room = ROUNDING * pl.max_horizontal(pl.lit(1.0), low.abs(), high.abs(), value.abs())
-    return (low.is_null() | (value >= low - room)) & (high.is_null() | (value <= high + room))
-
-
-def _loss() -> pl.Expr:
-    """Return how far the value is from its ideal, in the unit of the score."""
-    value, low, high = pl.col("value"), pl.col("low_bound"), pl.col("high_bound")
-    return (
-        pl.when(pl.col("ideal") == "higher")
-        .then(high.fill_null(0.0) - value)
-        .when(pl.col("ideal") == "lower")
-        .then(value - low.fill_null(0.0))
-        .otherwise((value - pl.col("fair")).abs())
-    )
-
-
-def _greatest() -> pl.Expr:
-    """Return the greatest possible loss; null for a score that lacks a bound."""
-    low, high, fair = pl.col("low_bound"), pl.col("high_bound"), pl.col("fair")
-    greatest = (
-        pl.when(fair.is_null())
-        .then(high - low)
-        .otherwise(pl.max_horizontal((fair - low).abs(), (fair - high).abs()))
-    )
-    return pl.when(low.is_not_null() & high.is_not_null() & (greatest > 0)).then(greatest)
 
 
 def _outside(frame: pl.DataFrame) -> pl.DataFrame:

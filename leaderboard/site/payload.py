@@ -313,11 +313,11 @@ def _flags(board: Board) -> pl.Series:
     """Return the bits of each cell."""
     bits = {
         "leak": pl.col("leak"),
-        "reversed": pl.col("reversed"),
+        "reversed": pl.col("reversed") & ~pl.col("leak"),
         "missing": pl.col("found") < pl.col("asked"),
         "truncated": pl.col("truncated") > 0,
         "aside": pl.col("aside").is_not_null(),
-        "p": pl.col("p_value") < SIGNIFICANT,
+        "p": (pl.col("p_value") < SIGNIFICANT) & ~pl.col("leak"),
         "run": pl.lit(value=True),
     }
     total = pl.sum_horizontal(

@@ -1,8 +1,9 @@
 """What a submission adds, beside two reference models: the numbers that a maintainer looks at.
 
 The references are the two models of the base with most tasks, or else the shipped models of random
-and of constant vectors. Means are those of a board: over families and above the floor, on the tasks
-that the new row and a reference have.
+and of constant vectors. Means are those of a board: over families and above the floor. That of the
+new row is over its own tasks that count, as everywhere; the difference is over the tasks that count
+in both.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness import names
-from harness.results import resampling
 from harness.results.folder import read
 from harness.results.record import Record
+from harness.results.resampling import task_means
 
 from ..boards import references
 from .submission import Base
 
 COUNTED = ("bias", "usefulness")
 """What has a mean."""
+FEWEST = 2
+"""Fewest tasks of both that a reference is shown for."""
 
 
 @dataclass(frozen=True)
@@ -52,27 +55,31 @@ class Row:
 
 @dataclass(frozen=True)
 class Mean:
-    """The means of a new row and of a reference, on the tasks that both have.
+    """The mean of a new row, and its difference from that of a reference.
 
     Parameters
     ----------
     measures
         `bias` or `usefulness`.
-    tasks
-        Number of tasks.
     value
-        The mean of the new row.
+        The mean of the new row, over its tasks that count.
+    tasks, of
+        Number of its tasks that count, and of all.
     reference
         Label of the reference.
-    beside
-        The mean of the reference.
+    difference
+        The mean difference, the new row less the reference, over the tasks that count in both.
+    shared
+        Number of these tasks.
     """
 
     measures: str
-    tasks: int
     value: float
+    tasks: int
+    of: int
     reference: str
-    beside: float
+    difference: float
+    shared: int
 
 
 @dataclass(frozen=True)
@@ -103,19 +110,21 @@ class Addition:
     def _means(self, measures: str, reference: Row) -> Iterator[Mean]:
         lines = [
             {"new": record, "reference": reference.primary[task]}
+            if task in reference.primary
+            else {"new": record}
             for task, record in self.row.primary.items()
-            if record.task.measures == measures and task in reference.primary
+            if record.task.measures == measures
         ]
-        counted = resampling.mean_over_families(lines, ("new", "reference"))
-        if counted is not None:
-            values, tasks = counted
-            yield Mean(measures, tasks, values["new"], reference.label, values["reference"])
+        own, both = task_means(lines, ["new"]), task_means(lines, ["new", "reference"])
+        value, difference = own.mean("new"), both.change("reference", "new")
+        if value is not None and difference is not None and both.n >= FEWEST:
+            yield Mean(measures, value, own.n, own.of, reference.label, difference, both.n)
 
-    def lines(self) -> list[tuple[str, str, tuple[float | None, ...]]]:
-        """Return a line for each task: its name, its score, and the value of each row."""
+    def lines(self) -> list[tuple[str, str, tuple[Record | None, ...]]]:
+        """Return a line for each task: its name, its score, and the record of each row."""
         rows = (self.row, *self.references)
         return [
-            (task, record.score, tuple(_value(row.primary.get(task)) for row in rows))
+            (task, record.score, tuple(row.primary.get(task) for row in rows))
             for task, record in sorted(self.row.primary.items())
         ]
 
@@ -128,8 +137,13 @@ class Addition:
             "references": [row.label for row in self.references],
             "means": [vars(mean) for mean in self.means],
             "tasks": [
-                {"task": task, "score": score, "values": list(values)}
-                for task, score, values in self.lines()
+                {
+                    "task": task,
+                    "score": score,
+                    "values": [record and record.value for record in of_rows],
+                    "leaks": [bool(record and record.is_leak) for record in of_rows],
+                }
+                for task, score, of_rows in self.lines()
             ],
         }
 
@@ -195,7 +209,3 @@ def _rows(records: Iterable[Record]) -> tuple[Row, ...]:
         if record.primary:
             primary[key][record.task.name] = record
     return tuple(Row(key[0], key[2], primary[key], n) for key, n in counts.items())
-
-
-def _value(record: Record | None) -> float | None:
-    return None if record is None else record.value

@@ -14,6 +14,7 @@ import polars as pl
 
 from harness.errors import UsageError, suggestion
 from harness.results.formats import markdown_grid, markdown_text
+from harness.results.record import LEAK, LEAK_MEANS, is_leak
 
 from ..claims.reading import SetAside
 
@@ -21,8 +22,6 @@ TASK = "feature-extraction"
 """The hub's name for what every embedder does."""
 SOURCE = "Embedding Bias Harness"
 DIGITS = 4
-LEAK = "†"
-LEAKS = "The mitigator was fitted on texts of this task."
 COLUMNS = ("Task", "Measures", "Score", "Value", "Interval", "p", "Ideal")
 
 
@@ -130,12 +129,12 @@ def table(rows: pl.DataFrame) -> str:
             markdown_text(_score(row)),
             _number(row["value"]) + (LEAK if _is_leak(row) else ""),
             "" if row["low"] is None else f"{_number(row['low'])} to {_number(row['high'])}",
-            _p(row["p_value"]),
+            "" if _is_leak(row) else _p(row["p_value"]),
             row["ideal"].removesuffix(".0"),
         ]
         for row in _texts(rows)
     ]
-    leaks = f"\n\n{LEAK} {LEAKS}" if any(map(_is_leak, _texts(rows))) else ""
+    leaks = f"\n\n{LEAK} {LEAK_MEANS}" if any(map(_is_leak, _texts(rows))) else ""
     return markdown_grid(COLUMNS, lines) + leaks
 
 
@@ -145,7 +144,7 @@ def _texts(rows: pl.DataFrame) -> Sequence[dict[str, Any]]:
 
 
 def _is_leak(row: dict[str, Any]) -> bool:
-    return row["measures"] == "bias" and bool(row["overlap"])
+    return is_leak(row["measures"], bool(row["overlap"]))
 
 
 def _score(row: dict[str, Any]) -> str:

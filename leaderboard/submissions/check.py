@@ -17,8 +17,8 @@ import polars as pl
 from harness import limits
 from harness.errors import InvalidFile
 from harness.registry.registry import Registry
-from harness.results.formats import Table, markdown_grid
-from harness.results.record import Record
+from harness.results.formats import Sentences, Table, Value, markdown_grid
+from harness.results.record import LEAK, LEAK_MEANS, Record
 
 from ..claims import facts, reading, trust
 from ..claims.facts import TaskFacts
@@ -288,22 +288,40 @@ def means_table(additions: Sequence[Addition], shown: Callable[[str], str]) -> T
     rows = [
         [
             shown(addition.row.label),
-            *(mean.measures, mean.tasks, mean.value),
+            *(mean.measures, mean.value, f"{mean.tasks} of {mean.of}"),
             shown(mean.reference),
-            mean.beside,
+            f"{mean.difference:+z.3f}",
+            mean.shared,
         ]
         for addition in additions
         for mean in addition.means
     ]
-    columns = ("new", "mean of", "tasks", "value", "reference", "its value")
+    columns = ("new", "mean of", "value", "tasks", "reference", "difference", "tasks of both")
     return Table("What is new", columns, rows, shorten=("new", "reference"))
 
 
 def tasks_table(addition: Addition, shown: Callable[[str], str]) -> Table:
     """Return the values of each task of a row and of its references."""
     labels = [shown(row.label) for row in (addition.row, *addition.references)]
-    rows = [[shown(task), shown(score), *values] for task, score, values in addition.lines()]
+    rows = [
+        [shown(task), shown(score), *map(_cell, records)]
+        for task, score, records in addition.lines()
+    ]
     return Table("Each task", ("task", "score", *labels), rows, shorten=("task",))
+
+
+def leaks_line(addition: Addition) -> Sentences:
+    """Return what the mark of a leak means; no line if none is in the table of tasks."""
+    records = [record for *_, of_rows in addition.lines() for record in of_rows]
+    is_there = any(record is not None and record.is_leak for record in records)
+    return Sentences("", [f"{LEAK} {LEAK_MEANS}"] if is_there else [])
+
+
+def _cell(record: Record | None) -> Value | None:
+    """Return the value of a score, with the mark of a leak."""
+    if record is None or record.value is None:
+        return None
+    return Value(f"{record.value:z.3f}", sign=LEAK if record.is_leak else "")
 
 
 # The result of a check as Markdown, for a comment on a pull request that strangers can trigger.
@@ -393,6 +411,7 @@ def _tasks_markdown(addition: Addition) -> str:
     table = tasks_table(addition, inert)
     more = len(table.rows) - _TASKS
     rest = f"\n\nand {more:,} more tasks" if more > 0 else ""
+    rest += "".join(f"\n\n{line}" for line in leaks_line(addition).lines)
     title = f"Each task of {inert(addition.row.label)}"
     grid = markdown_grid(table.columns, table.rows[:_TASKS])
     return f"<details><summary>{title}</summary>\n\n{grid}{rest}\n\n</details>"

@@ -160,7 +160,7 @@ def weat(
     deviation = deviation_of(s_1, s_2, ddof=ddof)
     samples = partial(association_samples, *arrays)
     if np.isnan(deviation):
-        reason = "all targets are equally associated with the attributes"
+        reason = "all targets are equally associated with the attributes, up to rounding"
         missing = Score(float("nan"), n=n, reason=reason, without_difference=0.0, samples=samples)
         return dict.fromkeys(SCORES, missing)
     codes = intervals.codes_of(clusters, INPUTS)

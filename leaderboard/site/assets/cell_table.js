@@ -86,7 +86,7 @@ function withDetails(site, board, build) {
  * @param {CellTable} options
  */
 function cellTable(board, details, options) {
-  const { measure } = cellsOf(board);
+  const { flags, measure } = cellsOf(board);
   const width = board.tasks.length;
   const ends = endsOf([0, ...options.cells.map(({ row, task }) => measure[row * width + task])]);
   const columns = [
@@ -99,12 +99,13 @@ function cellTable(board, details, options) {
   ];
   const rows = options.cells.map((cell) => () => {
     const at = cell.row * width + cell.task;
+    const isLeak = Boolean(flags[at] & LEAK);
     return [
       options.head(cell),
       ...(options.second ? [options.more?.(cell) ?? null] : []),
-      scoreText(measure[at]),
+      scoreText(measure[at]) + (isLeak ? "†" : ""),
       intervalBar(measure[at], null, null, ends),
-      ...(details ? detailCells(details, at) : []),
+      ...(details ? detailCells(details, at, isLeak) : []),
       notes(board, details, cell),
     ];
   });
@@ -116,16 +117,17 @@ const DETAIL_COLUMNS = ["Score", "p", "Floor", "Texts with a vector"];
 /**
  * @param {DecodedDetails} details
  * @param {number} at
+ * @param {boolean} isLeak whose p-value says nothing
  * @returns {(Child | Child[])[]}
  */
-function detailCells(details, at) {
+function detailCells(details, at, isLeak) {
   const spread = details.spread[at];
   const floor = details.floor[at];
   const asked = details.asked[at];
   const [score, interval] = withInterval(details.value[at], details.low[at], details.high[at]);
   return [
     [score, spread > 0 ? ` ± ${scoreText(spread)}` : "", interval],
-    pText(details.p[at]),
+    isLeak ? NOTHING : pText(details.p[at]),
     Number.isNaN(floor) ? NOTHING : `${scoreText(floor)} ± ${scoreText(details.floor_sd[at])}`,
     asked ? `${details.found[at]} of ${asked}` : NOTHING,
   ];

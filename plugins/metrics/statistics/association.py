@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, unit_rows
+from harness.arrays import ROUNDING, Floats, Reals, unit_rows
 from harness.metrics import Interval, Null, Samples
 
 from . import nulls
@@ -90,16 +90,16 @@ def effect_size(s_1: Floats, s_2: Floats, *, ddof: int) -> float:
     Returns
     -------
     float
-        NaN if the deviation is 0.
+        NaN if the deviation is rounding.
     """
     return float((s_1.mean() - s_2.mean()) / deviation_of(s_1, s_2, ddof=ddof))
 
 
 def deviation_of(s_1: Floats, s_2: Floats, *, ddof: int) -> float:
-    """Return the standard deviation of the associations of both sets; NaN if it is 0."""
+    """Return the standard deviation of the associations of both sets; NaN if it is rounding."""
     s = np.concatenate([s_1, s_2])
     deviation = s.std(ddof=ddof) if len(s) > ddof else 0.0
-    return float(deviation) if deviation > 1e-12 else float("nan")  # else equal up to rounding
+    return float(deviation) if deviation > ROUNDING else float("nan")
 
 
 def association_samples(
@@ -162,7 +162,7 @@ def resampled_effect_sizes(
     Returns
     -------
     (b,) float64
-        NaN where the deviation is 0.
+        NaN where the deviation is rounding.
     """
     x, y, a, b = counts
     directions = means(a, attributes_1) - means(b, attributes_2)  # (b, d)
@@ -175,7 +175,7 @@ def resampled_effect_sizes(
     mean = (weights * s).sum(axis=1) / total
     squares = (weights * (s - mean[:, None]) ** 2).sum(axis=1)
     variance = squares / np.maximum(total - ddof, 1)
-    defined = variance > 1e-24
+    defined = variance > ROUNDING**2
     sizes: Floats = np.where(
         defined, difference / np.sqrt(np.where(defined, variance, 1.0)), np.nan
     )

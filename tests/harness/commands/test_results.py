@@ -270,3 +270,63 @@ def test_over_seeds_shows_one_column_for_the_runs_of_a_mitigator(harness, tmp_pa
         )
     )
     assert [(row["mitigator"], row["value"][:4]) for row in rows] == [("a", "0.6")]
+
+
+@pytest.fixture
+def leaking(tmp_path):
+    """A results folder in which two of three mitigated scores are leaks."""
+    more = {"p_value": 0.0004}
+    records = [
+        *(record(task, "none", 1.0, **more) for task in "abc"),
+        *(record(task, "x", 0.0, overlap=("she",), **more) for task in "ab"),
+        record("c", "x", 0.5, **more),
+        record("c", "x", 0.7, seed=1, created="2025-01-01T00:00:00Z", **more),
+    ]
+    ResultsFile(tmp_path / "results", "m").add(records)
+    return tmp_path / "results"
+
+
+def test_every_command_prints_one_mean_its_count_and_the_leaks(harness, leaking):
+    leaks = "2 of 3 scores are leaks (†) and do not count in the mean: a, b"
+    shown = harness("results", "show", leaking)
+    assert f"x: {leaks}" in shown.out
+    assert ["mean", "above", "the", "floor", "0", "0.500", "(3", "of", "3)", "0.250", "(1", "of",
+            "3)"] in [line.split() for line in shown.out.splitlines()]  # fmt: skip
+    assert "1 score was run with several seeds: the latest is shown" in shown.out
+    compared = harness("results", "compare", "none", "x", "-r", leaking)
+    assert leaks in compared.out
+    assert "(1 of 3): 0.500 and 0.250, difference -0.250" in compared.out
+    assert "none 0.500 (3 of 3), x 0.250 (1 of 3)" in compared.out
+    assert "of 1 score without a leak, none is nearer to the ideal on 0, x on 1" in compared.out
+    averages = harness("results", "average", leaking)
+    assert "a, b" in averages.out
+    rows = json.loads(harness("results", "average", leaking, "--json").out)["means"]
+    assert [(row["mean"], row["n"], row["change"]) for row in rows] == [
+        (0.5, 3, None), (0.25, 1, -0.25),
+    ]  # fmt: skip
+    (found,) = json.loads(harness("results", "compare", "none", "x", "-r", leaking, "--json").out)
+    (mean,) = found["means"]
+    assert (mean["mean_a"], mean["n_a"], mean["mean_b"], mean["n_b"]) == (0.5, 3, 0.25, 1)
+    assert mean["left_out"] == {"leak (†)": ["a", "b"]}
+
+
+def test_names_that_are_left_out_are_listed_on_request(harness, tmp_path):
+    records = [
+        record(task, mitigator, 1.0, overlap=("she",) if mitigator == "x" else ())
+        for task in "abcdef"
+        for mitigator in ("none", "x")
+    ]
+    ResultsFile(tmp_path / "results", "m").add([*records, record("g"), record("g", "x")])
+    for line in (("show", tmp_path / "results"), ("compare", "none", "x", "-r",
+                                                  tmp_path / "results")):  # fmt: skip
+        assert "a, b, c and 3 more" in harness("results", *line).out
+        assert "a, b, c, d, e, f" in harness("results", *line, "--verbose").out
+
+
+def test_csv_has_the_leaks_and_what_counts(harness, leaking):
+    text = harness("results", "export", leaking, "--format", "csv", "-M", "x").out
+    rows = list(csv.DictReader(io.StringIO(text)))
+    leaks = {row["task"]: (row["leak"], row["overlap"], row["left_out"]) for row in rows}
+    assert leaks == {
+        "a": ("True", "1", "leak (†)"), "b": ("True", "1", "leak (†)"), "c": ("False", "0", ""),
+    }  # fmt: skip

@@ -68,3 +68,23 @@ def test_two_models_or_constant_values_give_no_correlation():
     assert (two.rows, two.pearson) == (2, None)
     (constant,) = agreements(averages(models(a=(1.0, 0.1), b=(1.0, 0.2), c=(1.0, 0.3))))
     assert (constant.rows, constant.pearson, constant.spearman) == (3, None, None)
+
+
+def test_a_leak_is_named_and_controls_stand_apart():
+    rows = averages(
+        [
+            record("c6", "x", 1.0),
+            record("c7", "x", 0.0, overlap=("she",)),
+            record("c1", "x", 1.5, measures="control"),
+        ]
+    )
+    assert [(r.tasks, r.mean, r.leaks) for r in rows] == [(2, 0.5, ("c7",)), (1, 1.5, ())]
+
+
+def test_versions_of_a_task_are_never_mixed():
+    def of_version(version, model):
+        made = record("c6", model=model)
+        return made.model_copy(update={"task": made.task.model_copy(update={"version": version})})
+
+    (new,) = averages([of_version(1, "old"), of_version(2, "new")])
+    assert (new.model, new.mean) == ("new", 1.0)

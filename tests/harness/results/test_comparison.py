@@ -293,3 +293,52 @@ def test_answers_that_differ_do_not_prevent_an_interval_over_the_questions():
     assert interval is not None
     assert interval.low < 2 / 3 < interval.high
     assert resampling.over_items(a, b[::-1]) is None, "other questions"
+
+
+def test_a_leak_is_nearer_to_nothing_and_counts_in_no_mean():
+    leak = record("t0", "x", 0.0, category="c0", overlap=("she",))
+    found = compare(row("none", [1.0, 1.0]), [leak, *row("x", [0.0, 0.5])[1:]])
+    assert [(pair.is_leak, pair.distances, pair.nearer) for pair in found.pairs] == [
+        (True, None, ""),
+        (False, (0.5, 0.25), "b"),
+    ]
+    (mean,) = found.means
+    assert (mean.n, mean.of, mean.a, mean.b) == (1, 2, 0.5, 0.25)
+    assert mean.both.left_out == {"leak (†)": ("t0",)}
+    assert (mean.own_a.n, mean.own_a.mean("a")) == (2, 0.5)
+    assert [r["leak_b"] for r in found.rows()] == [True, False]
+    assert [r["left_out"] for r in found.rows()] == ["leak (†)", None]
+
+
+def test_the_nearer_row_is_that_with_the_smaller_distance_above_its_floor():
+    floor = {"mean": 0.5, "sd": 0.1, "centre": 0.0, "spread": 0.1, "draws": 9, "shuffled": "sides"}
+    high, low = (FloorPart(**floor | {"mean": mean}) for mean in (0.5, 0.1))
+    a = [record("t", "none", 1.0).model_copy(update={"floor": high})]
+    b = [record("t", "x", 0.9).model_copy(update={"floor": low})]
+    (pair,) = compare(a, b).pairs
+    assert pair.distances == pytest.approx((0.25, 0.4))
+    assert pair.nearer == "a"
+
+
+def test_the_mean_of_a_row_is_the_same_in_every_comparison():
+    none = row("none", [1.0, 0.5, 2.0])
+    others = [row("x", [0.5]), row("y", [0.5, 0.5]), row("z", [0.5, 0.5, 0.5])]
+    own = [compare(none, other).means[0].own_a.mean("a") for other in others]
+    assert own == [pytest.approx(3.5 / 6)] * 3
+
+
+def test_older_versions_count_in_no_mean():
+    def of_version(version, *arguments):
+        made = record(*arguments, digest=f"{arguments[0]} {version}")
+        return made.model_copy(update={"task": made.task.model_copy(update={"version": version})})
+
+    a = [of_version(1, "t", "none", 2.0), of_version(2, "u", "none", 1.0)]
+    b = [of_version(2, "t", "x", 0.5), of_version(2, "u", "x", 0.5)]
+    (mean,) = compare(a, b).means
+    assert (mean.n, mean.of, mean.own_a.n, mean.own_b.n) == (1, 2, 1, 2)
+    assert mean.own_a.left_out == {"of another version of the task": ("t",)}
+
+
+def test_a_comparison_counts_scores_with_several_seeds():
+    a = [record(value=1.0), record(value=0.9, seed=1), record("u")]
+    assert compare(a, [record("t", "x"), record("u", "x")]).several_seeds == 1

@@ -128,3 +128,29 @@ def test_a_table_without_columns_is_its_title():
 def test_what_would_break_a_line_becomes_a_space():
     text = formats.plain_text(Report("", [Table("", ["a", "b"], [["x\ny\x1b[1m", "z"]])]))
     assert [line.split() for line in text.splitlines()][-2] == ["x", "y", "[1m", "z"]
+
+
+LEAKING = [
+    *(record(task, "none", 1.0, p_value=0.001) for task in "ab"),
+    record("a", "x", 0.1, p_value=0.001, overlap=("she",)),
+    record("b", "x", 0.5, p_value=0.001),
+]
+
+
+def test_latex_marks_a_leak_without_star_and_bold():
+    text = latex(sections(LEAKING))
+    assert r"a & effect\_size & 0 & 1.000$^{**}$ & 0.100 $^{\dagger}$ ($-$0.900) \\" in text
+    assert r"b & effect\_size & 0 & 1.000$^{**}$ & \textbf{0.500}$^{**}$ ($-$0.500) \\" in text
+    assert "% † leak: " in text
+    assert "1 of 2 scores is a leak (†) and does not count in the mean: a" in text
+
+
+def test_markdown_and_a_terminal_mark_a_leak_without_star_and_best():
+    assert "| a | effect\\_size | 0 | 1.000\\*\\* | 0.100† (-0.900) |" in markdown(
+        sections(LEAKING)
+    )
+    plain = formats.plain_text(report(sections(LEAKING)))
+    (line,) = [line for line in plain.splitlines() if line.split()[:1] == ["a"]]
+    assert line.split() == ["a", "effect_size", "0", "1.000**", "0.100†", "(-0.900)"]
+    assert "† leak: " in plain
+    assert "†" not in formats.plain_text(report(sections(LEAKING[:2])))

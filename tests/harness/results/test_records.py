@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
+from score_records import record
 
 import harness
 from harness.embedder import MockEmbedder
+from harness.results.record import FloorPart, IntervalPart
 from harness.results.records import NotRun, Records
 
 
@@ -101,7 +104,7 @@ def test_a_notebook_shows_the_table_of_the_command(registry):
     header, row, *_ = cells_of(page)
     assert header == ["task", "score", "ideal", "none", "toy-shift?k=2"]
     assert row[:3] == ["toy-places", "gap", "0"]
-    assert [float(cell.split()[0].strip("•")) for cell in row[3:]] == [
+    assert [float(cell.split()[0].strip("•†")) for cell in row[3:]] == [
         pytest.approx(record.value, abs=5e-4)
         for record in records
         if record.primary and record.model.name == "toy-letters"
@@ -127,3 +130,79 @@ def test_a_column_of_samples_does_not_replace_a_fact_about_the_record(records):
     kept = records[0].keeping({}, {}, [{"text": "nurse", "score": 0.5}])
     (row,) = Records([kept]).samples()
     assert (row["score"], row["sample_score"], row["text"]) == (kept.score, 0.5, "nurse")
+
+
+FLOOR = FloorPart(mean=0.1, sd=0.1, centre=0.0, spread=0.1, draws=9, shuffled="sides")
+ENDS = IntervalPart(low=0.2, high=0.9, level=0.95, method="jackknife")
+
+
+def test_frames_have_the_distances_leaks_and_reasons_that_records_have():
+    """For each kind of ideal, bounds, floor and unit, to the last digit."""
+    records = Records(
+        [
+            made.model_copy(update={"task": made.task.model_copy(update={"unranked": unranked})})
+            for measures, ideal, bounds, value, floor, unit, overlap, unranked in itertools.product(
+                ("bias", "usefulness", "control"),
+                (0.0, 0.5, "higher", "lower"),
+                ((0.0, 1.0), (-2.0, 2.0), (None, None)),
+                (0.3, 1.7, None),
+                (None, FLOOR),
+                (None, 0.25),
+                ((), ("she", "he")),
+                ("", "a reason"),
+            )
+            for made in [
+                record(
+                    value=value, reason="void", measures=measures, ideal=ideal, bounds=bounds,
+                    floor=floor, unit=unit, overlap=overlap,
+                )
+            ]
+        ]
+    )  # fmt: skip
+    frame = records.to_polars()
+    assert frame["distance"].to_list() == [r.distance for r in records]
+    assert frame["above_floor"].to_list() == [r.above_floor for r in records]
+    assert frame["left_out"].to_list() == [r.left_out for r in records]
+    assert frame["leak"].to_list() == [r.is_leak for r in records]
+    assert frame["overlap"].unique().sort().to_list() == [0, 2]
+    assert frame["left_out"].n_unique() == 7
+
+
+def test_frames_have_what_a_value_is_judged_by():
+    made = record(interval=ENDS, floor=FLOOR, unit=0.5, n=12, clusters=4, p_value=0.02)
+    (row,) = Records([made]).rows()
+    expected = {
+        "low": 0.2, "high": 0.9, "level": 0.95, "interval_method": "jackknife", "floor": 0.1,
+        "unit": 0.5, "n": 12, "clusters": 4, "p_value": 0.02, "version": 1, "reason": None,
+        "left_out": None, "above_floor": pytest.approx(1.8), "distance": 0.5, "leak": False,
+    }  # fmt: skip
+    assert {name: row[name] for name in expected} == expected
+
+
+def test_the_means_of_records_are_those_of_the_tables():
+    records = Records(
+        [
+            *(record(task, "none", 1.0) for task in "abc"),
+            *(record(task, "x", 0.5) for task in "ab"),
+            record("c", "x", 0.0, overlap=("she",)),
+        ]
+    )
+    none, mitigated = records.means()
+    assert (none["mean"], none["n"], none["of"], none["change"]) == (0.5, 3, 3, None)
+    assert (mitigated["mean"], mitigated["n"], mitigated["of"]) == (0.25, 2, 3)
+    assert (mitigated["change"], mitigated["n_change"]) == (-0.25, 2)
+    assert mitigated["left_out"] == {"leak (†)": ["c"]}
+
+
+def test_a_notebook_marks_a_leak_and_names_it():
+    records = Records(
+        [
+            *(record(task, "none", 1.0, p_value=0.001) for task in "ab"),
+            record("a", "x", 0.0, p_value=0.001, overlap=("she",)),
+            record("b", "x", 0.5),
+        ]
+    )
+    page = records._repr_html_()
+    assert "0.000† <small>(-1.000)</small>" in page
+    assert "1 of 2 scores is a leak (†) and does not count in the mean: a" in page
+    assert "† leak: " in page

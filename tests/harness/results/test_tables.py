@@ -161,19 +161,39 @@ def test_a_score_without_a_fair_number_is_never_reversed():
     assert not row[1].is_reversed
 
 
-def test_the_mean_is_of_distances_over_the_tasks_that_all_columns_have():
+def test_the_mean_of_a_column_is_of_distances_over_its_own_tasks_and_its_change_over_shared_ones():
     found = section(
         record("a", "none", 2.0), record("a", "x", -1.0),
         record("b", "none", 1.0), record("b", "x", 0.0),
         record("c", "none", 0.5),
         record("d", "none", 0.5), record("d", "x", 0.5, bounds=(None, None)),
     )  # fmt: skip
-    assert "2 of 4" in found.mean.task
     none, mitigated = found.mean.cells
-    assert none.value == pytest.approx(0.75)
-    assert mitigated.value == pytest.approx(0.25)
+    assert (none.value, none.counts) == (pytest.approx(0.5), "4 of 4")
+    assert (mitigated.value, mitigated.counts) == (pytest.approx(0.25), "2 of 3")
+    assert not mitigated.is_best, "the tasks are others"
+    nothing, change = found.changes.cells
+    assert nothing is None
+    assert (change.value, change.counts) == (pytest.approx(-0.5), "2 of 4")
+
+
+def test_the_mean_of_columns_with_the_same_tasks_has_its_change_beside():
+    found = section(
+        record("a", "none", 2.0), record("a", "x", -1.0),
+        record("b", "none", 1.0), record("b", "x", 0.0),
+    )  # fmt: skip
+    assert "2 of 2" in found.mean.task
+    none, mitigated = found.mean.cells
+    assert (none.value, mitigated.value) == pytest.approx((0.75, 0.25))
     assert mitigated.change == pytest.approx(-0.5)
     assert mitigated.is_best
+    assert found.changes is None
+
+
+def test_another_column_changes_no_mean():
+    few = [record(task, m, v) for task, m, v in (("a", "none", 2.0), ("b", "none", 1.0))]
+    more = [*few, record("a", "x", 0.5), record("b", "x", None, reason="r")]
+    assert section(*few).mean.cells[0].value == section(*more).mean.cells[0].value
 
 
 def test_there_is_no_mean_of_one_task():
@@ -194,3 +214,94 @@ def test_of_two_records_of_a_cell_the_newest_counts():
     old = record(value=0.1, created="2026-01-01T00:00:00Z")
     new = record(value=0.2, created="2026-01-02T00:00:00Z")
     assert [cell.value for cell in cells(new, old)] == [0.2]
+
+
+def leaking(task, value, **more):
+    return record(task, "x", value, overlap=("she",), p_value=0.001, **more)
+
+
+def test_a_leak_has_a_mark_and_no_star_and_is_never_best_or_reversed():
+    row = cells(record("t", "none", 1.0, p_value=0.001), leaking("t", -1e-4))
+    assert [(cell.mark, cell.stars, cell.is_best, cell.is_reversed) for cell in row] == [
+        ("", "**", False, False),
+        ("†", "", False, False),
+    ]
+    assert row[1].change == pytest.approx(-1.0001), "the value is shown, and its change"
+
+
+def test_a_leak_of_usefulness_is_none():
+    assert cells(similarity("s", "x", 0.5, overlap=("she",)))[0].mark == ""
+
+
+def test_a_leak_counts_in_no_mean_and_is_named():
+    found = section(
+        *(record(task, "none", 1.0) for task in "abcd"),
+        *(leaking(task, 0.0) for task in "abc"),
+        record("d", "x", 0.5),
+    )
+    assert [cell.counts for cell in found.mean.cells] == ["4 of 4", "1 of 4"]
+    assert found.changes.cells[1].value == pytest.approx(-0.25)
+    (line,) = tables.left_out_lines(found.means, verbose=True)
+    assert line == "x: 3 of 4 scores are leaks (†) and do not count in the mean: a, b, c"
+
+
+def test_a_mean_without_any_task_that_counts_is_not_shown_but_explained():
+    found = section(*(leaking(task, 0.0) for task in "abcde"))
+    assert found.mean is None
+    (line,) = tables.left_out_lines(found.means, verbose=False)
+    assert line == (
+        "x: 5 of 5 scores are leaks (†) and do not count in the mean: a, b, c and 2 more; "
+        "--verbose names them"
+    )
+
+
+def of_version(version, *arguments, **more):
+    made = record(*arguments, digest=f"{arguments[0]} {version}", **more)
+    return made.model_copy(update={"task": made.task.model_copy(update={"version": version})})
+
+
+def test_a_score_of_an_older_version_is_marked_and_compared_with_nothing():
+    found = section(
+        of_version(1, "a", "none", 1.0), of_version(2, "a", "x", 0.25),
+        of_version(2, "b", "none", 1.0), of_version(2, "b", "x", 0.5),
+    )  # fmt: skip
+    old, new = found.rows[0].cells
+    assert (old.mark, new.mark, new.change, new.is_best) == ("‡", "", None, False)
+    assert [cell.counts for cell in found.mean.cells] == ["1 of 2", "2 of 2"]
+    assert found.changes.cells[1].value == pytest.approx(-0.25)
+    assert any(line.startswith("‡") for line in tables.legend([found], intervals=False))
+
+
+def test_a_version_is_older_than_that_of_another_model():
+    old, new = tables.sections(
+        [
+            *(of_version(1, task, "none", 1.0, model="m") for task in "ab"),
+            *(of_version(2, task, "none", 1.0, model="n") for task in "ab"),
+        ]
+    )
+    assert (old.mean, new.mean.cells[0].value) == (None, 0.5)
+    assert [cell.mark for cell in old.cells + new.cells if not cell.counts] == [
+        "‡",
+        "‡",
+        "",
+        "",
+        "",
+    ]
+
+
+def test_the_latest_of_several_seeds_is_shown_and_the_legend_says_so():
+    found = section(record(value=1.0), record(value=0.5, seed=1), record("u"))
+    assert found.several_seeds == 1
+    assert any("several seeds" in line for line in tables.legend([found], intervals=False))
+    assert not any("seeds" in line for line in tables.legend([section(record())], intervals=False))
+
+
+def test_a_task_counts_by_its_primary_score_where_it_is_there():
+    records = [
+        *(record(task, "none", 1.0) for task in "ab"),
+        *(record(task, "none", 2.0, score="p", primary=False) for task in "ab"),
+    ]
+    assert section(*records).mean.cells[0].value == 0.5
+    (mean,) = [section(*records[2:]).mean]
+    assert mean.cells[0].value == 1.0
+    assert mean.task == "mean above the floor of these scores (2 of 2)"
