@@ -276,6 +276,31 @@ class Coverage(Part):
         return self
 
 
+class WordOverlap(Part):
+    """How many texts of an input hold words that the mitigator was fitted on.
+
+    A word counts as a whole word, as the model reads it: in any case, if the model ignores case.
+    """
+
+    texts: Count
+    """Number of distinct texts of the input."""
+    holding: Count
+    """Number of texts that are such a word, or hold one."""
+    versions: Count
+    """Number of texts that differ from another text of the score in such words alone."""
+    words: tuple[str, ...] = ()
+    """The most frequent of these words, at most ten."""
+
+    @model_validator(mode="after")
+    def _has_at_most_all(self) -> Self:
+        if not self.versions <= self.holding <= self.texts:
+            raise ValueError(
+                f"{self.versions} versions of {self.holding} texts with such words, of "
+                f"{self.texts} texts, cannot be"
+            )
+        return self
+
+
 class Environment(Part):
     """Versions and devices that it ran on."""
 
@@ -517,7 +542,10 @@ class Record(Line):
     unless `--samples` asked for it."""
     coverage: Coverage
     overlap: tuple[str, ...] = ()
-    """The task's texts that the mitigator was fitted on."""
+    """The task's texts that the mitigator was fitted on, and words that its texts are made from."""
+    word_overlap: dict[str, WordOverlap] = Field(default_factory=dict)
+    """By input, how many texts hold words that the mitigator was fitted on; empty if it was fitted
+    on nothing, and in records of versions that did not count words."""
     seed: Count
     """Seed of the run."""
     limit: Count | None = None

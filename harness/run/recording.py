@@ -38,6 +38,7 @@ from harness.results.record import (
     ModelPart,
     Record,
     TaskPart,
+    WordOverlap,
     finite,
 )
 from harness.run.plan import Job
@@ -170,6 +171,8 @@ class MetricScores:
     overlap
         Texts of the task that the mitigator was fitted on, in any spelling that the model reads
         alike.
+    word_overlap
+        By input, how many texts hold words that the mitigator was fitted on.
     seconds
         Time that the metric took.
     samples
@@ -183,6 +186,7 @@ class MetricScores:
     coverage: Coverage
     clusters: int
     overlap: tuple[str, ...]
+    word_overlap: Mapping[str, WordOverlap]
     seconds: float
     samples: Mapping[str, Sequence[SampleRow]] | None = None
 
@@ -260,6 +264,7 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
             details=json_like(score.details),
             coverage=result.coverage,
             overlap=result.overlap,
+            word_overlap=dict(result.word_overlap),
             seed=provenance.seed,
             limit=job.task.limit,
             seconds=result.seconds,

@@ -337,7 +337,7 @@ class JobScorer:
     ) -> None:
         self.job, self.seed, self.samples = job, seed, samples
         self._vectors = JobVectors(job, encode, reading)
-        self._fitted_on = plan.fitted_on(job, encode)
+        self._fitted = plan.fitted(job, encode)
 
     def steps(self) -> Iterator[Step]:
         """Yield each metric of each scenario with the call that it needs."""
@@ -370,7 +370,8 @@ class JobScorer:
             clusters=sum(
                 len(np.unique(input_.clusters[kept[input_.group]])) for input_ in one_of_each_group
             ),
-            overlap=tuple(sorted(plan.judged_texts(inputs.values()) & self._fitted_on)),
+            overlap=self._fitted.overlap(inputs.values()),
+            word_overlap=self._fitted.word_overlap(inputs.values()),
             seconds=returned.seconds,
             samples=samples,
         )
