@@ -161,6 +161,8 @@ class Finder:
 
     def held(self, text: str) -> Held | None:
         """Return the words that a text holds; None if there are none."""
+        if not self._firsts:
+            return None
         read = self._read(text)
         if self._firsts.isdisjoint(WORD.findall(read)):
             return None

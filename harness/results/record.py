@@ -282,6 +282,8 @@ class WordOverlap(Part):
     A word counts as a whole word, as the model reads it: in any case, if the model ignores case.
     """
 
+    input: Label
+    """Name of the input."""
     texts: Count
     """Number of distinct texts of the input."""
     holding: Count
@@ -543,9 +545,9 @@ class Record(Line):
     coverage: Coverage
     overlap: tuple[str, ...] = ()
     """The task's texts that the mitigator was fitted on, and words that its texts are made from."""
-    word_overlap: dict[str, WordOverlap] = Field(default_factory=dict)
-    """By input, how many texts hold words that the mitigator was fitted on; empty if it was fitted
-    on nothing, and in records of versions that did not count words."""
+    word_overlap: tuple[WordOverlap, ...] = ()
+    """How many texts of each input hold words that the mitigator was fitted on; empty if it was
+    fitted on nothing, and in records of versions that did not count words."""
     seed: Count
     """Seed of the run."""
     limit: Count | None = None
@@ -599,8 +601,7 @@ class Record(Line):
         ranked, if the mitigator was fitted on texts that it judges, if the value is outside its
         bounds, or if the score has neither bounds nor a unit.
         """
-        is_leak = self.task.measures == "bias" and bool(self.overlap)
-        if self.value is None or self.task.unranked or is_leak:
+        if self.value is None or self.task.unranked or self.is_leak:
             return None
         if not is_within(self.value, self.bounds):
             return None
@@ -608,6 +609,22 @@ class Record(Line):
         return counted(
             self.value, self.task.measures, self.ideal, self.bounds, floor=floor, unit=self.unit
         )
+
+    @property
+    def is_leak(self) -> bool:
+        """Whether the mitigator was fitted on texts whose bias it is judged by.
+
+        These are whole texts, and words that texts are made from by templates. Words of the fit
+        inside sentences are counted in `word_overlap`, and are no leak: a fit without the words of
+        a task changes its bias as much.
+        """
+        return self.task.measures == "bias" and bool(self.overlap)
+
+    @property
+    def word_share(self) -> float | None:
+        """Share of the texts that hold words that the mitigator was fitted on; None if unknown."""
+        texts = sum(part.texts for part in self.word_overlap)
+        return sum(part.holding for part in self.word_overlap) / texts if texts else None
 
     @property
     def undone(self) -> bool:

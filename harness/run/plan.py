@@ -610,23 +610,24 @@ class Fitted:
         """Return the texts of inputs, and the words that they are made from, of the fit."""
         return tuple(sorted(judged_texts(inputs) & self._texts))
 
-    def word_overlap(self, inputs: Iterable[Input]) -> dict[str, WordOverlap]:
-        """Return, by name, how many texts of each input hold words of the fit."""
+    def word_overlap(self, inputs: Iterable[Input]) -> tuple[WordOverlap, ...]:
+        """Return how many texts of each input hold words of the fit."""
         if self._finder is None:
-            return {}
+            return ()
         found = {i.name: self._in(i, self._finder) for i in inputs if i.texts is not None}
         frames: dict[int, set[tuple[str, ...]]] = {}
         for held in itertools.chain.from_iterable(part.held for part in found.values()):
             frames.setdefault(held.frame, set()).add(held.words)
-        return {
-            name: WordOverlap(
+        return tuple(
+            WordOverlap(
+                input=name,
                 texts=part.texts,
                 holding=len(part.held),
                 versions=sum(len(frames[held.frame]) > 1 for held in part.held),
                 words=part.words,
             )
             for name, part in found.items()
-        }
+        )
 
     def _in(self, input_: Input, finder: Finder) -> _Found:
         """Return what an input holds; several metrics read the same inputs."""

@@ -172,7 +172,7 @@ class MetricScores:
         Texts of the task that the mitigator was fitted on, in any spelling that the model reads
         alike.
     word_overlap
-        By input, how many texts hold words that the mitigator was fitted on.
+        How many texts of each input hold words that the mitigator was fitted on.
     seconds
         Time that the metric took.
     samples
@@ -186,7 +186,7 @@ class MetricScores:
     coverage: Coverage
     clusters: int
     overlap: tuple[str, ...]
-    word_overlap: Mapping[str, WordOverlap]
+    word_overlap: tuple[WordOverlap, ...]
     seconds: float
     samples: Mapping[str, Sequence[SampleRow]] | None = None
 
@@ -264,7 +264,7 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
             details=json_like(score.details),
             coverage=result.coverage,
             overlap=result.overlap,
-            word_overlap=dict(result.word_overlap),
+            word_overlap=result.word_overlap,
             seed=provenance.seed,
             limit=job.task.limit,
             seconds=result.seconds,
@@ -413,6 +413,32 @@ def frequency_notices(records: Iterable[Record], model: str) -> list[str]:
             f"{_listed(rare)}: their vectors are less certain (coverage.frequency)"
         )
     return lines
+
+
+def leak_notices(records: Iterable[Record], model: str) -> list[str]:
+    """Return which bias tasks have texts, or words in their texts, that a mitigator was fitted on.
+
+    A task is named with the texts of its main score that are, or hold, words of the fit.
+    """
+    whole: dict[str, dict[str, str]] = {}
+    inside: dict[str, dict[str, str]] = {}
+    for record in records:
+        if not record.primary or record.task.measures != "bias":
+            continue
+        holding = sum(part.holding for part in record.word_overlap)
+        if record.overlap or holding:
+            texts = sum(part.texts for part in record.word_overlap)
+            by_task = (whole if record.is_leak else inside).setdefault(record.mitigator.label, {})
+            by_task[record.task.name] = f"{holding} of {texts} texts"
+    return [
+        f"{model}: '{label}' was fitted on words of {_listed(by_task)}: leaks, which enter no mean "
+        "and no rank (overlap)"
+        for label, by_task in whole.items()
+    ] + [
+        f"{model}: '{label}' was fitted on words inside the texts of {_listed(by_task)}: these "
+        "values count (word_overlap)"
+        for label, by_task in inside.items()
+    ]
 
 
 def _ratio(first: float, second: float) -> float:
