@@ -157,7 +157,10 @@ class Finder:
         firsts = {word: WORD.search(word) for word in spelled}
         self._firsts = {first[0] for first in firsts.values() if first}
         longest_first = sorted((w for w, first in firsts.items() if first), key=len, reverse=True)
-        self._pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
+        either = "|".join(
+            r"[\s-]+".join(map(re.escape, re.split(r"[\s-]+", word))) for word in longest_first
+        )
+        self._pattern = re.compile(rf"(?<!\w)(?:{either})(?!\w)")
 
     def held(self, text: str) -> Held | None:
         """Return the words that a text holds; None if there are none."""
