@@ -303,6 +303,12 @@ class WordOverlap(Part):
         return self
 
 
+def word_share(inputs: Sequence[WordOverlap]) -> float | None:
+    """Return the share of the texts of inputs that hold words of the fit; None without texts."""
+    texts = sum(part.texts for part in inputs)
+    return sum(part.holding for part in inputs) / texts if texts else None
+
+
 class Environment(Part):
     """Versions and devices that it ran on."""
 
@@ -623,8 +629,7 @@ class Record(Line):
     @property
     def word_share(self) -> float | None:
         """Share of the texts that hold words that the mitigator was fitted on; None if unknown."""
-        texts = sum(part.texts for part in self.word_overlap)
-        return sum(part.holding for part in self.word_overlap) / texts if texts else None
+        return word_share(self.word_overlap)
 
     @property
     def undone(self) -> bool:

@@ -217,7 +217,8 @@ _COLUMNS = (
     *("title", "measures", "category", "family", "language", "scenario", "metric", "score"),
     *("unranked", "required", "ideal", "low_bound", "high_bound", "value", "reason", "p_value"),
     *("alternative", "reversed", "undone", "low", "high", "level", "floor", "floor_sd", "unit"),
-    *("n", "asked", "found", "truncated", "missing", "overlap", "seed", "created", "id"),
+    *("n", "asked", "found", "truncated", "missing", "overlap", "word_share", "seed"),
+    *("created", "id"),
 )
 OTHER_CONTENT = "another version or content of the task"
 OTHER_FIT = "replaced by a later fit of the mitigator"
