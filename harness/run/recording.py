@@ -415,29 +415,23 @@ def frequency_notices(records: Iterable[Record], model: str) -> list[str]:
     return lines
 
 
-def leak_notices(records: Iterable[Record], model: str) -> list[str]:
-    """Return which bias tasks have texts, or words in their texts, that a mitigator was fitted on.
+def fitted_word_notices(records: Iterable[Record], model: str) -> list[str]:
+    """Return which bias tasks have words inside their texts that a mitigator was fitted on.
 
-    A task is named with the texts of its main score that are, or hold, words of the fit.
+    Each task is named with the number of such texts of its main score. Leaks are left out: tables
+    mark them.
     """
-    whole: dict[str, dict[str, str]] = {}
-    inside: dict[str, dict[str, str]] = {}
+    by_label: dict[str, dict[str, str]] = {}
     for record in records:
-        if not record.primary or record.task.measures != "bias":
-            continue
         holding = sum(part.holding for part in record.word_overlap)
-        if record.overlap or holding:
+        if record.primary and record.task.measures == "bias" and holding and not record.is_leak:
             texts = sum(part.texts for part in record.word_overlap)
-            by_task = (whole if record.is_leak else inside).setdefault(record.mitigator.label, {})
+            by_task = by_label.setdefault(record.mitigator.label, {})
             by_task[record.task.name] = f"{holding} of {texts} texts"
     return [
-        f"{model}: '{label}' was fitted on words of {_listed(by_task)}: leaks, which enter no mean "
-        "and no rank (overlap)"
-        for label, by_task in whole.items()
-    ] + [
-        f"{model}: '{label}' was fitted on words inside the texts of {_listed(by_task)}: these "
+        f"{model}: '{label}' was fitted on words inside the texts of {_listed(by_task)}; these "
         "values count (word_overlap)"
-        for label, by_task in inside.items()
+        for label, by_task in by_label.items()
     ]
 
 

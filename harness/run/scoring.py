@@ -793,7 +793,7 @@ def score(
         notices=(
             *(f"{metric} gives no samples" for metric in without_samples),
             *recording.frequency_notices(ordered, info.name),
-            *recording.leak_notices(ordered, info.name),
+            *recording.fitted_word_notices(ordered, info.name),
             *recording.missing_words(jobs, info.name),
             *recording.unlike(ordered, vectors),
             *recording.notes(jobs),

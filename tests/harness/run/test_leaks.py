@@ -66,8 +66,7 @@ def test_own_lists_of_he_and_she_are_a_leak_that_no_mean_counts(tmp_path):
     }  # fmt: skip
     assert record.is_leak
     assert record.counted is None
-    (line,) = [line for line in records.notices if "fitted on words of" in line]
-    assert "mine (4 of 10 texts): leaks" in line
+    assert not any("fitted on" in line for line in records.notices)
 
 
 def test_a_word_in_a_template_is_a_leak(tmp_path):
