@@ -115,7 +115,6 @@ def _spaced(text: str) -> str:
 
 
 WORD = re.compile(r"\w+")
-GAP = "\0"
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ class Held:
     words
         The words in their order, in lower case if case is ignored.
     frame
-        Hash of the text with a gap for each of them. Texts of one frame differ in them alone.
+        Hash of the rest of the text. Texts of one frame differ in the words alone.
     alone
         Whether the text is one of the words, and nothing else.
     """
@@ -160,7 +159,7 @@ class Finder:
         either = "|".join(
             r"[\s-]+".join(map(re.escape, re.split(r"[\s-]+", word))) for word in longest_first
         )
-        self._pattern = re.compile(rf"(?<!\w)(?:{either})(?!\w)")
+        self._pattern = re.compile(rf"(?<!\w)({either})(?!\w)")
 
     def held(self, text: str) -> Held | None:
         """Return the words that a text holds; None if there are none."""
@@ -169,9 +168,9 @@ class Finder:
         read = self._read(text)
         if self._firsts.isdisjoint(WORD.findall(read)):
             return None
-        words = tuple(self._pattern.findall(read))
-        frame = self._pattern.sub(GAP, read)
-        return Held(words, hash(frame), alone=frame == GAP) if words else None
+        parts = self._pattern.split(read)  # what is around the words, and between them the words
+        frame, words = tuple(parts[::2]), tuple(parts[1::2])
+        return Held(words, hash(frame), alone=frame == ("", "")) if words else None
 
     def _read(self, text: str) -> str:
         return _spaced(text.casefold() if self._ignoring_case else text)

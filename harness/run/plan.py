@@ -604,7 +604,9 @@ class Fitted:
     def __init__(self, texts: Iterable[str], words: Iterable[str], *, ignoring_case: bool) -> None:
         self._texts = frozenset(texts)
         self._finder = Finder(words, ignoring_case=ignoring_case) if self._texts else None
-        self._found: dict[int, _Found] = {}  # by id of the input
+        # By ids of inputs: several metrics read the same ones.
+        self._found: dict[int, _Found] = {}
+        self._counted: dict[tuple[int, ...], tuple[WordOverlap, ...]] = {}
 
     def overlap(self, inputs: Iterable[Input]) -> tuple[str, ...]:
         """Return the texts of inputs, and the words that they are made from, of the fit."""
@@ -614,7 +616,13 @@ class Fitted:
         """Return how many texts of each input hold words of the fit."""
         if self._finder is None:
             return ()
-        found = {i.name: self._in(i, self._finder) for i in inputs if i.texts is not None}
+        of_texts = [input_ for input_ in inputs if input_.texts is not None]
+        key = tuple(map(id, of_texts))
+        if key not in self._counted:
+            self._counted[key] = self._count({i.name: self._in(i, self._finder) for i in of_texts})
+        return self._counted[key]
+
+    def _count(self, found: Mapping[str, _Found]) -> tuple[WordOverlap, ...]:
         frames: dict[int, set[tuple[str, ...]]] = {}
         for held in itertools.chain.from_iterable(part.held for part in found.values()):
             frames.setdefault(held.frame, set()).add(held.words)
@@ -630,7 +638,7 @@ class Fitted:
         )
 
     def _in(self, input_: Input, finder: Finder) -> _Found:
-        """Return what an input holds; several metrics read the same inputs."""
+        """Return what an input holds."""
         if id(input_) not in self._found:
             texts = dict.fromkeys(input_.texts or ())
             held = [
