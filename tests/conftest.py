@@ -47,7 +47,8 @@ HEAVY = {
     *("plugins/metrics/test_concept_plane.py", "plugins/metrics/test_linear_probe.py"),
     *("plugins/metrics/test_senteval_probe.py", "plugins/metrics/test_trained_relatedness.py"),
     *("plugins/reproduction/test_page.py", "plugins/texts/test_spacy_mentions.py"),
-    *("plugins/train", "plugins/validity", "tasks/test_fetching.py", "tasks/test_tasks.py"),
+    *("plugins/train", "plugins/validity", "tasks/test_fetching.py", "tasks/test_leaks.py"),
+    "tasks/test_tasks.py",
 }
 """Files and folders whose tests start processes, train or draw for seconds: no quick tests."""
 SKIPPED_WITHOUT_DATA = {

@@ -1,4 +1,4 @@
-"""Which texts a model reads alike, such as a word in upper and in lower case.
+"""Which texts a model reads alike, such as a word in upper and in lower case; words in texts.
 
 A word embedder looks a word up as it is, then lower-cased, then with `_` for spaces, then with
 composed and decomposed accents; an uncased encoder lower-cases every text. Other models read the
@@ -8,6 +8,7 @@ same texts as different ones. The leak checks of runs and of studies compare tex
 from __future__ import annotations
 
 import itertools
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,9 +32,12 @@ class Spellings:
     alike
         By text, all texts that the model reads like it. A text that is not listed has no other
         spelling.
+    reads_case
+        Whether any two of the texts that differ in case alone have different vectors.
     """
 
     alike: Mapping[str, frozenset[str]]
+    reads_case: bool = False
 
     @classmethod
     def of(cls, texts: Iterable[str], encode: Callable[[Sequence[str]], Vectors]) -> Spellings:
@@ -51,8 +55,7 @@ class Spellings:
         """
         groups: dict[str, list[str]] = {}
         for text in dict.fromkeys(texts):
-            form = unicodedata.normalize("NFC", text.casefold().replace("_", " "))
-            groups.setdefault(form, []).append(text)
+            groups.setdefault(_spaced(text.casefold()), []).append(text)
         suspected = [group for group in groups.values() if len(group) > 1]
         if not suspected:
             return cls({})
@@ -61,12 +64,15 @@ class Spellings:
         except HarnessError:
             vectors = None
         alike: dict[str, frozenset[str]] = {}
+        reads_case = False
         start = 0
         for group in suspected:
             rows = None if vectors is None else vectors[start : start + len(group)]
-            alike |= _alike(group, rows)
+            same = _alike(group, rows)
+            reads_case = reads_case or _differ_by_case(group, rows, same)
+            alike |= same
             start += len(group)
-        return cls(alike)
+        return cls(alike, reads_case)
 
     def like(self, texts: Iterable[str]) -> set[str]:
         """Return `texts` in every spelling that the model reads alike."""
@@ -86,3 +92,85 @@ def _alike(group: Sequence[str], vectors: Vectors | None) -> dict[str, frozenset
         text: frozenset({text, *itertools.compress(group, row.tolist())})
         for text, row in zip(group, same, strict=True)
     }
+
+
+def _differ_by_case(
+    group: Sequence[str], vectors: Vectors | None, alike: Mapping[str, frozenset[str]]
+) -> bool:
+    """Return whether texts of a group that have a vector, and differ in case alone, are apart."""
+    if vectors is None:
+        return False
+    known = itertools.compress(group, has_direction(vectors).tolist())
+    return any(
+        a.casefold() == b.casefold() and b not in alike[a]
+        for a, b in itertools.combinations(known, 2)
+    )
+
+
+def _spaced(text: str) -> str:
+    return unicodedata.normalize("NFC", text.replace("_", " "))
+
+
+# Words in texts, as whole words. In a language that writes no spaces none is found inside a text.
+
+
+WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Held:
+    """The words that a text holds.
+
+    Parameters
+    ----------
+    words
+        The words in their order, in lower case if case is ignored.
+    frame
+        Hash of the rest of the text. Texts of one frame differ in the words alone.
+    alone
+        Whether the text is one of the words, and nothing else.
+    """
+
+    words: tuple[str, ...]
+    frame: int
+    alone: bool
+
+
+class Finder:
+    """Finds words in texts: `her` in `her's` and in `to her.`, not in `other`.
+
+    Parameters
+    ----------
+    words
+        Words, or phrases of several.
+    ignoring_case
+        Whether `He` is `he`. Otherwise a word is found as it is written, and with a capital, which
+        the first word of a sentence has.
+    """
+
+    def __init__(self, words: Iterable[str], *, ignoring_case: bool) -> None:
+        self._ignoring_case = ignoring_case
+        spelled = {self._read(word).strip() for word in words}
+        if not ignoring_case:
+            spelled |= {word[:1].upper() + word[1:] for word in spelled}
+        firsts = {word: WORD.search(word) for word in spelled}
+        self._firsts = {first[0] for first in firsts.values() if first}
+        longest_first = sorted((w for w, first in firsts.items() if first), key=len, reverse=True)
+        either = "|".join(
+            r"[\s-]+".join(map(re.escape, re.split(r"[\s-]+", word))) for word in longest_first
+        )
+        self._pattern = re.compile(rf"(?<!\w)({either})(?!\w)")
+
+    def held(self, text: str) -> Held | None:
+        """Return the words that a text holds; None if there are none."""
+        if not self._firsts:
+            return None
+        read = self._read(text)
+        if self._firsts.isdisjoint(WORD.findall(read)):
+            return None
+        parts = self._pattern.split(read)  # what is around the words, and between them the words
+        frame, words = tuple(parts[::2]), tuple(parts[1::2])
+        return Held(words, hash(frame), alone=frame == ("", "")) if words else None
+
+    def _read(self, text: str) -> str:
+        return _spaced(text.casefold() if self._ignoring_case else text)

@@ -316,6 +316,39 @@ class Coverage(Part):
         return self
 
 
+class WordOverlap(Part):
+    """How many texts of an input hold words that the mitigator was fitted on.
+
+    A word counts as a whole word, as the model reads it: in any case, if the model ignores case.
+    """
+
+    input: Label
+    """Name of the input."""
+    texts: Count
+    """Number of distinct texts of the input."""
+    holding: Count
+    """Number of texts that are such a word, or hold one."""
+    versions: Count
+    """Number of texts that differ from another text of the score in such words alone."""
+    words: tuple[str, ...] = ()
+    """The most frequent of these words, at most ten."""
+
+    @model_validator(mode="after")
+    def _has_at_most_all(self) -> Self:
+        if not self.versions <= self.holding <= self.texts:
+            raise ValueError(
+                f"{self.versions} versions of {self.holding} texts with such words, of "
+                f"{self.texts} texts, cannot be"
+            )
+        return self
+
+
+def word_share(inputs: Sequence[WordOverlap]) -> float | None:
+    """Return the share of the texts of inputs that hold words of the fit; None without texts."""
+    texts = sum(part.texts for part in inputs)
+    return sum(part.holding for part in inputs) / texts if texts else None
+
+
 class Environment(Part):
     """Versions and devices that it ran on."""
 
@@ -594,7 +627,10 @@ class Record(Line):
     unless `--samples` asked for it."""
     coverage: Coverage
     overlap: tuple[str, ...] = ()
-    """The task's texts that the mitigator was fitted on."""
+    """The task's texts that the mitigator was fitted on, and words that its texts are made from."""
+    word_overlap: tuple[WordOverlap, ...] = ()
+    """How many texts of each input hold words that the mitigator was fitted on; empty if it was
+    fitted on nothing, and in records of versions that did not count words."""
     seed: Count
     """Seed of the run."""
     limit: Count | None = None
@@ -646,7 +682,12 @@ class Record(Line):
 
     @property
     def is_leak(self) -> bool:
-        """Return whether the mitigator was fitted on texts of the task, if it measures bias."""
+        """Return whether the mitigator was fitted on texts of the task, if it measures bias.
+
+        These are whole texts, and words that texts are made from by templates. Words of the fit
+        inside sentences are counted in `word_overlap`, and are no leak: a fit without the words of
+        a task changes its bias as much.
+        """
         return is_leak(self.task.measures, bool(self.overlap))
 
     @property
@@ -687,6 +728,11 @@ class Record(Line):
     def distance(self) -> float | None:
         """Return the distance to the ideal in [0, 1]; None without a value or without bounds."""
         return None if self.value is None else distance(self.value, self.ideal, self.bounds)
+
+    @property
+    def word_share(self) -> float | None:
+        """Share of the texts that hold words that the mitigator was fitted on; None if unknown."""
+        return word_share(self.word_overlap)
 
     @property
     def undone(self) -> bool:

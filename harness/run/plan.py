@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import sys
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,12 +22,12 @@ from harness.concept import Concept
 from harness.digest import digest, json_like
 from harness.embedder import Embedder, ModelInfo, Role, role_keys, vocabulary_of
 from harness.encode import identity
-from harness.encode.spellings import Spellings
+from harness.encode.spellings import WORD, Finder, Held, Spellings
 from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, one_line
 from harness.mitigator import Mitigator, check_needs, clone
 from harness.registry.registry import Registry
 from harness.results import record
-from harness.results.record import MitigatorPart
+from harness.results.record import MitigatorPart, WordOverlap
 from harness.results.records import NotRun
 from harness.task.inputs import Input
 from harness.task.task import Task
@@ -573,14 +575,95 @@ class _Planner:
         return job
 
 
-# Leaks between fitting and judging: texts that a mitigator was fitted on, and that a task has.
+# Leaks between fitting and judging: texts and words that a mitigator was fitted on, and that a task
+# has.
 #
-# Texts are compared as the model reads them. Texts of a fit count as written: a text that was made
-# of a fitting word is about that word.
+# Texts are compared as the model reads them. Texts of a fit, and of a task, count as they are
+# written, before any rewriting: a text that was made of a fitting word is about that word.
 
 
-def fitted_on(job: Job, encode: Callable[[Sequence[str]], Vectors]) -> set[str]:
-    """Return the texts that a job's mitigator is fitted on, in all spellings of the task's texts.
+LONGEST_PHRASE = 3
+"""Words in the longest fitting text that counts as a phrase, such as `Catholic priest`."""
+LISTED_WORDS = 10
+"""Number of words that a record lists for an input."""
+
+
+class Fitted:
+    """What the mitigator of a job was fitted on, and what of it a task has.
+
+    Parameters
+    ----------
+    texts
+        Texts of the fit and of the task that the model reads like a text of the fit.
+    words
+        Words of the fit.
+    ignoring_case
+        Whether words in longer texts are found in any case.
+    """
+
+    def __init__(self, texts: Iterable[str], words: Iterable[str], *, ignoring_case: bool) -> None:
+        self._texts = frozenset(texts)
+        self._finder = Finder(words, ignoring_case=ignoring_case) if self._texts else None
+        # By ids of inputs: several metrics read the same ones.
+        self._found: dict[int, _Found] = {}
+        self._counted: dict[tuple[int, ...], tuple[WordOverlap, ...]] = {}
+
+    def overlap(self, inputs: Iterable[Input]) -> tuple[str, ...]:
+        """Return the texts of inputs, and the words that they are made from, of the fit."""
+        return tuple(sorted(judged_texts(inputs) & self._texts))
+
+    def word_overlap(self, inputs: Iterable[Input]) -> tuple[WordOverlap, ...]:
+        """Return how many texts of each input hold words of the fit."""
+        if self._finder is None:
+            return ()
+        of_texts = [input_ for input_ in inputs if input_.texts is not None]
+        key = tuple(map(id, of_texts))
+        if key not in self._counted:
+            self._counted[key] = self._count({i.name: self._in(i, self._finder) for i in of_texts})
+        return self._counted[key]
+
+    def _count(self, found: Mapping[str, _Found]) -> tuple[WordOverlap, ...]:
+        frames: dict[int, set[tuple[str, ...]]] = {}
+        for held in itertools.chain.from_iterable(part.held for part in found.values()):
+            frames.setdefault(held.frame, set()).add(held.words)
+        return tuple(
+            WordOverlap(
+                input=name,
+                texts=part.texts,
+                holding=len(part.held),
+                versions=sum(len(frames[held.frame]) > 1 for held in part.held),
+                words=part.words,
+            )
+            for name, part in found.items()
+        )
+
+    def _in(self, input_: Input, finder: Finder) -> _Found:
+        """Return what an input holds."""
+        if id(input_) not in self._found:
+            texts = dict.fromkeys(input_.texts or ())
+            held = [
+                held
+                for text in texts
+                # Only its vector tells whether a text of one word is that word to the model.
+                if (held := finder.held(text)) and (not held.alone or text in self._texts)
+            ]
+            counts = Counter(word for part in held for word in dict.fromkeys(part.words))
+            words = tuple(word for word, _ in counts.most_common(LISTED_WORDS))
+            self._found[id(input_)] = _Found(len(texts), held, words)
+        return self._found[id(input_)]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """How many texts an input has, what they hold, and the most frequent words of that."""
+
+    texts: int
+    held: Sequence[Held]
+    words: tuple[str, ...]
+
+
+def fitted(job: Job, encode: Callable[[Sequence[str]], Vectors]) -> Fitted:
+    """Return what the mitigator of a job was fitted on.
 
     Parameters
     ----------
@@ -589,16 +672,38 @@ def fitted_on(job: Job, encode: Callable[[Sequence[str]], Vectors]) -> set[str]:
     encode
         Returns the (n, d) vectors of texts, unmitigated.
     """
-    fitted = fitting_texts(job.mitigator, job.concept)
-    if not fitted:
-        return set()
+    texts = fitting_texts(job.mitigator, job.concept)
+    if not texts:
+        return Fitted((), (), ignoring_case=True)
     inputs = [input_ for scenario in job.task.scenarios for input_ in scenario.inputs.values()]
-    return Spellings.of([*fitted, *judged_texts(inputs)], encode).like(fitted)
+    spellings = Spellings.of([*texts, *judged_texts(inputs)], encode)
+    words = fitting_words(texts, job.concept)
+    return Fitted(spellings.like(texts), words, ignoring_case=not spellings.reads_case)
 
 
 def fitting_texts(chain: Chain, concept: Concept | None) -> list[str]:
     """Return the texts that the stages of a mitigator are fitted on, as written."""
     return [text for stage in chain.mitigators for text in stage.fitting_texts(concept)]
+
+
+def fitting_words(texts: Iterable[str], concept: Concept | None) -> list[str]:
+    """Return the words and phrases among the texts of a fit, and the concept's words in the others.
+
+    A fit on sentences learns the words that carry the concept: what else is in them is the same for
+    all its sides.
+    """
+    words: list[str] = []
+    sentences: list[str] = []
+    for text in dict.fromkeys(texts):
+        is_phrase = len(WORD.findall(text)) <= LONGEST_PHRASE
+        (words if is_phrase else sentences).append(text)
+    if concept is None or not sentences:
+        return words
+    sets = (*concept.definitional_pairs, *concept.definitional_sets, *concept.equalize_sets)
+    listed = [word for members in (*sets, concept.specific_words) for word in members]
+    finder = Finder(listed, ignoring_case=True)
+    held = filter(None, map(finder.held, sentences))
+    return list(dict.fromkeys([*words, *(word for part in held for word in part.words)]))
 
 
 def judged_texts(inputs: Iterable[Input]) -> set[str]:

@@ -39,6 +39,7 @@ from harness.results.record import (
     ModelPart,
     Record,
     TaskPart,
+    WordOverlap,
     finite,
 )
 from harness.run.plan import Job
@@ -208,6 +209,8 @@ class MetricScores:
     overlap
         Texts of the task that the mitigator was fitted on, in any spelling that the model reads
         alike.
+    word_overlap
+        How many texts of each input hold words that the mitigator was fitted on.
     seconds
         Time that the metric took.
     samples
@@ -223,6 +226,7 @@ class MetricScores:
     coverage: Coverage
     clusters: int
     overlap: tuple[str, ...]
+    word_overlap: tuple[WordOverlap, ...]
     seconds: float
     samples: Mapping[str, Sequence[SampleRow]] | None = None
     ratio: Ratio | None = None
@@ -305,6 +309,7 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
             details=json_like(score.details),
             coverage=result.coverage,
             overlap=result.overlap,
+            word_overlap=result.word_overlap,
             seed=provenance.seed,
             limit=job.task.limit,
             seconds=result.seconds,
@@ -470,6 +475,26 @@ def frequency_notices(records: Iterable[Record], model: str) -> list[str]:
             f"{_listed(rare)}: their vectors are less certain (coverage.frequency)"
         )
     return lines
+
+
+def fitted_word_notices(records: Iterable[Record], model: str) -> list[str]:
+    """Return which bias tasks have words inside their texts that a mitigator was fitted on.
+
+    Each task is named with the number of such texts of its main score. Leaks are left out: tables
+    mark them.
+    """
+    by_label: dict[str, dict[str, str]] = {}
+    for record in records:
+        holding = sum(part.holding for part in record.word_overlap)
+        if record.primary and record.task.measures == "bias" and holding and not record.is_leak:
+            texts = sum(part.texts for part in record.word_overlap)
+            by_task = by_label.setdefault(record.mitigator.label, {})
+            by_task[record.task.name] = f"{holding} of {texts} texts"
+    return [
+        f"{model}: '{label}' was fitted on words inside the texts of {_listed(by_task)}; these "
+        "values count (word_overlap)"
+        for label, by_task in by_label.items()
+    ]
 
 
 def _ratio(first: float, second: float) -> float:

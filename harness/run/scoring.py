@@ -413,7 +413,7 @@ class JobScorer:
         self.job, self.seed, self.samples = job, seed, samples
         self._vectors = JobVectors(job, encode, reading)
         self._contrasts = {} if yardsticks is None else yardsticks.of(job, encode, reading)
-        self._fitted_on = plan.fitted_on(job, encode)
+        self._fitted = plan.fitted(job, encode)
 
     def steps(self) -> Iterator[Step]:
         """Yield each metric of each scenario with the call that it needs."""
@@ -447,7 +447,8 @@ class JobScorer:
             clusters=sum(
                 len(np.unique(input_.clusters[kept[input_.group]])) for input_ in one_of_each_group
             ),
-            overlap=tuple(sorted(plan.judged_texts(inputs.values()) & self._fitted_on)),
+            overlap=self._fitted.overlap(inputs.values()),
+            word_overlap=self._fitted.word_overlap(inputs.values()),
             seconds=returned.seconds,
             samples=samples,
             ratio=ratio,
@@ -894,6 +895,7 @@ def score(
         notices=(
             *(f"{metric} gives no samples" for metric in without_samples),
             *recording.frequency_notices(ordered, info.name),
+            *recording.fitted_word_notices(ordered, info.name),
             *recording.missing_words(jobs, info.name),
             *recording.unlike(ordered, vectors),
             *recording.notes(jobs),

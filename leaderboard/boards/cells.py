@@ -183,7 +183,8 @@ _COLUMNS = (
     *("unranked", "ideal", "low_bound", "high_bound", "value", "reason", "p_value"),
     *("alternative", "reversed", "undone", "low", "high", "level", "floor", "floor_sd", "unit"),
     *("gap", "gap_error", "yardstick", "yardstick_error", "power", "of", "t", "contrasts"),
-    *("n", "asked", "found", "truncated", "missing", "overlap", "seed", "created", "id"),
+    *("n", "asked", "found", "truncated", "missing", "overlap", "word_share", "seed"),
+    *("created", "id"),
 )
 OTHER_CONTENT = "another version or content of the task"
 OTHER_FIT = "replaced by a later fit of the mitigator"

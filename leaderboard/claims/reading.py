@@ -97,6 +97,7 @@ _COLUMNS: dict[str, Column] = {
     **{name: f"coverage.{name}" for name in ("asked", "found", "truncated")},
     "missing": ("coverage", lambda part: list(part.missing), pl.List(TEXT)),
     "overlap": ("overlap", list, pl.List(TEXT)),
+    "word_share": ("word_overlap", record.word_share, pl.Float64()),
     "tables": ("tables", lambda value: json.dumps(value, ensure_ascii=False), pl.String()),
     # The run.
     **{name: name for name in ("seed", "limit")},

@@ -345,6 +345,7 @@ FLOATS = {
     "floor": ("floor", 10),
     "floor_sd": ("floor_sd", 8),
     "spread": ("spread", 8),
+    "word_share": ("word_share", 8),
 }
 """Columns of floats in the file: their names in the cells of a board, and the bits of the mantissa
 that the page needs. Fewer bits make a smaller file: 14 are four digits, 11 are three."""

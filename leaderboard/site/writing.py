@@ -205,10 +205,18 @@ _RECORD = (
     *("language", "scenario", "metric", "score", "primary", "seed", "value", "reason", "ideal"),
     *("low_bound", "high_bound", "unit", "p_value", "alternative", "low", "high", "level", "floor"),
     *("floor_sd", "gap", "gap_error", "yardstick", "yardstick_error", "power", "n", "asked"),
-    *("found", "truncated", "created", "run", "harness"),
+    *("found", "truncated", "word_share", "created", "run", "harness"),
 )
 """Columns of records.parquet that a record states; those of `claims.reading.SCHEMA`."""
-_BITS = {"measure": 16, "low": 12, "high": 12, "p_value": 10, "floor": 10, "floor_sd": 8}
+_BITS = {
+    "measure": 16,
+    "low": 12,
+    "high": 12,
+    "p_value": 10,
+    "floor": 10,
+    "floor_sd": 8,
+    "word_share": 8,
+}
 """Bits of the mantissas of further numbers in records.parquet: two to five digits. Values have
 single precision, seven digits. What is shorter makes a smaller file."""
 

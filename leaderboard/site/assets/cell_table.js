@@ -16,7 +16,7 @@ const RUN = 64;
 
 /**
  * The decoded details of a board.
- * @typedef {Record<"value" | "low" | "high" | "p" | "floor" | "floor_sd" | "spread" | "n" | "asked" | "found" | "reason", ReturnType<typeof numbers>> & Pick<Details, "reasons" | "tables">} DecodedDetails
+ * @typedef {Record<"value" | "low" | "high" | "p" | "floor" | "floor_sd" | "spread" | "word_share" | "n" | "asked" | "found" | "reason", ReturnType<typeof numbers>> & Pick<Details, "reasons" | "tables">} DecodedDetails
  */
 
 /** @type {WeakMap<Board, DecodedDetails>} */
@@ -145,6 +145,12 @@ function notes(board, details, { row, task }) {
   const { flags, measure } = cellsOf(board);
   const texts = FLAG_TEXTS.filter(([bit]) => flags[at] & bit).map(([, text]) => text);
   if (board.rows.role[row] === "reference") texts.unshift("reference, never ranked");
+  const share = details?.word_share[at] ?? 0;
+  if (share > 0) {
+    texts.push(
+      `${(100 * share).toFixed(0)} % of the texts hold words that the mitigator was fitted on`,
+    );
+  }
   const reason = details?.reasons[details.reason[at]];
   if (!(flags[at] & RUN)) texts.push("not run");
   else if (reason && !(flags[at] & 1)) texts.push(`does not count: ${reason}`);

@@ -227,6 +227,8 @@ interface Details {
   floor_sd: Column;
   /** Standard deviation over seeds; NaN with one seed. */
   spread: Column;
+  /** Share of the texts that hold words that the mitigator was fitted on; NaN if unknown. */
+  word_share: Column;
   n: Column;
   asked: Column;
   found: Column;

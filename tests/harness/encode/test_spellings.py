@@ -1,9 +1,10 @@
 """Texts are alike if the model gives them the same vector, and differ only in case or `_`."""
 
 import numpy as np
+import pytest
 
 from harness.embedder import MockEmbedder
-from harness.encode.spellings import Spellings
+from harness.encode.spellings import Finder, Spellings
 from harness.errors import HarnessError
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
 
@@ -60,3 +61,57 @@ def test_nothing_is_encoded_without_two_spellings():
         raise AssertionError(texts)
 
     assert Spellings.of(["he", "she", "he"], fails).like(["he"]) == {"he"}
+
+
+def test_a_model_reads_case_if_any_two_spellings_with_vectors_are_apart():
+    assert Spellings.of(["US", "us"], WORDS.encode).reads_case
+    assert not Spellings.of(["He", "HE", "she"], WORDS.encode).reads_case
+    assert not Spellings.of(["unknown", "Unknown"], WORDS.encode).reads_case
+    assert not Spellings.of(["New York", "new_york"], WORDS.encode).reads_case
+
+
+def held(text: str, *words: str, ignoring_case: bool = True) -> tuple[str, ...]:
+    found = Finder(words, ignoring_case=ignoring_case).held(text)
+    return found.words if found else ()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("He saw her.", ("he", "her")),
+        ("The other hero's mother was there.", ()),
+        ("It was her's, or his'.", ("her", "his")),
+        ('"She," said John\u2019s aunt: he-man!', ("she", "john", "he")),
+        ("a_catholic_priest", ("catholic priest",)),
+        ("The Catholic church; the priest", ()),
+        ("Catholic priests", ()),
+        ("HERS", ()),
+        ("caf\u00e9 or cafe\u0301", ("caf\u00e9", "caf\u00e9")),
+        ("", ()),
+    ],
+)
+def test_a_word_is_found_as_a_whole_word_in_any_case(text, words):
+    fitted = ("he", "She", "her", "his", "John", "Catholic_priest", "caf\u00e9")
+    assert held(text, *fitted) == words
+
+
+def test_where_case_is_read_a_word_counts_as_written_and_with_a_capital():
+    for text, words in {"Us, us or US": ("Us", "us"), "john and John": ("John",)}.items():
+        assert held(text, "us", "John", ignoring_case=False) == words
+
+
+def test_the_longest_phrase_counts():
+    for text in ("her twin brother", "her twin-brother", "her twin\nbrother"):
+        assert held(text, "brother", "twin_brother") == (text.removeprefix("her "),)
+
+
+def test_texts_of_one_frame_differ_in_the_words_alone():
+    finder = Finder(["he", "she", "his", "her"], ignoring_case=True)
+    frames = [finder.held(text) for text in ("He has his bag.", "she has her bag.", "He has a bag")]
+    assert frames[0].frame == frames[1].frame != frames[2].frame
+    assert finder.held("She").alone
+    assert not finder.held("She.").alone
+
+
+def test_no_words_are_found_nowhere():
+    assert held("He is here.") == held("He is here.", "", "...") == ()

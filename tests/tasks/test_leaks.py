@@ -1,0 +1,127 @@
+"""Words that mitigators are fitted on, in the texts of the tasks that ship."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from harness import tasks
+from harness.embedder import Kind, MockEmbedder
+from harness.errors import NotApplicable
+from harness.mitigator import Mitigator
+from harness.registry.discovery import files_of, load_file
+from harness.registry.registry import Registry
+from harness.run.plan import Fitted, concept_for, fitting_texts, fitting_words, judged_texts
+from harness.task import yaml_files
+
+ROOT = Path(tasks.__file__).parent
+DATA = [
+    part.data for path in files_of(ROOT, "task") for part in yaml_files.documents(load_file(path))
+]
+WITHOUT_COPY = ("x-weat-", "ca-weat-")
+"""Tasks of which HARNESS_DATA has no data."""
+
+
+def is_at_hand(data) -> bool:
+    """Whether a task is not too large, and its data need not be fetched."""
+    fetched = any("url" in table for table in data.get("tables", {}).values())
+    has_copy = "HARNESS_DATA" in os.environ and not data["name"].startswith(WITHOUT_COPY)
+    return not data.get("large") and (has_copy or not fetched)
+
+
+@pytest.fixture(scope="module")
+def registry():
+    return Registry()
+
+
+@pytest.fixture(scope="module")
+def mitigators(registry):
+    """The mitigators that are fitted on texts, by name."""
+    named = {name: registry.mitigator(name) for name in registry.mitigators if name != "anonymize"}
+    return {
+        name: chain
+        for name, chain in named.items()
+        if type(chain.mitigators[0]).fitting_texts is not Mitigator.fitting_texts
+    }
+
+
+def spaced(text: str) -> str:
+    """Return a text in lower case with a space around each word."""
+    words = re.sub(r"[\W_]+", " ", unicodedata.normalize("NFC", text.casefold()))
+    return f" {words.strip()} "
+
+
+def fitted_by(name, chain, task, kind: Kind, registry):
+    """Return the fitting texts of a mitigator for a task, and what of it the task has."""
+    try:
+        concept = concept_for(
+            chain.in_language(task.file.language), name, task, MockEmbedder(kind).info,
+            registry.concept("gender"), registry.concept_in,
+        )  # fmt: skip
+        texts = fitting_texts(chain, concept)
+    except NotApplicable:
+        return (), None
+    alike = {spaced(text) for text in texts}
+    judged = judged_texts(task.texts())
+    return texts, Fitted(
+        [*texts, *(text for text in judged if spaced(text) in alike)],
+        fitting_words(texts, concept),
+        ignoring_case=True,
+    )
+
+
+@pytest.mark.parametrize("name", [data["name"] for data in DATA if is_at_hand(data)])
+def test_no_task_has_fitted_words_that_its_records_do_not_count(name, registry, mitigators):
+    task = registry.task(name)
+    measurements = [
+        {i.name: i for i in measurement.inputs.values() if i.texts}
+        for scenario in task.scenarios
+        for measurement in scenario.measurements
+    ]
+    read: dict[int, str] = {}
+    for inputs in measurements:
+        for input_ in inputs.values():
+            if id(input_) not in read:
+                read[id(input_)] = "\n".join(map(spaced, dict.fromkeys(input_.texts)))
+    for label, chain in mitigators.items():
+        texts, fitted = fitted_by(label, chain, task, task.file.kinds[0], registry)
+        words = {spaced(text) for text in texts if len(spaced(text).split()) == 1}
+        for inputs in measurements if words else ():
+            parts = {part.input: part for part in fitted.word_overlap(inputs.values())}
+            for input_name, input_ in inputs.items():
+                present = [word for word in words if word in read[id(input_)]]
+                assert parts[input_name].holding or not present, (label, present[:3])
+
+
+def counts(name, label, registry, mitigators):
+    task = registry.task(name)
+    _, fitted = fitted_by(label, mitigators[label], task, "text", registry)
+    (measurement,) = [m for m in task.scenarios[0].measurements
+                      if m.metric.name == task.file.primary.metric]  # fmt: skip
+    inputs = measurement.inputs.values()
+    parts = fitted.word_overlap(inputs)
+    return {part.input: (part.holding, part.versions, part.texts) for part in parts}
+
+
+def test_versions_of_sentences_that_differ_in_fitted_words_are_counted(registry, mitigators):
+    """They stood at overlap 0: most sentences of these tasks have words of the fit."""
+    expected = {
+        "bec-pro-en": [(0, 0, 600), (10, 10, 10), (10, 10, 10)],
+        "gest-en": [(11, 0, 640), (640, 640, 640), (640, 640, 640)],
+        "nli-bias-occupations": [(0, 0, 720), (12, 12, 12), (12, 12, 12)],
+        "winogender-similarity": [(0, 0, 60), (116, 116, 120), (120, 116, 120)],
+    }
+    for name, of_inputs in expected.items():
+        found = counts(name, "hard-debias", registry, mitigators)
+        names = ("sentences", "versions_1", "versions_2")
+        assert found == dict(zip(names, of_inputs, strict=True)), name
+
+
+def test_a_concept_about_something_else_holds_nothing(registry, mitigators):
+    assert not any(
+        holding for holding, _, _ in counts("seat-c3", "leace", registry, mitigators).values()
+    )
