@@ -7,7 +7,7 @@ of their distances from the ideal is the floor of the score.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -502,14 +502,35 @@ def shuffled_pairs(
     return Shuffled(weights @ np.concatenate([first, second]), SIDES, test, weights, number)
 
 
-def shuffled_by_draws(
-    value: float, values: Floats, *, shuffled: str, units: int, ideal: float = 0.0
+def shuffled_statistic(
+    statistic: Callable[[Mask], Floats],
+    value: float,
+    sizes: tuple[int, int],
+    *,
+    shuffled: str,
+    units: Units = (None, None),
+    draws: int = DRAWS,
+    rng: np.random.Generator,
 ) -> Shuffled:
-    """Return a side whose score was computed for each of (draws,) random assignments."""
-    p_value = two_sided(value, values, ideal=ideal)
+    """Draw the members of two sets from their union, and compute a score that is no sum of them.
+
+    Parameters
+    ----------
+    statistic
+        Takes (draws, n + m) masks of the items in the first set, and returns (draws,) values.
+    value
+        The observed value.
+    sizes
+        Number of items n and m of both sets.
+    shuffled, units, draws, rng
+        As for `shuffled_sets`. The p-value is that of the draws of the floor; there must be one.
+    """
+    values = statistic(shuffled_members(sizes, rng=rng, clusters=units, draws=draws))
+    p_value = two_sided(value, values)
     p_value = 1.0 if p_value is None else p_value
-    test = PartitionTest(p_value, p_value, f"{len(values)} permutations", None, "items")
-    return Shuffled(values, shuffled, test, np.empty((len(values), 0)), units)
+    test = PartitionTest(p_value, p_value, f"{draws} permutations", None, "items")
+    moved = sum(units_of(size, codes)[0] for size, codes in zip(sizes, units, strict=True))
+    return Shuffled(values, shuffled, test, np.empty((draws, 0)), moved)
 
 
 def target_units(
