@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -169,15 +168,11 @@ def rnd(
             rng=rng,
         )
     if null_draws and (len(sets) == 1 or sides == "both"):
-        of_sides["targets"] = nulls.shuffled_statistic(
-            partial(_of_shuffled_targets, np.vstack([x, y]), sets, delta),
-            value,
-            (len(x), len(y)),
-            shuffled=nulls.MEMBERS,
-            units=(moved[0], moved[1]),
-            draws=null_draws,
-            rng=rng,
+        in_first = nulls.shuffled_members(
+            (len(x), len(y)), rng=rng, clusters=moved[:2], draws=null_draws
         )
+        values = _of_shuffled_targets(np.vstack([x, y]), sets, delta, in_first)
+        of_sides["targets"] = nulls.by_draws(value, values, nulls.MEMBERS)
     chance = nulls.Chance(of_sides)
     if len(sets) > 1:
         details |= chance.p_values

@@ -7,8 +7,8 @@ of their distances from the ideal is the floor of the score.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -348,16 +348,17 @@ class Shuffled:
     test
         The test of the observed assignment, by the score.
     weights
-        (draws, n + m): weights of the items whose sum is the score; empty where it is no sum.
+        (draws, n + m): weights of the items whose sum is the score; none where it is no sum.
     units
-        Number of pairs or items that move on their own: two pairs leave no p-value below .5.
+        Number of pairs or items that move on their own: two pairs leave no p-value below .5. None
+        where it is not counted.
     """
 
     values: Floats
     shuffled: str
     test: PartitionTest
-    weights: Floats
-    units: int
+    weights: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    units: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -502,35 +503,22 @@ def shuffled_pairs(
     return Shuffled(weights @ np.concatenate([first, second]), SIDES, test, weights, number)
 
 
-def shuffled_statistic(
-    statistic: Callable[[Mask], Floats],
-    value: float,
-    sizes: tuple[int, int],
-    *,
-    shuffled: str,
-    units: Units = (None, None),
-    draws: int = DRAWS,
-    rng: np.random.Generator,
-) -> Shuffled:
-    """Draw the members of two sets from their union, and compute a score that is no sum of them.
+def by_draws(value: float, values: Floats, shuffled: str) -> Shuffled:
+    """Return a side of a score that is no sum of items: its (draws,) values test it, too.
 
     Parameters
     ----------
-    statistic
-        Takes (draws, n + m) masks of the items in the first set, and returns (draws,) values.
     value
         The observed value.
-    sizes
-        Number of items n and m of both sets.
-    shuffled, units, draws, rng
-        As for `shuffled_sets`. The p-value is that of the draws of the floor; there must be one.
+    values
+        (draws,) values with the side assigned at random; at least one.
+    shuffled
+        What was assigned, such as `members of the target sets`.
     """
-    values = statistic(shuffled_members(sizes, rng=rng, clusters=units, draws=draws))
     p_value = two_sided(value, values)
     p_value = 1.0 if p_value is None else p_value
-    test = PartitionTest(p_value, p_value, f"{draws} permutations", None, "items")
-    moved = sum(units_of(size, codes)[0] for size, codes in zip(sizes, units, strict=True))
-    return Shuffled(values, shuffled, test, np.empty((draws, 0)), moved)
+    test = PartitionTest(p_value, p_value, f"{len(values)} permutations", None, "items")
+    return Shuffled(values, shuffled, test)
 
 
 def target_units(
