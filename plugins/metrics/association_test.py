@@ -195,7 +195,7 @@ def association_test(
         "shuffled_targets": targets.shuffled,
         "units": targets.units,
         "alternative": "two-sided",
-        "reversed": contrast.association < 0 and chance.p_value < SIGNIFICANT,
+        "reversed": contrast.association < 0 and chance.two_sided < SIGNIFICANT,
     }
     samples: dict[str, Callable[[], list[Samples]]] = {
         "association": partial(association_samples, x, y, a, b),

@@ -184,7 +184,7 @@ def ripa(
         samples.append(Samples(name, sign * values * everything / len(values)))
     return Score(
         value,
-        p_value=chance.p_value if null_draws and len(sets) > 1 else None,
+        p_value=chance.p_value if len(sets) > 1 else None,
         interval=interval,
         n=len(by_pair),
         details=details,

@@ -178,7 +178,7 @@ def rnd(
         details |= chance.p_values
     return Score(
         value,
-        p_value=chance.p_value if null_draws and len(sets) > 1 else None,
+        p_value=chance.p_value if len(sets) > 1 else None,
         interval=interval,
         n=n,
         details=details,

@@ -158,13 +158,12 @@ def weat_mean(
             value, of_attributes, own, words[2:], nulls.ATTRIBUTES, draws=null_draws, rng=rng
         )
     chance = nulls.Chance(of_sides)
-    p_value = chance.p_value if null_draws else None
     statistic = partial(_resampled, units, members)
     sizes = [len(array) for array in arrays]
     named = None if texts is None else [texts[name] for name in INPUTS]
     return Score(
         value,
-        p_value=p_value,
+        p_value=chance.p_value,
         interval=intervals.jackknife_interval(
             statistic, sizes, rng=rng, clusters=words, resamples=resamples, confidence=confidence
         ),
@@ -173,7 +172,7 @@ def weat_mean(
             "tests": len(tests),
             **chance.p_values,
             "alternative": "two-sided",
-            "reversed": value < 0 and p_value is not None and p_value < SIGNIFICANT,
+            "reversed": value < 0 and chance.two_sided < SIGNIFICANT,
             "without_one": without_one(
                 statistic, value, sizes, resamples=resamples, clusters=words, texts=named
             ),

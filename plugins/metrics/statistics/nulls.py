@@ -377,9 +377,12 @@ class Chance:
     sides
         Each side that is shuffled, by its name in the details: `targets`, `attributes`. A single
         one is a published variant.
+    ideal
+        The fair value of the score.
     """
 
     sides: Mapping[str, Shuffled]
+    ideal: float = 0.0
 
     @property
     def deciding(self) -> Shuffled:
@@ -387,19 +390,20 @@ class Chance:
         return max(self.sides.values(), key=lambda side: side.test.p_value)
 
     @property
-    def p_value(self) -> float:
-        """The larger p-value."""
-        return self.deciding.test.p_value
+    def p_value(self) -> float | None:
+        """The larger p-value; None if no side is shuffled."""
+        return self.deciding.test.p_value if self.sides else None
 
     @property
     def two_sided(self) -> float:
-        """The larger two-sided p-value, whatever the alternative."""
-        return max(side.test.two_sided for side in self.sides.values())
+        """The larger two-sided p-value, whatever the alternative; 1 if no side is shuffled."""
+        return max((side.test.two_sided for side in self.sides.values()), default=1.0)
 
     @property
     def null(self) -> Null | None:
         """Values of the score on the side with the larger floor; None without a draw."""
-        return larger_floor(*(Null(side.values, side.shuffled) for side in self.sides.values()))
+        found = (Null(side.values, side.shuffled) for side in self.sides.values())
+        return larger_floor(*found, ideal=self.ideal)
 
     @property
     def p_values(self) -> dict[str, float]:
@@ -503,7 +507,14 @@ def shuffled_pairs(
     return Shuffled(weights @ np.concatenate([first, second]), SIDES, test, weights, number)
 
 
-def by_draws(value: float, values: Floats, shuffled: str) -> Shuffled:
+def by_draws(
+    value: float,
+    values: Floats,
+    shuffled: str,
+    *,
+    ideal: float = 0.0,
+    p_value: float | None = None,
+) -> Shuffled:
     """Return a side of a score that is no sum of items: its (draws,) values test it, too.
 
     Parameters
@@ -511,11 +522,17 @@ def by_draws(value: float, values: Floats, shuffled: str) -> Shuffled:
     value
         The observed value.
     values
-        (draws,) values with the side assigned at random; at least one.
+        (draws,) values with the side assigned at random.
     shuffled
         What was assigned, such as `members of the target sets`.
+    ideal
+        The fair value.
+    p_value
+        The two-sided p-value, where a formula gives it; by default that of the draws, 1 without
+        any.
     """
-    p_value = two_sided(value, values)
+    if p_value is None:
+        p_value = two_sided(value, values, ideal=ideal)
     p_value = 1.0 if p_value is None else p_value
     test = PartitionTest(p_value, p_value, f"{len(values)} permutations", None, "items")
     return Shuffled(values, shuffled, test)
