@@ -92,11 +92,12 @@ def ripa(
         the same vector is added to all words. `n` is the number of pairs. The two-sided p-value of
         two sets is the larger of two, with the members of the attribute sets shuffled, and with the
         sides of pairs swapped: with the first alone, random sides are significant in 19 to 41 % of
-        draws at 5 %. The floor is the larger of both, too. Of one set, there is no p-value, and the
-        floor swaps the sides of pairs. Details: of two sets `p_targets` and `p_attributes`, the two
-        p-values; `sd_pairs`, the standard deviation over pairs (ddof 1) of the value of a pair,
-        None for one pair; `pairs_without_direction`, the number of pairs of equal vectors;
-        `unit_length`. Samples: each pair and each attribute, with the mean over the other ones.
+        draws at 5 %. Fewer than six pairs are tested by Student's t instead of swaps. The floor is
+        the larger of both, too. Of one set, there is no p-value, and the floor swaps the sides of
+        pairs. Details: of two sets `p_targets` and `p_attributes`, the two p-values; `sd_pairs`,
+        the standard deviation over pairs (ddof 1) of the value of a pair, None for one pair;
+        `pairs_without_direction`, the number of pairs of equal vectors; `unit_length`. Samples:
+        each pair and each attribute, with the mean over the other ones.
 
     Raises
     ------
@@ -172,6 +173,7 @@ def ripa(
             np.zeros_like(by_pair),
             units=None if codes is None else codes[0],
             draws=null_draws,
+            few_by_t=True,
             rng=rng,
         )
     chance = nulls.Chance(of_sides)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Mask
 from harness.errors import InvalidOption
-from harness.metrics import Null
+from harness.metrics import Null, t_p_value
 
 from .intervals import Codes, units_of
 
@@ -332,6 +332,8 @@ def two_sided(value: float, null: Floats, *, ideal: float = 0.0) -> float | None
 
 SHUFFLES = 10_000
 INPUTS = ("targets_1", "targets_2")
+ENOUGH_PAIRS = 6
+"""Fewest pairs whose swaps can have a two-sided p-value below 5 %: 2 of 64."""
 Units = tuple[Codes | None, Codes | None]
 
 
@@ -478,6 +480,7 @@ def shuffled_pairs(
     units: Codes | None = None,
     permutations: int = SHUFFLES,
     draws: int = DRAWS,
+    few_by_t: bool = False,
     rng: np.random.Generator,
 ) -> Shuffled:
     """Swap the sides of pairs at random, and test the mean of their differences.
@@ -492,6 +495,9 @@ def shuffled_pairs(
         Number of random assignments for the p-value; if there are at most as many, all count.
     draws, rng
         As for `shuffled_sets`.
+    few_by_t
+        Whether fewer than `ENOUGH_PAIRS` are tested by Student's t over pairs: no number of swaps
+        gives these a p-value below 5 %.
 
     Raises
     ------
@@ -501,7 +507,11 @@ def shuffled_pairs(
     if permutations < 1:
         raise InvalidOption(f"permutations={permutations}: must be at least 1")
     number, unit = units_of(len(first), units)
-    test = _swap_test(np.bincount(unit, weights=first - second), permutations, rng)
+    sums = np.bincount(unit, weights=first - second)
+    if few_by_t and 1 < number < ENOUGH_PAIRS:
+        test = _t_test(sums)
+    else:
+        test = _swap_test(sums, permutations, rng)
     signs = shuffled_sides(len(first), rng=rng, clusters=units, draws=draws)
     weights = np.hstack([signs, -signs]) / len(first)
     return Shuffled(weights @ np.concatenate([first, second]), SIDES, test, weights, number)
@@ -589,6 +599,15 @@ def _joined(codes: Sequence[Codes]) -> Codes:
             joined = lowest[unit]
         if np.array_equal(joined, before):
             return joined
+
+
+def _t_test(sums: Floats) -> PartitionTest:
+    """Return Student's test of the mean of (n,) differences; certain if all are equal."""
+    error = float(sums.std(ddof=1)) / math.sqrt(len(sums))
+    p_value = float(sums.mean() == 0)
+    if error > TIE * np.abs(sums).max():
+        p_value = float(t_p_value(sums.mean() / error, len(sums) - 1))
+    return PartitionTest(p_value, p_value, f"t of {len(sums)} pairs", None, "items")
 
 
 def _swap_test(sums: Floats, permutations: int, rng: np.random.Generator) -> PartitionTest:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import ortho_group
+from scipy.stats import ortho_group, ttest_1samp
 
 from harness.plugins.metrics.ripa import ripa
 
@@ -147,3 +149,19 @@ def test_random_sides_of_pairs_are_significant_as_often_as_they_may():
             rejected[sides] += run(x, y, a, b, sides=sides).p_value <= 0.05
     assert rejected["attributes"] > 60
     assert rejected["both"] <= 14
+
+
+def test_few_pairs_are_tested_by_students_t():
+    """Five pairs have 32 swaps, and the smallest two-sided p-value of these is .0625."""
+    x, y, a, b = draw(6, 6, 6, 9, 9)
+    by_pair = run(x, y, a, b).value, [run(x[[i]], y[[i]], a, b).value for i in range(6)]
+    assert by_pair[0] == pytest.approx(np.mean(by_pair[1]))
+    five = run(x[:5], y[:5], a, b).details["p_targets"]
+    assert five == pytest.approx(ttest_1samp(by_pair[1][:5], 0).pvalue)
+    assert run(x, y, a, b).details["p_targets"] * 64 == pytest.approx(
+        sum(
+            abs(np.dot(signs, by_pair[1])) >= abs(6 * by_pair[0]) - 1e-9
+            for signs in itertools.product((1, -1), repeat=6)
+        )
+    )
+    assert run(x[:1], y[:1], a, b).details["p_targets"] == 1
