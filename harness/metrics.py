@@ -311,7 +311,7 @@ def in_words(bounds: Bounds) -> str:
     return f"its bounds {low} to {high}"
 
 
-# Confidence intervals from what a statistic is when each unit in turn is left out.
+# Student's t, and confidence intervals from what a statistic is when each unit in turn is left out.
 #
 # Arrays in, an interval out. Knows no metrics, files or records.
 
@@ -320,6 +320,27 @@ FEWEST = 5
 """Fewest units of a set for an interval: the spread of fewer cannot be estimated."""
 NEGLIGIBLE_SPREAD = 1e-12
 """A spread below this, relative to the values, is rounding."""
+
+
+def t_below(t: float | Floats, df: float | Floats) -> Floats:
+    """Return how much of Student's distribution with `df` degrees of freedom lies below t."""
+    import numpy as np
+    from scipy.special import stdtr  # scipy.stats takes a second to import
+
+    return np.asarray(stdtr(df, t))
+
+
+def t_p_value(t: float | Floats, df: float | Floats) -> Floats:
+    """Return the two-sided p-value of Student's t."""
+    return 2 * t_below(-abs(t), df)
+
+
+def t_quantile(confidence: float, df: float | Floats) -> Floats:
+    """Return t such that `confidence` of Student's distribution lies between −t and t."""
+    import numpy as np
+    from scipy.special import stdtrit
+
+    return np.asarray(stdtrit(df, (1 + confidence) / 2))
 
 
 class Ends(NamedTuple):
@@ -375,7 +396,6 @@ def t_interval(
     Jackknifing U-statistics, for several sets and for transformations.
     """
     import numpy as np
-    from scipy.special import stdtrit
 
     if min(map(len, left_out), default=0) < FEWEST:
         return None
@@ -388,8 +408,7 @@ def t_interval(
         return None
     bias = float(((sizes - 1) * (means - value)).sum())
     df = variance**2 / float((parts**2 / (sizes - 1)).sum())
-    t = float(stdtrit(df, (1 + confidence) / 2))
-    spread = t * float(np.sqrt(variance + bias**2))
+    spread = float(t_quantile(confidence, df)) * float(np.sqrt(variance + bias**2))
     if bounds is None:
         return Ends(value - bias - spread, value - bias + spread)
     low, high = bounds

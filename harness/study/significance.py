@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from harness import metrics
 from harness.arrays import Floats
 from harness.errors import InvalidOption
 
@@ -127,12 +128,10 @@ def corrected_t_test(
         t = float(np.copysign(np.inf, d.mean)) if d.reason else 0.0
         p_value, margin = (np.nan, np.nan) if d.reason else (1.0, 0.0)
     elif d.n >= 2:
-        from scipy import stats
-
         error = d.sd * float(np.sqrt(1 / d.n + added))
         t = d.mean / error
-        p_value = float(2 * stats.t.sf(abs(t), d.n - 1))
-        margin = float(stats.t.isf((1 - confidence) / 2, d.n - 1)) * error
+        p_value = float(metrics.t_p_value(t, d.n - 1))
+        margin = float(metrics.t_quantile(confidence, d.n - 1)) * error
     return Comparison(
         mean=d.mean,
         sd=d.sd,
@@ -185,7 +184,7 @@ def _noncentrality(df: int, level: float, power: float) -> float:
     """Return the true t that a two-sided test finds with a probability of `power`."""
     from scipy import optimize, stats
 
-    critical = float(stats.t.isf(level / 2, df))
+    critical = float(metrics.t_quantile(1 - level, df))
     # |T| > c if Z + t > c √(χ²/df), for a normal Z; the mean over quantiles of χ² is exact enough.
     quantiles = (np.arange(2_000) + 0.5) / 2_000
     bounds = critical * np.sqrt(stats.chi2.ppf(quantiles, df) / df)
@@ -353,10 +352,8 @@ def bayesian_correlated_t(
         return Posterior(np.nan, np.nan, np.nan, d.mean, scale, df, d.n, d.reason)
     if d.sd == 0:
         return Posterior(0.0, 1.0, 0.0, d.mean, scale, df, d.n)
-    from scipy import stats
-
-    left = float(stats.t.cdf((-rope - d.mean) / scale, df))
-    right = float(stats.t.sf((rope - d.mean) / scale, df))
+    left = float(metrics.t_below((-rope - d.mean) / scale, df))
+    right = float(metrics.t_below((d.mean - rope) / scale, df))
     return Posterior(left, max(0.0, 1 - left - right), right, d.mean, scale, df, d.n)
 
 

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from harness import metrics
 from harness.results import ratios
 
 if TYPE_CHECKING:
@@ -284,14 +285,12 @@ def _signs(families: int, rows: int) -> Floats:
 
 def _student(mean: Floats, sd: Floats, n: Floats) -> Tests:
     """Return t-intervals and two-sided p-values of means of n values; NaN for few values."""
-    from scipy import special  # scipy.stats takes a second to import
-
     enough = n >= ENOUGH_FAMILIES
     n = np.where(enough, n, 2.0)
     error = np.where(enough, sd, np.nan) / np.sqrt(n)
     different, places = np.unique(n, return_inverse=True)  # the quantile takes long
-    margin = special.stdtrit(different - 1, (1 + LEVEL) / 2)[places] * error
+    margin = metrics.t_quantile(LEVEL, different - 1)[places] * error
     with np.errstate(divide="ignore", invalid="ignore"):
-        p_value = 2 * special.stdtr(n - 1, -np.abs(mean) / error)
+        p_value = metrics.t_p_value(mean / error, n - 1)
     p_value = np.where((error == 0) & (mean == 0), 1.0, p_value)  # no difference at all
     return Tests(mean - margin, mean + margin, p_value)

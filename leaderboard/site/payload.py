@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from harness import metrics
 from harness.results import ratios
 
 from ..boards import ranking
@@ -328,10 +329,7 @@ def _flags(board: Board) -> pl.Series:
 
 
 def _student() -> list[float]:
-    from scipy import special  # scipy.stats takes a second to import
-
-    values: Iterable[float] = special.stdtrit(np.arange(1, 201), (1 + ranking.LEVEL) / 2)
-    return [float(value) for value in values]
+    return [float(value) for value in metrics.t_quantile(ranking.LEVEL, np.arange(1.0, 201.0))]
 
 
 # More about each cell of a board, which the page loads when it is asked for.

@@ -16,7 +16,7 @@ from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast, Interval, Samples, Scale, Score, metric
 
 from .statistics import intervals
-from .statistics.association import AttributeContrast, association_samples
+from .statistics.association import SIGNIFICANT, AttributeContrast, association_samples
 from .statistics.concept_scores import NO_OVERLAP
 from .statistics.gaps import association_gap
 from .statistics.intervals import to_auc
@@ -189,6 +189,16 @@ def association_test(
     chance = contrast.by_chance(permutations=permutations, rng=rng)
     ends = contrast.intervals(resamples=resamples, confidence=confidence, rng=rng)
     values = {"association": contrast.association, "auc": contrast.auc}
+    by_chance = {"association": chance.null, "auc": contrast.areas_by_chance(chance)}
+    targets = chance.sides["targets"]
+    details = {
+        **chance.p_values,
+        "p_kind": chance.deciding.test.kind,
+        "shuffled_targets": targets.shuffled,
+        "units": targets.units,
+        "alternative": "two-sided",
+        "reversed": contrast.association < 0 and chance.two_sided < SIGNIFICANT,
+    }
     samples: dict[str, Callable[[], list[Samples]]] = {
         "association": partial(association_samples, x, y, a, b),
         "auc": partial(_samples, to_auc(*differences), differences),
@@ -199,9 +209,9 @@ def association_test(
             p_value=chance.p_value,
             interval=ends[name],
             n=n,
-            details=chance.details,
+            details=details,
             samples=samples[name],
-            null=chance.nulls[name],
+            null=by_chance[name],
             unit=contrast.spread if name == "association" else None,
         )
     return scores

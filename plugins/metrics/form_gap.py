@@ -10,12 +10,14 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
+from harness.metrics import Contrast, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.concept_scores import (
+    DIRECTIONS,
     EQUAL_SIDES,
     NO_OVERLAP,
+    correlations_along,
     pair_components,
 )
 from .statistics.intervals import (
@@ -26,6 +28,7 @@ from .statistics.intervals import (
 )
 
 Grammar: TypeAlias = Literal["lda", "means", "none"]
+Sides: TypeAlias = Literal["both", "labels"]
 FEWEST = 3  # occupations whose ranks say something
 NO_REST = "the direction of the definers is that of grammatical gender"
 ZERO = 1e-9
@@ -66,6 +69,7 @@ def form_gap(
     nouns_masculine: Reals | None = None,
     *,
     grammar: Grammar = "lda",
+    sides: Sides = "both",
     null_draws: int = nulls.DRAWS,
     confidence: float = intervals.CONFIDENCE,
     resamples: int = intervals.RESAMPLES,
@@ -106,8 +110,12 @@ def form_gap(
     grammar
         What d_g is: `lda`; `means`, the difference of the nouns' means; or `none`, for d_s = d, as
         without nouns.
+    sides
+        What the p-value and the floor replace by chance: `both` the ratings and the semantic
+        direction, or the `labels`, the ratings, alone.
     null_draws
-        Number of times that the ratings are shuffled for the floor; 0 for none.
+        Number of times that the ratings are shuffled, and of random directions; 0 for no floor, and
+        the p-value of shuffled ratings alone.
     confidence, resamples
         Level of the intervals over occupations, and the most of these to leave out; directions
         are fixed.
@@ -120,7 +128,9 @@ def form_gap(
     -------
     dict of Score
         `stereotype`, in [−1, 1], fair is 0; positive if occupations that people link with men lie
-        towards them in both forms. Its p-value is that of the two-sided t test. `gap`, in [0, 2],
+        towards them in both forms. Its p-value is the larger of two, as is its floor: that of the
+        two-sided t test, and the share of directions between two random occupations with a
+        correlation as far from 0 (details `p_labels` and `p_direction`). `gap`, in [0, 2],
         and `semantic_gap`, in [0, 1]; fair is 0. They have no floor: with noise alone they are
         above 0, so they compare models of like dimensions, and mitigators of one. Details:
         `lean`, the mean of dis(O_F, S_F) − dis(O_M, S_M) without bars, positive where masculine
@@ -192,17 +202,23 @@ def form_gap(
         return {"stereotype": Score(value, n=n, reason=reason, details=details), **scores}
     once = np.ones((1, n))
     ranks = [midranks(numbers, once)[0] for numbers in (x, y)]
-    null = nulls.shuffled_correlations(*ranks, rng=rng, draws=null_draws) if null_draws else None
+    shuffled = nulls.shuffled_correlations(*ranks, rng=rng, draws=null_draws)
+    p_value = correlation_p_value(value, n)
+    of_sides = {"labels": nulls.by_draws(value, shuffled, nulls.LABELS, p_value=p_value)}
+    if sides == "both" and null_draws:
+        along = correlations_along(f + m, y, ranks=True, rng=rng, draws=null_draws)
+        of_sides["direction"] = nulls.by_draws(value, along, DIRECTIONS)
+    chance = nulls.Chance(of_sides)
     columns = {"place": x, "rating": y, "difference": difference}
     stereotype = Score(
         value,
-        p_value=correlation_p_value(value, n),
+        p_value=chance.p_value,
         interval=interval(partial(spearman, x, y), bounds=(-1, 1)),
         n=n,
-        details=details,
+        details=details | chance.p_values,
         tables={"occupations": _table(texts or {}, columns)},
         samples=[Samples(("feminine", "masculine"), to_spearman(x, y), columns)],
-        null=None if null is None else Null(null, nulls.LABELS),
+        null=chance.null,
     )
     return {"stereotype": stereotype, **scores}
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
+from harness.metrics import Contrast, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.group_gaps import dispersion_gap
 from .statistics.intervals import Codes
 
 FEWEST = 3  # groups whose standard deviation says something
+GROUPS = "groups of the sentences of a frame"
+Sides = Literal["both", "groups"]
 EQUAL = 1e-6  # pleasantness that differs by less is equal: the batch size changes cosines by 2e-7
 
 
@@ -49,6 +51,7 @@ def group_dispersion(
     pleasant: Reals,
     unpleasant: Reals,
     *,
+    sides: Sides = "both",
     null_draws: int = nulls.DRAWS,
     confidence: float = intervals.CONFIDENCE,
     resamples: int = intervals.RESAMPLES,
@@ -78,6 +81,9 @@ def group_dispersion(
         (n,) number of the frame of each sentence.
     pleasant, unpleasant
         (p, d) and (u, d) vectors of words.
+    sides
+        What the floors and the p-values assign at random: `both` the groups of the sentences and
+        the words to the pleasant and the unpleasant ones, or the `groups` alone.
     null_draws
         Number of random assignments for the floor and the p-value; 0 for none.
     confidence, resamples
@@ -94,8 +100,11 @@ def group_dispersion(
         cosines of sentences and words. `share`, in [0, 1], its magnitude left out: η² of a one-way
         analysis of variance within frames. The floors exchange the groups of the sentences of a
         frame at random, and the p-values are one-sided: the share of these with at least the
-        value. At least three groups are needed, and a frame with two of them. Details: `groups` and
-        `frames`, their numbers. Table `groups` of `dispersion`: r̄ of each group with its first
+        value. Both are the larger of two, with the words assigned to the pleasant and unpleasant
+        ones at random, too: groups differ along any direction between two sets of words, and the
+        first alone finds that. At least three groups are needed, and a frame with two of them.
+        Details: `groups` and `frames`, their numbers; `p_groups` and `p_attributes`, the two
+        p-values. Table `groups` of `dispersion`: r̄ of each group with its first
         sentence. Samples: each sentence with its `pleasantness` and `group`.
 
     Raises
@@ -118,18 +127,29 @@ def group_dispersion(
         undefined = Score(float("nan"), n=n, reason=reason)
         return {"dispersion": undefined, "share": undefined}
     x, a, b = (unit_rows(vectors) for vectors in (sentences, pleasant, unpleasant))
-    s = x @ (a.mean(axis=0) - b.mean(axis=0))
+    cosines = x @ np.vstack([a, b]).T
+    s = cosines @ np.repeat([1 / len(a), -1 / len(b)], [len(a), len(b)])
     r = _residuals(s, of_frame)
     statistics = {"dispersion": _dispersion, "share": _share}
     order = nulls.exchanged_within(of_frame, rng=rng, draws=null_draws)
+    is_pleasant = nulls.shuffled_members((len(a), len(b)), rng=rng, draws=null_draws)
+    of_random = np.where(is_pleasant, 1 / len(a), -1 / len(b)) @ cosines.T
+    of_random -= _means(of_random, of_frame)[:, of_frame]
     details = {"groups": number, "frames": number_of_frames}
     scores = {}
     for name, statistic in statistics.items():
         value = float(statistic(r[None], of_group)[0])
-        null = statistic(r[order], of_group) if null_draws else None
+        of_sides: dict[str, nulls.Shuffled] = {}
+        if null_draws:
+            of_sides["groups"] = nulls.by_draws(value, statistic(r[order], of_group), GROUPS)
+        if null_draws and sides == "both":
+            of_sides["attributes"] = nulls.by_draws(
+                value, statistic(of_random, of_group), nulls.ATTRIBUTES
+            )
+        chance = nulls.Chance(of_sides)
         scores[name] = Score(
             value,
-            p_value=None if null is None else nulls.two_sided(value, null),
+            p_value=chance.p_value,
             interval=intervals.inside(
                 intervals.jackknife_interval(
                     partial(_without_groups, statistic, s, of_group, of_frame),
@@ -143,11 +163,11 @@ def group_dispersion(
                 1.0 if name == "share" else 4.0,
             ),
             n=n,
-            null=None if null is None else Null(null, "groups of the sentences of a frame"),
-            details=details,
+            null=chance.null,
+            details=details | chance.p_values,
             samples=[Samples("sentences", None, {"pleasantness": s, "group": of_group})],
         )
-    spread = float((x @ np.vstack([a, b]).T).std())
+    spread = float(cosines.std())
     scores["dispersion"] = dataclasses.replace(
         scores["dispersion"],
         unit=spread if spread > 0 else None,

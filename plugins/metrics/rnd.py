@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
 
 from harness.arrays import Floats, Mask, Reals, unit_rows
-from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
+from harness.metrics import Contrast, Samples, Scale, Score, metric
 
 from .statistics import association, intervals, nulls
 from .statistics.gaps import attribute_gap
 
 Distance = Literal["norm", "cos"]
+Sides = Literal["both", "attributes"]
 EQUAL = 1e-9  # standard deviation of distances that is rounding
 Delta = Callable[[Floats, Floats], Floats]
 
@@ -40,6 +41,7 @@ def rnd(
     *,
     distance: Distance = "norm",
     unit_length: bool = False,
+    sides: Sides = "both",
     null_draws: int = nulls.DRAWS,
     confidence: float = intervals.CONFIDENCE,
     resamples: int = intervals.RESAMPLES,
@@ -71,8 +73,11 @@ def rnd(
         Whether vectors are set to length 1 first. Published: False for `norm`; the embeddings of
         Garg et al. have vectors of length 1. With `cos`, the lengths of the attributes have no
         effect, but those of the targets do.
+    sides
+        What the floor and the p-value of two sets assign at random: the members of `both` the
+        attribute sets and the target sets, or of the `attributes` alone.
     null_draws
-        Number of random assignments for the floor; 0 for no floor and no p-value.
+        Number of random assignments of each side; 0 for no floor and no p-value.
     confidence, resamples
         Level of the interval over targets and attributes, and the most of these to leave
         out.
@@ -87,10 +92,13 @@ def rnd(
         RND, in the unit of the vectors; fair is 0. In [−2, 2] for one set at unit length or with
         `cos`. Otherwise it has no bounds and grows with the lengths of the vectors, so models
         cannot be compared. Its unit is the standard deviation of the distances between attributes
-        and target words. `n` is the number of attributes. The two-sided p-value of two sets, and
-        the floor, shuffle their members; of one set, there is no p-value, and the floor shuffles
-        the members of the target sets. Details: `distance`, `unit_length`. Samples: each attribute
-        with its `distance_1` and `distance_2` from the means.
+        and target words. `n` is the number of attributes. The two-sided p-value of two sets is the
+        larger of two, with the members of the attribute sets and of the target sets shuffled: with
+        the first alone, random halves of the targets are significant in 21 to 44 % of draws at 5 %.
+        The floor is the larger of both, too. Of one set, there is no p-value, and the floor
+        shuffles the members of the target sets. Details: `distance`, `unit_length`, and of two sets
+        `p_targets` and `p_attributes`, the two p-values. Samples: each attribute with its
+        `distance_1` and `distance_2` from the means.
 
     Raises
     ------
@@ -106,7 +114,7 @@ def rnd(
     arrays = {"targets_1": targets_1, "targets_2": targets_2, "attributes": attributes}
     if attributes_2 is not None:
         arrays["attributes_2"] = attributes_2
-    details = {"distance": distance, "unit_length": unit_length}
+    details: dict[str, object] = {"distance": distance, "unit_length": unit_length}
     n = sum(len(array) for array in list(arrays.values())[2:])
     if reason := association.empty(arrays):
         return Score(float("nan"), n=n, reason=reason, details=details)
@@ -151,41 +159,46 @@ def rnd(
             list(arrays)[2:], (1, -1), contributions, distances, strict=False
         )
     ]
-    contrasted = slice(2, 4) if len(sets) > 1 else slice(0, 2)
-    null = None
-    if null_draws:
-        in_first = nulls.shuffled_members(
-            (sizes[contrasted][0], sizes[contrasted][1]),
-            rng=rng,
-            clusters=(None, None) if codes is None else codes[contrasted],
+    moved = [None] * len(sizes) if codes is None else codes
+    of_sides: dict[str, nulls.Shuffled] = {}
+    if null_draws and len(sets) > 1:
+        of_sides["attributes"] = nulls.shuffled_sets(
+            *contributions,
+            shuffled=nulls.ATTRIBUTES,
+            units=(moved[2], moved[3]),
             draws=null_draws,
+            rng=rng,
         )
-        if len(sets) > 1:
-            values = nulls.differences_of_means(np.concatenate(contributions), in_first)
-            null = Null(values, nulls.ATTRIBUTES)
-        else:
-            values = _of_shuffled_targets(np.vstack([x, y]), sets[0], in_first, delta)
-            null = Null(values, nulls.MEMBERS)
+    if null_draws and (len(sets) == 1 or sides == "both"):
+        in_first = nulls.shuffled_members(
+            (len(x), len(y)), rng=rng, clusters=moved[:2], draws=null_draws
+        )
+        values = _of_shuffled_targets(np.vstack([x, y]), sets, delta, in_first)
+        of_sides["targets"] = nulls.by_draws(value, values, nulls.MEMBERS)
+    chance = nulls.Chance(of_sides)
+    if len(sets) > 1:
+        details |= chance.p_values
     return Score(
         value,
-        p_value=nulls.two_sided(value, null.values) if null and len(sets) > 1 else None,
+        p_value=chance.p_value if len(sets) > 1 else None,
         interval=interval,
         n=n,
         details=details,
         samples=samples,
-        null=null,
+        null=chance.null,
         unit=float(spread),
     )
 
 
 def _of_shuffled_targets(
-    targets: Floats, attributes: Floats, in_first: Mask, delta: Delta
+    targets: Floats, sets: Sequence[Floats], delta: Delta, in_first: Mask
 ) -> Floats:
     """Return the (draws,) differences of the attributes' distances from two random sets' means."""
     means = [
         association.means(members.astype(np.float64), targets) for members in (in_first, ~in_first)
     ]
-    return np.asarray((delta(means[0], attributes) - delta(means[1], attributes)).mean(axis=1))
+    of_sets = [(delta(means[0], a) - delta(means[1], a)).mean(axis=1) for a in sets]
+    return np.asarray(of_sets[0] - of_sets[1] if len(of_sets) > 1 else of_sets[0])
 
 
 def _norms(means: Floats, attributes: Floats) -> Floats:

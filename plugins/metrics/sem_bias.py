@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines, unit_rows
-from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
+from harness.metrics import Contrast, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
+from .statistics.concept_scores import DIRECTIONS, random_directions
 
 KINDS = ("definition", "stereotype", "none")
 SCORES = (*KINDS, "preference")
 PAIRS = ("definition", "stereotype", "none_a", "none_b")
 EQUAL = 1e-6  # cosines that differ by less are equal, such as those of neutralised words
+Sides = Literal["both", "pairs"]
 QUESTION = tuple(f"{pair}_{side}" for pair in PAIRS for side in (1, 2))
 
 
@@ -61,6 +64,7 @@ def sem_bias(
     none_b_2: Reals,
     *,
     unit_length: bool = True,
+    sides: Sides = "both",
     null_draws: int = nulls.DRAWS,
     confidence: float = intervals.CONFIDENCE,
     resamples: int = intervals.RESAMPLES,
@@ -92,9 +96,12 @@ def sem_bias(
         (n, d) vectors of the two pairs without gender.
     unit_length
         Whether all vectors are set to length 1 first, so that long vectors have no more weight.
+    sides
+        What the floor and the p-value of `preference` replace by chance: `both` the sides of the
+        stereotyped pairs and the direction g, or the `pairs` alone.
     null_draws
-        Number of times that the sides of the stereotyped pairs are swapped at random, for the floor
-        and the p-value of `preference`; 0 for neither.
+        Number of times that the sides of the stereotyped pairs are swapped at random, and of
+        directions between two random words of the questions; 0 for neither floor nor p-value.
     confidence, resamples
         Level of the intervals over stereotyped pairs, and the most of these to leave out.
         Each stereotyped pair is in many questions, which are therefore not independent.
@@ -107,7 +114,9 @@ def sem_bias(
     Returns
     -------
     dict of Score
-        `preference`, in [0, 1], fair at 0.5, with a two-sided p-value. `definition`, higher is
+        `preference`, in [0, 1], fair at 0.5, with a two-sided p-value, the larger of two, as is the
+        floor: with the sides of the stereotyped pairs swapped, and with random directions in place
+        of g (details `p_pairs` and `p_direction`). `definition`, higher is
         better; `stereotype` and `none`, lower is better; each is in [0, 1] and their sum is 1.
         Samples: each question with the kind that is `chosen` and the cosine of each pair; it
         contributes 1 to the kind that it chooses.
@@ -168,28 +177,48 @@ def sem_bias(
         confidence=confidence,
         bounds=(0, 1),
     )
-    null = None
+    value = float(wins.mean())
+    of_sides: dict[str, nulls.Shuffled] = {}
     if null_draws:
         stay = nulls.shuffled_sides(n, rng=rng, clusters=pair_of, draws=null_draws) > 0
-        swapped = _wins(-cosines[1], cosines[2:])
-        null = Null(np.where(stay, wins, swapped).mean(axis=1), nulls.SIDES)
-    value = float(wins.mean())
+        values = np.where(stay, wins, _wins(-cosines[1], cosines[2:])).mean(axis=1)
+        of_sides["pairs"] = nulls.by_draws(value, values, nulls.SIDES, ideal=0.5)
+    if null_draws and sides == "both":
+        words = [(scaled(x), scaled(y)) for x, y in pairs[1:]]
+        values = _along_random_directions(words, null_draws, rng)
+        of_sides["direction"] = nulls.by_draws(value, values, DIRECTIONS, ideal=0.5)
+    chance = nulls.Chance(of_sides, ideal=0.5)
     scores["preference"] = Score(
         value,
-        p_value=None if null is None else nulls.two_sided(value, null.values, ideal=0.5),
+        p_value=chance.p_value,
         interval=interval,
         n=n,
+        details=chance.p_values,
         samples=[Samples(QUESTION, wins, columns)],
-        null=null,
+        null=chance.null,
     )
     return scores
 
 
 def _wins(stereotyped: Floats, others: Floats) -> Floats:
-    """Return for (n,) cosines the share of (2, n) others that each exceeds; a tie is one half."""
+    """Return for (n, …) cosines the share of (2, n, …) others that each exceeds; a tie is ½."""
     leads = stereotyped - others
     wins: Floats = np.where(np.abs(leads) <= EQUAL, 0.5, leads > 0).mean(axis=0)
     return wins
+
+
+def _along_random_directions(
+    pairs: Sequence[tuple[Reals, Reals]], draws: int, rng: np.random.Generator
+) -> Floats:
+    """Return the preference for the first of three pairs along directions between random words."""
+    words = np.vstack([side for pair in pairs for side in pair])
+    directions = random_directions(words, rng=rng, draws=draws)
+    if directions is None:
+        return np.empty(0)
+    differences = np.stack([unit_rows(np.asarray(x) - np.asarray(y)) for x, y in pairs])
+    cosines = differences @ directions.vectors.T
+    preferences: Floats = _wins(cosines[0], cosines[1:]).mean(axis=0)
+    return preferences
 
 
 def _stereotypes(texts: Mapping[str, Sequence[str]]) -> intervals.Codes:

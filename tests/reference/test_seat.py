@@ -16,7 +16,7 @@ SETS = ("targets_1", "targets_2", "attributes_1", "attributes_2")
 @pytest.mark.parametrize("test", TESTS)
 def test_bare_words_reproduce_the_word_level_tests(test, scores, minilm, expected):
     reference = expected("minilm.json")["seat"][f"weat{test}"]
-    published = {"permute": "items", "alternative": "greater"}
+    published = {"sides": "targets", "permute": "items", "alternative": "greater"}
     effect = scores(f"seat-c{test}", minilm, **published)["word"]["weat"]["effect_size"]
     assert effect.value == pytest.approx(reference["effect_ddof1"], abs=2e-3)
     if reference["p_kind"] == "exact":

@@ -35,7 +35,8 @@ def test_glove_has_the_association_that_people_have(task, scores, glove):
 
 def test_an_exact_p_value_is_that_of_all_partitions(scores, glove, expected):
     peer = expected("wefe_glove50.json")["weat_p"][QUERIES["weat-6"]]
-    effect = scores("weat-6", glove, alternative="greater")["default"]["weat"]["effect_size"]
+    published = {"sides": "targets", "alternative": "greater"}
+    effect = scores("weat-6", glove, **published)["default"]["weat"]["effect_size"]
     assert effect.details["partitions"] == peer["n_partitions"]
     assert effect.p_value == pytest.approx(peer["p_right_ge"])
 
@@ -53,17 +54,26 @@ def debiased(registry, tmp_path_factory):
     )
 
 
-def test_hard_debiasing_reverses_weat_7_and_the_table_says_so(debiased):
-    """One-sided, the reversal has p .989 and looks like no association."""
+def test_the_association_that_hard_debiasing_leaves_of_weat_7_is_one_of_these_attributes(debiased):
+    """With its attributes taken for granted, the reversal has p .023; other words show none."""
     before, after = (record for record in debiased if record.score == "effect_size")
-    assert not before.details["reversed"]
-    assert after.details["reversed"]
     assert after.value == pytest.approx(-1.116, abs=1e-3)
-    assert after.p_value == pytest.approx(0.0232, abs=1e-4)
+    assert after.details["p_targets"] == pytest.approx(0.0232, abs=1e-4)
+    assert after.p_value == after.details["p_attributes"] == pytest.approx(0.697, abs=1e-3)
+    assert not before.details["reversed"]
+    assert not after.details["reversed"]
     (section,) = tables.sections(debiased.select())  # the primary score: the association
     cell = section.rows[0].cells[1]
-    assert cell.stars + tables.REVERSED * cell.is_reversed == "*↔"
+    assert cell.stars + tables.REVERSED * cell.is_reversed == ""
     assert not any("one-sided" in line for line in tables.legend([section], intervals=False))
+
+
+def test_the_p_value_of_weat_7_agrees_with_its_interval(debiased):
+    """With its attributes taken for granted it is .0005, beside an interval with 0 in it."""
+    before = next(record for record in debiased if record.score == "association")
+    assert before.interval.low < 0 < before.interval.high
+    assert before.details["p_targets"] < 0.001
+    assert before.p_value == pytest.approx(0.136, abs=1e-3)
 
 
 def test_the_published_side_has_no_star_for_the_reversal(registry, tmp_path):
@@ -76,7 +86,7 @@ def test_the_published_side_has_no_star_for_the_reversal(registry, tmp_path):
         "category": "gender",
         "concept": "gender",
         "inputs": {name: {"words": list(item.texts)} for name, item in inputs.items()},
-        "metrics": {"weat": {"options": {"alternative": "greater"}}},
+        "metrics": {"weat": {"options": {"sides": "targets", "alternative": "greater"}}},
         "primary": {"metric": "weat", "score": "association"},
     }
     method = "hard-debias?subspace=centred-pairs"
@@ -99,11 +109,11 @@ def test_one_word_changes_the_sign_of_weat_7_after_hard_debiasing(debiased):
 
 
 def test_records_have_the_floor_and_the_unit_of_the_association(debiased):
-    """GloVe's floor: 8 words a set, drawn from both sets at random, differ by .016."""
+    """GloVe's floor: with 8 words a set, drawn from both attribute sets at random, it is .031."""
     before = next(record for record in debiased if record.score == "association")
-    assert before.floor.shuffled == "members of the target sets"
-    assert before.floor.mean < before.value / 3
+    assert before.floor.shuffled == "members of the attribute sets"
+    assert before.floor.mean == pytest.approx(0.031, abs=0.003)
     assert 0.1 < before.unit < 0.3
     effect = next(record for record in debiased if record.score == "effect_size")
-    assert effect.floor.mean == pytest.approx(0.4, abs=0.05)
+    assert effect.floor.mean > 0.4, "the floor of random targets"
     assert effect.unit is None

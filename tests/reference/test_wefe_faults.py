@@ -56,7 +56,8 @@ def known_rows(glove, words):
 
 
 def drawn(arrays, **options):
-    return weat(*arrays, resamples=0, rng=np.random.default_rng(0), **options)["effect_size"]
+    rng = np.random.default_rng(0)
+    return weat(*arrays, sides="targets", resamples=0, rng=rng, **options)["effect_size"]
 
 
 @pytest.mark.parametrize("query", EXACT)

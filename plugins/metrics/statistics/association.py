@@ -19,12 +19,7 @@ from .intervals import (
     jackknife_interval,
     to_difference,
 )
-from .nulls import (
-    Units,
-    partition_test,
-    shuffled_targets,
-    target_units,
-)
+from .nulls import Units, target_units
 
 # Vectors of word sets, as they are or at unit length, and the means of their resamples.
 
@@ -189,25 +184,6 @@ def resampled_effect_sizes(
 
 
 @dataclass(frozen=True)
-class Chance:
-    """What the association and the AUC are without a bias.
-
-    Parameters
-    ----------
-    p_value
-        Two-sided, of the association.
-    details
-        What it is made of.
-    nulls
-        Values of both scores by chance, by the name of the score.
-    """
-
-    p_value: float
-    details: Mapping[str, object]
-    nulls: Mapping[str, Null]
-
-
-@dataclass(frozen=True)
 class AttributeContrast:
     """Two target sets and two attribute sets at length 1, and what moves together.
 
@@ -269,55 +245,44 @@ class AttributeContrast:
         """Standard deviation of all cosines of targets and attributes."""
         return float((np.vstack([self.x, self.y]) @ np.vstack([self.a, self.b]).T).std())
 
-    def by_chance(self, *, permutations: int, rng: np.random.Generator) -> Chance:
-        """Return what both scores show by chance, and the test of the association.
-
-        The targets are assigned to their sides at random, and the attributes to their sets. Random
-        targets alone would find a chance difference between the attribute sets, and random
-        attributes alone one between the targets: the test takes the larger p-value, and the
-        association has the larger floor. The AUC with random targets is no floor: it rises with
-        the bias, because half of the pairs swapped still point along the same direction.
-        """
+    def by_chance(self, *, permutations: int, rng: np.random.Generator) -> nulls.Chance:
+        """Return what the association shows by chance, over targets and attributes."""
         between = self.a.mean(axis=0) - self.b.mean(axis=0)
         sides = self.x @ between, self.y @ between
-        targets = shuffled_targets(
-            *sides, paired=self.paired, units=self.units, permutations=permutations, rng=rng
-        )
-        sets = self.a @ self.direction, self.b @ self.direction
-        attributes = partition_test(
-            *sets,
-            rng=rng,
-            clusters=self.clusters,
-            alternative="two-sided",
+        if self.paired:
+            targets = nulls.shuffled_pairs(
+                *sides, units=self.units[0], permutations=permutations, rng=rng
+            )
+        else:
+            targets = nulls.shuffled_sets(
+                *sides,
+                shuffled=nulls.MEMBERS,
+                units=self.units,
+                exact_limit=permutations,
+                permutations=permutations,
+                rng=rng,
+            )
+        attributes = nulls.shuffled_sets(
+            self.a @ self.direction,
+            self.b @ self.direction,
+            shuffled=nulls.ATTRIBUTES,
+            units=self.clusters,
             exact_limit=permutations,
             permutations=permutations,
+            rng=rng,
         )
-        in_first = nulls.shuffled_members(
-            (len(self.a), len(self.b)), rng=rng, clusters=self.clusters
-        )
-        differences = np.concatenate(sets)
+        return nulls.Chance({"targets": targets, "attributes": attributes})
+
+    def areas_by_chance(self, chance: nulls.Chance) -> Null:
+        """Return the AUCs of random attribute sets, those of the association's null.
+
+        The AUC with random targets is no floor: it rises with the bias, because half of the pairs
+        swapped still point along the same direction.
+        """
+        in_first = chance.sides["attributes"].weights > 0
+        differences = np.concatenate([self.a @ self.direction, self.b @ self.direction])
         areas = auc(differences, differences, (in_first.astype(float), (~in_first).astype(float)))
-        associations = (
-            Null(targets.weights @ np.concatenate(sides), targets.shuffled),
-            Null(nulls.differences_of_means(differences, in_first), nulls.ATTRIBUTES),
-        )
-        p_value = max(targets.p_value, attributes.p_value)
-        return Chance(
-            p_value=p_value,
-            details={
-                "p_targets": targets.p_value,
-                "p_attributes": attributes.p_value,
-                "p_kind": (targets if targets.p_value >= attributes.p_value else attributes).kind,
-                "shuffled_targets": targets.shuffled,
-                "units": targets.units,
-                "alternative": "two-sided",
-                "reversed": self.association < 0 and p_value < SIGNIFICANT,
-            },
-            nulls={
-                "association": max(associations, key=lambda null: np.abs(null.values).mean()),
-                "auc": Null(areas, nulls.ATTRIBUTES),
-            },
-        )
+        return Null(areas, nulls.ATTRIBUTES)
 
     def intervals(
         self, *, resamples: int, confidence: float, rng: np.random.Generator

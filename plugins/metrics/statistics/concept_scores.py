@@ -586,6 +586,48 @@ def random_directions(
     return RandomDirections(unit_rows(y - x), others)
 
 
+def correlations_along(
+    items: Floats,
+    labels: Floats,
+    *,
+    ranks: bool = False,
+    rng: np.random.Generator,
+    draws: int = NULL_DRAWS,
+) -> Floats:
+    """Return the correlations of labels with the items' places along directions between two items.
+
+    What a direction that has nothing to do with the labels shows: items of any kind lie in few
+    directions, and labels follow each of them to some degree. Shuffled labels do not know that.
+    Items that differ in little but the label follow it along any direction: then nothing is found.
+
+    Parameters
+    ----------
+    items
+        (n, d) vectors; their products with a direction of length 1 are the places.
+    labels
+        (n,) numbers.
+    ranks
+        Whether the correlation is Spearman's, not Pearson's.
+    rng
+        Random number generator of the pairs.
+    draws
+        Number of directions.
+
+    Returns
+    -------
+    (draws,) float64
+        Over all items but the two of each direction. Without a value if fewer than three items have
+        different vectors.
+    """
+    directions = random_directions(items, rng=rng, draws=draws) if draws else None
+    if directions is None:
+        return np.empty(0)
+    places = directions.vectors @ items.T
+    if ranks:
+        places, labels = rankdata(places, axis=1), rankdata(labels)
+    return pearson(places, labels, directions.others.astype(np.float64))
+
+
 def mean_over_others(values: Floats, directions: RandomDirections) -> Floats:
     """Return the (draws,) means of (draws, n) values, without the words of each direction."""
     kept = directions.others

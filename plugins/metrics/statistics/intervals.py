@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betainc
 
 from harness import metrics
 from harness.arrays import Floats
@@ -198,7 +197,9 @@ def correlation_p_value(r: float, n: int) -> float:
     This is the t test with t = r·√((n − 2)/(1 − r²)) and n − 2 degrees of freedom. For Spearman's
     correlation it is an approximation.
     """
-    return float(betainc(n / 2 - 1, 0.5, 1 - r * r))
+    if abs(r) >= 1:
+        return 0.0
+    return float(metrics.t_p_value(r * np.sqrt((n - 2) / (1 - r * r)), n - 2))
 
 
 def auc(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Mask
 from harness.errors import InvalidOption
+from harness.metrics import Null, t_p_value
 
 from .intervals import Codes, units_of
 
@@ -48,7 +49,7 @@ class PartitionTest:
     kind
         `exact`, or `N permutations`.
     partitions
-        Number of possible partitions.
+        Number of possible partitions, or of swaps of pairs; None if it was not counted.
     permute
         Unit that the partitions move: `clusters` if some items share a cluster, else `items`.
     """
@@ -56,7 +57,7 @@ class PartitionTest:
     p_value: float
     two_sided: float
     kind: str
-    partitions: int
+    partitions: int | None
     permute: Unit
 
 
@@ -323,63 +324,131 @@ def two_sided(value: float, null: Floats, *, ideal: float = 0.0) -> float | None
     return (hits + 1) / (len(far) + 1)
 
 
-# Target words assigned to two sides at random: what an association shows without its targets.
+# Items assigned to two sides at random: what a contrast shows without them.
 #
-# The sides of pairs are swapped, or the members of both sets are drawn anew. Words that share a
+# The sides of pairs are swapped, or the members of both sets are drawn anew. Items that share a
 # cluster or a text move together.
 
 
 SHUFFLES = 10_000
 INPUTS = ("targets_1", "targets_2")
+ENOUGH_PAIRS = 6
+"""Fewest pairs whose swaps can have a two-sided p-value below 5 %: 2 of 64."""
 Units = tuple[Codes | None, Codes | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shuffled:
-    """Random assignments of n + m targets, and the test of the observed one.
+    """One side of a contrast assigned at random, and the test of the observed assignment.
 
     Parameters
     ----------
-    weights
-        (draws, n + m): weights of the targets whose sum is the difference of the sides' means.
-    p_value
-        Share of assignments with a difference of the means at least as far from 0 as the observed.
-    kind
-        `exact` if all assignments were counted, else their number.
+    values
+        (draws,) values of the score.
     shuffled
         What was assigned at random.
+    test
+        The test of the observed assignment, by the score.
+    weights
+        (draws, n + m): weights of the items whose sum is the score; none where it is no sum.
     units
-        Number of pairs or targets that move on their own: two pairs leave no p-value below .5.
+        Number of pairs or items that move on their own: two pairs leave no p-value below .5. None
+        where it is not counted.
     """
 
-    weights: Floats
-    p_value: float
-    kind: str
+    values: Floats
     shuffled: str
-    units: int
+    test: PartitionTest
+    weights: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    units: int | None = None
 
 
-def shuffled_targets(
-    s_1: Floats,
-    s_2: Floats,
-    *,
-    paired: bool,
-    units: Units,
-    permutations: int = SHUFFLES,
-    rng: np.random.Generator,
-) -> Shuffled:
-    """Assign targets to sides at random and test the difference of their mean associations.
+@dataclass(frozen=True, eq=False)
+class Chance:
+    """What a contrast shows by chance: its p-value and its floor, over each side that is shuffled.
+
+    Targets drawn from other words keep a chance difference between the attributes, and other
+    attributes one between the targets. Each shuffle alone takes the other side for granted: with
+    real targets and random words as attributes it finds a difference far too often. A bias needs
+    both sides, so the p-value is the larger of the two, and so is the floor. Where either side is
+    exchangeable, the larger p-value is below 5 % at most as often as that side's own
+    (an intersection-union test, Berger 1982).
 
     Parameters
     ----------
-    s_1, s_2
-        (n,) and (m,) associations of the targets.
-    paired
-        Whether rows of both sets are pairs, so that only their sides are swapped.
+    sides
+        Each side that is shuffled, by its name in the details: `targets`, `attributes`. A single
+        one is a published variant.
+    ideal
+        The fair value of the score.
+    """
+
+    sides: Mapping[str, Shuffled]
+    ideal: float = 0.0
+
+    @property
+    def deciding(self) -> Shuffled:
+        """The side with the larger p-value."""
+        return max(self.sides.values(), key=lambda side: side.test.p_value)
+
+    @property
+    def p_value(self) -> float | None:
+        """The larger p-value; None if no side is shuffled."""
+        return self.deciding.test.p_value if self.sides else None
+
+    @property
+    def two_sided(self) -> float:
+        """The larger two-sided p-value, whatever the alternative; 1 if no side is shuffled."""
+        return max((side.test.two_sided for side in self.sides.values()), default=1.0)
+
+    @property
+    def null(self) -> Null | None:
+        """Values of the score on the side with the larger floor; None without a draw."""
+        found = (Null(side.values, side.shuffled) for side in self.sides.values())
+        return larger_floor(*found, ideal=self.ideal)
+
+    @property
+    def p_values(self) -> dict[str, float]:
+        """`p_targets` and `p_attributes`, of the sides that are shuffled."""
+        return {f"p_{name}": side.test.p_value for name, side in self.sides.items()}
+
+
+def larger_floor(*nulls: Null, ideal: float = 0.0) -> Null | None:
+    """Return the null with the larger mean distance from the ideal; None if none has a value."""
+    floors = {
+        float(np.mean(np.abs(values - ideal))): null
+        for null in nulls
+        if len(values := null.values[np.isfinite(null.values)])
+    }
+    return floors[max(floors)] if floors else None
+
+
+def shuffled_sets(
+    first: Floats,
+    second: Floats,
+    *,
+    shuffled: str,
+    units: Units = (None, None),
+    alternative: Alternative = "two-sided",
+    exact_limit: int = SHUFFLES,
+    permutations: int = SHUFFLES,
+    draws: int = DRAWS,
+    rng: np.random.Generator,
+) -> Shuffled:
+    """Draw the members of two sets from their union, and test the difference of their means.
+
+    Parameters
+    ----------
+    first, second
+        (n,) and (m,) values.
+    shuffled
+        What they are, such as `members of the target sets`.
     units
-        Codes of the targets of both sets, as from `target_units`.
-    permutations
-        Number of random assignments for the p-value; if there are at most as many, all count.
+        Codes of the items of both sets that move together; None where each moves on its own.
+    alternative, exact_limit, permutations
+        As for `partition_test`.
+    draws
+        Number of random assignments for the floor.
     rng
         Random number generator.
 
@@ -388,27 +457,95 @@ def shuffled_targets(
     InvalidOption
         If `permutations` is below 1.
     """
-    if permutations < 1:
-        raise InvalidOption(f"permutations={permutations}: must be at least 1")
-    if paired:
-        signs = shuffled_sides(len(s_1), rng=rng, clusters=units[0])
-        p_value, kind = _swap_test(s_1 - s_2, units[0], permutations, rng)
-        weights = np.hstack([signs, -signs]) / len(s_1)
-        return Shuffled(weights, p_value, kind, SIDES, units_of(len(s_1), units[0])[0])
-    first = shuffled_members((len(s_1), len(s_2)), rng=rng, clusters=units)
-    sizes_1 = first.sum(axis=1, keepdims=True)
-    weights = np.where(first, 1 / sizes_1, -1 / (first.shape[1] - sizes_1))
     test = partition_test(
-        s_1,
-        s_2,
+        first,
+        second,
         rng=rng,
         clusters=units,
-        alternative="two-sided",
-        exact_limit=permutations,
+        alternative=alternative,
+        exact_limit=exact_limit,
         permutations=permutations,
     )
-    moved = units_of(len(s_1), units[0])[0] + units_of(len(s_2), units[1])[0]
-    return Shuffled(weights, test.p_value, test.kind, MEMBERS, moved)
+    in_first = shuffled_members((len(first), len(second)), rng=rng, clusters=units, draws=draws)
+    sizes = in_first.sum(axis=1, keepdims=True)
+    weights = np.where(in_first, 1 / sizes, -1 / (in_first.shape[1] - sizes))
+    moved = units_of(len(first), units[0])[0] + units_of(len(second), units[1])[0]
+    return Shuffled(weights @ np.concatenate([first, second]), shuffled, test, weights, moved)
+
+
+def shuffled_pairs(
+    first: Floats,
+    second: Floats,
+    *,
+    units: Codes | None = None,
+    permutations: int = SHUFFLES,
+    draws: int = DRAWS,
+    few_by_t: bool = False,
+    rng: np.random.Generator,
+) -> Shuffled:
+    """Swap the sides of pairs at random, and test the mean of their differences.
+
+    Parameters
+    ----------
+    first, second
+        (n,) values of both sides of the pairs.
+    units
+        Codes of the pairs that are swapped together; None where each is swapped on its own.
+    permutations
+        Number of random assignments for the p-value; if there are at most as many, all count.
+    draws, rng
+        As for `shuffled_sets`.
+    few_by_t
+        Whether fewer than `ENOUGH_PAIRS` are tested by Student's t over pairs: no number of swaps
+        gives these a p-value below 5 %.
+
+    Raises
+    ------
+    InvalidOption
+        If `permutations` is below 1.
+    """
+    if permutations < 1:
+        raise InvalidOption(f"permutations={permutations}: must be at least 1")
+    number, unit = units_of(len(first), units)
+    sums = np.bincount(unit, weights=first - second)
+    if few_by_t and 1 < number < ENOUGH_PAIRS:
+        test = _t_test(sums)
+    else:
+        test = _swap_test(sums, permutations, rng)
+    signs = shuffled_sides(len(first), rng=rng, clusters=units, draws=draws)
+    weights = np.hstack([signs, -signs]) / len(first)
+    return Shuffled(weights @ np.concatenate([first, second]), SIDES, test, weights, number)
+
+
+def by_draws(
+    value: float,
+    values: Floats,
+    shuffled: str,
+    *,
+    ideal: float = 0.0,
+    p_value: float | None = None,
+) -> Shuffled:
+    """Return a side of a score that is no sum of items: its (draws,) values test it, too.
+
+    Parameters
+    ----------
+    value
+        The observed value.
+    values
+        (draws,) values with the side assigned at random.
+    shuffled
+        What was assigned, such as `members of the target sets`.
+    ideal
+        The fair value.
+    p_value
+        The two-sided p-value, where a formula gives it; by default that of the draws, 1 without
+        any.
+    """
+    if p_value is None:
+        p_value = two_sided(value, values, ideal=ideal)
+    p_value = 1.0 if p_value is None else p_value
+    test = PartitionTest(p_value, p_value, f"{len(values)} permutations", None, "items")
+    return Shuffled(values, shuffled, test)
 
 
 def target_units(
@@ -464,16 +601,24 @@ def _joined(codes: Sequence[Codes]) -> Codes:
             return joined
 
 
-def _swap_test(
-    differences: Floats, units: Codes | None, permutations: int, rng: np.random.Generator
-) -> tuple[float, str]:
-    """Return the two-sided p-value of the mean of (n,) differences of pairs, and its kind."""
-    sums = np.bincount(units_of(len(differences), units)[1], weights=differences)
+def _t_test(sums: Floats) -> PartitionTest:
+    """Return Student's test of the mean of (n,) differences; certain if all are equal."""
+    error = float(sums.std(ddof=1)) / math.sqrt(len(sums))
+    p_value = float(sums.mean() == 0)
+    if error > TIE * np.abs(sums).max():
+        p_value = float(t_p_value(sums.mean() / error, len(sums) - 1))
+    return PartitionTest(p_value, p_value, f"t of {len(sums)} pairs", None, "items")
+
+
+def _swap_test(sums: Floats, permutations: int, rng: np.random.Generator) -> PartitionTest:
+    """Return the two-sided test of the sum of (n,) differences, each of either sign."""
     observed, room = abs(sums.sum()), TIE * max(1.0, np.abs(sums).sum())
     if 2 ** len(sums) <= permutations:
         numbers = np.arange(2 ** len(sums))[:, None]
         signs = 1.0 - 2.0 * (numbers >> np.arange(len(sums)) & 1)
-        return float(np.mean(np.abs(signs @ sums) >= observed - room)), "exact"
-    signs = shuffled_sides(len(sums), rng=rng, draws=permutations)
-    hits = int(np.count_nonzero(np.abs(signs @ sums) >= observed - room))
-    return (hits + 1) / (permutations + 1), f"{permutations} permutations"
+        p_value, kind = float(np.mean(np.abs(signs @ sums) >= observed - room)), "exact"
+    else:
+        signs = shuffled_sides(len(sums), rng=rng, draws=permutations)
+        hits = int(np.count_nonzero(np.abs(signs @ sums) >= observed - room))
+        p_value, kind = (hits + 1) / (permutations + 1), f"{permutations} permutations"
+    return PartitionTest(p_value, p_value, kind, 2 ** len(sums), "items")

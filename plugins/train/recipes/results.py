@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from pydantic import Field
 
-from harness import folders
+from harness import folders, metrics
 from harness.progress import Progress
 from harness.registry.registry import Registry
 from harness.results import jsonl, resampling
@@ -152,20 +152,15 @@ class RunsPart(Part):
 
     def chance_of(self, difference: float) -> float:
         """Return how often they differ at least by this, in either direction."""
-        from scipy import stats
-
         if self.sd == 0:
             return float(difference == 0)
-        return float(2 * stats.t.sf(abs(difference) / self.sd, self.df))
+        return float(metrics.t_p_value(difference / self.sd, self.df))
 
     def smallest_change(self, n: int) -> float | None:
         """Return the mean change at which an interval over n seeds just excludes 0."""
-        from scipy import stats
-
         if n < 2:
             return None
-        quantile = float(stats.t.isf((1 - CONFIDENCE) / 2, n - 1))
-        return quantile * self.sd / math.sqrt(n)
+        return float(metrics.t_quantile(CONFIDENCE, n - 1)) * self.sd / math.sqrt(n)
 
 
 class NoisePart(Part):
@@ -404,9 +399,7 @@ def _notes(recipe: Recipe, steps: Mapping[str, StepRecord]) -> list[str]:
     if n == 1:
         notes.insert(0, "one seed: there is no spread, no interval and no test over seeds")
     elif n < 5:
-        from scipy import stats
-
-        wide = float(stats.t.isf(0.025, n - 1))
+        wide = float(metrics.t_quantile(CONFIDENCE, n - 1))
         notes.insert(
             0,
             f"with {n} seeds an interval reaches {wide:.1f} standard errors to each side: it "
@@ -642,11 +635,9 @@ def paired(differences: Sequence[float]) -> DifferencePart | None:
         return DifferencePart(n=d.n, mean=d.mean, sd=0)
     if d.sd == 0:
         return DifferencePart(n=d.n, mean=0, sd=0, low=0, high=0, p_value=1)
-    from scipy import stats
-
     error, df = d.sd / math.sqrt(d.n), d.n - 1
-    margin = float(stats.t.isf((1 - CONFIDENCE) / 2, df)) * error
-    p_value = float(2 * stats.t.sf(abs(d.mean) / error, df))
+    margin = float(metrics.t_quantile(CONFIDENCE, df)) * error
+    p_value = float(metrics.t_p_value(d.mean / error, df))
     low, high = d.mean - margin, d.mean + margin
     return DifferencePart(n=d.n, mean=d.mean, sd=d.sd, low=low, high=high, p_value=p_value)
 

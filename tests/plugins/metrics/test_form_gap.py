@@ -91,8 +91,11 @@ def test_a_stereotype_in_both_forms_is_found_and_grammar_is_none():
     leanings = np.linspace(-0.3, 0.3, 20)
     scores = run(language(leanings), leanings)
     assert scores["stereotype"].value > 0.95
-    assert scores["stereotype"].p_value < 1e-6
     details = scores["stereotype"].details
+    assert details["p_labels"] < 1e-6
+    assert scores["stereotype"].p_value == max(details["p_labels"], details["p_direction"])
+    published = run(language(leanings), leanings, sides="labels")["stereotype"]
+    assert published.p_value == details["p_labels"]
     assert details["grammatical"] > 0.5, "the definers have grammatical gender, too"
     assert details["forms"] > 0.3, "a masculine form means a man"
     fair = run(language(np.zeros(20)), leanings)

@@ -18,6 +18,7 @@ def of_pleasantness(s: np.ndarray) -> np.ndarray:
 
 
 def run(s, groups, frames, **options):
+    """Measure with one word a side, which cannot be shuffled."""
     words = {"pleasant": PLEASANT, "unpleasant": UNPLEASANT}
     return group_dispersion(
         of_pleasantness(np.asarray(s, dtype=float)),
@@ -25,7 +26,7 @@ def run(s, groups, frames, **options):
         np.asarray(frames, dtype=float),
         **words,
         rng=np.random.default_rng(0),
-        **options,
+        **{"sides": "groups"} | options,
     )
 
 
@@ -44,7 +45,8 @@ def test_three_groups_in_two_frames_by_hand():
     # r: −.2 0 | −.1 −.1 | .3 .1; means −.1 −.1 .2
     assert scores["dispersion"].value == pytest.approx(np.sqrt(0.06 / 2))
     assert scores["share"].value == pytest.approx(2 * 0.06 / (0.04 + 0.02 + 0.1))
-    assert scores["dispersion"].details == {"groups": 3, "frames": 2}
+    assert scores["dispersion"].details["groups"] == 3
+    assert scores["dispersion"].details["frames"] == 2
     table = scores["dispersion"].tables["groups"]
     assert table[0]["group"] == 3
     assert table[0]["pleasantness"] == pytest.approx(0.2)
@@ -134,3 +136,38 @@ def test_differences_of_rounding_are_no_share():
 def test_groups_that_share_no_frame_cannot_be_compared():
     score = run([0.1, 0.2, 0.3, 0.4], [0, 1, 2, 2], [0, 1, 2, 2])["share"]
     assert score.reason == "no frame has two groups"
+
+
+def test_random_words_are_significant_as_often_as_they_may():
+    """Groups that differ in meaning differ along any direction between two sets of words."""
+    rng = np.random.default_rng(5)
+    group, frame = np.divmod(np.arange(40), 4)
+    sentences = rng.normal(size=(10, 12))[group] + 0.1 * rng.normal(size=(40, 12))
+    rejected = {"both": 0, "groups": 0}
+    for _ in range(200):
+        words = rng.normal(size=(2, 8, 12))
+        for sides in rejected:
+            scores = group_dispersion(
+                sentences, group, frame, *words, sides=sides, resamples=0, null_draws=99, rng=rng
+            )
+            rejected[sides] += scores["dispersion"].p_value <= 0.05
+    assert rejected["groups"] > 150
+    assert rejected["both"] <= 20
+
+
+def test_the_p_values_and_floors_are_the_larger_of_groups_and_words():
+    rng = np.random.default_rng(6)
+    group, frame = np.divmod(np.arange(24), 3)
+    sentences, words = rng.normal(size=(24, 6)), rng.normal(size=(2, 5, 6))
+    both, groups = (
+        group_dispersion(sentences, group, frame, *words, sides=sides, rng=rng)
+        for sides in ("both", "groups")
+    )
+    for name in ("dispersion", "share"):
+        details = both[name].details
+        assert both[name].p_value == max(details["p_groups"], details["p_attributes"])
+        assert "p_attributes" not in groups[name].details
+    direction = words[0].mean(axis=0)  # of unit words, along which all else is equal
+    fair = group_dispersion(np.tile(direction, (24, 1)), group, frame, *words, resamples=0, rng=rng)
+    assert fair["dispersion"].value == 0
+    assert fair["dispersion"].p_value == 1

@@ -43,7 +43,7 @@ def test_values_and_p_values_equal_scipy_under_any_rotation(seed):
     g = he / np.linalg.norm(he) - she / np.linalg.norm(she)
     peer = spearmanr(occupations @ g[0] / np.linalg.norm(occupations, axis=1), ratings)
     turn = ortho_group.rvs(4, random_state=seed)
-    score = run(she @ turn, 2 * he @ turn, 3 * occupations @ turn, ratings)
+    score = run(she @ turn, 2 * he @ turn, 3 * occupations @ turn, ratings, sides="labels")
     assert score.value == pytest.approx(peer.statistic, abs=1e-9)
     assert score.p_value == pytest.approx(peer.pvalue, abs=1e-9)
 
@@ -79,3 +79,35 @@ def test_undefined_scores_have_a_reason(arrays, reason):
     score = run(*arrays)
     assert np.isnan(score.value)
     assert reason in score.reason
+
+
+def test_the_p_value_is_the_larger_of_ratings_and_directions_and_so_is_the_floor():
+    rng = np.random.default_rng(1)
+    pairs, occupations, ratings = (
+        rng.normal(size=(2, 3, 9)),
+        rng.normal(size=(30, 9)),
+        rng.random(30),
+    )
+    both = run(*pairs, occupations, ratings)
+    labels = run(*pairs, occupations, ratings, sides="labels")
+    assert both.p_value == max(both.details["p_labels"], both.details["p_direction"])
+    assert labels.p_value == both.details["p_labels"]
+    assert "p_direction" not in labels.details
+    floors = [np.abs(score.null.values).mean() for score in (both, labels)]
+    assert floors[0] >= floors[1]
+    assert run(*pairs, occupations, ratings, null_draws=0).p_value == labels.p_value
+
+
+def test_random_pairs_are_significant_as_often_as_they_may():
+    """Occupations that differ along few directions follow any of them with their ratings."""
+    rng = np.random.default_rng(2)
+    spread, rejected = np.linspace(2, 0.1, 12), {"both": 0, "labels": 0}
+    for _ in range(200):
+        occupations = rng.normal(size=(60, 12)) * spread
+        ratings = occupations @ rng.normal(size=12) + rng.normal(size=60)
+        words = rng.normal(size=(2, 1, 12)) * spread
+        for sides in rejected:
+            score = run(*words, occupations, ratings, sides=sides, null_draws=199)
+            rejected[sides] += score.p_value <= 0.05
+    assert rejected["labels"] > 60
+    assert rejected["both"] <= 20

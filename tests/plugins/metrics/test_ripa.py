@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import ortho_group
+from scipy.stats import ortho_group, ttest_1samp
 
 from harness.plugins.metrics.ripa import ripa
 
@@ -98,3 +100,68 @@ def test_the_interval_over_pairs_and_attributes_contains_the_value():
     score = run(*draw(1, 10, 10, 12), resamples=500)
     assert score.interval.low < score.value < score.interval.high
     assert run([EAST], [WEST], [NORTH], resamples=50).interval is None
+
+
+@pytest.mark.parametrize("unit_length", [False, True])
+@pytest.mark.parametrize("constant", [1.0, 2.0, 4.0])
+def test_one_more_constant_coordinate_changes_no_value_in_its_unit(constant, unit_length):
+    """Over the spread of cosines, whose degree is another one, a constant of 4 quadrupled it."""
+    sets = [rows / np.linalg.norm(rows, axis=1)[:, None] for rows in draw(2, 8, 8, 20, 20, d=30)]
+    more = [np.pad(rows, ((0, 0), (0, 1)), constant_values=constant) for rows in sets]
+    score, padded = (run(*rows, unit_length=unit_length) for rows in (sets, more))
+    assert padded.value / padded.unit == pytest.approx(score.value / score.unit)
+
+
+@given(seeds, st.floats(0.1, 10))
+def test_the_value_in_its_unit_does_not_depend_on_an_offset_or_on_the_scale(seed, scale):
+    sets = draw(seed, 4, 4, 6, 6)
+    offset = 5 * np.random.default_rng(seed).standard_normal(5)
+    score, moved = run(*sets), run(*(scale * (rows + offset) for rows in sets))
+    assert moved.value / moved.unit == pytest.approx(score.value / score.unit, abs=1e-9)
+
+
+def test_one_pair_has_the_spread_of_the_attributes_along_it():
+    score = run([EAST], [WEST], [[2.0, 7.0], [1.0, 0.0]], [[-1.0, 0.0]])
+    assert score.unit == pytest.approx(np.std([2, 1, -1]))
+
+
+def test_the_p_value_of_two_sets_is_the_larger_of_both_sides():
+    sets = draw(4, 9, 9, 7, 8)
+    both, attributes = run(*sets), run(*sets, sides="attributes")
+    details = both.details
+    assert both.p_value == max(details["p_targets"], details["p_attributes"])
+    assert attributes.p_value == details["p_attributes"] == attributes.details["p_attributes"]
+    assert "p_targets" not in attributes.details
+    floors = [np.abs(score.null.values).mean() for score in (both, attributes)]
+    assert floors[0] >= floors[1]
+    assert run(*sets, null_draws=0).p_value is None
+    assert run(*sets[:3]).p_value is None, "one set has an offset"
+
+
+def test_random_sides_of_pairs_are_significant_as_often_as_they_may():
+    """The attributes differ along one direction, and random pairs are not orthogonal to it."""
+    rng = np.random.default_rng(5)
+    rejected = {"both": 0, "attributes": 0}
+    for _ in range(200):
+        x, y, a, b = (rng.standard_normal((8, 10)) for _ in range(4))
+        a, b = a + 2 * np.eye(10)[0], b - 2 * np.eye(10)[0]
+        for sides in rejected:
+            rejected[sides] += run(x, y, a, b, sides=sides).p_value <= 0.05
+    assert rejected["attributes"] > 60
+    assert rejected["both"] <= 14
+
+
+def test_few_pairs_are_tested_by_students_t():
+    """Five pairs have 32 swaps, and the smallest two-sided p-value of these is .0625."""
+    x, y, a, b = draw(6, 6, 6, 9, 9)
+    by_pair = run(x, y, a, b).value, [run(x[[i]], y[[i]], a, b).value for i in range(6)]
+    assert by_pair[0] == pytest.approx(np.mean(by_pair[1]))
+    five = run(x[:5], y[:5], a, b).details["p_targets"]
+    assert five == pytest.approx(ttest_1samp(by_pair[1][:5], 0).pvalue)
+    assert run(x, y, a, b).details["p_targets"] * 64 == pytest.approx(
+        sum(
+            abs(np.dot(signs, by_pair[1])) >= abs(6 * by_pair[0]) - 1e-9
+            for signs in itertools.product((1, -1), repeat=6)
+        )
+    )
+    assert run(x[:1], y[:1], a, b).details["p_targets"] == 1

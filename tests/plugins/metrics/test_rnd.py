@@ -117,3 +117,31 @@ def test_one_attribute_set_has_no_gap():
     arrays = dict(zip(("targets_1", "targets_2", "attributes"), draw(0, 4, 5, 3), strict=True))
     units = {side: [f"{side} {i}" for i in range(len(rows))] for side, rows in arrays.items()}
     assert rnd.metric.gaps(arrays, units) is None
+
+
+def test_the_p_value_of_two_sets_is_the_larger_of_both_sides():
+    sets = draw(4, 9, 6, 7, 8)
+    both, attributes = run(*sets), run(*sets, sides="attributes")
+    details = both.details
+    assert both.p_value == max(details["p_targets"], details["p_attributes"])
+    assert attributes.p_value == details["p_attributes"] == attributes.details["p_attributes"]
+    assert "p_targets" not in attributes.details
+    floors = [np.abs(score.null.values).mean() for score in (both, attributes)]
+    assert floors[0] >= floors[1]
+    assert run(*sets, null_draws=0).p_value is None
+    assert run(*sets[:3]).p_value is None, "one set has an offset"
+
+
+@pytest.mark.parametrize("distance", ["norm", "cos"])
+def test_random_targets_are_significant_as_often_as_they_may(distance):
+    """The attributes differ along one direction, and random targets are not orthogonal to it."""
+    rng = np.random.default_rng(5)
+    rejected = {"both": 0, "attributes": 0}
+    for _ in range(200):
+        x, y, a, b = (rng.standard_normal((8, 10)) for _ in range(4))
+        a, b = a + 2 * np.eye(10)[0], b - 2 * np.eye(10)[0]
+        for sides in rejected:
+            score = run(x, y, a, b, distance=distance, sides=sides, null_draws=199)
+            rejected[sides] += score.p_value <= 0.05
+    assert rejected["attributes"] > 60
+    assert rejected["both"] <= 14

@@ -149,3 +149,12 @@ def test_the_stereotyped_pair_beats_the_two_pairs_without_gender_by_hand():
         **arrays, direction_1=g, direction_2=-g, rng=np.random.default_rng(0), resamples=0
     )["preference"]
     assert score.value == 0.5, "it beats one of the two"
+
+
+def test_the_p_value_is_the_larger_of_pairs_and_directions_and_so_is_the_floor():
+    both, pairs = (preference(3, 1.0, sides=sides) for sides in ("both", "pairs"))
+    assert both.p_value == max(both.details["p_pairs"], both.details["p_direction"])
+    assert pairs.p_value == both.details["p_pairs"] == pairs.details["p_pairs"]
+    assert "p_direction" not in pairs.details
+    floors = [np.abs(score.null.values - 0.5).mean() for score in (both, pairs)]
+    assert floors[0] >= floors[1]

@@ -36,7 +36,7 @@ def test_three_occupations_in_two_contexts_by_hand():
     # deviations −.5 0 .5 and −.3667 .0333 .3333: .35 / √(.5 · .24667)
     assert scores["pearson"].value == pytest.approx(0.35 / math.sqrt(0.5 * 0.74 / 3))
     assert scores["gap"].value == pytest.approx(0.8 / 3)
-    assert scores["slope"].details == {"items": 3, "offset": pytest.approx(0.2 / 3)}
+    assert scores["gap"].details == {"items": 3, "offset": pytest.approx(0.2 / 3)}
     table = scores["slope"].tables["items"]
     assert [row["statistic"] for row in table] == [1, 0.5, 0]
     assert [row["gap"] for row in table] == pytest.approx([0.4, 0.1, -0.3])
@@ -145,3 +145,30 @@ def test_equal_statistics_give_no_slope_whatever_their_means_round_to():
 def test_a_slope_that_rests_on_one_item_has_no_interval():
     arrays = np.random.default_rng(0).standard_normal((3, 9, 8))
     assert run(arrays, [0.3] * 8 + [0.7])["slope"].interval is None
+
+
+def test_the_p_value_is_the_larger_of_statistics_and_directions_and_so_is_the_floor():
+    rng = np.random.default_rng(3)
+    arrays, y = rng.standard_normal((3, 24, 9)), rng.random(24)
+    both, labels = run(arrays, y), run(arrays, y, sides="labels")
+    for name in ("slope", "pearson"):
+        details = both[name].details
+        assert both[name].p_value == max(details["p_labels"], details["p_direction"])
+        assert labels[name].p_value == details["p_labels"]
+        floors = [np.abs(scores[name].null.values).mean() for scores in (both, labels)]
+        assert floors[0] >= floors[1]
+
+
+def test_random_versions_are_significant_as_often_as_they_may():
+    """One pair of versions cannot be shuffled, and items follow any pair with their statistics."""
+    rng = np.random.default_rng(4)
+    spread, rejected = np.linspace(2, 0.1, 12), {"both": 0, "labels": 0}
+    for _ in range(200):
+        items = rng.normal(size=(60, 12)) * spread
+        y = items @ rng.normal(size=12) + rng.normal(size=60)
+        versions = np.repeat(rng.normal(size=(2, 1, 12)) * spread, 60, axis=1)
+        for sides in rejected:
+            scores = run((items, *versions), y, sides=sides, null_draws=199, resamples=0)
+            rejected[sides] += scores["slope"].p_value <= 0.05
+    assert rejected["labels"] > 60
+    assert rejected["both"] <= 20

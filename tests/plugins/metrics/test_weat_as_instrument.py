@@ -144,23 +144,31 @@ def test_one_word_that_carries_the_association_turns_its_sign():
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_a_significant_association_against_the_expected_side_is_reversed(alternative):
     x, y, a, b = planted(1.0)
+    a, b = np.vstack([a + 0.1 * row for row in x[:5]]), np.vstack([b + 0.1 * row for row in y[:5]])
     for arrays, is_reversed in (((x, y, a, b), False), ((y, x, a, b), True)):
         for score in run(arrays, alternative=alternative).values():
             assert score.details["reversed"] is is_reversed
+    for score in run((y, x, a[:1], b[:1]), alternative=alternative).values():
+        assert not score.details["reversed"], "two attribute words show nothing of others"
 
 
 def test_an_association_against_the_expected_side_by_chance_is_not_reversed():
     rng = np.random.default_rng(5)
-    reversals = [
-        run([rng.standard_normal((5, 20)) for _ in range(4)])["association"].details["reversed"]
-        for _ in range(400)
-    ]
-    assert np.mean(reversals) == pytest.approx(0.025, abs=0.02)
+    reversals = {"targets": [], "both": []}
+    for _ in range(400):
+        arrays = [rng.standard_normal((5, 20)) for _ in range(4)]
+        for sides, found in reversals.items():
+            found.append(run(arrays, sides=sides)["association"].details["reversed"])
+    assert np.mean(reversals["targets"]) == pytest.approx(0.025, abs=0.02)
+    assert np.mean(reversals["both"]) <= 0.02
 
 
 def test_the_side_that_is_tested_changes_the_p_value_alone():
     arrays = planted(1.0)
-    scores = {side: run(arrays, alternative=side) for side in ("two-sided", "greater", "less")}
+    scores = {
+        alternative: run(arrays, alternative=alternative, sides="targets")
+        for alternative in ("two-sided", "greater", "less")
+    }
     p_values = {side: found["association"].p_value for side, found in scores.items()}
     assert p_values["two-sided"] == pytest.approx(2 * p_values["greater"])
     assert p_values["less"] == 1

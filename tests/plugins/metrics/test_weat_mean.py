@@ -113,10 +113,17 @@ def test_tests_without_a_common_word_are_shuffled_apart():
 
 def test_p_values_are_even_without_a_bias():
     values = [
-        weat_mean(**random_tests(seed, 6, 6), rng=rng(seed), null_draws=199, resamples=0).p_value
+        [
+            weat_mean(
+                **random_tests(seed, 6, 6), sides=sides, rng=rng(seed), null_draws=199, resamples=0
+            ).p_value
+            for sides in ("targets", "both")
+        ]
         for seed in range(200)
     ]
-    assert np.mean(np.array(values) <= 0.1) == pytest.approx(0.1, abs=0.05)
+    targets, both = np.mean(np.array(values) <= 0.1, axis=0)
+    assert targets == pytest.approx(0.1, abs=0.05)
+    assert both <= targets
 
 
 def test_a_planted_bias_is_found_and_a_reversed_one_is_marked():
@@ -173,3 +180,24 @@ def test_the_gap_is_the_mean_of_the_gaps_of_the_tests_and_a_shared_word_is_one_u
     )
     arrays["tests_of_targets_1"] = np.zeros(8)
     assert np.isnan(mean_association_gap(**arrays, units=units).gap.value)
+
+
+def test_the_p_value_is_the_larger_of_both_sides_and_so_is_the_floor():
+    tests = random_tests(3, 6, 6)
+    exchanged = {
+        name.replace(side, other): array
+        for side, other in (("targets", "attributes"), ("attributes", "targets"))
+        for name, array in tests.items()
+        if side in name
+    }
+    both = weat_mean(**tests, rng=rng(), resamples=0)
+    targets, attributes = (
+        weat_mean(**arrays, sides="targets", rng=rng(1), resamples=0)
+        for arrays in (tests, exchanged)
+    )
+    assert attributes.value == pytest.approx(both.value), "the association has two readings"
+    for name, side in (("p_targets", targets), ("p_attributes", attributes)):
+        assert both.details[name] == pytest.approx(side.p_value, abs=0.05)
+    assert both.p_value == max(both.details["p_targets"], both.details["p_attributes"])
+    floors = [np.abs(score.null.values).mean() for score in (targets, attributes)]
+    assert np.abs(both.null.values).mean() == pytest.approx(max(floors), rel=0.1)
