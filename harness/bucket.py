@@ -463,11 +463,11 @@ def _decompress(archive: IO[bytes], plain: IO[bytes], address: Address) -> None:
     archive.seek(0)
     source: IO[bytes] = archive
     if magic.startswith(b"\x1f\x8b"):
-        source = cast("IO[bytes]", gzip.open(archive))  # noqa: SIM115  # the archive is kept
+        source = cast("IO[bytes]", gzip.open(archive))  # noqa: SIM115  # the caller closes `archive`
     elif magic.startswith(b"BZh"):
-        source = cast("IO[bytes]", bz2.open(archive))  # noqa: SIM115
+        source = cast("IO[bytes]", bz2.open(archive))  # noqa: SIM115  # as above
     elif magic.startswith(b"\xfd7zXZ"):
-        source = cast("IO[bytes]", lzma.open(archive))  # noqa: SIM115
+        source = cast("IO[bytes]", lzma.open(archive))  # noqa: SIM115  # as above
     _write(iter(lambda: source.read(BLOCK), b""), plain, address, limits.ARCHIVE_BYTES)
     plain.seek(0)
 
