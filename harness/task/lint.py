@@ -1,8 +1,8 @@
 """Warnings for task and concept files, which `harness validate` prints.
 
-A word that is listed twice in a set counts twice. An input or template that nothing uses may be a
-misspelt name; included files are not checked for that, since other tasks may use their parts. The
-byte order mark of a table is left out, but other tools take it for a part of the first column.
+A word that is listed twice in a set counts twice. The name of an unused input or template may be
+misspelt; included files are not checked for that, since other tasks may use their parts. The
+harness skips the byte order mark of a table, but other tools read it as part of the first column.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Sets = Iterator[tuple[KeyPath, Sequence[str]]]
 
 
 def of_concept(document: Document, concept: Concept) -> list[str]:
-    """Return a line for each likely slip in a concept file, with file, line and key."""
+    """Return a line for each likely mistake in a concept file, with file, line and key."""
     return _repeated(document, _sets_of_concept(concept))
 
 
 def of_task(document: Document, task: Task) -> list[str]:
-    """Return a line for each likely slip in a task file, with file, line and key."""
+    """Return a line for each likely mistake in a task file, with file, line and key."""
     file = task.file
     inputs = {
         input_.name
