@@ -1,13 +1,13 @@
-"""Records as columns: what many records share is kept once, so that a million take some 0.5 GB.
+"""Records as columns. Shared values are stored once, so that a million records take some 0.5 GB.
 
 The columns follow from the fields of `Record`:
 
-- Numbers and texts are a column each, and so are those of `interval` and `floor`, which hardly two
-  records share.
-- Of all other fields, such as models, tasks and options, each different object is kept once, and
-  the column has its place among them.
+- Each number and text is a column, also those of `interval` and `floor`, which records rarely
+  share.
+- For all other fields, such as models, tasks and options, each different object is stored once, and
+  the column has its index.
 
-A record is made again when somebody asks for it, and is equal to the one that was read.
+A record is rebuilt when it is accessed, and equals the record that was read.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Column: TypeAlias = str | tuple[str, Callable[[Any], Any], Any]
 `model.name`; or such a field, a function of its value, and the type of what it returns."""
 
 _FLAT: dict[str, type[BaseModel]] = {"interval": IntervalPart, "floor": FloorPart}
-"""Parts with a column for each field. Each has the field that tells it from no part."""
+"""Parts with a column for each field, each with the field that is null if there is no part."""
 _ALWAYS = {"interval": "level", "floor": "mean"}
 _CONSTANT: dict[str, Any] = {"schema_version": 1, "check": ""}
 """Fields that are equal in all records."""
@@ -47,8 +47,8 @@ _TYPES = {str: TEXT, float: pl.Float64(), int: pl.Int64(), bool: pl.Boolean()}
 _HINTS = {
     "model": "fingerprint", "task": "digest", "coverage": "asked", "environment": "platform",
 }  # fmt: skip
-"""A field of a shared part, of whose values the last part is compared first. Parts with values of
-any type have none: Python takes 1, 1.0 and true for equal."""
+"""For each shared part a field that is compared first with the part before. Parts with values of
+any type have none, since 1, 1.0 and true are equal in Python."""
 _CHUNK = 65_536
 _BLOCK = 4_096
 
@@ -299,7 +299,7 @@ class _Shared:
 
 
 def _key(value: Any) -> Any:
-    """Return what only objects with equal values of equal types share."""
+    """Return a key that is equal only for objects with equal values of equal types."""
     if isinstance(value, BaseModel):
         return tuple(map(_key, value.__dict__.values()))
     if isinstance(value, dict | list):
@@ -329,7 +329,7 @@ def _parts(name: str, frame: pl.DataFrame) -> list[Any]:
 
 
 def _valid(schema: type[BaseModel], values: dict[str, Any]) -> Any:
-    """Return an object of values that were validated before: ten times as fast as pydantic's."""
+    """Return an object from validated values, ten times as fast as pydantic does."""
     made = schema.__new__(schema)
     _set(made, "__dict__", values)
     _set(made, "__pydantic_fields_set__", _EVERY_FIELD[schema])

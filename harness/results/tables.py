@@ -1,6 +1,7 @@
 """The tables of an evaluation: a section for each model and for what its tasks measure.
 
-A row is a score of a task, a column a mitigator. Computes what the cells say; `formats` writes it.
+A row is a score of a task, a column a mitigator. This module computes the cells; `formats` writes
+them.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ class Cell:
         Stars of its p-value; empty where it has none, and for usefulness, whose p-values only say
         that a correlation differs from 0.
     is_reversed
-        Whether the association points the other way: against the direction that a one-sided
-        p-value tests; or significantly against the expected one, where the metric says it
-        (`details.reversed`); or else against the association of the unmitigated model.
+        Whether the association has the opposite direction: opposite to the direction of a one-sided
+        test; or significantly opposite to the expected one, if the metric states that
+        (`details.reversed`); or else opposite to the association of the unmitigated model.
     is_best
         Whether no other value of the row is as near to the ideal.
     change
@@ -73,7 +74,7 @@ class Row:
     Parameters
     ----------
     task, score
-        What was measured. The task has its scenario if the table has several of it.
+        The task and the score. The task includes its scenario if the table has several of them.
     ideal
         The fair value, or `higher` or `lower`.
     cells
@@ -131,7 +132,7 @@ class Section:
 
 
 Key = tuple[str, str, str, str]
-"""Task, scenario, metric and score: what a row stands for."""
+"""Task, scenario, metric and score of a row."""
 
 
 def sections(records: Iterable[Record]) -> list[Section]:
@@ -189,7 +190,7 @@ def _section(model: str, measures: str, records: Sequence[Record]) -> Section:
 def _columns(lines: Iterable[Iterable[str]]) -> tuple[str, ...]:
     """Return the labels of all lines, so that the labels of each line keep their order.
 
-    A task on which only the last mitigator applies may come first.
+    A task to which only the last mitigator applies may come first.
     """
     columns: list[str] = []
     for line in lines:
@@ -258,7 +259,7 @@ def _is_reversed(record: Record, base: Record | None) -> bool:
 
 
 def _side(record: Record) -> int:
-    """Return on which side of its ideal a value lies: −1, 0 or 1."""
+    """Return the side of its ideal on which a value lies: −1, 0 or 1."""
     if record.value is None or isinstance(record.ideal, str):
         return 0
     difference = round(record.value - record.ideal, DIGITS)
@@ -303,7 +304,7 @@ REVERSED = "↔"
 """Marks a reversed association."""
 VOID = "void"
 WIDEST = 50
-"""Columns that no terminal has a place for."""
+"""Number of columns that do not fit any terminal."""
 
 
 def report(sections: Sequence[Section], *, intervals: bool = False, best: str = BEST) -> Report:
@@ -316,14 +317,14 @@ def report(sections: Sequence[Section], *, intervals: bool = False, best: str = 
     intervals
         Whether to show confidence intervals in place of changes.
     best
-        What marks the best value of a row in the legend.
+        The mark of the best value of a row in the legend.
     """
     tables = [_table(section, intervals=intervals) for section in sections]
     return Report("", [*tables, Sentences("", legend(sections, intervals=intervals, best=best))])
 
 
 def _table(section: Section, *, intervals: bool) -> Table:
-    """Return a section; few tasks become columns where only that fits a terminal."""
+    """Return a section; few tasks become columns if only that fits the terminal."""
     rows = [
         [row.task, row.score, row.ideal, *(_value(cell, intervals) for cell in row.cells)]
         for row in (*section.rows, *([section.mean] if section.mean else []))
@@ -374,7 +375,7 @@ def beside(cell: Cell, *, intervals: bool) -> str:
 
 
 def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) -> list[str]:
-    """Return what the marks in the tables mean, a line each; only of marks that occur.
+    """Return the meaning of the marks that occur in the tables, a line each.
 
     Parameters
     ----------
