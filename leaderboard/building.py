@@ -1,4 +1,4 @@
-"""From results of anybody to boards: what is read, what counts, and what is set aside."""
+"""From anybody's results to boards: reads records, judges them, and ranks those that count."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from harness.registry.registry import Registry
 
 MANY = 20_000
-"""So many records take seconds: then each step says what it does."""
+"""Number of records from which a build takes seconds and reports each step."""
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Boards, and what they are made of.
+    """Boards, and the claims and facts behind them.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def rank(
     InvalidFile
         If a path does not exist, or a `withdrawn.yaml` has a mistake in it.
     UnknownName
-        If one of `tasks` names nothing in these records.
+        If one of `tasks` matches nothing in these records.
     """
     claims = reading.read(results)
     report = say if claims.frame.height >= MANY else _silent
@@ -94,7 +94,7 @@ def rank(
     if tasks and frame["primary"].any():
         frame = of_tasks(frame, _names(tasks, frame, registry, say))
     frame, notices = references.added(frame)
-    # A benchmark also names tasks that nobody ran.
+    # A benchmark may also list tasks that nobody ran.
     kinds = {name: task.kinds for name, task in {**task_facts.shipped(), **facts}.items()}
     boards = compile_boards(frame, _benchmarks(registry), kinds)
     claims = dataclasses.replace(claims, frame=frame)
@@ -102,11 +102,11 @@ def rank(
 
 
 def _silent(line: str) -> None:
-    """Say nothing."""
+    """Print nothing."""
 
 
 def _without_adverts(frame: pl.DataFrame, registry: Registry) -> pl.DataFrame:
-    """Return records in which only the registry and maintainers replace a registered model."""
+    """Return records in which only the registry and maintainers supersede registered models."""
     names = [str(name) for name in frame["model"].unique()]
     known = [name for name in names if without_options(name) in registry.embedders]
     other = ~pl.col("model").is_in(known)
@@ -114,7 +114,7 @@ def _without_adverts(frame: pl.DataFrame, registry: Registry) -> pl.DataFrame:
 
 
 def _benchmarks(registry: Registry) -> list[BenchmarkFile]:
-    """Return the benchmarks whose files have no mistake in them."""
+    """Return the benchmarks with valid files."""
     files = []
     for name in sorted(registry.benchmark_files.owners):
         try:

@@ -164,7 +164,7 @@ class Folder:
 # Segments are immutable, so a copy of one never becomes stale. The mirror holds::
 #
 #     NAME.safetensors          a whole segment of the bucket
-#     NAME.safetensors.keys its beginning, up to the keys, which tell its texts
+#     NAME.safetensors.keys     its beginning, up to the keys, which tell its texts
 #     unsent/NAME.safetensors   a segment that this machine wrote, until it is in the bucket
 #
 # Nothing is renamed in a bucket. An empty object is a mark: its name says what happened, and when::

@@ -98,8 +98,8 @@ def grid_of(
     pl.DataFrame
         `row`, and the `name`, `fingerprint`, `mitigator`, `params`, `label` and `role` of `rows`;
         `task` and its facts that ranking needs; `id`, `value`, `p_value`,
-        `leak`; `measure`, what ranks, null for a leak; `why_null`, why there is none, null
-        if there is one.
+        `leak`; `measure`, the ranked number, null for a leak; `why_null`, the reason for a missing
+        `measure`.
     """
     elsewhere = (
         others.filter(pl.col("row").is_in(rows["row"].implode()))
@@ -134,7 +134,7 @@ def grid_of(
 
 
 def _categorical(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a frame whose texts are categorical: they are repeated in each line of the grid."""
+    """Return a frame with categorical texts, since they repeat in each line of the grid."""
     return frame.with_columns(pl.col(pl.String).cast(pl.Categorical()))
 
 
@@ -181,7 +181,7 @@ def aggregated(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
 def ranks_of(ranked: pl.DataFrame, failing: pl.DataFrame, measures: str) -> pl.DataFrame:
     """Return the rows with a value on every task of `measures`, and the ranks of the models.
 
-    Only models that are usable and complete are ranked; ranks are null for a single row.
+    Only usable and complete models are ranked; ranks are null for a single row.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ class Benchmark:
     findings
         One to three plain sentences for the first screen.
     notices
-        What weakens the ranks on these tasks.
+        Warnings about the ranks on these tasks.
     """
 
     name: str
@@ -270,7 +270,7 @@ class Benchmark:
 
 
 class Ranked(NamedTuple):
-    """What benchmarks are ranked from.
+    """The data from which benchmarks are ranked.
 
     `tasks` and `rows` of the board, as of `grid.tasks_of` and `row_labels.rows_of`; `grid`, its
     lines on ranked tasks; `changes`, the `effects.differences` against `none`; `failing`, the rows
@@ -386,7 +386,7 @@ def _benchmark(
 
 
 def _lacking(names: tuple[str, ...], n: int) -> list[str]:
-    """Return a line on the tasks of a benchmark that nobody has results of."""
+    """Return a line on the tasks of a benchmark without results."""
     if not names:
         return []
     return [f"no results in the listed version of {len(names)} of its {n} tasks: {listed(names)}"]
@@ -590,8 +590,8 @@ def published(claims: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
 
 
 CONTROL_LEVEL = 0.05
-"""A required control is passed by a value on the expected side of its ideal with a p-value below
-this: flowers are more pleasant than insects in the vectors of every usable model."""
+"""To pass a required control, a value is on the expected side of its ideal with a p-value below
+this: in the vectors of every usable model flowers are more pleasant than insects."""
 ABOVE_NOISE = 0.05
 """Least usefulness above that of random vectors: a mean correlation of .1 with human judgements.
 Random vectors stay within ±.03 of 0.5 on each of eight similarity tasks."""
@@ -651,7 +651,7 @@ def _controls(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
 
 
 def _usefulness(grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return lines on rows that are no more useful than noise, or lost too much."""
+    """Return a line for each row that is not more useful than noise, or has lost too much."""
     ranked = tasks.filter(pl.col("not_ranked").is_null(), measures="usefulness")
     useful = grid.join(ranked.select("task", "family"), on="task", how="semi").select(
         "row", "task", "family", "measure"
@@ -922,7 +922,7 @@ def _board(
 
 
 def _with_ranks(rows: pl.DataFrame, ranked: pl.DataFrame, failing: pl.DataFrame) -> pl.DataFrame:
-    """Add what keeps rows from being ranked, and the ranks of the others; the best first."""
+    """Add the reasons for rows that are not ranked, and ranks of the others; best rows first."""
     frame = rows.drop("mitigator", "name", "is_noise", "kind").rename({"label": "mitigator"})
     frame = frame.join(failing, on="row", how="left")
     for measures in PREFIXES:

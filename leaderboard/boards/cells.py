@@ -18,7 +18,7 @@ from harness.errors import UnknownName
 from harness.metrics import ROUNDING, in_words
 from harness.results.resampling import mean_of_seeds
 
-# What each value counts: its distance to the ideal, and above the floor. Ranks nothing.
+# Puts each value on the common scale: distance to the ideal, and above the floor.
 #
 # The formulas are those of `harness.results.record`, for all claims at once.
 
@@ -37,7 +37,7 @@ _BOUNDS = ("low_bound", "high_bound")
 
 
 def measured(claims: pl.DataFrame) -> pl.DataFrame:
-    """Add what each value counts, on the scale of the latest claim of its task.
+    """Add the measure of each value, on the scale of the latest claim of its task.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def _is_within(low: pl.Expr, high: pl.Expr) -> pl.Expr:
 
 
 def _loss() -> pl.Expr:
-    """Return how far the value is from its ideal, in the unit of the score."""
+    """Return the distance of the value from its ideal, in the unit of the score."""
     value, low, high = pl.col("value"), pl.col("low_bound"), pl.col("high_bound")
     return (
         pl.when(pl.col("ideal") == "higher")
@@ -154,7 +154,7 @@ def _greatest() -> pl.Expr:
 
 
 def _outside(frame: pl.DataFrame) -> pl.DataFrame:
-    """Say which bounds a value that is outside of them exceeds; few values are."""
+    """Add the reason for values outside their bounds; there are few."""
     key = ("value", "outside_own", *_OWN, *_BOUNDS)
     outside = frame.filter(pl.col("aside") == _OUTSIDE).select(key).unique()
     if outside.is_empty():
@@ -195,7 +195,7 @@ def averaged(measured: pl.DataFrame) -> pl.DataFrame:
     if more.is_empty():
         return single
     counts = pl.col("value").is_not_null() & pl.col("aside").is_null()
-    # Of one seed, the last run counts, unless another has a value that does.
+    # Of several runs with one seed the last one with a counting value is used.
     runs = more.filter(counts | ~counts.any().over(_CELL)).unique(
         [*_CELL, "seed"], keep="last", maintain_order=True
     )
@@ -245,7 +245,7 @@ class Cells:
 def of_tasks(claims: pl.DataFrame, patterns: Iterable[str]) -> pl.DataFrame:
     """Return the claims on the tasks that `patterns`, names or globs, match.
 
-    Required controls are always kept: a choice of tasks makes no row usable.
+    Required controls are always kept, so that a choice of tasks cannot make a row usable.
 
     Raises
     ------

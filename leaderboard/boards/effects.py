@@ -1,6 +1,6 @@
-"""Paired effects: what a mitigator changes on each model, and mitigators ranked over models.
+"""Paired effects of mitigators on each model, and mitigators ranked over models.
 
-An effect is a mean over families of differences on the same tasks, less the tasks on whose texts
+An effect is a mean over families of differences on the same tasks, without the tasks on whose texts
 the mitigator was fitted. Knows cells, not records.
 """
 
@@ -51,7 +51,7 @@ def mitigators(changes: pl.DataFrame, rows: pl.DataFrame, unusable: pl.DataFrame
     unusable
         As of `effects`.
     """
-    # Whatever is done to a model that is not usable says nothing about the mitigator.
+    # Effects on unusable models say nothing about the mitigator.
     rows = rows.with_columns(pl.col(_MODEL).cast(changes.schema["name"]))
     excluded = rows.filter(role="model").join(unusable, on="row", how="semi").select(_MODEL)
     changes = changes.join(excluded.unique(), on=_MODEL, how="anti")
@@ -114,7 +114,7 @@ def _columns(name: str) -> list[str]:
 def _comparable(
     rows: pl.DataFrame, changes: pl.DataFrame, unusable: pl.DataFrame
 ) -> tuple[dict[str, str | None], pl.DataFrame]:
-    """Return why each mitigator is not ranked, if so, and the models that the others share.
+    """Return why mitigators are not ranked, and the models that the others share.
 
     The others are the largest block of mitigators that all ran on the same models.
     """
