@@ -357,7 +357,7 @@ def verify(paths: tuple[Path, ...], as_json: bool) -> int:
     chosen = paths or (Path("results"),)
     checked = [jsonl.verify(file, schema) for file, schema in _files(chosen)]
     leftovers = list(_leftovers(chosen))
-    rows = [_row(fault) for part in checked for fault in part.faults]
+    rows = [_row(line) for part in checked for line in part.faults]
     rows += [
         dict(zip(COLUMNS, (str(path), None, "leftover", "a temporary file"), strict=True))
         for path in leftovers

@@ -330,17 +330,17 @@ def _parts(name: str, frame: pl.DataFrame) -> list[Any]:
 
 def _valid(schema: type[BaseModel], values: dict[str, Any]) -> Any:
     """Return an object from validated values, ten times as fast as pydantic does."""
-    made = schema.__new__(schema)
-    _set(made, "__dict__", values)
-    _set(made, "__pydantic_fields_set__", _EVERY_FIELD[schema])
-    _set(made, "__pydantic_extra__", None)
+    instance = schema.__new__(schema)
+    _set(instance, "__dict__", values)
+    _set(instance, "__pydantic_fields_set__", _EVERY_FIELD[schema])
+    _set(instance, "__pydantic_extra__", None)
     private = schema.__private_attributes__.items()
     _set(
-        made,
+        instance,
         "__pydantic_private__",
         {name: {} if field.default_factory else field.default for name, field in private} or None,
     )
-    return made
+    return instance
 
 
 _set = object.__setattr__

@@ -207,8 +207,8 @@ def complete_last_line(path: Path, schema: type[Kind]) -> None:
         if end == 0 or _last_byte(file.fileno(), end) == b"\n":
             return
         lines = deque(entries(path, schema), maxlen=1)  # none if the file is blank
-        fault = lines[0].fault if lines and lines[0].start + lines[0].size == end else None
-        if fault is not None and fault.status == "torn":
+        invalid = lines[0].fault if lines and lines[0].start + lines[0].size == end else None
+        if invalid is not None and invalid.status == "torn":
             file.truncate(_start_of_last_line(file.fileno(), end))
         else:
             file.write(b"\n")
@@ -236,13 +236,13 @@ def read(path: Path, schema: type[Kind], lines: list[str]) -> Iterator[Kind]:
     DiskError
         If the file cannot be read.
     """
-    faults: list[InvalidLine] = []
+    invalid: list[InvalidLine] = []
     for entry in entries(path, schema):
         if entry.record is not None:
             yield entry.record
         elif entry.fault is not None:
-            faults.append(entry.fault)
-    lines += notices(faults)
+            invalid.append(entry.fault)
+    lines += notices(invalid)
 
 
 def _state(path: Path) -> _State:
@@ -256,14 +256,14 @@ def _state(path: Path) -> _State:
 
 def _replaced(known: Iterable[Entry[Kind]], lines: dict[str, bytes]) -> list[_New[Kind]]:
     """Return the lines of a file, in which new lines replace those of the same id."""
-    left, kept = dict(lines), list[_New[Kind]]()
+    new, kept = dict(lines), list[_New[Kind]]()
     for entry in known:
         id_ = "" if entry.record is None else entry.record.id
         if id_ not in lines:
             kept.append(entry)
-        elif id_ in left:
-            kept.append(left.pop(id_))
-    return [*kept, *left.values()]
+        elif id_ in new:
+            kept.append(new.pop(id_))
+    return [*kept, *new.values()]
 
 
 def _last_byte(file: int, end: int) -> bytes:
@@ -348,8 +348,8 @@ def verify(path: Path, schema: type[Kind]) -> Verified:
     DiskError
         If it cannot be read.
     """
-    n, faults = _faults(path, entries(path, schema))
-    return Verified(path, n - len(faults), tuple(faults.values()))
+    n, invalid = _faults(path, entries(path, schema))
+    return Verified(path, n - len(invalid), tuple(invalid.values()))
 
 
 def repair(path: Path, schema: type[Kind]) -> Repaired:
@@ -365,13 +365,13 @@ def repair(path: Path, schema: type[Kind]) -> Repaired:
     try:
         with locked(path):
             lines = list(entries(path, schema))
-            _, faults = _faults(path, lines)
+            _, invalid = _faults(path, lines)
             has_records = any(entry.record is not None for entry in lines)
             moved = {
-                n: fault for n, fault in faults.items() if has_records and fault.status != "unknown"
+                n: line for n, line in invalid.items() if has_records and line.status != "unknown"
             }
-            left = tuple(fault for n, fault in faults.items() if n not in moved)
-            repaired = Repaired(path, tuple(moved.values()), left, has_records)
+            staying = tuple(line for n, line in invalid.items() if n not in moved)
+            repaired = Repaired(path, tuple(moved.values()), staying, has_records)
             if moved:
                 _move(repaired, lines, moved.keys())
     except OSError as error:
@@ -392,8 +392,8 @@ def temporary_files(folder: Path) -> Iterator[Path]:
 
 
 def _faults(path: Path, lines: Iterable[Entry[Kind]]) -> tuple[int, dict[int, InvalidLine]]:
-    """Return the number of lines, and the faulty ones by their numbers, in order."""
-    faults: dict[int, InvalidLine] = {}
+    """Return the number of lines, and the invalid ones by their numbers, in order."""
+    invalid: dict[int, InvalidLine] = {}
     known: dict[str, int] = {}
     n = 0
     for entry in lines:
@@ -401,16 +401,16 @@ def _faults(path: Path, lines: Iterable[Entry[Kind]]) -> tuple[int, dict[int, In
         number, record = entry.number, entry.record
         if record is None:
             if entry.fault is not None:
-                faults[number] = entry.fault
+                invalid[number] = entry.fault
         elif record.id != record.identity():
             problem = f"its id is {record.id}, that of its content {record.identity()}"
-            faults[number] = InvalidLine(path, number, "doubtful", problem)
+            invalid[number] = InvalidLine(path, number, "doubtful", problem)
         else:
             if (before := known.get(record.id)) is not None:
                 problem = f"line {number} has the same id, and counts"
-                faults[before] = InvalidLine(path, before, "repeated", problem)
+                invalid[before] = InvalidLine(path, before, "repeated", problem)
             known[record.id] = number
-    return n, dict(sorted(faults.items()))
+    return n, dict(sorted(invalid.items()))
 
 
 def _move(repaired: Repaired, lines: Iterable[Entry[Kind]], numbers: Iterable[int]) -> None:

@@ -154,13 +154,13 @@ def judged(
     return _submitted(raw, size, schema)
 
 
-def notices(faults: Iterable[InvalidLine]) -> list[str]:
+def notices(invalid: Iterable[InvalidLine]) -> list[str]:
     """Return a notice for each of the first invalid lines of a file, and one for all others."""
-    faults = list(faults)
-    lines = [str(fault) for fault in faults[:MOST_NOTICES]]
-    if n := len(faults) - len(lines):
+    invalid = list(invalid)
+    lines = [str(line) for line in invalid[:MOST_NOTICES]]
+    if n := len(invalid) - len(lines):
         noun = "1 more line was" if n == 1 else f"{n:,} more lines were"
-        lines.append(f"{faults[0].path}: {noun} left out; see harness results verify")
+        lines.append(f"{invalid[0].path}: {noun} left out; see harness results verify")
     return lines
 
 
@@ -256,8 +256,8 @@ def without_limits(schema: type[Kind]) -> type[Kind]:
         for name, field in schema.model_fields.items()
     }
     config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, populate_by_name=True)
-    made: type[Kind] = create_model(f"{schema.__name__}OfAnybody", __config__=config, **fields)
-    return made
+    relaxed: type[Kind] = create_model(f"{schema.__name__}OfAnybody", __config__=config, **fields)
+    return relaxed
 
 
 def _same_default(field: FieldInfo) -> Any:

@@ -511,15 +511,15 @@ def outcomes(records: Iterable[Record], not_run: Iterable[NotRun]) -> list[Outco
     """Return the outcome of each model, in the order of the records."""
     kinds: dict[str, str] = {}
     ran: dict[str, dict[str, None]] = {}
-    lost: dict[str, list[NotRun]] = {}
+    by_model: dict[str, list[NotRun]] = {}
     for record in records:
         kinds[record.model.name] = record.model.kind
         ran.setdefault(record.model.name, {})[record.task.name] = None
     for entry in not_run:
-        lost.setdefault(entry.model, []).append(entry)
+        by_model.setdefault(entry.model, []).append(entry)
     return [
-        outcome(model, kinds.get(model, ""), tuple(ran.get(model, ())), lost.get(model, ()))
-        for model in dict.fromkeys([*ran, *lost])
+        outcome(model, kinds.get(model, ""), tuple(ran.get(model, ())), by_model.get(model, ()))
+        for model in dict.fromkeys([*ran, *by_model])
     ]
 
 

@@ -342,10 +342,10 @@ class BucketFolder(Folder):
         freed = sum(self._entries[name].size for name in names)
         self._bucket.remove(names)
         self._bucket.remove(mark[0] for mark in old)  # after the segments that they mark
-        left = self._bucket.entries()
-        if was_removed and all(name == MODEL_FILE or _USED.fullmatch(name) for name in left):
-            self._bucket.remove(left)
-        self._forget(left.keys())
+        remaining = self._bucket.entries()
+        if was_removed and all(name == MODEL_FILE or _USED.fullmatch(name) for name in remaining):
+            self._bucket.remove(remaining)
+        self._forget(remaining.keys())
         count = len(names)
         for folder in (Folder(self.path), self._unsent):
             n, size = folder.remove_leftovers()

@@ -186,7 +186,8 @@ def _unguarded(tasks: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
     if "bias" in ranked and not rows["is_noise"].any():
         kind = "words" if "word" in rows["kind"] else "texts"
         lines.append(
-            f"no reference rows: add --model random-{kind} --model constant-{kind}, on the same tasks"
+            f"no reference rows: add --model random-{kind} --model constant-{kind}, "
+            "on the same tasks"
         )
     model = ["name", "fingerprint"]
     mitigated = rows.filter(role="mitigated")
