@@ -43,7 +43,7 @@ def main() -> None:
     embedder = Registry().embedder(MODEL, device="cpu")
     engine = Registry().engine("local", ["cpu"])
     embedder.encode(texts[:8])  # loads the model
-    model = embedder._model  # type: ignore[attr-defined]  # the library's own object
+    model = embedder._model
     vectors: dict[str, np.ndarray] = {}
 
     def harness() -> None:

@@ -1,11 +1,15 @@
-"""The numbers of the documentation: written by a command, from what is kept or measured.
+"""The numbers of the documentation: written by a command, from kept or measured values.
 
-    python docs/pages.py                   # `make pages`: write the tables that are committed
+    python docs/pages.py                   # `make pages`: write the numbers that are committed
     python docs/pages.py --keep results/   # keep the scores of results folders for the tables
 
 A comment `<!-- table: NAME ARGUMENT … -->` in a page stands for a table. If `<!-- end of table -->`
 follows, the table is committed and stands between the two. If not, only the site has it: Sphinx
 fills it in (`conf.py`).
+
+A number in a sentence stands between `<!-- here: ROW -->` and `<!-- end -->`. It is the recorded
+value of a row of a paper (`tasks/reproduction/`), or for `languages` their number. No line begins
+with such a comment, since Markdown would take the whole line for HTML.
 """
 
 from __future__ import annotations
@@ -37,6 +41,7 @@ MARK = re.compile(
     re.DOTALL,
 )
 END = "<!-- end of table -->"
+NUMBER_MARK = re.compile(r"(<!-- here: ([\w.-]+) -->)([^<]*)(<!-- end -->)")
 MODEL = "all-MiniLM-L6-v2"
 MITIGATORS = ("none", "normalize", "hard-debias")
 NUMBER = re.compile(r"[+-]?\d+\.\d+")
@@ -70,7 +75,23 @@ def up_to_date(page: str) -> str:
         new = table(name, [*arguments, *([old] if name == "result" else [])]).strip("\n")
         return f"<!-- table: {match['name']} -->\n\n{new}\n\n{END}"
 
-    return MARK.sub(written, page)
+    return NUMBER_MARK.sub(with_number, MARK.sub(written, page))
+
+
+def with_number(match: re.Match[str]) -> str:
+    """Return a number in a sentence, written anew with the digits that it has in the page."""
+    begin, name, old, end = match.groups()
+    text = f"{numbers()[name]:.{len(old.partition('.')[2])}f}"
+    return f"{begin}{text.removeprefix('0') if old.startswith('.') else text}{end}"
+
+
+@functools.cache
+def numbers() -> dict[str, float]:
+    """Return the recorded values of the rows of all papers, and the number of languages."""
+    results = status.recorded(list(rows.read(Registry()).values()))
+    recorded = {result.row.id: result.here for result in results}
+    recorded["languages"] = len({entry.file.language for entry in list_tasks(Registry())})
+    return {name: value for name, value in recorded.items() if isinstance(value, int | float)}
 
 
 def table(name: str, arguments: Sequence[str]) -> str:

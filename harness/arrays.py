@@ -62,8 +62,8 @@ _VARIABLE = "OMP_NUM_THREADS"
 class _Limit:
     """Limits BLAS, OpenMP and torch to one thread, from now until it is lifted.
 
-    What this limits must be loaded. Others of these libraries are, but torch takes seconds, and is
-    loaded by the first task that needs it. It reads the environment then.
+    Only loaded libraries can be limited. All but torch are loaded by now. Importing torch takes
+    seconds, so the first task that needs it does so, and torch then reads the environment variable.
     """
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ def one_thread() -> Iterator[None]:
 
 @contextlib.contextmanager
 def all_threads() -> Iterator[None]:
-    """Lift the limit of `one_thread`, such as for a model that encodes a text after all."""
+    """Lift the limit of `one_thread`, for a model that encodes texts within a limited call."""
     n = len(_limits)
     while _limits:
         _limits.pop().lift()
@@ -110,12 +110,12 @@ def all_threads() -> Iterator[None]:
 
 
 def _threads_of_torch(variable: str | None) -> int:
-    """Return how many threads torch would have, had it been loaded without a limit."""
+    """Return the number of threads that torch uses by default, without a limit."""
     if variable and variable.isdecimal() and int(variable):
         return int(variable)
     import joblib
 
-    with warnings.catch_warnings():  # it may not find out, and counts all cores then
+    with warnings.catch_warnings():  # torch warns if it cannot count the cores
         warnings.simplefilter("ignore")
         n: int = joblib.cpu_count(only_physical_cores=True)
     return n
@@ -123,7 +123,7 @@ def _threads_of_torch(variable: str | None) -> int:
 
 @functools.lru_cache(maxsize=1)  # looking for libraries takes 2 ms, as long as a small call
 def _controller(n_modules: int) -> Any:
-    """Return what limits the threads of all libraries that are loaded with `n_modules` modules."""
+    """Return the thread limiter of the loaded libraries; another `n_modules` looks for new ones."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

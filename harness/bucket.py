@@ -1,8 +1,8 @@
 """A folder in an object store, such as `s3://bucket/folder`, through fsspec.
 
 Objects are immutable in effect: each is put whole under its name, and seen whole or not at all.
-Nothing is appended to or renamed. Passing errors are tried again by the backend of the protocol.
-No message has text of a server in it, since that could echo a key.
+Nothing is appended to or renamed. The backend of the protocol repeats a request after a temporary
+error. Messages never quote a server, since its answer could contain a key.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ class Bucket:
             except Exception as error:
                 if not _is_unknown(error):
                     raise
-                system.put_file(str(path), f"{root}/{name}")  # names hold a random number
+                system.put_file(str(path), f"{root}/{name}")  # no other name is equal
 
     def write(self, name: str, content: bytes) -> None:
         """Write an object; what has this name is replaced."""
@@ -269,9 +269,9 @@ def _cause(error: Exception) -> str:
 # Downloads of files whose hash is known: https only, of limited size, checked, never in parts.
 #
 # `pooch` writes a temporary file, checks its hash, tries once more, and gives it its name. Here are
-# the rules that it lacks. Only https has an adapter, so no redirect leaves it. The length is
-# limited while the answer streams. A file of an archive is read by its name; nothing is unpacked. A
-# host that could not be reached is not tried again by the same `Downloads`.
+# the rules that it lacks. Only https has an adapter, so a redirect cannot lead to another protocol.
+# The length is limited while the answer streams. A file of an archive is read by its name; nothing
+# is unpacked. A `Downloads` does not try an unreachable host again.
 
 
 TIMEOUT = (4.0, 30.0)
@@ -307,14 +307,14 @@ class Address:
 
     @property
     def host(self) -> str:
-        """The host, to be shown, and to remember whether it can be reached."""
+        """The host, for messages and for the list of unreachable hosts."""
         return "huggingface.co" if self.url.startswith(HUB) else urlsplit(self.url).netloc
 
 
 class Downloads:
-    """Downloads files, and remembers which hosts cannot be reached.
+    """Downloads files, and remembers unreachable hosts.
 
-    Archives stay in temporary files while it lives, so that two files of one are one download.
+    It keeps archives in temporary files, so that several files of an archive take one download.
     """
 
     def __init__(self) -> None:
@@ -322,7 +322,7 @@ class Downloads:
         self._archives: dict[str, IO[bytes]] = {}
 
     def fetch(self, address: Address, path: Path) -> None:
-        """Download a file to `path`, unless it is there; it appears there whole and checked.
+        """Download a file to `path`, unless it exists; only a checked file appears there.
 
         Raises
         ------
@@ -388,14 +388,14 @@ class Downloads:
             if isinstance(_download_cause(error), ConnectionResetError):
                 raise  # the connection was open and broke: pooch tries again
             raise self._cannot_reach(address, _reason(error)) from None
-        except ValueError as error:  # an address, here or in a redirect, that is no https
+        except ValueError as error:  # an address that is not https, here or in a redirect
             raise Unavailable(f"'{address.url}' could not be fetched ({error})") from None
         with response:
             _stream(response, address, file)
 
     @functools.cached_property
     def _session(self) -> requests.Session:
-        """Connections, kept open; there are none but of https."""
+        """The HTTP session, which keeps connections open. It accepts https only."""
         from requests import Session
 
         session = Session()
@@ -451,7 +451,7 @@ def _unpack(archive: IO[bytes], address: Address, file: IO[bytes]) -> None:
                 with tarfile.open(fileobj=plain, mode="r:") as packed_tar:
                     _copy(_tar_member(packed_tar, member), file, address)
     except _BROKEN_ARCHIVE as error:
-        problem = str(error).partition("\n")[0]  # that of tarfile has several lines
+        problem = str(error).partition("\n")[0]  # messages of tarfile have several lines
         if isinstance(error, KeyError):
             problem = f"no file '{member}' in it"
         raise Unavailable(f"'{address.url}' is not the expected archive: {problem}") from None
@@ -463,11 +463,11 @@ def _decompress(archive: IO[bytes], plain: IO[bytes], address: Address) -> None:
     archive.seek(0)
     source: IO[bytes] = archive
     if magic.startswith(b"\x1f\x8b"):
-        source = cast("IO[bytes]", gzip.open(archive))  # noqa: SIM115  # the archive is kept
+        source = cast("IO[bytes]", gzip.open(archive))  # noqa: SIM115  # the caller closes `archive`
     elif magic.startswith(b"BZh"):
-        source = cast("IO[bytes]", bz2.open(archive))  # noqa: SIM115
+        source = cast("IO[bytes]", bz2.open(archive))  # noqa: SIM115  # as above
     elif magic.startswith(b"\xfd7zXZ"):
-        source = cast("IO[bytes]", lzma.open(archive))  # noqa: SIM115
+        source = cast("IO[bytes]", lzma.open(archive))  # noqa: SIM115  # as above
     _write(iter(lambda: source.read(BLOCK), b""), plain, address, limits.ARCHIVE_BYTES)
     plain.seek(0)
 
@@ -480,7 +480,7 @@ def _tar_member(archive: tarfile.TarFile, member: str) -> IO[bytes]:
 
 
 def _copy(source: IO[bytes] | gzip.GzipFile, target: IO[bytes], address: Address) -> None:
-    """Copy a file that is at hand, up to the limit."""
+    """Copy an open file, up to the limit."""
     _write(iter(lambda: source.read(BLOCK), b""), target, address, limits.DOWNLOAD_BYTES)
 
 
@@ -498,13 +498,13 @@ def _too_large(address: Address, limit: int) -> Unavailable:
 
 
 def _download_cause(error: BaseException) -> BaseException:
-    """Return the error at the bottom of one of requests, which wraps several."""
+    """Return the innermost cause of an error of requests."""
     parts = [getattr(error, "reason", None), *error.args]
     inner = next((part for part in parts if isinstance(part, BaseException)), None)
     return error if inner is None else _download_cause(inner)
 
 
 def _reason(error: BaseException) -> str:
-    """Return the cause of an error of requests, without the objects in its text."""
+    """Return the cause of an error of requests, without reprs of Python objects."""
     cause = _download_cause(error)
     return re.sub(r"^(<.*?>|\w+\(.*?\)): ", "", str(cause)) or type(cause).__name__

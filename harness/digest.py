@@ -73,16 +73,16 @@ def file_sha256(path: Path) -> str:
 # a small file with its hash in the folder `sha256` of the cache folder; deleting it costs only
 # time.
 #
-# Size and modification time do not tell one file from another: retrained weights have the same
-# size, and `rsync -t`, `tar` and `cp -p` keep the time. Nothing keeps the time of the last change
-# of an inode, so it counts, too. Clocks of file systems are coarse, so the hash of a file that
-# changed a moment ago is not remembered: it could change again within the same tick.
+# Size and modification time do not identify content: retrained weights have the same size, and
+# `rsync -t`, `tar` and `cp -p` keep the time. No tool keeps the change time of an inode (ctime), so
+# it is compared, too. Clocks of file systems are coarse, so the hash of a file that changed a
+# moment ago is not remembered: it could change again within the same tick.
 
 
 SMALL = 2**23
 """Bytes below which a file is hashed every time, which takes milliseconds."""
 TICK = 3.0
-"""Seconds after a change in which a file may change again without another time of change."""
+"""Seconds after a change in which another change may get the same ctime."""
 
 
 def remembered_sha256(path: Path) -> str:

@@ -59,7 +59,7 @@ class Card:
     open_weights
         Whether anybody can download the weights.
     released
-        Day of the first release, as `2021-08-30` or a part of it from the left, such as `2021`.
+        Date of the first release: `2021-08-30`, `2021-08` or `2021`.
     superseded_by
         Name of the model that its authors recommend instead.
     price
@@ -77,8 +77,7 @@ class Card:
     sources
         Pages and papers that these facts come from.
     aliases
-        Other names of the model: one that is registered can be typed as any of these, such as its
-        id on a hub.
+        Other names that users may type for a registered model, such as its id on a hub.
     """
 
     name: str
@@ -119,9 +118,9 @@ class ModelInfo(Card):
         any other. It takes the keyword `role`, too. A role that is not listed has no route: tasks
         with such texts are not run.
     hosted
-        Whether the model is known by its address and name only, so that its provider may put
-        another one behind them: see `harness.encode.admission`. Its vectors are stored as soon as
-        they arrive, because they are paid for.
+        Whether the model is known only by an address and a name, so that its provider may replace
+        it unnoticed: see `harness.encode.admission`. Its vectors cost money, so they are stored as
+        soon as they arrive.
 
     Raises
     ------
@@ -181,19 +180,20 @@ class Embedder(Protocol):
       the most texts of a batch;
     - `truncated(texts)` returns whether each text is longer than the model's longest input;
       records count these texts;
-    - `lacks(texts)` of a text encoder returns whether it has no vector for each text, such as one
-      without a known word. It is asked for texts that got a row of NaN: that of any other text is a
-      fault, which may pass;
-    - `ranks(words)` returns the place of each word in a vocabulary in order of frequency, 1 for the
-      most frequent word and 0 for an unknown one; or None if the order is another;
+    - `lacks(texts)` of a text encoder returns for each text whether it has no vector, such as one
+      without a known word. It is called for texts that got a row of NaN. NaN for any other text is
+      an error, which may be temporary;
+    - `ranks(words)` returns the frequency rank of each word, 1 for the most frequent word and 0 for
+      an unknown one; or None if the vocabulary is not sorted by frequency;
     - `unlike(words)` of a word embedder returns the likely reason why it lacks most of these words;
-    - `watch(text, vector)`, `tell(say)` and `share(processes)` are for hosted models: a text whose
-      vector is known, for a check of every answer; where a line is shown while requests wait; and
-      the number of processes that share its limits;
-    - `precision` is that of weights and arithmetic, such as `float32`, and `batch_fault` says which
-      setting lets a text's vector depend on its batch, and what would be right: for the check
-      before the first vector is stored (`harness.encode.admission`);
-    - `token_states(texts)` is described in `harness.embedder`.
+    - `watch(text, vector)`, `tell(say)` and `share(processes)` are for hosted models. `watch`
+      passes a text with its known vector, to check every answer. `tell` passes the function that
+      prints a line while requests wait. `share` passes the number of processes that share the rate
+      limits;
+    - `precision` is the number format of weights and arithmetic, such as `float32`. `batch_fault`
+      names the setting that makes a vector depend on its batch, and the right setting. Both are for
+      the check before the first vector is stored (`harness.encode.admission`);
+    - `token_states(texts)`: see `TokenStatesEmbedder`.
 
     An embedder with prompts or routes by role (`info.role_prompts`, `info.routes`) is a
     `RoleEmbedder`.
@@ -247,7 +247,7 @@ def renamed(embedder: Embedder, name: str, aliases: Iterable[str] = ()) -> Embed
     name
         The name that it is reported under.
     aliases
-        Names that its aliases are extended by.
+        Further aliases.
     """
 
     def changed(info: ModelInfo) -> ModelInfo:
@@ -259,12 +259,12 @@ def renamed(embedder: Embedder, name: str, aliases: Iterable[str] = ()) -> Embed
 
 
 def with_info(embedder: Embedder, changed: Callable[[ModelInfo], ModelInfo]) -> Embedder:
-    """Return an embedder, which is changed, with what `changed` returns of its info."""
+    """Set an embedder's info to `changed(info)`, and return the embedder."""
     if changed(embedder.info) == embedder.info:
         return embedder
     try:
         embedder.info = changed(embedder.info)  # type: ignore[misc]  # read-only in the protocol
-    except AttributeError:  # a property; its class is extended, so that all else stays as it is
+    except AttributeError:  # a property: a subclass overrides only that
         kind = type(embedder)
         info = property(lambda self: changed(super(extended, self).info))
         extended: Any = type(kind.__name__, (kind,), {"info": info, "__module__": kind.__module__})
@@ -498,9 +498,9 @@ def words_of_tokens(
 # Only a model with prompts or routes by role sees roles. A text of such a model has a key: the text
 # itself, or the role and the text. Plans, the store, engines and their processes handle keys as
 # they handle texts, so that the same text in two roles has two vectors. The loop over batches gives
-# the embedder the text and its role. A role is no prompt put before the text: some models exclude
-# the prompt from pooling, some endpoints add it themselves, and asymmetric models have a route for
-# each role.
+# the embedder the text and its role. A role is more than a prompt before the text: some models
+# exclude the prompt from pooling, some endpoints add it themselves, and asymmetric models have a
+# route for each role.
 
 
 PLAIN: Role = "text"
@@ -537,7 +537,7 @@ class RoleGroup:
 def role_keys(texts: Sequence[str], role: Role, readings: Mapping[Role, object]) -> list[str]:
     """Return the keys of texts for a model that reads roles as `ModelInfo.readings` says.
 
-    A role that is read as plain texts are is plain: these texts share vectors.
+    If the model reads a role as it reads plain text, the keys are the texts: they share vectors.
 
     Raises
     ------
@@ -578,7 +578,7 @@ def by_role(keys: Sequence[str], readings: Mapping[Role, object]) -> list[RoleGr
 
 
 def read_as(embedder: object, role: Role) -> contextlib.AbstractContextManager[None]:
-    """Return a context in which an embedder takes the texts that it encodes as texts of a role."""
+    """Return a context in which an embedder encodes all texts as texts of one role."""
     reading = getattr(embedder, "reading", None)
     return contextlib.nullcontext() if reading is None else reading(role)
 

@@ -55,7 +55,7 @@ class UnknownName(UsageError):
     known
         Registered names, for the suggestion.
     hint
-        Text that ends the message.
+        Text at the end of the message.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, hint: str = "") -> None:
@@ -131,18 +131,18 @@ class DiskError(HarnessError):
 
 
 PLUGIN_ERRORS = (Exception, SystemExit)
-"""What code of others may raise: anything, also to end the program. Ctrl-C is not among it."""
+"""What to catch around a plugin's code: any error, also SystemExit, but not Ctrl-C."""
 
 
 class PartlyEncoded(Exception):
-    """Raised by an embedder if some texts of a batch have no vector, so that the others are kept.
+    """Raised by an embedder if some texts of a batch have no vector; the other vectors are kept.
 
     Parameters
     ----------
     vectors
         (n, d) vectors of the batch; those of the texts without one are NaN.
     reasons
-        Why each of these has none, by position.
+        Why a text has no vector, by position.
     """
 
     def __init__(self, vectors: Vectors, reasons: Mapping[int, str]) -> None:

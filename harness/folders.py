@@ -1,8 +1,8 @@
 """Files and folders: where the harness keeps its own, and how a file is read and written.
 
-A file that people name must be a regular one of limited size: a named pipe would wait for ever, and
-a device such as `/dev/zero` has no end. A name in a file of somebody else must not lead out of a
-folder, also not through a link.
+A file that people name must be a regular file of limited size: a named pipe would block for ever,
+and a device such as `/dev/zero` has no end. A path in somebody else's file must not lead out of its
+folder, not even through a link.
 
 A file is written under a temporary name in the same folder, synced, and renamed; then its folder is
 synced. A reader sees the old file or the new one, never a part of it, even after a power failure.
@@ -85,7 +85,8 @@ def place(text: str | Path | Url) -> Place:
 def cache() -> Path:
     """Return the cache folder: HARNESS_CACHE, else `harness` in the user's cache folder.
 
-    If HARNESS_CACHE is the address of a bucket, it is the latter: what machines do not share.
+    If HARNESS_CACHE is the address of a bucket, it is the user's cache folder: it holds what
+    machines do not share.
     """
     chosen = place(os.environ.get("HARNESS_CACHE", ""))
     if isinstance(chosen, Path) and chosen.parts:
@@ -103,8 +104,8 @@ def embeddings() -> Place:
 def of_package(package: str) -> Path | None:
     """Return the folder of an installed package; None if no package of this name is installed.
 
-    Neither the package nor those around it are imported. A folder without `__init__.py` is no
-    package here: any folder in the working directory would be one.
+    Neither the package nor those around it are imported. A folder without `__init__.py` does not
+    count as a package, since any folder in the working directory would.
     """
     parent, _, name = package.rpartition(".")
     if parent and parent not in sys.modules:  # find_spec would import it
@@ -121,7 +122,7 @@ def of_package(package: str) -> Path | None:
 
 
 def absolute(folder: Place) -> Place:
-    """Return a folder as another process sees it, which may run in another directory."""
+    """Return a folder as an absolute path, for a process that runs in another directory."""
     return folder.absolute() if isinstance(folder, Path) else folder
 
 
@@ -142,7 +143,7 @@ def read_bytes(path: Path, largest: int) -> bytes:
             size = max(len(content), status.st_size)
     except OSError as error:
         raise unreadable(path, error) from None
-    except ValueError as error:  # a name that no file can have
+    except ValueError as error:  # an impossible file name
         raise InvalidFile(f"cannot be read ({error})", path=path) from None
     if len(content) > largest:
         raise InvalidFile(f"a file of {limits.too_many(size, largest)}", path=path)
@@ -164,7 +165,7 @@ def read_text(path: Path, largest: int) -> str:
 
 
 def typed(text: str) -> Path:
-    """Return the path that a user typed, with `~` for a home; that of an unknown user stays."""
+    """Return the path that a user typed, with `~` expanded, unless its user is unknown."""
     try:
         return Path(text).expanduser()
     except (RuntimeError, ValueError):
@@ -172,7 +173,7 @@ def typed(text: str) -> Path:
 
 
 def is_file(path: Path) -> bool:
-    """Return whether there is a regular file; False for a name that no file can have."""
+    """Return whether there is a regular file; False for an impossible name."""
     try:
         return path.is_file()
     except (OSError, ValueError):  # longer than 255 bytes, or in a folder that cannot be read
@@ -180,7 +181,7 @@ def is_file(path: Path) -> bool:
 
 
 def check(path: Path) -> None:
-    """Raise InvalidFile if there is nothing, or neither a regular file nor a folder."""
+    """Raise InvalidFile if a path does not exist, or is neither a regular file nor a folder."""
     if not exists(path):
         raise unreadable(path)
     if not is_file(path) and not is_folder(path):
@@ -188,7 +189,7 @@ def check(path: Path) -> None:
 
 
 def is_folder(path: Path) -> bool:
-    """Return whether there is a folder; False for a name that no folder can have."""
+    """Return whether there is a folder; False for an impossible name."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
@@ -196,7 +197,7 @@ def is_folder(path: Path) -> bool:
 
 
 def exists(path: Path) -> bool:
-    """Return whether there is anything; False for a name that nothing can have."""
+    """Return whether a path exists; False for an impossible name."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -243,7 +244,7 @@ def create(folder: Path) -> None:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write JSON that people read, too, as `write_atomically` does; the same errors."""
+    """Write indented JSON as `write_atomically` does; the same errors."""
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     write_atomically(path, text.encode())
 
@@ -283,7 +284,7 @@ def sync(folder: Path) -> None:
     Raises
     ------
     OSError
-        If the disk fails. File systems that sync no folders are left as they are.
+        If the disk fails. Nothing is done on file systems that cannot sync folders.
     """
     if os.name != "posix":
         return

@@ -1,7 +1,8 @@
 """The largest sizes that the harness accepts: the one home of these numbers.
 
-A limit is far above what anybody needs, and far below what fills a memory or a disk. Who checks
-one says what is wrong with `too_many`, and where. Limits of what is shown are elsewhere.
+A limit is far above what anybody needs, and far below what fills a memory or a disk. The code that
+checks a limit makes its message with `too_many`, and adds where. Limits of what is displayed are
+elsewhere.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ TABLE_BYTES = DOWNLOAD_BYTES
 TABLE_ROWS = 2_000_000
 """Rows of a table."""
 CELL_CHARACTERS = 131_072
-"""Characters of a cell of a text table: the limit of Python's csv module. A larger one has
-swallowed rows, because a quote is missing."""
+"""Characters of a cell of a text table: the limit of Python's csv module. In a larger one a quote
+is missing, so that it contains the rows after it."""
 NAME_CHARACTERS = 1_000
 """Characters of a name; names with long options are the longest."""
 PLAIN_NAME_CHARACTERS = 200
@@ -39,7 +40,7 @@ FILE_NAME_CHARACTERS = 120
 """Characters of a file name that is made of the name of a model, task or study. Most file systems
 take 255 bytes."""
 FILE_NAME_BYTES = 255
-"""Bytes of a name in a path of a task, as file systems have it."""
+"""Bytes of a name in a path of a task: the limit of most file systems."""
 
 # Files of models
 
@@ -64,17 +65,17 @@ INPUT_CHARACTERS = 1_000_000_000
 # Runs
 
 FAILURES_IN_A_ROW = 16
-"""Texts in a row for which a model fails, one at a time, before it is given up."""
+"""Texts that may fail one after another, sent singly, before the model is abandoned."""
 SEGMENT_HEADER_BYTES = 1 << 16
 """Bytes of the header of a segment of the store; one has about 400."""
 
 MODEL_FILE_BYTES = 64_000_000
 """Bytes of the file that describes the model of a store; one has some hundred."""
 
-# Records, own and of others
+# Records: own ones, and other people's
 
 INTEGER = 2**63 - 1
-"""What the readers of most languages hold."""
+"""The integers that parsers of most languages can hold."""
 OWN_LINE_BYTES = 64_000_000
 """Bytes of a line of one's own results; usual ones have 2,500, and those of large studies a
 million."""
@@ -88,7 +89,7 @@ RECORD_TEXT_CHARACTERS = 10_000
 STUDY_SETTINGS = 1_000
 """Points of the grid of a mitigator in a study."""
 STUDY_FOLDS = 1_000
-"""Folds, and repeats, of a study: memory is taken for all of them, whatever records there are."""
+"""Folds, and repeats, of a study: memory is allocated for all of them before records are read."""
 
 # Submissions to a leaderboard
 

@@ -106,21 +106,20 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """What each item contributes to a score; `harness eval --samples` writes a row for each.
+    """The contribution of each item to a score; `harness eval --samples` writes a row an item.
 
     The harness adds the text of each item, and its cluster.
 
     Parameters
     ----------
     inputs
-        The input whose rows are the items. Several, if an item is a row of each, such as a pair.
-        None, with an empty tuple, for items that no input has; their texts are then in `columns`.
+        The input whose rows are the items. Several inputs if an item is a row of each, such as a
+        pair. An empty tuple if the items are in no input; their texts are then in `columns`.
     contribution
-        (n,) what the score would be if every item were like this one: the mean of all
-        contributions is the score. NaN for an item that does not count. None if the score is no
-        mean of items.
+        (n,) contribution of each item; their mean is the score. NaN for an item that does not
+        count. None if the score is not a mean of items.
     columns
-        Further values of the items by name, (n,) each: what the contribution is made of.
+        Further values of the items by name, (n,) each: the parts of the contribution.
     rows
         (n,) row of each item in the inputs; by default every row, in order.
     """
@@ -139,7 +138,7 @@ class Null:
     ----------
     values
         (m,) values of the score, NaN where it is undefined. The mean of their distances from the
-        ideal is the floor of the score: what it shows where there is nothing to find.
+        ideal is the floor of the score: its distance when there is no bias.
     shuffled
         What was drawn at random, such as `members of the target sets` or `sides of the pairs`.
     """
@@ -171,7 +170,7 @@ class Score:
         Further JSON-like values for the record, such as counts and variants.
         `alternative` is the alternative hypothesis of the p-value: `greater`, `less` or
         `two-sided`; the table of `harness eval` says which p-values are one-sided. `reversed` says
-        whether the value is significantly on the other side of the ideal than is expected; the
+        whether the value is significantly different from the ideal, but on the unexpected side; the
         table marks it.
     tables
         Tables by name, each a sequence of rows, such as a list of pairs. Each is written to a file
@@ -180,17 +179,17 @@ class Score:
         Figures by name, each with Plotly's `data` and `layout` as plain values. Each is written to
         a page beside the records; the record has its path.
     samples
-        What the items contribute, in one or several parts, such as one for each set of words. A
-        function without arguments that returns them is called only if they are wanted.
+        The contributions of the items, in one or several parts, such as one for each set of words.
+        Or a function without arguments that returns them; it is called only if they are needed.
     bounds
         Replaces the bounds of the scale, if they depend on the number of items; `Scale.may_widen`
         says that they may be wider.
     null
         Values of the score with its sides shuffled; None if they have no meaning for it.
     unit
-        What counts as 1 on a board: the distance above the floor is divided by it. By default the
-        greatest distance within the bounds. A score in cosines needs one, because some models
-        spread their cosines widely and others hardly.
+        The unit of a board: the distance above the floor is divided by it. By default the greatest
+        distance within the bounds. A score in cosines needs a unit, because the spread of cosines
+        differs between models.
     """
 
     value: float
@@ -287,7 +286,7 @@ class Gaps:
 
 
 def as_number(value: Any) -> float | None:
-    """Return a value as a number; None if it is none."""
+    """Return a value as a number; None if it is not a number."""
     if isinstance(value, str | bytes):
         return None
     try:
@@ -313,7 +312,7 @@ def in_words(bounds: Bounds) -> str:
 
 # Student's t, and confidence intervals from what a statistic is when each unit in turn is left out.
 #
-# Arrays in, an interval out. Knows no metrics, files or records.
+# From arrays to an interval. Knows no metrics, files or records.
 
 
 FEWEST = 5
@@ -366,11 +365,11 @@ def t_interval(
         θ − b ± t √(v + b²)
 
     where t is a quantile of Student's distribution with Welch's degrees of freedom. b is an
-    estimate, too, so that it widens the interval. θ is always inside.
+    estimate, too, and widens the interval. θ is always inside.
 
     With `bounds` this is done on Fisher's z = artanh(u), where u is θ scaled to [−1, 1]; the spread
-    there is √(v + b²)/(1 − u²). For a correlation this is Fisher's interval, for a share the one of
-    its log odds.
+    there is √(v + b²)/(1 − u²). For a correlation this is Fisher's interval. For a proportion it is
+    the interval of its log odds.
 
     Parameters
     ----------
@@ -388,7 +387,7 @@ def t_interval(
     -------
     Ends or None
         None if a set has fewer than `FEWEST` units, if the statistic is undefined without one of
-        them, or if it is the same without each: then its spread is unknown, not 0.
+        them, or if leaving out a unit never changes it: its spread is then unknown, not 0.
 
     References
     ----------
@@ -432,7 +431,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Contrast:
-    """Which inputs a bias moves apart, and along what: there `harness validate-metric` plants it.
+    """Which inputs a bias moves apart, and in which direction: `harness validate-metric` plants it.
 
     Parameters
     ----------
@@ -445,20 +444,20 @@ class Contrast:
     labels
         The input of numbers that says how far each item of a side is moved: low values to the first
         group, high values to the second. Several sides are forms of the same items, and all are
-        moved. Towards a row of its own: high values.
+        moved. If the items are moved towards rows of their own, high values move.
     categorical
-        Whether the labels are numbers of groups in no order: any difference between the groups
-        is a bias. They are spread evenly, in the order of their numbers.
+        Whether the labels are codes of unordered groups: any difference between the groups is a
+        bias. The planted shifts of the groups are spread evenly, in the order of the codes.
     paired
         Whether row i of the only side and row i of both groups belong together, such as a query and
-        two versions of its answer. Then each item has a direction of its own, between its versions,
-        and the unit of a bias is the spread of the items along them.
+        two versions of its answer. Each item then has its own direction, between its versions, and
+        the unit of a bias is the spread of the items along their directions.
     parts
         For each of `sides`, and then of `towards`, an input of numbers: the part that each item
-        belongs to, such as one of several tests. Bias is planted in each part by itself.
+        belongs to, such as one of several tests. Bias is planted in each part separately.
     within
-        The input of numbers, such as classes, that a bias leaves as they are: the labels of items
-        of one number are exchanged, since what a classifier makes of labels has many directions.
+        The input of numbers, such as classes, that a bias does not change. Labels are exchanged
+        among items of the same number, since a classifier may use labels in many directions.
     units
         The input of numbers of the units, such as names, whose items are shuffled, halved and left
         out together. By default the texts of a word are a unit.
@@ -546,7 +545,7 @@ class Metric:
         return tuple(name for name in self._options if name not in self.options)
 
     def identifying(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all options that identify a score, defaults included; `options` are those set."""
+        """Return all options that identify a score, with defaults for those not in `options`."""
         values = self.options | dict(options)
         for name in self.later_options:
             if values[name] == self.options[name]:
@@ -581,7 +580,7 @@ class Metric:
         Raises
         ------
         HarnessError
-            If the returned scores are not the declared ones, are no numbers, or are outside their
+            If the returned scores are not the declared ones, are not numbers, or are outside their
             bounds; or if a score is NaN or infinite without a reason.
         """
         result = self.function(*args, **kwargs)

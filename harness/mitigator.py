@@ -37,10 +37,10 @@ class Mitigator:
         not depend on the concept.
     later_parameters
         Parameters that were added after records of the mitigator existed. At their defaults they
-        identify nothing, so that those records stay valid.
+        are not part of a record's id, so that those records stay valid.
     monolingual
-        Whether it adds or swaps words of its concept in texts. Then the concept must be in the
-        language of the task; the words of another language would make nonsense of its texts.
+        Whether it adds or swaps words of its concept in texts. The concept must then be in the
+        language of the task, since words of another language would make its texts meaningless.
     """
 
     kinds: ClassVar[tuple[Kind, ...]] = ("word", "text")
@@ -49,7 +49,7 @@ class Mitigator:
     monolingual: ClassVar[bool] = False
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the hyper-parameters by name; `deep` changes nothing, and is scikit-learn's."""
+        """Return the hyper-parameters by name; `deep` has no effect (scikit-learn passes it)."""
         parameters = inspect.signature(type(self)).parameters.values()
         if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
             raise TypeError(f"{named(self)}: `__init__` must name its arguments, without `*args`")
@@ -86,8 +86,8 @@ class Mitigator:
     def check_options(self) -> None:
         """Raise InvalidOption if an option is out of its range.
 
-        It is called when the mitigator is named, before anything is encoded. `fit` should call it,
-        too, for a mitigator that is made in Python.
+        It is called when the name is resolved, before anything is encoded. `fit` should call it,
+        too, for a mitigator that is created in Python.
         """
 
     def in_language(self, language: str) -> Mitigator:
@@ -105,8 +105,8 @@ class Mitigator:
     def fitting_texts(self, concept: Concept | None) -> list[str]:
         """Return the texts that `fit` learns from.
 
-        The plan encodes them with everything else. A record lists which texts of its task are
-        among them, since that is a leak between fitting and judging.
+        The plan encodes them with all other texts. A record lists the texts of its task that are
+        among them, since that is a leak from evaluation into fitting.
         """
         return []
 
@@ -140,11 +140,11 @@ class Mitigator:
         return np.asarray(vectors, dtype=np.float32)
 
     def reads(self, texts: Sequence[str], concept: Concept | None) -> list[str]:
-        """Return the further texts that `transform` has the embedder encode to change `texts`.
+        """Return the further texts whose vectors `transform` needs to change `texts`.
 
-        The plan calls this before anything is encoded, and encodes the texts with everything else.
-        So a mitigator that rewrites texts is fitted by then, and any other is not. Texts that are
-        not listed here are encoded when `transform` asks for them, which is slower.
+        The plan calls this before anything is encoded, and encodes these texts with all others. At
+        that time only mitigators that rewrite texts are fitted. Texts that are not listed here are
+        encoded when `transform` asks for them, which is slower.
         """
         return []
 
@@ -167,12 +167,12 @@ class Mitigator:
 
     @property
     def missing_words(self) -> tuple[str, ...]:
-        """The words of its fit that the embedder does not have: its `missing_`."""
+        """The words that it was to be fitted on and that the embedder lacks: its `missing_`."""
         return tuple(getattr(self, "missing_", ()))
 
     @property
     def rewrites(self) -> bool:
-        """Whether it changes texts, so that it is fitted when the plan is made."""
+        """Whether it changes texts. Such a mitigator is fitted when the plan is made."""
         return type(self).rewrite is not Mitigator.rewrite
 
 
@@ -210,7 +210,7 @@ def clone(value: Cloned) -> Cloned:
 
 
 def named(mitigator: Mitigator) -> str:
-    """Return how messages name a mitigator: its class, and the module that tells its plugin."""
+    """Return the name of a mitigator in messages: its class and its module."""
     return f"the mitigator {type(mitigator).__name__} ({type(mitigator).__module__})"
 
 
@@ -229,16 +229,17 @@ def checked(mitigator: Mitigator, before: Reals, after: Reals) -> Reals:
         )
     with np.errstate(invalid="ignore", over="ignore"):
         # The sum of a row is finite only if the row is; it takes no second array of that size.
-        lost = np.isfinite(np.sum(before, axis=1)) & ~np.isfinite(np.sum(after, axis=1))
-    if lost.any():
+        not_finite = np.isfinite(np.sum(before, axis=1)) & ~np.isfinite(np.sum(after, axis=1))
+    if not_finite.any():
         raise HarnessError(
-            f"{named(mitigator)} returned NaN or infinity for {lost.sum()} of {len(before)} vectors"
+            f"{named(mitigator)} returned NaN or infinity for {not_finite.sum()} of "
+            f"{len(before)} vectors"
         )
     return after
 
 
 def check_needs(mitigator: Mitigator, what: str) -> None:
-    """Raise HarnessError if a mitigator needs what no concept has; `what` names it."""
+    """Raise HarnessError if `needs` names an unknown field of a concept; `what` is its owner."""
     needs = mitigator.needs
     if not isinstance(needs, tuple | list) or not all(isinstance(need, str) for need in needs):
         raise HarnessError(

@@ -53,7 +53,7 @@ class Name:
     options
         The options as text, not converted yet.
     reference
-        What a provider of models is asked for; None for all else.
+        The text after `provider:`; None if the name has no provider.
     """
 
     name: str
@@ -389,7 +389,7 @@ def with_fingerprint(name: str, fingerprint: str) -> str:
 
 
 def _short(value: Any) -> Any:
-    """Return a value as JSON types; of a long array, which nobody types, the begin of its hash."""
+    """Return a value as JSON types; a long array, which nobody types, as the start of its hash."""
     content = json_like(value)
     is_array = hasattr(value, "tolist") and isinstance(content, list)
     return f"#{digest(content)[:8]}" if is_array and value.size > LONGEST else content
@@ -398,8 +398,8 @@ def _short(value: Any) -> Any:
 def public_value(value: Any) -> Any:
     """Return a JSON-like value without folders and keys, as records hold it.
 
-    A text that is a path becomes its last part, also after a provider: `vectors:/home/me/w2v.bin`
-    becomes `vectors:w2v.bin`. A text under the name of a secret becomes `***`.
+    A path is shortened to its last part, also after a provider: `vectors:/home/me/w2v.bin` becomes
+    `vectors:w2v.bin`. The value of a secret option becomes `***`.
     """
     if isinstance(value, dict):
         return {
@@ -422,15 +422,15 @@ def is_secret(option: str) -> bool:
 
 
 def is_variable(value: str) -> bool:
-    """Return whether the value of such an option is no key, but the variable that holds it.
+    """Return whether the value of a secret option is the name of a variable, not a key.
 
-    Keys may be in capitals, too, so that a variable must have an underscore.
+    Keys may be in capitals, too, so the name of a variable must have an underscore.
     """
     return _VARIABLE.fullmatch(value) is not None
 
 
 def without_secrets(line: str) -> str:
-    """Return a line for the user without the keys and passwords that its addresses have."""
+    """Return a line for the user without the keys and passwords in its addresses."""
     return _IN_OPTION.sub(r"\1***", _IN_ADDRESS.sub(r"\1***@", line))
 
 
@@ -450,13 +450,13 @@ def path_exists(text: str) -> bool:
 def last_part(path: str) -> str:
     """Return the name of a file or folder."""
     place = Path(path.replace("\\", "/"))
-    with contextlib.suppress(RuntimeError):  # no such user
+    with contextlib.suppress(RuntimeError):  # an unknown user after `~`
         place = place.expanduser()
-    return PurePath(os.path.normpath(place.absolute())).name  # of a link, not of its target
+    return PurePath(os.path.normpath(place.absolute())).name  # of the link, not the target
 
 
 def reference_label(reference: str) -> str:
-    """Return what a provider is asked for without folder and suffix, if it is a path."""
+    """Return the text after `provider:`; a path loses its folder and suffix."""
     return stem(reference) if is_local(reference) or path_exists(reference) else reference
 
 

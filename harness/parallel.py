@@ -1,12 +1,12 @@
-"""Calls in several processes: results as they are ready, equal for any number of processes.
+"""Calls in several processes; results come as they are ready and do not depend on the number.
 
 Every call has one thread of BLAS, OpenMP and torch, in another process and in this one. Sums, and
-so numbers, then do not depend on the number of processes. What is sent is pickled by cloudpickle,
-so functions and classes of a notebook or script are sent, too.
+so numbers, then do not depend on the number of processes. Calls are pickled by cloudpickle, so
+functions and classes of a notebook or script can be sent.
 
-The processes are those of loky. They are used again by the next calls, end when they are idle for
-some minutes, and end with this process at the latest. A cluster can take their place, such as the
-one of the engine `ray`.
+The processes are those of loky. They stay for the next calls, end after some minutes without work,
+and end with this process at the latest. A cluster can replace them, such as that of the engine
+`ray`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
 IDLE = 300
-"""Seconds after which a process that has nothing to do ends."""
+"""Seconds after which an idle process ends."""
 THREADS = (
     *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"),
     *("VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS"),
@@ -76,8 +76,8 @@ class NoResult:
     reason
         What happened to its process.
     killed
-        Whether the process died. Else the call or its result could not be sent, and the main
-        process can try.
+        Whether the process died. If not, the call or its result could not be sent, and the main
+        process can run it.
     """
 
     reason: str
@@ -94,7 +94,7 @@ def cores() -> int:
 
 @contextlib.contextmanager
 def at_most(workers: int | None) -> Iterator[None]:
-    """Limit the processes of everything in this context that asks for `allowed`; None: cores."""
+    """Limit what `allowed` returns within this context; None is the number of cores."""
     token = _most.set(workers)
     try:
         yield
@@ -117,9 +117,9 @@ def results(
     """Yield the position and the result of each call, as they are ready.
 
     With one worker the calls run in this process, in their order. If a process dies, the calls that
-    it may have been working on are repeated one by one, so that one is lost at most for each
-    death. Close the iterator if it is not read to its end (`contextlib.closing`): that ends the
-    processes at once.
+    it may have been running are repeated one by one, so that each death costs at most one call.
+    Close the iterator if it is not read to its end (`contextlib.closing`): that ends the processes
+    at once.
 
     Parameters
     ----------
@@ -127,12 +127,12 @@ def results(
         The function. An error that it raises ends all calls. In another process, a HarnessError
         becomes one of the main classes with the same message.
     arguments
-        The argument of each call. It is taken when the call is sent, so they may be made one by
-        one: two for each process are sent before the first result is yielded.
+        The argument of each call. A generator is read as calls are sent: two for each process
+        before the first result is yielded.
     workers
         Most processes of this machine; no more are started than there are calls.
     cluster
-        Where the calls run instead.
+        The cluster that runs the calls, instead of processes of this machine.
     """
     if cluster is not None:
         elsewhere = cluster.results(functools.partial(call, function), arguments)
@@ -250,7 +250,7 @@ class _Processes:
         """Return loky's executor: the same as before, or a new one if a process died."""
         from joblib.externals.loky import get_reusable_executor
 
-        # A process that has grown by 300 MB, as one does that maps large files, is replaced.
+        # loky replaces a process that has grown by 300 MB, for example by mapping large files.
         warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
         return get_reusable_executor(
             max_workers=self._n,

@@ -60,8 +60,8 @@ class Lines:
             if now - printed >= EVERY:
                 printed = now
                 rate = done / (now - started)
-                left = (total - done) / rate if rate else 0
-                self.say(f"{label}: {done}/{total} {unit}, {rate:.1f}/s, {left:.0f} s left")
+                remaining = (total - done) / rate if rate else 0
+                self.say(f"{label}: {done}/{total} {unit}, {rate:.1f}/s, {remaining:.0f} s left")
 
         yield advance
         self.say(f"{label}: {done}/{total} {unit} in {time.monotonic() - started:.1f} s")
@@ -115,7 +115,7 @@ def for_terminal() -> Progress:
 
 
 def shown(progress: bool | Progress) -> Progress:
-    """Return where progress is shown: nowhere for False, `for_terminal` for True, else itself.
+    """Return `Silent` for False, `for_terminal()` for True, and a `Progress` itself.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def shown(progress: bool | Progress) -> Progress:
 
 
 def _in_notebook() -> bool:
-    """Return whether this is a notebook with the package that rich needs for its bars there."""
+    """Return whether this is a notebook that can show rich's bars, which needs a package."""
     if "IPython" not in sys.modules or importlib.util.find_spec("ipywidgets") is None:
         return False
     from rich.console import Console

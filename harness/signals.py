@@ -57,7 +57,7 @@ class _Handler:
 
     @contextlib.contextmanager
     def finalizers(self) -> Iterator[None]:
-        """Raise again what was raised in a finalizer, where Python prints it and goes on."""
+        """Repeat a signal that came in a finalizer, where Python only prints exceptions."""
         before = sys.unraisablehook
 
         def hook(unraisable: sys.UnraisableHookArgs) -> None:
@@ -142,7 +142,7 @@ class _ForkedChildren:
         self._is_registered = False
 
     def end_with(self, parent: int | None) -> None:
-        """Let children that are forked from now on end with `parent`; None lets them be."""
+        """Let children that are forked from now on end with `parent`; None lets them live."""
         self._parent = parent
         if not self._is_registered and hasattr(os, "register_at_fork"):
             self._is_registered = True

@@ -43,9 +43,9 @@ hookimpl = pluggy.HookimplMarker(GROUP)
 Sensitive: TypeAlias = Literal[
     "code", "key", "address", "path", "model", "package", "hub", "download", "plain"
 ]
-"""What an option asks for: it runs code; names the variable of a key, an address, a file or folder,
-a model, an installed package, a folder or an id on the hub, or what a known host has; or none of
-these."""
+"""What an option may do: run code (`code`); or name the variable of a key, an address, a file or
+folder (`path`), a model, an installed package, a folder or an id on the hub (`hub`), or a file of a
+known host (`download`); or nothing of that kind (`plain`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,10 +61,10 @@ class Spec:
     summary
         One line for listings.
     sensitive
-        What options ask for, by option: `{"base_url": "address"}`. `OPTION=VALUE` is about one
-        value, and `reference` about what follows a provider. A file that the user did not type
-        may not run code, or name a key, an address, or a path outside of its folder, unless the
-        user trusts it. An option that is not listed is judged by its name and value.
+        What an option may do, by option: `{"base_url": "address"}`. The key `OPTION=VALUE` is for
+        one value of an option, and `reference` for the text after `provider:`. A file that the user
+        does not trust may not run code, or name a key, an address, or a path outside of its folder.
+        An option that is not listed is judged by its name and value.
     """
 
     name: str
@@ -92,10 +92,10 @@ class EmbedderSpec(Spec):
     recognises
         For a provider whose models can be typed without `name:`: import path of a function that
         returns whether a text, such as a path or an id of a hub, names one of them. It is called
-        for texts that are no registered name. If it raises `Unavailable`, or another HarnessError,
-        the message tells the user why the text is not one of them.
+        for texts that are not registered names. If it raises `Unavailable`, or another
+        HarnessError, the user sees its message.
     neutral
-        Options that change no vector, such as a timeout; labels do not show them.
+        Options that do not change vectors, such as a timeout; labels omit them.
     """
 
     provider: bool = False
@@ -109,9 +109,9 @@ class EmbedderSpec(Spec):
 class AdapterSpec(Spec):
     """How objects of a library become embedders, so that users can pass them to `evaluate`.
 
-    `name` is the top-level package and the class, such as `gensim.KeyedVectors`; objects of its
-    subclasses are meant too. `target(object)` returns an embedder, or None for an object that it
-    does not know. Its fingerprint must identify the object's weights.
+    `name` is the top-level package and the class, such as `gensim.KeyedVectors`; this includes
+    subclasses. `target(object)` returns an embedder, or None for an object that it does not know.
+    Its fingerprint must identify the object's weights.
     """
 
 
@@ -122,8 +122,8 @@ class MitigatorSpec(Spec):
     Parameters
     ----------
     unit_length
-        Whether it sets vectors to length 1 and does nothing else. Studies have the first such
-        mitigator as a row, because changes are counted from it.
+        Whether it sets vectors to length 1 and does nothing else. Studies add the first such
+        mitigator as a row and measure changes from it.
     """
 
     unit_length: bool = False

@@ -1,4 +1,4 @@
-"""From results of anybody to boards: what is read, what counts, and what is set aside."""
+"""From anybody's results to boards: reads records, judges them, and ranks those that count."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from harness.registry.registry import Registry
 
 MANY = 20_000
-"""So many records take seconds: then each step says what it does."""
+"""Number of records from which a build takes seconds and reports each step."""
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Boards, and what they are made of.
+    """Boards, and the claims and facts behind them.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def rank(
     InvalidFile
         If a path does not exist, or a `withdrawn.yaml` has a mistake in it.
     UnknownName
-        If one of `tasks` names nothing in these records.
+        If one of `tasks` matches nothing in these records.
     """
     claims = reading.read(results)
     report = say if claims.frame.height >= MANY else _silent
@@ -109,11 +109,11 @@ def rank(
 
 
 def _silent(line: str) -> None:
-    """Say nothing."""
+    """Print nothing."""
 
 
 def _without_adverts(frame: pl.DataFrame, registry: Registry) -> pl.DataFrame:
-    """Return records in which only the registry and maintainers replace a registered model."""
+    """Return records in which only the registry and maintainers supersede registered models."""
     names = [str(name) for name in frame["model"].unique()]
     known = [name for name in names if without_options(name) in registry.embedders]
     other = ~pl.col("model").is_in(known)
@@ -121,7 +121,7 @@ def _without_adverts(frame: pl.DataFrame, registry: Registry) -> pl.DataFrame:
 
 
 def _benchmarks(registry: Registry) -> list[BenchmarkFile]:
-    """Return the benchmarks whose files have no mistake in them."""
+    """Return the benchmarks with valid files."""
     files = []
     for name in sorted(registry.benchmark_files.owners):
         try:

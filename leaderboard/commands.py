@@ -1,6 +1,6 @@
-"""`harness leaderboard`, and what submissions add to `harness results`: the command lines.
+"""The command `harness leaderboard`, and the commands of submissions in `harness results`.
 
-The functions import what they need, so that `harness --help` stays instant.
+Imports are inside the functions, so that `harness --help` stays fast.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def check(
 
 
 def _show(added: Sequence[Addition]) -> None:
-    """Print the means of what is new, and the values of each task of the first new row."""
+    """Print the means of new rows, and the values of each task of the first new row."""
     from harness.commands import output
     from harness.results.formats import Report, Sentences, Table
 
@@ -423,10 +423,7 @@ def card(
     click.echo(table(scores.rows))
 
 
-# The commands that submissions add to `harness results`: each has a module `*_command`.
-#
-# These modules import what they need inside their functions, so that `harness --help` stays
-# instant.
+# The commands of submissions, which join `harness results`.
 
 
 @click.group("results")

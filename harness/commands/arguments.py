@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from harness.registry.trust import Gate
 
 
-# The kinds of names that users type, and which names each kind has.
+# The kinds of names that users type, and the names of each kind.
 
 
 SHOWN = ("model", "mitigator", "metric", "task", "concept", "study", "benchmark")
@@ -42,7 +42,7 @@ def names_of_kind(registry: Registry, kind: str) -> Iterable[str]:
 
 
 def commands_for(registry: Registry, name: str) -> list[str]:
-    """Return the commands that show what a name stands for."""
+    """Return the commands that show the objects of a name."""
     from harness.run.tasks import list_tasks
 
     commands = [
@@ -89,7 +89,7 @@ class LocalType(PlaceType):
 
 
 def copied(name: str) -> Callable[[F], F]:
-    """Let a command read results in buckets: copies what the parameter `name` has addresses of."""
+    """Let a command read results in buckets: copies the folders in the parameter `name`."""
 
     def decorate(function: F) -> F:
         @functools.wraps(function)
@@ -193,7 +193,7 @@ _RUN_FILE = "harness.run_file"
 
 
 def _read_run_file(ctx: click.Context, parameter: click.Parameter, path: Path | None) -> None:
-    """Take what the command line omits from a run file."""
+    """Read options that the command line omits from a run file."""
     if path is not None:
         from harness.run import settings
 
@@ -208,7 +208,7 @@ def typed(ctx: click.Context) -> set[str]:
 
 
 def run_file_gate(ctx: click.Context) -> Gate | None:
-    """Return what the run file asks for that the user did not override; None without such a file.
+    """Return what the run file asks for, without overridden keys; None without a run file.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ def evaluation(function: F) -> F:
 
 
 def refuse_to_replace(path: Path | None, *, overwrite: bool) -> None:
-    """Raise UsageError if a file to write exists, unless it is to be replaced."""
+    """Raise UsageError if a file to write exists, unless `overwrite` allows to replace it."""
     from harness.errors import UsageError
 
     if path is not None and path.exists() and not overwrite:

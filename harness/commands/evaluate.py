@@ -82,7 +82,7 @@ def command(debug: bool, /, **options: Any) -> int:
         models = [with_option(models[0], "name", options["name"])]
     quiet = options["quiet"]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotRunWarning)  # the report says it
+        warnings.simplefilter("ignore", NotRunWarning)  # the report has these lines
         records = evaluation.evaluate(
             models,
             options["tasks"],
@@ -215,7 +215,7 @@ def _of_model(run: Run, embedder: Embedder) -> dict[str, Any]:
     from harness.results.folder import ResultsFile
     from harness.results.records import outcome
 
-    admission.remember(embedder, run.place)  # a plan asks nobody
+    admission.remember(embedder, run.place)  # a plan sends no request
     info = embedder.info
     folder = run.results
     file = ResultsFile(folder, info.name, run.shared) if folder and folder.is_dir() else None
@@ -235,7 +235,7 @@ def _of_model(run: Run, embedder: Embedder) -> dict[str, Any]:
                 "to_encode": len(texts & missing),
             }
         )
-    is_text = info.kind == "text"  # words are looked up, which costs nothing
+    is_text = info.kind == "text"  # looking words up costs nothing
     tokens = int(token_lengths(embedder, list(missing)).sum()) if is_text else 0
     runs = dict.fromkeys(job.task.name for job in (*plan.done, *plan.jobs))
     return {
@@ -261,7 +261,7 @@ HINTS = {
     "data": "   (harness data status says which)",
     "language": "   (--any-language runs them)",
 }
-"""What a user can do about tasks that did not run, by kind of reason."""
+"""Hints about tasks that did not run, by kind of reason."""
 WIDTH = 80
 """Width of the block where the output is not a terminal."""
 
@@ -269,7 +269,7 @@ WIDTH = 80
 def show_report(
     records: Records, results: Place, *, verbose: bool, quiet: bool, intervals: bool
 ) -> None:
-    """Print the tables of an evaluation, and what ran.
+    """Print the tables of an evaluation, and the counts of tasks.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ def show_report(
     quiet
         Whether to print failures only.
     intervals
-        Whether the tables show confidence intervals in place of changes.
+        Whether the tables show confidence intervals instead of changes.
     """
     from harness.results import formats, tables
     from harness.results.records import outcomes, reasons, void
@@ -339,7 +339,7 @@ def counts(outcomes: Sequence[Outcome], verb: str = "run") -> list[str]:
     outcomes
         The outcomes.
     verb
-        What happens with a task: `run`, or `can run`.
+        The verb after the number of tasks: `run`, or `can run`.
     """
     lines = []
     column = max((len(outcome.model) for outcome in outcomes), default=0)
@@ -370,7 +370,7 @@ def counts(outcomes: Sequence[Outcome], verb: str = "run") -> list[str]:
 
 
 def explain(skipped: Iterable[NotRun], *, verbose: bool) -> None:
-    """Print why tasks were skipped; without `verbose`, only what no other line says."""
+    """Print why tasks were skipped; without `verbose`, only reasons that no other line has."""
     from harness.results.records import reasons
 
     shown = [entry for entry in skipped if verbose or _says_more(entry)]
@@ -378,7 +378,7 @@ def explain(skipped: Iterable[NotRun], *, verbose: bool) -> None:
 
 
 def _says_more(entry: NotRun) -> bool:
-    """Return whether the reason is in no other line: a notice names all files that are missing."""
+    """Return whether the reason is in no other line; a notice names all missing files."""
     is_file = entry.reason.startswith("missing data: ")
     return entry.kind == "mitigator" or (entry.kind == "data" and not is_file)
 
@@ -401,7 +401,7 @@ def _facts(records: Records, results: Place) -> list[str]:
 
 
 def _joined(facts: Iterable[str], width: int) -> None:
-    """Print facts, as many on a line as fit."""
+    """Print facts, with as many on a line as fit."""
     line = ""
     for fact in facts:
         longer = f"{line} · {fact}" if line else fact

@@ -1,4 +1,4 @@
-"""`harness list`: prints the names of a kind without loading what they name."""
+"""`harness list`: prints the names of a kind without loading their objects."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def _benchmarks(registry: Registry, _: dict[str, Any]) -> Rows:
 
 
 def _recipes(registry: Registry, _: dict[str, Any]) -> Rows:
-    keys = ("version", "title")  # the plugin that runs recipes knows the others
+    keys = ("version", "title")  # the other keys belong to the plugin of recipes
     return [
         {"name": name, **{key: document.data.get(key) for key in keys}}
         for name, document in sorted(registry.recipe_files.items())

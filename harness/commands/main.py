@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run the command line and return its exit code; every error becomes one line."""
-    debug = "--debug" in arguments  # accepted anywhere on the line
+    debug = "--debug" in arguments  # accepted anywhere in the command line
     rest = [argument for argument in arguments if argument != "--debug"]
     code = _exit_code(rest, debug)
     if rest[:1] != ["plugins"]:
@@ -136,7 +136,7 @@ def _exit_code(arguments: list[str], debug: bool) -> int:
 
 
 def _in_one_line(error: click.ClickException) -> str:
-    """Return click's message, which may have several lines, in the form of our own errors."""
+    """Return click's message, which may have several lines, in the form of the harness's errors."""
     message = " ".join(error.format_message().split()).rstrip(".")
     message = (message[:1].lower() + message[1:]).replace(". Did you mean", "; did you mean")
     several = re.search(r"\.? \(Did you mean one of: (.*)\?\)$", message)

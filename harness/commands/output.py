@@ -27,7 +27,7 @@ def lines(rows: Sequence[Mapping[str, Any]], *, title: str = "", **layout: Any) 
 
 
 def report(report: Report) -> None:
-    """Print a report, fitted to the terminal."""
+    """Print a report in the width of the terminal."""
     formats.show(report, width())
 
 

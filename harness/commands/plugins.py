@@ -63,7 +63,7 @@ def command(check: bool, as_json: bool) -> int:
 
 
 def _errors(registry: Registry, check: bool) -> list[str]:
-    """Return a line for each name that cannot be used, and if asked, for each failed import."""
+    """Return a line for each name that cannot be used and, with `check`, for each failed import."""
     from harness.errors import HarnessError
 
     errors = []

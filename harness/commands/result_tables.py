@@ -29,7 +29,7 @@ def text(records: Iterable[Record], *, intervals: bool) -> str:
 
 
 def show_other_scenarios(records: Sequence[Record], *, intervals: bool, width: int | None) -> None:
-    """Print the scores of the scenarios that do not stand for their task in rankings."""
+    """Print the scores of the scenarios that are not ranked."""
     primary = {
         (record.task.name, record.metric, record.score) for record in records if record.primary
     }
@@ -60,13 +60,13 @@ def show_seconds(records: Iterable[Record], *, width: int | None) -> None:
         formats.show(Report("", [Table.of(title, list(rows.values()), repeat=1)]), width)
 
 
-# What metrics keep beside their scores: finds tables and figures, and prints tables.
+# Tables and figures that metrics write next to the records: finds them, and prints tables.
 #
 # For `harness results tables` and `harness results figures`.
 
 
 def show_attached(tables: Iterable[tuple[Record, str, Sequence[Mapping[str, Any]]]]) -> int:
-    """Print tables, each with what it belongs to; return how many there are."""
+    """Print tables, each with its record and name; return how many there are."""
     n = 0
     for n, (record, name, rows) in enumerate(tables, start=1):  # noqa: B007  # n is returned
         free_text = {name for row in rows for name in row if isinstance(row[name], str)}
@@ -119,7 +119,7 @@ def attached(
     ids: Iterable[str],
     names: Sequence[str],
 ) -> list[tuple[Path, Record, str]]:
-    """Return what lies beside some records: the path, the record and the name of each.
+    """Return the tables or figures of some records: the path, the record and the name of each.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def attached(
 
 
 def _inside(file: Path, path: str) -> Path:
-    """Return a path that a record of a file names: records may come from anybody."""
+    """Return a path that a record names, checked, since records may come from anybody."""
     from harness.errors import InvalidFile
 
     folder = file.parent.resolve()
@@ -265,7 +265,7 @@ def _name(score: Score) -> str:
     return f"{metric}: {name}" + ("" if scenario == "default" else f" ({scenario})")
 
 
-# Prints what `harness results compare` finds.
+# Prints the result of `harness results compare`.
 
 
 def show_comparison(
@@ -276,12 +276,12 @@ def show_comparison(
     *,
     verbose: bool = False,
 ) -> None:
-    """Print a comparison: a table for what the tasks measure each, and a conclusion for each.
+    """Print a comparison: a table and a conclusion for each of bias and usefulness.
 
     Parameters
     ----------
     context
-        What both rows share: a model, a mitigator, or both.
+        The title: the model, the mitigator, or both, which the rows share.
     names
         Names of the two rows.
     comparison
@@ -415,7 +415,7 @@ SUFFIXES = {
 
 
 def of_file(out: Path | None) -> str:
-    """Return the format that the suffix of a file stands for."""
+    """Return the format of the suffix of a file."""
     from harness.errors import UsageError
 
     suffix = "" if out is None else out.suffix.lower()
@@ -443,11 +443,11 @@ def written(records: Records, kind: str, *, intervals: bool) -> bytes:
 
 
 _BLOCK = 20_000
-"""Records that are written at a time."""
+"""Number of records that are written at once."""
 
 
 def _comma_separated(records: Records) -> bytes:
-    """Return records as CSV, of which the rows of a block are in memory at a time."""
+    """Return records as CSV; only the rows of one block are in memory as objects."""
     out = io.BytesIO()
     for start in range(0, len(records), _BLOCK):
         block = formats.comma_separated(records[start : start + _BLOCK].rows())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from harness.results.records import Records
 
 
-# Which records a command about results reads: PATHS, filters, and two rows to compare.
+# The records that a command reads: PATHS, filters, and two rows to compare.
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -141,7 +141,7 @@ def read_selected(paths: tuple[Path, ...]) -> Records:
     from harness.results.folder import read_results
     from harness.results.records import set_aside
 
-    # Records have no cycles, and Python's collector would walk millions of them again and again.
+    # Records have no cycles, but Python's garbage collector would traverse millions of them often.
     if gc.isenabled():
         gc.disable()
         click.get_current_context().call_on_close(gc.enable)
@@ -153,7 +153,7 @@ def read_selected(paths: tuple[Path, ...]) -> Records:
             raise UsageError(f"no line in {places} is a record: {records.notices[0]}")
         raise UsageError(f"no records in {places}; `harness eval` writes them")
     whole, smoke = set_aside(records)
-    if not whole or not smoke:  # there is nothing that they could be mixed up with
+    if not whole or not smoke:  # nothing to mix them up with
         return records
     whole.notices = (*records.notices, smoke)
     return whole
@@ -165,7 +165,7 @@ def _folder(path: Path | str) -> Path:
 
 
 def notices(records: Records) -> None:
-    """Print what was noticed when the records were read."""
+    """Print the notices from reading the records."""
     for notice in records.notices:
         click.echo(notice, err=True)
 
@@ -357,7 +357,7 @@ def verify(paths: tuple[Path, ...], as_json: bool) -> int:
     chosen = paths or (Path("results"),)
     checked = [jsonl.verify(file, schema) for file, schema in _files(chosen)]
     leftovers = list(_leftovers(chosen))
-    rows = [_row(fault) for part in checked for fault in part.faults]
+    rows = [_row(line) for part in checked for line in part.faults]
     rows += [
         dict(zip(COLUMNS, (str(path), None, "leftover", "a temporary file"), strict=True))
         for path in leftovers
@@ -396,9 +396,9 @@ def repair(paths: tuple[Path, ...], as_json: bool) -> int:
         rows = [
             {
                 "file": str(part.path),
-                "moved": [_row(fault) for fault in part.moved],
+                "moved": [_row(line) for line in part.moved],
                 "to": str(part.beside) if part.moved else None,
-                "left": [_row(fault) for fault in part.left],
+                "left": [_row(line) for line in part.left],
             }
             for part in changed
         ]
@@ -440,12 +440,12 @@ def _leftovers(paths: Iterable[Path]) -> Iterator[Path]:
             yield from jsonl.temporary_files(path)
 
 
-def _row(fault: InvalidLine) -> dict[str, str | int | None]:
-    values = (str(fault.path), fault.line, fault.status, fault.problem)
+def _row(invalid: InvalidLine) -> dict[str, str | int | None]:
+    values = (str(invalid.path), invalid.line, invalid.status, invalid.problem)
     return dict(zip(COLUMNS, values, strict=True))
 
 
-# `harness results items`, `tables` and `figures`: what lies behind and beside the scores.
+# `harness results items`, `tables` and `figures`: samples, tables and figures of scores.
 
 
 def _out(purpose: str) -> Callable[[F], F]:
@@ -598,7 +598,7 @@ def figures_command(
 
 
 def _write_together(out: Path, pages: Sequence[tuple[Path, Record, str]]) -> None:
-    """Write one page with figures of one name; what differs between them names the traces."""
+    """Write one page with figures of one name; the traces are named by their differences."""
     from harness.errors import UsageError
     from harness.results import folder
 

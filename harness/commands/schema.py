@@ -62,7 +62,7 @@ def command(kind: str) -> None:
 
 
 def _or_variable(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a value, which may be a text with a variable of `each` instead."""
+    """Return the schema of a value or of a text with a variable of `each`."""
     if "$ref" in schema:
         return schema
     described: dict[str, Any] = {

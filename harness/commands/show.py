@@ -110,7 +110,7 @@ def lines(facts: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
 
 
 def _no_kind(registry: Registry, word: str) -> UsageError:
-    """Return the error for a first word that is no kind, or that no name follows."""
+    """Return the error for an unknown kind, or for a kind without a name."""
     from harness.errors import UnknownName, UsageError
 
     if word in arguments.SHOWN:
@@ -231,7 +231,7 @@ def _values(input_: Input) -> list[Any]:
 
 
 def _description(file: TaskFile) -> dict[str, Any]:
-    """Return the facts about a task that need none of its data."""
+    """Return the facts about a task that do not need its data."""
     shown = {
         *("name", "version", "title", "description", "source", "licence", "measures"),
         *("category", "family", "concept", "language", "kinds", "tags", "primary"),

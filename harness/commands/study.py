@@ -1,6 +1,6 @@
 """`harness study`: compare mitigators by nested cross-validation, and show the results.
 
-They are shown on the terminal, and written as files beside the records.
+Results are shown in the terminal, and written as files into the folder of the records.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def _show(summaries: Sequence[Summary]) -> None:
 
 
 def write_tables(summaries: Sequence[Summary], records: Path) -> Path:
-    """Write tables and violins into a folder beside the records, and return it.
+    """Write tables and violins into a folder next to the records, and return it.
 
     Parameters
     ----------

@@ -161,9 +161,9 @@ def _benchmark(registry: Registry, document: Document) -> str:
 
     entries = list_tasks(registry)
     folder = document.path.resolve().parent
-    if folder.name == SUBFOLDERS["benchmark"]:  # tasks beside it may not be installed
-        beside = Registry(discovery.Plugins(()), include=[folder.parent])
-        entries = [*entries, *list_tasks(beside)]
+    if folder.name == SUBFOLDERS["benchmark"]:  # its tasks may not be installed
+        folder_registry = Registry(discovery.Plugins(()), include=[folder.parent])
+        entries = [*entries, *list_tasks(folder_registry)]
     file = check_benchmark(entries, document)
     return f"benchmark '{file.name}', {counted(len(file.tasks), 'task')}"
 
@@ -171,13 +171,13 @@ def _benchmark(registry: Registry, document: Document) -> str:
 def _run(registry: Registry, task: Task, path: Path, debug: bool) -> int:
     """Run a task on a mock embedder and return the number of its scores.
 
-    With `debug` an exception of a metric is raised as it is, for its traceback.
+    With `debug` an exception of a metric is not wrapped, for its traceback.
     """
     from harness.embedder import MockEmbedder
     from harness.errors import PLUGIN_ERRORS, HarnessError, InvalidFile, one_line
     from harness.run import plan, scoring
 
-    # Tasks over a vocabulary look for their own words in it.
+    # Tasks that read a vocabulary look for their own words in it.
     words = dict.fromkeys(text for input_ in task.texts() for text in input_.texts or ())
     mock = MockEmbedder(kind=task.file.kinds[0], words=words)
     unmitigated = {"none": registry.mitigator("none")}

@@ -20,16 +20,16 @@ from harness.errors import ModelError, one_line
 class ObjectEmbedder:
     """An object with `encode(texts)`, or a function from texts to vectors, as a text encoder.
 
-    Its name in records is its attribute `name`, else the name of the function or class. What
-    identifies it is described in `harness.encode.identity.of_model`. If nothing does, each run
-    gives it a new fingerprint, its vectors are not kept, and `notes` says so.
+    Its name in records is its attribute `name`, else the name of the function or class.
+    `harness.encode.identity.of_model` identifies it. If that fails, each run gives it a new
+    fingerprint, its vectors are not kept, and `notes` says so.
 
     Parameters
     ----------
     model
         The object or function. If it has a method `encode`, that is called.
     routes
-        Name of the encoder of each role; by default all texts have one.
+        Name of the encoder of each role; by default there is one for all texts.
     encoders
         Functions from texts to vectors, by name.
     """
@@ -55,14 +55,14 @@ class ObjectEmbedder:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """That its results cannot be used again, and how to change that."""
+        """A warning that its results cannot be used again, and what to do about it."""
         return notes(self.info)
 
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
         """Return the vectors of texts of one role as a float32 array.
 
-        Bytes, bits and complex numbers are returned as they are, and refused by
-        `harness.encode.batches.checked`.
+        Bytes, bits and complex numbers are not converted; `harness.encode.batches.checked` refuses
+        them.
 
         Raises
         ------

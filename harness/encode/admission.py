@@ -6,11 +6,11 @@ has the model encodes a few fixed texts as one batch, each alone, and one of the
 `MOST_TEXTS` texts. `harness.encode.batches` looks at the number type and shape of what is
 returned. A model that cannot take the fixed texts is checked with texts of the run.
 
-That a model passed is kept in `model.json` of its store, for this version of the check and of the
-libraries that run models. That it was refused is not kept, since a library may be the cause.
+A pass is noted in `model.json` of the store, with the versions of the check and of the libraries
+that run models. A refusal is not noted, since a library may be the cause.
 
-Word embedders are not checked: they look their vectors up. Of hosted models the canaries are looked
-at (`harness.encode.admission`), so that nothing is asked twice.
+Word embedders are not checked: they look their vectors up. For hosted models the canaries below are
+checked, so that no text is sent twice.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 VERSION = 1
-"""Changes with the texts and with what is checked: models are then checked again."""
+"""Version of the texts and of the checks. A new version means that models are checked again."""
 TEXTS = (
     "the doctor",
     "My neighbour reads the newspaper in the garden every morning before she goes to work.",
@@ -59,20 +59,21 @@ MOST_TEXTS = 12
 """Most texts that a check encodes."""
 PADDING_TOLERANCES = {"float32": 0.01}
 """Largest distance of a text's vectors alone and in a batch, relative to their length, by the
-precision that a model states. Measured on CPUs: 1e-6. The TF32 of a GPU rounds as float16 does."""
+stated precision of a model. Measured on CPUs: 1e-6. The TF32 of a GPU rounds as float16 does."""
 PADDING_TOLERANCE = 0.1
-"""That of models in half precision, in eight bits, or in one that they do not state. Measured: 1e-3
-in float16 and 9e-3 in bfloat16 (6 layers), 2.4e-2 in bfloat16 (18 layers). It is a cosine of .995.
+"""The same for models in half precision, in eight bits, or of unknown precision. Measured: 1e-3 in
+float16 and 9e-3 in bfloat16 (6 layers), 2.4e-2 in bfloat16 (18 layers). It is a cosine of .995.
 """
 REPEAT_TOLERANCE = 0.045
-"""That of two calls with one text: a cosine of .999, since an object may ask a server."""
+"""The same for two calls with one text: a cosine of .999, since an object may use a server."""
 CONSTANT = 1e-6
-"""Largest relative distance of vectors that count as one."""
+"""Largest relative distance of vectors that count as equal."""
 
 _ADMITTED = "admitted"
 _LIBRARIES = ("sentence-transformers", "torch", "transformers")
 _ORDERS = ((0,), (1, 0), (1, 2, 0), (1, 3, 0, 2), (2, 1, 4, 3, 0))
-"""The order in a batch of 1 to 5 texts: from 3 on, no sorting by length or alphabet gives it."""
+"""The order in a batch of 1 to 5 texts. From 3 texts on, sorting by length or alphabet gives
+another."""
 
 
 def admit(embedder: Embedder, store: Store, keys: Sequence[str]) -> None:
@@ -104,12 +105,12 @@ def admit(embedder: Embedder, store: Store, keys: Sequence[str]) -> None:
     # Quantised vectors hide small differences, and have large ones where a level ends.
     if _is_sound(getattr(embedder, "unquantized", embedder), keys):
         facts = {"fingerprint": store.fingerprint, "name": info.name, "kind": info.kind}
-        with contextlib.suppress(DiskError):  # the vectors will say so
+        with contextlib.suppress(DiskError):  # writing vectors reports it
             folder.update_model_file(store.files, {**facts, _ADMITTED: [*passed, _version()]})
 
 
 def check_numbers(name: str, vectors: Vectors) -> None:
-    """Check the (n, d) finite vectors of n different texts, whoever encoded them.
+    """Check the (n, d) finite vectors of n different texts.
 
     Raises
     ------
@@ -154,15 +155,15 @@ def _is_sound(embedder: Embedder, keys: Sequence[str]) -> bool:
             f"model '{embedder.info.name}' returned NaN or infinity for each of {n_invalid} texts; "
             "likely its weights are damaged, or its precision is too low (try float32)"
         )
-    # It fails on these texts, and the loop over batches reports why; or all have one vector, which
-    # has nothing to compare, and scores say so.
+    # Either the model fails on these texts, and the loop over batches reports why. Or all have one
+    # vector, so there is nothing to compare, and scores report it.
     return False
 
 
 def _in_one_batch(embedder: Embedder, texts: Sequence[str]) -> Vectors | None:
     """Return the (n, d) vectors of texts that are encoded together, or None if it fails.
 
-    An embedder may say how many texts a batch has at most.
+    An embedder may limit the number of texts of a batch.
     """
     order = list(_ORDERS[len(texts) - 1])
     most = getattr(embedder, "batch_texts", None) or len(texts)
@@ -232,7 +233,7 @@ def _check_widths(embedder: Embedder, batches: Sequence[Vectors]) -> None:
 
 
 def _permutation(batch: Vectors, alone: Vectors, tolerance: float) -> tuple[int, int] | None:
-    """Return a text and the text whose place its vector has, if all rows are in other places."""
+    """Return a text and the text at whose position its vector is, if all rows are moved."""
     places = [int(_differ(batch, row[None]).argmin()) for row in alone]
     near = [_differ(batch[j][None], alone[i][None])[0] for i, j in enumerate(places)]
     if max(near) > tolerance or len(set(places)) < len(places):
@@ -241,9 +242,9 @@ def _permutation(batch: Vectors, alone: Vectors, tolerance: float) -> tuple[int,
 
 
 def _fixed(embedder: Embedder, keys: Sequence[str]) -> list[str]:
-    """Return the keys of the fixed texts: in each role that the model has a reading of.
+    """Return the keys of the fixed texts, in each role that the model can read.
 
-    Some models have no way to encode a plain text, so there is one only if the run has any.
+    Some models cannot encode plain texts, so plain keys are included only if the run has some.
     """
     readings = embedder.info.readings
     stated: tuple[Role, ...] = ("query", "document")
@@ -260,14 +261,14 @@ def _fixed(embedder: Embedder, keys: Sequence[str]) -> list[str]:
 
 
 def _spread(keys: Sequence[str], most: int) -> list[str]:
-    """Return at most so many keys of texts of all lengths."""
+    """Return at most `most` keys, of texts of all lengths."""
     distinct = sorted(dict.fromkeys(keys), key=len)
     positions = np.linspace(0, len(distinct) - 1, min(most, len(distinct))).round().astype(int)
     return [distinct[i] for i in positions.tolist()]
 
 
 def _differ(a: Vectors, b: Vectors) -> npt.NDArray[np.float64]:
-    """Return the (n,) distances of vectors, relative to the longer one of each two."""
+    """Return the (n,) distances of pairs of vectors, relative to the longer one."""
     x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     longer = np.maximum(np.linalg.norm(x, axis=1), np.linalg.norm(y, axis=1))
     distances: npt.NDArray[np.float64] = np.linalg.norm(x - y, axis=1)
@@ -298,16 +299,16 @@ def _version() -> str:
     return ", ".join(versions)
 
 
-# Which model answers behind a hosted name: its vectors of a few fixed texts, the canaries.
+# Detects which model answers under a hosted name, by its vectors of fixed texts, the canaries.
 #
-# A hosted model is known by its address and name only, and its provider may put another model
-# behind them. So a run first encodes the canaries, in one request, and compares them with those of
-# earlier runs, which `model.json` of the model's store holds. If they are the same, nothing
-# changes. If not, the model that answers is a variant with a fingerprint of its own, and so a store
-# and records of its own. A later run finds the variant again by its canaries.
+# A hosted model is known only by its address and name, and its provider may replace it. So a run
+# first encodes the canaries, in one request, and compares them with those of earlier runs, which
+# `model.json` of the model's store holds. If they are the same, nothing changes. If not, the model
+# that answers is a variant with a fingerprint of its own, and so a store and records of its own. A
+# later run finds the variant again by its canaries.
 #
 # The main process decides; other processes get the fingerprint. If the model cannot be reached, the
-# last variant counts, so that a run whose texts are all stored needs no network.
+# last variant is assumed, so that a run whose texts are all stored needs no network.
 
 
 CANARY_TEXTS = (
@@ -316,12 +317,12 @@ CANARY_TEXTS = (
     "医生在厨房里唱歌。",
     "3.14 kg of ‘naïve’ e-mails, 1999",
 )
-"""The fixed texts. Who changes one makes that text unknown: it is compared in the next run."""
+"""The fixed texts. A changed text is unknown in the next run, and compared from then on."""
 SAME = 0.999
 """Least cosine of two vectors of one text by one model. Answers of a hosted model differ by 1e-4
 from call to call."""
 VARIANT = "-variant-"
-"""Stands in the fingerprint of a variant, between the model's own and a digest."""
+"""Separates, in the fingerprint of a variant, the model's own fingerprint from a digest."""
 _KNOWN = "canaries"
 _LAST = "last_variant"
 
@@ -345,7 +346,7 @@ def settle(
     Returns
     -------
     list of str
-        Lines for the user: that another model answers, or that none could be asked.
+        Lines for the user: that another model answers, or that the model could not be reached.
 
     Raises
     ------
@@ -391,7 +392,7 @@ def remember(embedder: Embedder, folder: Place) -> None:
 
 
 def follow(embedder: Embedder, folder: Place, fingerprint: str) -> None:
-    """Give a hosted model the fingerprint that the main process found, if it is one of its own."""
+    """Give a hosted model the fingerprint from the main process, if it is one of its variants."""
     own = _own(embedder.info.fingerprint)
     if embedder.info.hosted and (fingerprint == own or fingerprint.startswith(own + VARIANT)):
         canaries = _Known.of(folder, own).variants.get(fingerprint)
@@ -416,7 +417,7 @@ def is_same(a: Any, b: Any) -> bool:
 
 @dataclass(frozen=True)
 class _Known:
-    """What is known of the variants of a model.
+    """The known variants of a model.
 
     Parameters
     ----------
@@ -462,7 +463,7 @@ class _Known:
         if same:
             return self.last if self.last in same else same[0]
         if self.own not in self.variants and self.store.dimensions in (None, _width(seen)):
-            return self.own  # its vectors may be from before there were canaries
+            return self.own  # its vectors may be older than canaries
         if not any(canaries.keys() & seen.keys() for canaries in self.variants.values()):
             return self.last if self.variants else None
         return None
@@ -478,7 +479,7 @@ class _Known:
         return f"cosine {least:.3f} to their vectors of fixed texts"
 
     def keep(self, fingerprint: str, seen: Canaries, facts: Mapping[str, Any]) -> None:
-        """Write the canaries of a variant; what is known of it already stays as it is."""
+        """Write the canaries of a variant; known ones stay."""
         content = {
             variant: _written({**seen, **canaries} if variant == fingerprint else canaries)
             for variant, canaries in ({fingerprint: seen} | dict(self.variants)).items()
@@ -488,7 +489,7 @@ class _Known:
 
 
 def _encoded(embedder: Embedder) -> Canaries | str:
-    """Return the canaries of a model, without those that it refuses; or why it has none."""
+    """Return the canaries of a model, without those that it refuses; or why there are none."""
     plain: Embedder = getattr(embedder, "unquantized", embedder)
     try:
         result = attempt(plain, CANARY_TEXTS)

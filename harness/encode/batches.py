@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from harness.embedder import Embedder
 
 
-# How many texts the next batch has: within a token budget, which failures reduce.
+# The number of texts of the next batch, within a token budget that failures reduce.
 #
 # On a GPU the best budget depends on the model and the device, so it is found by measuring.
 
@@ -40,7 +40,7 @@ FIRST_BUDGET = 2_048
 LARGEST_BUDGET = 262_144
 """Tokens of a batch between which the best budget is searched."""
 GAIN = 1.05
-"""A larger batch is better if it encodes this many times as many tokens a second."""
+"""A larger batch is better if its rate of tokens is higher by this factor."""
 TRIES = 2
 """Batches of each budget."""
 
@@ -99,9 +99,9 @@ class BatchSize:
     def __init__(self, budget: int, most_texts: int = sys.maxsize) -> None:
         self.budget, self.most_texts = budget, most_texts
         self.n_halvings = 0
-        self._confirmed = self.budget  # of the last batch of several texts that fitted
+        self._confirmed = self.budget  # budget of the last batch of several texts that fitted
         self._alone = 0  # texts that are encoded one by one
-        self._too_large = False  # a text alone did not fit, and none was encoded since
+        self._too_large = False  # a single text did not fit, and none was encoded since
 
     def next(self, longest: int) -> int:
         """Return the number of texts of a batch whose longest text has `longest` tokens."""
@@ -121,7 +121,7 @@ class BatchSize:
             self._too_large |= of_memory
 
     def clock(self) -> float:
-        """Return the time in seconds, since any moment."""
+        """Return a time in seconds; only differences have a meaning."""
         return time.perf_counter()
 
     def fitted(self, n: int, tokens: int, seconds: float) -> None:
@@ -129,13 +129,13 @@ class BatchSize:
         if n > 1:
             self._confirmed = self.budget
         self._alone = max(0, self._alone - 1)
-        if self._too_large:  # the budget was halved for texts that no budget is small enough for
+        if self._too_large:  # a text that never fits halved the budget
             self._too_large = False
             self.budget = self._confirmed
 
 
 class MeasuredBatchSize(BatchSize):
-    """A batch size that begins small, and is doubled while more tokens a second are encoded.
+    """A batch size that begins small, and is doubled while that raises the rate of tokens.
 
     Each budget is tried with a few batches, of which the fastest counts: the first one on a device
     is slow. The search ends at the first budget that is not faster by `GAIN`, or does not fit into
@@ -172,11 +172,11 @@ class MeasuredBatchSize(BatchSize):
             self.budget *= 2
 
 
-# One batch: its vectors, checked, or why the embedder has none.
+# One batch: its checked vectors, or the reason for having none.
 
 
 _FURTHER_FLOATS = ("bfloat16",)
-"""Floating-point numbers of other packages, which numpy does not count among its own."""
+"""Floating-point types of other packages, which numpy does not know as floats."""
 _NUMBER_HINTS = {
     "b": " (bits are no vectors: write them as 0.0 and 1.0 if they are meant)",
     "u": " (packed bits must be unpacked, and quantised numbers be divided by their scale)",
@@ -184,7 +184,7 @@ _NUMBER_HINTS = {
     "c": " (the real part alone is another vector)",
     "O": " (rows of unequal lengths, texts or None are no vectors)",
 }
-"""What is likely wrong, by the kind of an array's numbers."""
+"""The likely mistake, by the kind of an array's numbers."""
 
 
 @dataclass(frozen=True)
@@ -302,14 +302,15 @@ def _free_memory() -> None:
         torch.cuda.empty_cache()
 
 
-# Which texts a model has no vector for, so that a row of NaN is right and is stored.
+# Texts that a model has no vector for: their row of NaN is valid and is stored.
 
 
 def without_vector(embedder: Embedder, keys: Sequence[str]) -> list[bool]:
     """Return whether an embedder has no vector for the text of each key.
 
-    A word embedder has none for a word that it gives a row of NaN. A text encoder says it with its
-    method `lacks`. Without that, each text has a vector, and a row of NaN is a fault that may pass.
+    A word embedder has none for a word that it gives a row of NaN. The method `lacks` of a text
+    encoder says so. Without it, each text should have a vector, and a row of NaN is an error that
+    may be temporary.
     """
     if embedder.info.kind == "word":
         return [True] * len(keys)
@@ -359,8 +360,8 @@ def encode_batches(
     If a batch does not fit into memory, it is halved, and so is the budget for later batches. If
     the embedder raises any other exception, the texts of the batch are encoded one by one. A text
     whose vector is not valid is encoded again, alone, when all others are done. A text that fails
-    alone is reported as failed. If many fail one after another, short ones too, the model is given
-    up: the texts that are left are reported as failed.
+    alone is reported as failed. If many texts fail one after another, also short ones, the model is
+    abandoned, and the remaining texts are reported as failed.
 
     Parameters
     ----------
@@ -371,8 +372,8 @@ def encode_batches(
     writer
         Takes the vectors; its owner flushes it.
     size
-        Says how many texts a batch has: in a batch of several texts, (tokens of the longest text) ×
-        (number of texts) is at most its budget. A later call goes on with it.
+        The size of batches: in a batch of several texts, (tokens of the longest text) × (number of
+        texts) is at most its budget. A later call continues with the same object.
     on_done
         Called with the number of texts of each batch.
 
@@ -414,7 +415,7 @@ def token_lengths(embedder: Embedder, keys: Sequence[str]) -> Lengths:
             return lengths
         except HarnessError:
             raise
-        except PLUGIN_ERRORS:  # one text is at fault: encoding will report which
+        except PLUGIN_ERRORS:  # encoding will report which text is the cause
             pass
     limit = embedder.info.max_tokens or sys.maxsize
     texts = map(text_of_key, keys)
@@ -432,7 +433,7 @@ def split(lengths: Lengths, batch_tokens: int) -> Iterator[npt.NDArray[np.int64]
 
 
 class _Loop:
-    """One call of `encode_batches`: which texts wait, and what became of the others."""
+    """One call of `encode_batches`: the texts that wait, and the results of the others."""
 
     def __init__(
         self,
@@ -469,9 +470,9 @@ class _Loop:
                 self._give_up([position])
 
     def _of_all_lengths(self, waiting: Positions) -> Positions:
-        """Try texts of all lengths, since a model may fail on long ones only; return what is left.
+        """Try texts of all lengths, since a model may fail on long ones only; return the others.
 
-        If they fail, too, the model is given up and nothing is left.
+        If they fail, too, the model is abandoned and nothing remains.
         """
         spread = np.linspace(0, len(waiting) - 1, FAILURES_IN_A_ROW).round().astype(int)
         for i in np.unique(spread)[::-1].tolist():
@@ -489,7 +490,7 @@ class _Loop:
             self.on_done(len(positions))
 
     def _is_done(self, positions: Positions, longest: int, *, again: bool = False) -> bool:
-        """Encode a batch; return whether it is done, so that it need not be split."""
+        """Encode a batch; return whether that worked, so that it need not be split."""
         batch = [self.keys[i] for i in positions]
         began = self.size.clock()
         result = attempt(self.embedder, batch)
@@ -506,7 +507,7 @@ class _Loop:
         if valid.any():
             self.writer.add([batch[i] for i in np.flatnonzero(valid)], result.vectors[valid])
             if self.embedder.info.hosted:
-                self.writer.flush()  # what is paid for is kept at once
+                self.writer.flush()  # vectors that cost money are kept at once
             self.n_batches += 1
             self._in_a_row = 0
             self.on_done(int(valid.sum()))
@@ -526,7 +527,7 @@ class _Loop:
 
 
 def _is_valid(embedder: Embedder, batch: Sequence[str], vectors: Vectors) -> npt.NDArray[np.bool_]:
-    """Return whether each row may be stored: it is finite, or of NaN and the text has no vector."""
+    """Return whether each row may be stored: it is finite, or its text has no vector."""
     valid = np.asarray(np.isfinite(vectors).all(axis=1))
     nan = np.flatnonzero(~valid & np.isnan(vectors).all(axis=1))
     valid[nan] = without_vector(embedder, [batch[i] for i in nan.tolist()])

@@ -48,9 +48,9 @@ class Report:
 class Engine(Protocol):
     """Runs the encoding on some devices.
 
-    An engine is made with a list of devices. Its other options stand after its name. If it takes an
-    argument `timeout`, it ends a batch after so many seconds. If it has a method `close`, that is
-    called when the run ends.
+    An engine is created with a list of devices. Its other options are written after its name. If it
+    takes an argument `timeout`, it ends a batch after that many seconds. If it has a method
+    `close`, that is called when the run ends.
     """
 
     devices: Sequence[str]
@@ -66,7 +66,8 @@ class Engine(Protocol):
     ) -> Report:
         """Encode `texts` into the store.
 
-        Who has the model calls `harness.encode.admission.admit` before the first vector is stored.
+        The process that has the model calls `harness.encode.admission.admit` before the first
+        vector is stored.
 
         Parameters
         ----------

@@ -1,11 +1,11 @@
 """What identifies a Python object in records: hashes of its weights, arrays, state and code.
 
-A name is not enough: two objects of one class, or two versions of one function, may give other
-numbers. So all state counts that can be reached from the object, at any depth: parameters, buffers,
-lists, dictionaries, objects, hooks and methods that were replaced. What cannot be hashed (a socket,
-a generator, a session of an extension) leaves the object unidentified: its vectors are never used
-again. Nothing here runs the object. Addresses in memory, paths and devices are never part of an
-identity, so it is the same in every process. `code_identity` hashes the code.
+A name is not enough: two objects of one class, or two versions of one function, may give different
+numbers. So the hash covers all state that can be reached from the object, at any depth: parameters,
+buffers, lists, dictionaries, objects, hooks and replaced methods. A part that cannot be hashed (a
+socket, a generator, a session of an extension) leaves the object unidentified: its vectors are
+never used again. Nothing here runs the object. Addresses in memory, paths and devices are never
+part of an identity, so it is the same in every process. `code_identity` hashes the code.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ import numpy as np
 from harness.digest import SIZE, digest, json_like
 from harness.errors import PLUGIN_ERRORS, one_line
 
-# What identifies code: the text of functions and classes, and what they use of their module.
+# The identity of code: the text of functions and classes, and the globals that they use.
 #
 # Code of the standard library and of installed packages is identified by its name, as it is in the
 # fingerprint of a file.
@@ -52,7 +52,7 @@ REMOTE = (
     *("aiohttp", "boto3", "grpc", "http", "httpx", "openai", "requests", "socket", "subprocess"),
     *("urllib", "urllib3", "websockets"),
 )
-"""Packages by which code asks another program, of which nothing is known here."""
+"""Packages through which code calls another program, whose state is unknown."""
 
 
 class Unidentified(Exception):
@@ -65,9 +65,9 @@ class Code:
     Parameters
     ----------
     content
-        Returns a value that the code uses as JSON types.
+        Converts a value that the code uses to JSON types.
     strict
-        Whether code that asks another program is refused.
+        Whether to refuse code that calls another program.
     """
 
     def __init__(self, content: Callable[[Any], Any], *, strict: bool = False) -> None:
@@ -75,9 +75,9 @@ class Code:
         self._seen: set[Any] = set()
 
     def of_function(self, function: Any) -> Any:
-        """Return the code of a function, what it encloses, and what it uses of its module.
+        """Return the code of a function, with its closure and the globals that it uses.
 
-        Of an object that can be called it is the code of its class.
+        A callable object has the code of its class.
         """
         function = getattr(function, "__func__", function)
         wrappers = []
@@ -94,7 +94,7 @@ class Code:
         return [function.__qualname__, _source(function), *self._used(function), *wrappers]
 
     def _used(self, function: FunctionType) -> list[Any]:
-        """Return what a function encloses and its defaults, and what it uses of its module."""
+        """Return the closure and the defaults of a function, and the globals that it uses."""
         inner = getattr(function, "__wrapped__", None)
         cells = [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
         enclosed = [value for value in cells if inner is None or value is not inner]
@@ -114,7 +114,7 @@ class Code:
         ]
 
     def _used_value(self, value: Any, names: list[str]) -> Any:
-        """Return what identifies a value that code uses; of a user's module, what `names` names."""
+        """Return the identity of a value that code uses; of a user's module, that of `names`."""
         if not isinstance(value, ModuleType) or not is_of_user(value) or value in self._seen:
             return self.of_value(value)
         self._seen.add(value)
@@ -142,7 +142,7 @@ class Code:
         return parts
 
     def _member(self, value: Any) -> Any:
-        """Return what identifies a member of a class: its code, or its value."""
+        """Return the identity of a member of a class: its code, or its value."""
         if isinstance(value, property):
             value = value.fget
         elif isinstance(value, functools.cached_property):
@@ -150,7 +150,7 @@ class Code:
         return self.of_value(getattr(value, "__func__", value), own=True)
 
     def of_value(self, value: Any, *, own: bool = False) -> Any:
-        """Return what identifies a value that code uses; `own` code is read wherever it is."""
+        """Return the identity of a value that code uses; `own` code is always read."""
         if self._strict and package_of(value) in REMOTE:
             raise Unidentified(f"{package_of(value)}, which asks another program")
         if isinstance(value, ModuleType):
@@ -192,8 +192,8 @@ def package_of(value: Any) -> str:
 def is_of_user(value: Any, *, wrapper: bool = False) -> bool:
     """Return whether a module, function or class is not from an installed package.
 
-    A function that wraps another has the module's name of that. It is of the user if either is;
-    with `wrapper`, if its own code is.
+    A wrapper has the module name of the wrapped function. It is the user's if either function is;
+    with `wrapper`, only if its own code is.
     """
     if isinstance(value, FunctionType):
         own = str(value.__globals__.get("__name__", value.__module__))
@@ -226,7 +226,7 @@ def _is_users_module(name: str) -> bool:
 
 @functools.cache
 def _is_installed(package: str) -> bool:
-    """Return whether a package is in a folder that an installer wrote, of any name."""
+    """Return whether a package is in a folder that an installer wrote."""
     top = getattr(sys.modules.get(package), "__path__", None) or [
         getattr(sys.modules.get(package), "__file__", None) or ""
     ]
@@ -234,7 +234,7 @@ def _is_installed(package: str) -> bool:
 
 
 def _is_of_python(name: str) -> bool:
-    """Return whether Python, or its module abc, sets an attribute of this name in a class."""
+    """Return whether Python or its module abc sets this attribute of a class."""
     return name == "_abc_impl" or (name.startswith("__") and name.endswith("__"))
 
 
@@ -280,7 +280,7 @@ def compiled(code: CodeType) -> list[Any]:
 
 
 UNNAMED = "unnamed-"
-"""Prefix of the fingerprint of an object of which nothing identifies the vectors."""
+"""Prefix of the fingerprint of an object whose vectors nothing identifies."""
 NEUTRAL: Mapping[str, tuple[str, ...]] = {
     "gensim": ("lifecycle_events", "mapfile_path", "norms", "random"),
     "model2vec": ("base_model_name", "language"),
@@ -300,18 +300,18 @@ NEUTRAL: Mapping[str, tuple[str, ...]] = {
         *("transformers_version", "warnings_issued"),
     ),
 }
-"""Attributes of a package's objects that change no vector: where, when and how an object was
-loaded, what it remembers, and what its training needs."""
+"""Attributes of a package's objects that do not change vectors: where, when and how an object was
+loaded, its caches, and settings of training."""
 STATEFUL = (*LIBRARIES, *NEUTRAL, "collections", "pandas", "scipy", "tokenizers")
-"""Packages whose objects are no more than their attributes."""
+"""Packages whose objects have no state besides their attributes."""
 EXTENSIONS = ("scipy", "sklearn", "tokenizers")
-"""Packages whose objects in C tell all that they hold when they are copied."""
+"""Packages whose C objects reveal their whole state when they are copied."""
 _PLAIN = (
     *(bytes, bytearray, complex, range, slice, array.array, re.Pattern, type(...)),
     *(type(NotImplemented), datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo),
     *(decimal.Decimal, fractions.Fraction),
 )
-"""Types whose text says all that they hold."""
+"""Types whose text contains their whole state."""
 _WITHOUT_STATE = (logging.Logger, type(threading.Lock()), type(threading.RLock()))
 """Types whose state changes no vector."""
 _CONTAINERS = (
@@ -328,9 +328,9 @@ _BUILTINS = (object, *_CONTAINERS, types.SimpleNamespace)
 def of_model(model: Any) -> str | None:
     """Return a digest of what determines an object's vectors; None if it cannot be found.
 
-    That is its `fingerprint`, a text, if it has one. Else it is its content: the weights of a
-    torch module, or arrays and all other state; with the code of its class. Else it is its
-    `revision`. A function may call anything, so its code does not identify it.
+    The first of these that exists: its `fingerprint`, a text; its content (the weights of a torch
+    module, or arrays and all other state, with the code of its class); its `revision`. A function
+    may call anything, so its code does not identify it.
     """
     stated = getattr(model, "fingerprint", None)
     if isinstance(stated, str) and stated:
@@ -375,7 +375,7 @@ def content(value: Any, *, without: Iterable[str] = ()) -> Any:
         return _Content(value, frozenset(without)).of(value)
     except Unidentified:
         raise
-    except PLUGIN_ERRORS as error:  # an attribute that cannot be read, or too deep a nesting
+    except PLUGIN_ERRORS as error:  # an unreadable attribute, or too deep nesting
         raise Unidentified(f"{name_of_class(type(value))} ({one_line(error)})") from None
 
 
@@ -396,13 +396,13 @@ def _of_content(model: Any) -> str | None:
         found = walk.of_state(model)
     except PLUGIN_ERRORS:  # Unidentified, or an attribute that cannot be read
         return None
-    # A vectoriser of scikit-learn may be no more than its options, and tells them all.
+    # A vectoriser of scikit-learn may have no state besides its options, and lists them all.
     is_whole = package_of(type(model)) == "sklearn" and not walk.has_functions
     return digest([code, found]) if walk.has_arrays or is_whole else None
 
 
 class _Content:
-    """One walk over an object and all that it holds.
+    """One walk over an object and everything that it refers to.
 
     Parameters
     ----------
@@ -435,14 +435,14 @@ class _Content:
             return [name_of_class(type(value)), repr(value)]
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(value, torch.device):
-            return "torch.device"  # which one does not matter
+            return "torch.device"  # the device does not matter
         if torch is not None and isinstance(
             value, torch.dtype | torch.layout | torch.memory_format
         ):
             return str(value)
         if isinstance(value, type | ModuleType):
             return self.code.of_value(value)
-        # Whatever follows may hold other values, which may hold it in turn.
+        # The types below may refer to other values, which may refer back to them.
         if id(value) in self._known:
             return self._known[id(value)][1]
         if id(value) in self._open:
@@ -458,7 +458,7 @@ class _Content:
         return found
 
     def of_state(self, value: Any) -> Any:
-        """Return what an object holds, without its class."""
+        """Return the state of an object, without its class."""
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(value, torch.nn.Module):
             return self.of(value)
@@ -468,7 +468,7 @@ class _Content:
         return self._state(value)
 
     def _of_whole(self, value: Any) -> Any:
-        """Return the content of a value that may hold others."""
+        """Return the content of a value that may refer to others."""
         if type(value) in _CONTAINERS or type(value) is types.MappingProxyType:
             return self._items(value)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -523,11 +523,12 @@ class _Content:
         return [name, state, *([self._items(value)] if isinstance(value, _CONTAINERS) else [])]
 
     def _state(self, value: Any) -> dict[str, Any]:
-        """Return the attributes of an object, if they are all that it holds."""
+        """Return the attributes of an object, if they are its whole state."""
         class_ = type(value)
         if _has_hidden_state(class_):
             raise Unidentified(name_of_class(class_))
-        # Of the root the code is hashed, also that of a library. Of a part of it only the name is.
+        # The code of the root is hashed, even if a library has it. Parts contribute only their
+        # name.
         for base in class_.__mro__ if value is not self._root else ():
             is_known = is_of_user(base) or package_of(base) in STATEFUL or base in _BUILTINS
             if not is_known and not dataclasses.is_dataclass(base):
@@ -554,7 +555,7 @@ class _Content:
                 pairs.sort(key=lambda pair: repr(pair[0]))
                 found = [[key, self.of(item)] for key, item in pairs]
             if isinstance(value, collections.OrderedDict) and len(value) > 1:
-                return [found, list(map(self.of, value))]  # its order is meant
+                return [found, list(map(self.of, value))]  # its order matters
             if isinstance(value, collections.defaultdict):
                 return [found, self.of(value.default_factory)]
             return found
@@ -576,7 +577,7 @@ class _Content:
         return [name_of_class(type(value)), parts, self.of(dict(getattr(value, "__dict__", {})))]
 
     def _function(self, value: Any) -> Any:
-        """Return the code of a function; of a library's its name, with what it encloses."""
+        """Return the code of a function; for a library's function its name and its closure."""
         self.has_functions = True
         found = self.code.of_value(value)
         if not isinstance(value, FunctionType) or is_of_user(value):
@@ -596,7 +597,7 @@ class _Content:
         return [name, self.of(owner)]
 
     def _config(self, config: Any) -> Any:
-        """Return the settings of a transformers configuration, also those that it never saves."""
+        """Return the settings of a transformers configuration, also those that are never saved."""
         skipped = self._skipped(config)
 
         def stable(value: Any) -> Any:
@@ -626,7 +627,7 @@ class _Content:
         return [digest(words), settings]
 
     def _module(self, module: Any, torch: Any) -> dict[str, Any]:
-        """Return the weights of a torch module, and what else changes what its parts return."""
+        """Return the weights of a torch module, and all else that changes what its parts return."""
         weights: dict[str, Any] = {}
         parts: dict[str, Any] = {}
         known: dict[int, Any] = {}
@@ -645,7 +646,7 @@ class _Content:
         return found
 
     def _part(self, part: Any, torch: Any) -> list[Any]:
-        """Return what identifies a torch module besides its weights and its own modules."""
+        """Return the identity of a torch module without its weights and its submodules."""
         skipped = self._skipped(part) | _attributes_of_torch()
         state = {
             name: self.of(item) for name, item in sorted(vars(part).items()) if name not in skipped
@@ -663,7 +664,7 @@ class _Content:
         return [name_of_class(type(part)), state, *([further] if further else [])]
 
     def _further(self, part: Any, torch: Any) -> dict[str, Any]:
-        """Return the hooks, patches, order and mode of a torch module, where it has any."""
+        """Return the hooks, patches, order and mode of a torch module, as far as it has them."""
         further: dict[str, Any] = {}
         for name in ("_forward_pre_hooks", "_forward_hooks"):
             if hooks := getattr(part, name):
@@ -688,7 +689,7 @@ class _Content:
 
 
 def _of_text(text: str) -> Any:
-    """Return a text; in the bytes of Python's own form if it has a half of a surrogate pair."""
+    """Return a text; as Python's own bytes if it has half of a surrogate pair."""
     return (
         str.__str__(text) if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
     )
@@ -709,9 +710,9 @@ def _differs_in_training(part: Any, torch: Any) -> bool:
 
 
 def _has_hidden_state(class_: type) -> bool:
-    """Return whether an object of a class holds more than attributes: fields of an extension.
+    """Return whether an object of a class has hidden state: fields of a C extension.
 
-    It is then larger than its base, its attributes and its slots need.
+    Its size is then more than its base, its attributes and its slots need.
     """
     for base in class_.__mro__:
         if base in _BUILTINS or base.__base__ is None:
@@ -725,7 +726,7 @@ def _has_hidden_state(class_: type) -> bool:
 
 
 def _own_slots(class_: type) -> list[str]:
-    """Return the names of the slots that a class adds, if it is of Python."""
+    """Return the names of the slots that a class adds, if it is written in Python."""
     members = vars(class_).items() if "__slots__" in vars(class_) else ()
     return [name for name, member in members if isinstance(member, types.MemberDescriptorType)]
 
@@ -751,7 +752,7 @@ def _tensor(tensor: Any, torch: Any) -> list[Any]:
     try:
         data = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
     except (AttributeError, NotImplementedError, RuntimeError, TypeError) as error:
-        raise Unidentified(str(error)) from None  # such as one without data
+        raise Unidentified(str(error)) from None  # for example a tensor without data
     return [str(tensor.dtype), list(tensor.shape), _array(data)[2]]
 
 

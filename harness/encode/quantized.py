@@ -1,12 +1,11 @@
 """`?quantize=`: an encoder whose vectors have less precision, as vector databases store them.
 
-Written for `sentence_transformers.quantize_embeddings`, which gives the same codes. A code is
-returned as the number that it stands for, so that metrics and mitigators work on it as on any
-vector.
+The codes equal those of `sentence_transformers.quantize_embeddings`. A code is returned as the
+number that it stands for, so that metrics and mitigators work on it as on any vector.
 
-The file `calibration.txt` has the texts that ranges of `int8` come from: 117 search queries, their
-117 documents about no gender, and the words of the queries. They are from Grep-BiasIR (Krieg et al.
-2023, KlaraKrieg/GrepBiasIR, CC0 1.0).
+The file `calibration.txt` has the texts from which the ranges of `int8` are computed: 117 search
+queries, their 117 gender-neutral documents, and the words of the queries. They are from Grep-BiasIR
+(Krieg et al. 2023, KlaraKrieg/GrepBiasIR, CC0 1.0).
 """
 
 from __future__ import annotations
@@ -56,8 +55,8 @@ class Quantized:
 
     Notes
     -----
-    The calibration texts are the same for all models and tasks: ranges that came from the texts of
-    a run would make a vector depend on what else is run. They are encoded when the first text is.
+    The calibration texts are the same for all models and tasks. With ranges from the texts of a
+    run, a vector would depend on the other texts of the run. They are encoded with the first text.
     """
 
     def __init__(self, embedder: Embedder, precision: str) -> None:
@@ -69,11 +68,11 @@ class Quantized:
         self.embedder, self.precision = embedder, precision
         stated = {"int8": [precision, *calibration_texts()], "binary": [precision]}[precision]
         fingerprint = f"{info.fingerprint}-{digest(stated)}"
-        # Published scores are those of the whole vectors.
+        # Published scores are those of the vectors in full precision.
         self.info = dataclasses.replace(info, fingerprint=fingerprint, scores={})
 
     def __getattr__(self, name: str) -> Any:
-        """Return a member that quantisation does not change; there are no token states."""
+        """Return a member that quantisation does not change; token states are not among them."""
         if name in _FORWARDED:
             return getattr(self.embedder, name)
         raise AttributeError(name)
@@ -88,7 +87,7 @@ class Quantized:
 
     @property
     def unquantized(self) -> Embedder:
-        """The encoder, whose whole vectors tell models apart."""
+        """The encoder itself, whose full-precision vectors distinguish models."""
         return self.embedder
 
     @functools.cached_property
@@ -121,5 +120,5 @@ def _steps(ranges: Vectors) -> Vectors:
 
 @functools.cache
 def calibration_texts() -> tuple[str, ...]:
-    """Return the texts that the ranges of `int8` come from."""
+    """Return the texts from which the ranges of `int8` are computed."""
     return tuple(_CALIBRATION.read_text(encoding="utf-8").splitlines())

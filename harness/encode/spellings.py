@@ -1,8 +1,8 @@
 """Which texts a model reads alike, such as a word in upper and in lower case; words in texts.
 
 A word embedder looks a word up as it is, then lower-cased, then with `_` for spaces, then with
-composed and decomposed accents; an uncased encoder lower-cases every text. Other models read the
-same texts as different ones. The leak checks of runs and of studies compare texts by this.
+composed and decomposed accents; an uncased encoder lower-cases every text. Other models distinguish
+these texts. The leak checks of runs and of studies use this to compare texts.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from harness.errors import HarnessError
 
 SAME = 1e-2
 """Largest relative difference of two vectors of the same text: in half precision, or from an
-endpoint, they differ by about 1e-3. In a cased model `us` and `US` differ by far more."""
+endpoint, they differ by about 1e-3. In a cased model the difference of `us` and `US` is far
+larger."""
 
 
 @dataclass(frozen=True)
 class Spellings:
-    """Which of some texts a model reads alike.
+    """The texts of a collection that a model reads alike.
 
     Parameters
     ----------
@@ -43,8 +44,8 @@ class Spellings:
     def of(cls, texts: Iterable[str], encode: Callable[[Sequence[str]], Vectors]) -> Spellings:
         """Return which of `texts` a model reads alike.
 
-        Only texts that differ in nothing but case, `_` for a space, or how accents are encoded, are
-        compared, by their vectors. Where these cannot be computed the texts count as alike.
+        Compares the vectors of texts that differ only in case, in `_` for a space, or in the
+        encoding of accents. If the vectors cannot be computed, the texts count as alike.
 
         Parameters
         ----------

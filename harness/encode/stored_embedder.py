@@ -1,6 +1,6 @@
 """An embedder that reads vectors from the store, and encodes texts that the store does not have.
 
-One object serves one run. It does not try a text again that could not be encoded.
+There is one object a run. It does not retry a text that could not be encoded.
 """
 
 from __future__ import annotations
@@ -169,9 +169,9 @@ class StoredEmbedder:
 
     @contextlib.contextmanager
     def reading(self, role: Role) -> Iterator[None]:
-        """Take all texts that are asked for in this context as texts of a role.
+        """Encode all texts in this context as texts of a role.
 
-        That holds for what a mitigator encodes to change these texts, too.
+        This includes texts that a mitigator encodes to change them.
         """
         before, self._role = self._role, role
         try:
@@ -215,7 +215,7 @@ class StoredEmbedder:
                 self.embedder, missing, self.store, on_done=advance, name=self.name
             )
         if self.info.hosted and len(self.store.files.names()) > MANY_SEGMENTS:
-            pruning.merge(self.store)  # each hand-over was written as a segment
+            pruning.merge(self.store)  # every answer was written as a segment
         self.seconds += time.monotonic() - started
         self.encoded += report.n_texts
         self.failed |= report.failed.keys()
@@ -233,7 +233,7 @@ class StoredEmbedder:
             self.notices.append(f"not encoded: {failed[0][:60]!r}{more}: {reason}")
 
     def ranks(self, words: Sequence[str]) -> Sequence[int] | None:
-        """Return the rank of each word by frequency; None if the embedder does not say."""
+        """Return the rank of each word by frequency; None if the embedder does not state it."""
         ranks = getattr(self.embedder, "ranks", None)
         if not callable(ranks):
             return None
@@ -244,7 +244,7 @@ class StoredEmbedder:
         return by_word
 
     def unlike(self, words: Sequence[str]) -> str | None:
-        """Return why the embedder lacks most of `words`; None if it does not say."""
+        """Return why the embedder lacks most of `words`; None if it does not state it."""
         unlike = getattr(self.embedder, "unlike", None)
         if not callable(unlike):
             return None
@@ -255,7 +255,7 @@ class StoredEmbedder:
         return reason
 
     def truncated(self, texts: Sequence[str]) -> list[bool] | None:
-        """Return whether the embedder truncates each text; None if it does not say."""
+        """Return whether the embedder truncates each text; None if it does not state it."""
         truncated = getattr(self.embedder, "truncated", None)
         if not callable(truncated):
             return None

@@ -1,14 +1,15 @@
 """Finds the installed plugins, and the YAML files of tasks, concepts, studies and so on.
 
-Plugins are named by entry points of the group `harness`, the built-in ones too; one that fails is
+Entry points of the group `harness` name the plugins, also the built-in ones. A plugin that fails is
 left out. Loading a plugin imports only its hook module. An object that it names is imported when it
 is first used.
 
 A folder of a plugin or user holds task files, directly or in one subfolder a family, and the
 subfolders `concepts`, `studies`, `benchmarks`, `recipes` (of training, which `harness train` reads)
 and `reproduction` (rows of papers, which `harness reproduce` reads). Files whose names begin with
-`_` are fragments that others include. A file names only files in its own folder of task files, and
-installed ones. One with a mistake, or a name that another file has too, is left out with a notice.
+`_` are fragments that others include. A file may name only files in its own folder of task files,
+and installed ones. A file with a mistake, or with the name of another file, is left out with a
+notice.
 """
 
 from __future__ import annotations
@@ -267,7 +268,7 @@ class Catalogue(dict[str, T]):
         The plugin or file of each name.
     clashes
         Error for each name that two plugins or files claim. Such a name is not in the mapping, so
-        that a clash concerns only who uses the name.
+        that only its use is an error.
     """
 
     def __init__(self, kind: str) -> None:
@@ -277,7 +278,7 @@ class Catalogue(dict[str, T]):
         self.clashes: dict[str, NameClash] = {}
 
     def claim(self, name: str, value: T, owner: str, *, advice: str = "") -> None:
-        """Add a name; if another owner has it already, withdraw it from both."""
+        """Add a name; if it has another owner already, it belongs to none."""
         if name not in self.owners:
             self[name], self.owners[name] = value, owner
             return
@@ -288,14 +289,14 @@ class Catalogue(dict[str, T]):
         )
 
     def find(self, name: str, *further: str) -> T:
-        """Return what a name stands for.
+        """Return the object of a name.
 
         Parameters
         ----------
         name
             The name.
         further
-            Names that have a meaning elsewhere, which the message for an unknown name may suggest.
+            Names of another kind that the message for an unknown name may suggest.
 
         Raises
         ------
@@ -349,8 +350,8 @@ def files_of(folder: Path, kind: str) -> list[Path]:
 def load_file(path: Path) -> yaml_files.Document:
     """Return a parsed file that the user named by its path.
 
-    It may name files in its own folder. If that belongs to a folder of task files, as a family or
-    as a subfolder of `SUBFOLDERS`, it may name files in all of that. It may name installed ones.
+    It may name installed files and files in its own folder. If that is the folder of a family, or
+    one of `SUBFOLDERS`, it may name files in the whole folder of task files around it.
 
     Raises
     ------
@@ -416,11 +417,11 @@ def kind_of(document: yaml_files.Document) -> str:
 
 
 _PARTS: dict[Path, tuple[yaml_files.Document, list[yaml_files.Document]]] = {}
-"""Shared document of an installed file by its path, and what it holds."""
+"""The documents of installed files by path, shared by all registries."""
 
 
 def _parts(document: yaml_files.Document, kind: str) -> list[yaml_files.Document]:
-    """Return what a file holds: the same documents as before while it stays as it is."""
+    """Return the documents in a file; the same objects again as long as the file is unchanged."""
     from harness.task import yaml_files
 
     if kind not in yaml_files.KINDS:

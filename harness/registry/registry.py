@@ -2,8 +2,8 @@
 
 A name is parsed (`harness.names`), its spec looked up and loaded (`discovery`), its options are
 converted by the signature of what was loaded, and the object is created. Names map to specs, and
-specs to import paths, which are imported only when they are used. If two plugins claim one name,
-only who uses that name gets an error, which names both.
+specs to import paths, which are imported only when they are used. If two plugins claim a name, only
+its use is an error, which names both.
 """
 
 from __future__ import annotations
@@ -62,16 +62,16 @@ class Registry:
     include
         Further folders of tasks, or task files.
     trust
-        Files of somebody else that may run code, and name keys, addresses and paths anywhere. A
-        folder stands for all files in it.
+        Files of other people that may run code, and name keys, addresses and any path. A folder
+        stands for all files in it.
 
     Attributes
     ----------
     data
         Finds and fetches the data files of tasks and studies.
     name_errors
-        A line for each invalid name, and for each name that two plugins claim, among the kinds of
-        names that were read so far.
+        A line for each invalid name and for each name that two plugins claim. Only kinds of names
+        that were read so far count.
     own_metrics
         Metrics of the user by name, which are looked up first.
     """
@@ -165,7 +165,7 @@ class Registry:
         return cast("tuple[Catalogue[Any], ...]", specs)
 
     def trusts(self, path: Path) -> bool:
-        """Return whether a file is of an installed plugin, or one that the user trusts."""
+        """Return whether a file belongs to an installed plugin, or is trusted by the user."""
         is_named = any(folders.is_inside(path, place) for place in self._trusted)
         return is_named or self.is_installed(path)
 
@@ -276,7 +276,7 @@ class Registry:
         return self.resolve(self.task_files.find(name))
 
     def task_file(self, path: Path) -> Task:
-        """Return the task that a file describes, resolved; of several the first."""
+        """Return the task that a file describes, resolved; the first, if there are several."""
         return self.resolve(yaml_files.documents(discovery.load_file(path))[0])
 
     def resolve(self, document: yaml_files.Document, *, limit: int | None = None) -> Task:
@@ -297,11 +297,11 @@ class Registry:
         return self._yardsticks[key]
 
     def check_task(self, document: yaml_files.Document) -> None:
-        """Raise InvalidFile if a valid task asks for what a file of somebody else may not."""
+        """Raise InvalidFile if a valid task asks for what only a trusted file may have."""
         if not self.is_installed(document.path):
             try:
                 gate = trust.of_task(document, self)
-            except InvalidFile:  # nothing of it is read or fetched
+            except InvalidFile:  # an invalid task reads and fetches nothing
                 return
             gate.check()
 
@@ -340,7 +340,7 @@ class Registry:
         return mitigator
 
 
-# What a model name means. It is tried in this order:
+# What a model name means. The order of the attempts:
 #
 # 1. a registered model, by its name or by an alias on its card;
 # 2. `provider:reference`;
@@ -360,7 +360,7 @@ class Model:
     spec
         The registered model, or the provider.
     reference
-        What the provider is asked for; None for a registered model.
+        The text after `provider:`; None for a registered model.
     options
         Options as the user typed them.
     chosen
@@ -384,7 +384,7 @@ class Models:
     specs
         Models and providers by name.
     load
-        Imports the object of a spec; the second argument is what messages call it.
+        Imports the object of a spec; the second argument is its name in messages.
     """
 
     def __init__(
@@ -398,7 +398,7 @@ class Models:
         Raises
         ------
         UnknownName, InvalidOption, UsageError
-            If it means no model.
+            If it is not the name of a model.
         NameClash
             If two plugins claim it.
         """
@@ -515,7 +515,7 @@ class Models:
     def _recognises(self, spec: EmbedderSpec, reference: str) -> bool:
         """Return whether a reference of a provider may be typed without the provider.
 
-        A plain name is not looked up, because a hub would be asked.
+        A plain name is not looked up, since that would send a request to a hub.
         """
         if spec.recognises is None:
             return False
@@ -568,19 +568,19 @@ class Models:
         return reference if can_be_typed else f"{spec.name}:{reference}"
 
 
-# Concepts beside a file: a task or study that is named by its path may name them.
+# Concepts in a folder next to a file: a task or study that is named by its path may use them.
 
 
 def with_concepts_beside(registry: Registry, path: Path) -> Registry:
-    """Return a registry that looks up concepts beside a file first, then as `registry` does.
+    """Return a registry that looks for concepts near a file first, then in `registry`.
 
     Parameters
     ----------
     registry
-        A registry, which stays as it is.
+        A registry, which is not changed.
     path
-        A file, or a folder of files. The nearest folder `concepts` counts: in its own folder, else
-        in the one above, since a family of tasks has a folder of its own.
+        A file, or a folder of files. The concepts are in a folder `concepts` in its folder, or else
+        in the folder above, since a family of tasks has its own folder.
     """
     folder = (path if path.is_dir() else path.parent).resolve()
     for place in (folder, folder.parent):
@@ -588,14 +588,14 @@ def with_concepts_beside(registry: Registry, path: Path) -> Registry:
             break
     else:
         return registry
-    beside = Registry(discovery.Plugins(()), include=[place])
+    nearby = Registry(discovery.Plugins(()), include=[place])
     concepts = copy.copy(registry.concept_files)
-    concepts.owners = concepts.owners | beside.concept_files.owners
-    clashes = {name: e for name, e in concepts.clashes.items() if name not in beside.concept_files}
-    concepts.clashes = clashes | beside.concept_files.clashes
-    concepts.update(beside.concept_files)
-    for notice in beside.notices:
+    concepts.owners = concepts.owners | nearby.concept_files.owners
+    clashes = {name: e for name, e in concepts.clashes.items() if name not in nearby.concept_files}
+    concepts.clashes = clashes | nearby.concept_files.clashes
+    concepts.update(nearby.concept_files)
+    for notice in nearby.notices:
         registry.note(notice)
-    found = copy.copy(registry)
-    found.concept_files = concepts
-    return found
+    extended = copy.copy(registry)
+    extended.concept_files = concepts
+    return extended

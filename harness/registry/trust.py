@@ -1,9 +1,9 @@
 """What a file asks for, and whether it may have it.
 
-A study, recipe, run file or task of somebody else is data. What in it runs code, or names a key, an
-address, or a path outside of its folder, counts only if the user trusts the file (`--trust FILE`),
-or types it. Models of the hub and installed packages are listed, and allowed. Nothing here opens a
-file, asks a hub or creates a model.
+A study, recipe, run file or task of somebody else is data. It may run code, or name a key, an
+address, or a path outside of its folder, only if the user trusts the file (`--trust FILE`) or types
+that value. Models of the hub and installed packages are listed, and allowed. Nothing here opens a
+file, sends a request or creates a model.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ PROBLEMS: dict[Kind, str] = {
     "download": "is downloaded, if it is not here",
     "package": "may be read from an installed package",
 }
-"""What is said of a request, after what asks for it."""
+"""The message of a request, after its option, model or path."""
 ALLOWED: frozenset[Kind] = frozenset({"download", "package"})
 """What any file may ask for."""
-# Options that no spec describes are judged by the words of their names.
-_TELLING: dict[Sensitive, str] = {
+# Words in an option's name that reveal its kind, for options that no spec describes.
+_HINTS: dict[Sensitive, str] = {
     "code": "callable|cmd|code|command|eval|exec|function|hook|import|module|pickle|plugin|script|"
     "shell|target|trust|unsafe",
     "key": "auth|credentials?",
@@ -79,7 +79,7 @@ class Request:
 
 
 class Models(Protocol):
-    """What is asked here of the models of a registry."""
+    """The members of a registry's models that this module uses."""
 
     @property
     def specs(self) -> Catalogue[EmbedderSpec]:
@@ -94,7 +94,7 @@ class Models(Protocol):
 
 
 class Named(Protocol):
-    """What is asked here of a registry, which imports this module."""
+    """The members of a registry that this module uses; the registry imports this module."""
 
     @property
     def models(self) -> Models:
@@ -161,7 +161,7 @@ class Requests:
             yield Request("key", f"the hosted model '{names.without_options(name)}'")
         for option, value in parsed.options.items():
             if option not in (names.LABEL, names.QUANTIZE):
-                stated = (found.sensitive.get(option) for found in specs)
+                stated = (candidate.sensitive.get(option) for candidate in specs)
                 yield from self._of_value(next(filter(None, stated), None), option, value)
 
     def of_mitigator(
@@ -196,7 +196,7 @@ class Requests:
                 yield from self._of_value(kind, option, item)
 
     def of_hub(self, name: str, what: str) -> Iterator[Request]:
-        """Yield what the id of something on a hub asks for, which may also be a local folder."""
+        """Yield what an id of a hub asks for; it may also name a local folder."""
         if names.is_local(name) or names.path_exists(name.partition("@")[0]):
             yield from self.of_weights(name)
         else:
@@ -255,7 +255,7 @@ class Requests:
     def _is_hosted(self, spec: Spec) -> bool:
         try:
             target = self.registry.load(spec, f"model '{spec.name}'")
-        except HarnessError:  # whoever creates the model tells it
+        except HarnessError:  # raised again when the model is created
             return False
         return any(map(names.is_secret, names.parameters_of(target)))
 
@@ -299,13 +299,13 @@ class Gate:
         self._add(key, self._of.of_path(path))
 
     def hub(self, name: str, key: KeyPath) -> None:
-        """Add the data set of the hub that has a name; a local folder comes before it."""
+        """Add a data set of the hub by its name; a local folder of that name takes precedence."""
         self._add(key, self._of.of_hub(name, f"the data set '{name}' of the hub"))
 
     def tables(self, tables: Mapping[str, Table]) -> None:
         """Add what tables ask for: addresses of files that are not here, packages, makers."""
         files: dict[str, DataFile] = {}
-        with contextlib.suppress(InvalidFile):  # who reads the tables tells it
+        with contextlib.suppress(InvalidFile):  # raised again when they are read
             files = data_files.of_tables(tables, self.document)
         for name, table in tables.items():
             key: KeyPath = ("tables", name)
@@ -345,7 +345,7 @@ class Gate:
         return f"{request} '{self._of.roots[0]}'" if request.kind == "path" else str(request)
 
     def _is_trusted(self, key: KeyPath) -> bool:
-        is_typed = not self.document.places  # a mapping of the caller's, and no file
+        is_typed = not self.document.places  # a mapping from Python, not a file
         return is_typed or self.registry.trusts(self.document.file_of(key))
 
     def _add(self, key: KeyPath, requests: Iterable[Request]) -> None:
@@ -379,11 +379,11 @@ def of_recipe(document: Document, registry: Named, typed: Mapping[str, object] =
     Parameters
     ----------
     document
-        The parsed file, in which mistakes are left to its reader.
+        The parsed file. Its mistakes are reported by its reader.
     registry
         Where names are looked up.
     typed
-        What the user typed in place of the file, by key; None where nothing was typed.
+        Values that the user typed, which replace those of the file, by key; None if not typed.
     """
     gate = Gate(document, registry, {"base": "--base", "corpus": "--corpus"})
     data, rows = document.data, _mapping(document.data.get("rows"))
@@ -402,7 +402,7 @@ def of_recipe(document: Document, registry: Named, typed: Mapping[str, object] =
 
 
 def of_rows(document: Document, registry: Named) -> Gate:
-    """Return what the rows of a paper ask for; mistakes in them are left to their reader."""
+    """Return what the rows of a paper ask for; their reader reports mistakes."""
     gate = Gate(document, registry)
     rows = document.data.get("rows")
     for i, row in enumerate(rows if isinstance(rows, list) else ()):
@@ -435,7 +435,7 @@ def _by_name(option: str, text: str) -> Sensitive | None:
     """Return what an option that no spec describes asks for."""
     words = option.lower().split("_")
     hints = {
-        kind for kind, telling in _TELLING.items() if any(map(re.compile(telling).fullmatch, words))
+        kind for kind, pattern in _HINTS.items() if any(map(re.compile(pattern).fullmatch, words))
     }
     if text.lower() in _TRUE | _FALSE:
         return "code" if "code" in hints else None
@@ -444,7 +444,7 @@ def _by_name(option: str, text: str) -> Sensitive | None:
     if names.is_secret(option):
         return "key"
     if hints:
-        return next(kind for kind in _TELLING if kind in hints)
+        return next(kind for kind in _HINTS if kind in hints)
     if "://" in text:
         return "address"
     return "code" if _IMPORT_PATH.fullmatch(text) else None

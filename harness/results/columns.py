@@ -1,4 +1,4 @@
-"""Records as columns: what many records share is kept once, so that a million take some 0.5 GB.
+"""Records as columns. Shared values are stored once, so that a million records take some 0.5 GB.
 
 The columns follow from the fields of `Record`:
 
@@ -7,7 +7,7 @@ The columns follow from the fields of `Record`:
 - Of all other fields, such as models, tasks and options, each different object is kept once, and
   the column has its place among them.
 
-A record is made again when somebody asks for it, and is equal to the one that was read.
+A record is rebuilt when it is accessed, and equals the record that was read.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ _TYPES = {str: TEXT, float: pl.Float64(), int: pl.Int64(), bool: pl.Boolean()}
 _HINTS = {
     "model": "fingerprint", "task": "digest", "coverage": "asked", "environment": "platform",
 }  # fmt: skip
-"""A field of a shared part, of whose values the last part is compared first. Parts with values of
-any type have none: Python takes 1, 1.0 and true for equal."""
+"""For each shared part a field that is compared first with the part before. Parts with values of
+any type have none, since 1, 1.0 and true are equal in Python."""
 _CHUNK = 65_536
 _BLOCK = 4_096
 
@@ -316,7 +316,7 @@ class _Shared:
 
 
 def _key(value: Any) -> Any:
-    """Return what only objects with equal values of equal types share."""
+    """Return a key that is equal only for objects with equal values of equal types."""
     if isinstance(value, BaseModel):
         return tuple(map(_key, value.__dict__.values()))
     if isinstance(value, dict | list):
@@ -346,18 +346,18 @@ def _parts(name: str, frame: pl.DataFrame) -> list[Any]:
 
 
 def _valid(schema: type[BaseModel], values: dict[str, Any]) -> Any:
-    """Return an object of values that were validated before: ten times as fast as pydantic's."""
-    made = schema.__new__(schema)
-    _set(made, "__dict__", values)
-    _set(made, "__pydantic_fields_set__", _EVERY_FIELD[schema])
-    _set(made, "__pydantic_extra__", None)
+    """Return an object from validated values, ten times as fast as pydantic does."""
+    instance = schema.__new__(schema)
+    _set(instance, "__dict__", values)
+    _set(instance, "__pydantic_fields_set__", _EVERY_FIELD[schema])
+    _set(instance, "__pydantic_extra__", None)
     private = schema.__private_attributes__.items()
     _set(
-        made,
+        instance,
         "__pydantic_private__",
         {name: {} if field.default_factory else field.default for name, field in private} or None,
     )
-    return made
+    return instance
 
 
 _set = object.__setattr__

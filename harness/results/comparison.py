@@ -94,7 +94,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Mean:
-    """Means over families of what counts, such as distances above the floor.
+    """Means over families, for example of distances above the floor.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def _by_key(records: Sequence[Record]) -> dict[Key, Record]:
 
 
 def _pair(a: Record | None, b: Record | None, folders: Folders) -> Pair | str:
-    """Return the pair of two records, or why they are none."""
+    """Return the pair of two records, or the reason why they cannot be compared."""
     if a is None or b is None:
         return "only one of the two has it"
     if a.task.digest != b.task.digest:
@@ -288,7 +288,7 @@ def _samples(record: Record, folder: Path | str | None) -> Sequence[Mapping[str,
     if folder is not None:
         is_there = samples_exist(Path(folder), record)
         return record.read_samples(folder) if is_there else ()
-    with contextlib.suppress(UsageError):  # they are in a folder that the caller did not name
+    with contextlib.suppress(UsageError):  # its folder was not passed
         return record.read_samples()
     return ()
 
@@ -502,9 +502,9 @@ def _agreement(
 # Do they order models and mitigators alike?
 #
 # The mean of a group is that of a leaderboard: over families, of what is above the floor. The
-# correlation over models takes these means as they are. That over mitigators takes changes against
-# `none` of the same model, so that the level of a model does not count. Its size does: a model with
-# more bias has more to lose.
+# correlation over models uses these means. The correlation over mitigators uses changes from `none`
+# of the same model, which removes the level of a model. A model with more bias still has larger
+# changes.
 
 
 SIGNIFICANT = 0.05
@@ -669,7 +669,7 @@ def _newest(records: Iterable[Record]) -> dict[Model, dict[str, OfTask]]:
 def _unusable(
     of_task: OfTask, groups: Sequence[Collection[str]], required: Collection[str]
 ) -> str | None:
-    """Return why a model does not count; None if it does."""
+    """Return why a model is left out; None if it is used."""
     if not of_task:
         return f"no records without a mitigator ('{NONE}')"
     for group, name in zip(groups, "AB", strict=True):
@@ -757,7 +757,7 @@ def _correlation(
     )
 
 
-# Two rows item by item: what the samples of a score say under one model and under another.
+# Two rows item by item: the samples of a score for one model and for another.
 #
 # Figure 4 of Bolukbasi et al. (2016) is one use: professions' projections in one embedding against
 # those in another.

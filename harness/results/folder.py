@@ -1,4 +1,4 @@
-"""Results folders: JSONL files of records, one per model; tables, figures, samples beside them."""
+"""Results folders: JSONL files of records, one per model, with tables, figures and samples."""
 
 from __future__ import annotations
 
@@ -126,10 +126,10 @@ def _embedded(drawing: Mapping[str, Any]) -> str:
 
 # Results folders in a bucket, which machines share.
 #
-# Nothing can be appended in a bucket. So each run has a folder of its own on this machine, and puts
-# its files into the bucket whole: from time to time, and when it ends. Its records are in files of
-# its own, `MODEL_TIME-RUN.jsonl`: no run replaces what another one wrote, and of records with one
-# id that of the later run is read. What could not be put is kept, and put by the next run.
+# A bucket cannot append to files. So each run has its own folder on this machine, and uploads whole
+# files: from time to time, and when it ends. Its records are in its own files,
+# `MODEL_TIME-RUN.jsonl`. So no run replaces the files of another, and of records with the same id
+# the later run's is read. Files that could not be uploaded are kept, and the next run uploads them.
 #
 # On this machine, beside each other::
 #
@@ -139,7 +139,7 @@ def _embedded(drawing: Mapping[str, Any]) -> str:
 
 _OF_A_RUN = r"_\d{8}T\d{12}-[0-9a-f]+"
 _VERSIONS = ".versions.json"
-_RUN = "run"  # what is locked while a run is alive
+_RUN = "run"  # the file that is locked while a run is alive
 
 
 class SharedResults:
@@ -229,7 +229,7 @@ class SharedResults:
                     self._sent[path] = version
 
     def _send_earlier_runs(self) -> None:
-        """Put the files of runs that were killed, or that could not reach the bucket."""
+        """Upload the files of runs that were killed, or that could not reach the bucket."""
         for folder in sorted(self._unsent.iterdir()):
             if folder != self.path and folder.is_dir():
                 with (
@@ -264,7 +264,7 @@ def local_copy(place: Place | str) -> Path:
     _copy(own, entries, names, copy)
     if is_file:
         return copy / place.name
-    for path in copy.rglob("*"):  # what the bucket does not have any more
+    for path in copy.rglob("*"):  # files that the bucket has no longer
         is_own = not path.is_file() or path.name.startswith(".")
         if not is_own and path.relative_to(copy).as_posix() not in entries:
             path.unlink(missing_ok=True)

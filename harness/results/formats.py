@@ -1,7 +1,7 @@
 """Tables and reports, and the one way to write them as text, CSV, LaTeX, Markdown and HTML.
 
-Who has something to show builds a `Table`; a `Report` has several, with sentences between them. A
-function for each format writes them; every text is escaped. Knows neither records nor commands.
+Other modules build a `Table`, or a `Report` of several tables with sentences. A function for each
+format writes them; every text is escaped. Knows no records and no commands.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any
 import click
 
 NOTHING = "–"
-"""Stands for a value that there is not."""
+"""Shown for a missing value."""
 BEST = "•"
-"""Marks the best value of a row where there is no bold type."""
+"""Marks the best value of a row in formats without bold type."""
 BOLD = "bold:"
-"""Stands for `BEST` in the legend where there is bold type."""
+"""Replaces `BEST` in the legend of formats with bold type."""
 MIN_WIDTH = 20
 """Smallest width to which a single column of free text is shortened; of several, half of it."""
 
@@ -42,7 +42,7 @@ class Value:
     sign
         A further mark.
     beside
-        What stands beside it in small print, such as a change or an interval.
+        Small print after the number, such as a change or an interval.
     is_best
         Whether it is the best of its row.
     """
@@ -72,16 +72,17 @@ class Table:
     rows
         The cells: texts, numbers, lists, `Value`s, or None.
     foot
-        Further rows, which stand apart.
+        Further rows, below a rule.
     shorten
-        Columns of free text, which a narrow terminal cuts, the widest first; no other is cut.
+        Columns of free text, which a narrow terminal cuts, the widest first; other columns are
+        never cut.
     drop
         Columns that a narrow terminal drops, the least important first.
     repeat
         Number of columns that each part repeats if a narrow terminal divides the table; 0 keeps
         the table whole.
     turned
-        The same table with its rows as columns, for terminals on which only that fits.
+        The transposed table, for terminals on which only that fits.
     """
 
     title: str
@@ -161,13 +162,13 @@ def text(value: Any) -> str:
 
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""First characters of what spreadsheets read as a formula."""
+"""First characters of a formula in spreadsheets."""
 
 
 def comma_separated(lines: Sequence[Mapping[str, Any]]) -> str:
     """Return lines with equal keys as CSV; empty if there are none.
 
-    A mapping becomes JSON. A text that a spreadsheet would take for a formula is quoted.
+    A mapping becomes JSON. A text that a spreadsheet would read as a formula is quoted.
     """
     if not lines:
         return ""

@@ -1,9 +1,9 @@
-"""Files of records: read, appended to, and brought into order.
+"""Files of records: reads, appends to, sorts and repairs them.
 
-Trade-off: plain appended text, which any tool reads and of which a kill loses at most one line.
-There is no index: a file is read as a whole. Lines are appended in one piece and synced. What is no
-record is left out by readers and kept by writers, but for a torn last line, as a kill leaves it,
-which the next writer removes. A last line that lacks only its newline is completed.
+Trade-off: plain text without an index. Any tool can read it, and a kill loses at most one line, but
+a file is read as a whole. Lines are appended in one write and synced. Readers skip invalid lines;
+writers keep them. Only a torn last line, which a kill leaves, is removed by the next writer. A last
+line that lacks only its newline is completed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from harness.results.reading import Entry, InvalidLine, Kind, entries, notices
 
 _State: TypeAlias = tuple[int, ...] | None
 _New: TypeAlias = bytes | Entry[Kind]
-"""A line of a file that is written: a new one, or one that was there."""
+"""A line to write: a new line, or a line from the file."""
 _BLOCK = 65_536
 
 
@@ -61,7 +61,7 @@ class RecordsFile(Generic[Kind]):
     DiskError
         If the folder cannot be written to.
     InvalidFile
-        If there is a pipe or device in place of the file: reading it might not end.
+        If the path is a pipe or device: reading it might not end.
     """
 
     def __init__(self, path: Path, schema: type[Kind]) -> None:
@@ -91,7 +91,7 @@ class RecordsFile(Generic[Kind]):
             self.records |= {record.id: record for record in records}
 
     def arrange(self, ids: Sequence[str]) -> None:
-        """Bring the records with these ids into this order, after all others, if they are not.
+        """Sort the records with these ids into this order, after all others.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class RecordsFile(Generic[Kind]):
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
-        """Hold the lock, with the records of other runs read and the last line complete."""
+        """Hold the lock; first read the records of other runs, and complete the last line."""
         try:
             with locked(self.path):
                 if _state(self.path) != self._state:
@@ -153,7 +153,7 @@ class RecordsFile(Generic[Kind]):
             folders.sync(self.path.parent)
 
     def _rewrite(self, arrangement: Callable[[list[Entry[Kind]]], list[_New[Kind]]]) -> None:
-        """Write the lines of the file as `arrangement` returns them, if that changes anything."""
+        """Write the lines that `arrangement` returns, if they differ from those of the file."""
         known = list(entries(self.path, self.schema)) if self.path.exists() else []
         lines = arrangement(known)
         if lines == known:
@@ -165,16 +165,16 @@ class RecordsFile(Generic[Kind]):
 
 @contextlib.contextmanager
 def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
-    """Hold the lock of a file of records, a hidden file beside it, which is never written to.
+    """Hold the lock of a file of records: a hidden file next to it, which is never written to.
 
     Raises
     ------
     BlockingIOError
         If another process holds it, and this one does not `wait`.
     DiskError
-        If it is a link, which may lead anywhere.
+        If the lock is a link, which may lead anywhere.
     OSError
-        If it cannot be opened.
+        If the lock cannot be opened.
     """
     from filelock import FileLock, Timeout
 
@@ -207,15 +207,15 @@ def complete_last_line(path: Path, schema: type[Kind]) -> None:
         if end == 0 or _last_byte(file.fileno(), end) == b"\n":
             return
         lines = deque(entries(path, schema), maxlen=1)  # none if the file is blank
-        fault = lines[0].fault if lines and lines[0].start + lines[0].size == end else None
-        if fault is not None and fault.status == "torn":
+        invalid = lines[0].fault if lines and lines[0].start + lines[0].size == end else None
+        if invalid is not None and invalid.status == "torn":
             file.truncate(_start_of_last_line(file.fileno(), end))
         else:
             file.write(b"\n")
 
 
 def files(paths: Iterable[Path], pattern: str) -> Iterator[Path]:
-    """Yield the files among `paths`, and the files in its folders, at any depth, of a pattern.
+    """Yield the files among `paths`, and those of a pattern in their folders, at any depth.
 
     Raises
     ------
@@ -236,17 +236,17 @@ def read(path: Path, schema: type[Kind], lines: list[str]) -> Iterator[Kind]:
     DiskError
         If the file cannot be read.
     """
-    faults: list[InvalidLine] = []
+    invalid: list[InvalidLine] = []
     for entry in entries(path, schema):
         if entry.record is not None:
             yield entry.record
         elif entry.fault is not None:
-            faults.append(entry.fault)
-    lines += notices(faults)
+            invalid.append(entry.fault)
+    lines += notices(invalid)
 
 
 def _state(path: Path) -> _State:
-    """Return what changes if a file is written, also by a program that keeps its size."""
+    """Return a stamp that changes when a file is written, even by a program that keeps its size."""
     try:
         stat = path.stat()
     except FileNotFoundError:
@@ -255,15 +255,15 @@ def _state(path: Path) -> _State:
 
 
 def _replaced(known: Iterable[Entry[Kind]], lines: dict[str, bytes]) -> list[_New[Kind]]:
-    """Return the lines of a file, each new one in the place of the one with its id."""
-    left, kept = dict(lines), list[_New[Kind]]()
+    """Return the lines of a file, in which new lines replace those of the same id."""
+    new, kept = dict(lines), list[_New[Kind]]()
     for entry in known:
         id_ = "" if entry.record is None else entry.record.id
         if id_ not in lines:
             kept.append(entry)
-        elif id_ in left:
-            kept.append(left.pop(id_))
-    return [*kept, *left.values()]
+        elif id_ in new:
+            kept.append(new.pop(id_))
+    return [*kept, *new.values()]
 
 
 def _last_byte(file: int, end: int) -> bytes:
@@ -280,23 +280,23 @@ def _start_of_last_line(file: int, end: int) -> int:
     return 0
 
 
-# Verifies results files, and moves the lines that do not count to a file beside them.
+# Verifies results files, and moves invalid lines to another file.
 #
-# `NAME.jsonl.damaged` gets these lines as they are; nothing is deleted but temporary files, which a
-# kill leaves and nobody reads. What was moved is computed again by the run that wrote it. A file
-# without a record is left as it is: it may be another program's.
+# These lines are moved unchanged to `NAME.jsonl.damaged`. Only temporary files are deleted, which a
+# kill leaves and nobody reads. The run that wrote the moved lines computes them again. A file
+# without a record is not changed: it may belong to another program.
 
 
 SUFFIX = ".damaged"
-"""Added to the name of a results file, for the file of lines that were moved out of it."""
+"""Added to the name of a results file: the file of the lines that were moved out of it."""
 OLD = 3600
-"""Seconds after which a temporary file is no longer of a running process."""
+"""Seconds after which a temporary file does not belong to a running process."""
 _TEMPORARY = re.compile(r"\..{1,40}\.[a-z0-9_]{8}\.tmp")
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What is in a results file.
+    """The content of a results file.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ class Verified:
 
 @dataclass(frozen=True)
 class Repaired:
-    """What was done with a results file.
+    """The result of repairing a results file.
 
     Parameters
     ----------
@@ -336,26 +336,26 @@ class Repaired:
 
     @property
     def beside(self) -> Path:
-        """The file that has the lines that were moved."""
+        """The file of the moved lines."""
         return self.path.with_name(self.path.name + SUFFIX)
 
 
 def verify(path: Path, schema: type[Kind]) -> Verified:
-    """Return what is in a results file.
+    """Return the content of a results file.
 
     Raises
     ------
     DiskError
         If it cannot be read.
     """
-    n, faults = _faults(path, entries(path, schema))
-    return Verified(path, n - len(faults), tuple(faults.values()))
+    n, invalid = _faults(path, entries(path, schema))
+    return Verified(path, n - len(invalid), tuple(invalid.values()))
 
 
 def repair(path: Path, schema: type[Kind]) -> Repaired:
-    """Move the lines that do not count to a file beside, but for those of other versions.
+    """Move invalid lines to another file, except lines of other versions of the harness.
 
-    A file without a record is left as it is.
+    A file without a record is not changed.
 
     Raises
     ------
@@ -365,13 +365,13 @@ def repair(path: Path, schema: type[Kind]) -> Repaired:
     try:
         with locked(path):
             lines = list(entries(path, schema))
-            _, faults = _faults(path, lines)
+            _, invalid = _faults(path, lines)
             has_records = any(entry.record is not None for entry in lines)
             moved = {
-                n: fault for n, fault in faults.items() if has_records and fault.status != "unknown"
+                n: line for n, line in invalid.items() if has_records and line.status != "unknown"
             }
-            left = tuple(fault for n, fault in faults.items() if n not in moved)
-            repaired = Repaired(path, tuple(moved.values()), left, has_records)
+            staying = tuple(line for n, line in invalid.items() if n not in moved)
+            repaired = Repaired(path, tuple(moved.values()), staying, has_records)
             if moved:
                 _move(repaired, lines, moved.keys())
     except OSError as error:
@@ -392,8 +392,8 @@ def temporary_files(folder: Path) -> Iterator[Path]:
 
 
 def _faults(path: Path, lines: Iterable[Entry[Kind]]) -> tuple[int, dict[int, InvalidLine]]:
-    """Return the number of lines, and the faulty ones by their numbers, in order."""
-    faults: dict[int, InvalidLine] = {}
+    """Return the number of lines, and the invalid ones by their numbers, in order."""
+    invalid: dict[int, InvalidLine] = {}
     known: dict[str, int] = {}
     n = 0
     for entry in lines:
@@ -401,20 +401,20 @@ def _faults(path: Path, lines: Iterable[Entry[Kind]]) -> tuple[int, dict[int, In
         number, record = entry.number, entry.record
         if record is None:
             if entry.fault is not None:
-                faults[number] = entry.fault
+                invalid[number] = entry.fault
         elif record.id != record.identity():
             problem = f"its id is {record.id}, that of its content {record.identity()}"
-            faults[number] = InvalidLine(path, number, "doubtful", problem)
+            invalid[number] = InvalidLine(path, number, "doubtful", problem)
         else:
             if (before := known.get(record.id)) is not None:
                 problem = f"line {number} has the same id, and counts"
-                faults[before] = InvalidLine(path, before, "repeated", problem)
+                invalid[before] = InvalidLine(path, before, "repeated", problem)
             known[record.id] = number
-    return n, dict(sorted(faults.items()))
+    return n, dict(sorted(invalid.items()))
 
 
 def _move(repaired: Repaired, lines: Iterable[Entry[Kind]], numbers: Iterable[int]) -> None:
-    """Write the lines of some numbers to the file beside, then the file without them."""
+    """Write the numbered lines to the file of moved lines, then write the file without them."""
     moved, kept = list[bytes](), list[bytes]()
     chosen = set(numbers)
     with repaired.path.open("rb") as file:

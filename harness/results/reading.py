@@ -1,6 +1,6 @@
-"""Reads files of records line by line: the one place that says what a line is.
+"""Reads files of records line by line; nothing else decides whether a line is a record.
 
-What is taken as a record depends on who wrote the file: `Trust`. One line is in memory at a time.
+How strict it is depends on who wrote the file: `Trust`. Only one line is in memory at a time.
 """
 
 from __future__ import annotations
@@ -36,39 +36,38 @@ from harness.results.record import Line, check_of, is_as_written
 Kind = TypeVar("Kind", bound=Line)
 Model = TypeVar("Model", bound=BaseModel)
 Status: TypeAlias = Literal["damaged", "torn", "unknown", "repeated", "doubtful"]
-"""What a line is that does not count. `unknown` lines are whole, and of another version of the
-harness; of `repeated` ones a later line has the same id; the id of a `doubtful` one is not that of
-its content."""
+"""The problem of an invalid line. `unknown`: complete, but of another version of the harness.
+`repeated`: a later line has the same id. `doubtful`: its id is not that of its content."""
 
 MOST_NOTICES = 5
-"""Lines of a file that have a notice each."""
+"""Number of lines of a file with their own notice."""
 _BLOCK = 1_000_000
 
 
 class Trust(enum.Enum):
-    """Who wrote a file of records, and so what is taken as one."""
+    """Who wrote a file of records, which decides how strictly it is read."""
 
     OWN = enum.auto()
     """The harness, on a machine of the user. Lines may be torn, or of another version."""
     ANYBODY = enum.auto()
-    """Anybody, also a later harness: keys that no record has are ignored. JSON that parsers read
-    differently is refused. Values have their types, and may be beyond the limits of their fields:
-    who reads such records judges them."""
+    """Anybody, also a later harness: unknown keys are ignored. JSON that parsers read differently
+    is refused. Types of values are checked, but not the limits of their fields: the caller checks
+    these."""
     SUBMITTED = enum.auto()
-    """Somebody who asks for a place in a repository: JSON and types are strict, and no key is
-    unknown."""
+    """Somebody who submits to a repository: JSON and types are strict, and unknown keys are
+    errors."""
 
 
 @dataclass(frozen=True)
 class InvalidLine:
-    """A line that does not count.
+    """An invalid line.
 
     Parameters
     ----------
     path, line
         The file, and the line from 1.
     status
-        What it is.
+        The kind of problem.
     problem
         What is wrong with it.
     """
@@ -95,7 +94,7 @@ class Entry(Generic[Kind]):
     start, size
         Where it is in the file, and its bytes, with the newline if it has one.
     record
-        The record; None if it is none.
+        The record; None if the line is invalid.
     fault
         What is wrong with it.
     """
@@ -134,7 +133,7 @@ def entries(path: Path, schema: type[Kind], trust: Trust = Trust.OWN) -> Iterato
 def judged(
     raw: bytes, schema: type[Kind], trust: Trust, size: int | None = None
 ) -> Kind | tuple[Status, str] | None:
-    """Return the record of a line, or what the line is and what is wrong; None if it is blank.
+    """Return the record of a line, or its status and problem; None if it is blank.
 
     Parameters
     ----------
@@ -155,18 +154,18 @@ def judged(
     return _submitted(raw, size, schema)
 
 
-def notices(faults: Iterable[InvalidLine]) -> list[str]:
-    """Return a notice for each of the first faulty lines of a file, and one for all others."""
-    faults = list(faults)
-    lines = [str(fault) for fault in faults[:MOST_NOTICES]]
-    if n := len(faults) - len(lines):
+def notices(invalid: Iterable[InvalidLine]) -> list[str]:
+    """Return a notice for each of the first invalid lines of a file, and one for all others."""
+    invalid = list(invalid)
+    lines = [str(line) for line in invalid[:MOST_NOTICES]]
+    if n := len(invalid) - len(lines):
         noun = "1 more line was" if n == 1 else f"{n:,} more lines were"
-        lines.append(f"{faults[0].path}: {noun} left out; see harness results verify")
+        lines.append(f"{invalid[0].path}: {noun} left out; see harness results verify")
     return lines
 
 
 def _raw(path: Path, most: int) -> Iterator[tuple[bytes, int]]:
-    """Yield each line and its size; of one of more than `most` bytes, the beginning."""
+    """Yield each line and its size; of a line of more than `most` bytes only the beginning."""
     try:
         with path.open("rb") as file:
             while raw := file.readline(most + 1):
@@ -207,7 +206,7 @@ def _own(raw: bytes, size: int, schema: type[Kind]) -> Kind | tuple[Status, str]
 
 
 def _first_mistake(error: ValidationError, schema: type[BaseModel]) -> str:
-    """Return the first mistake of a line that is no record, with its key."""
+    """Return the first mistake of an invalid line, with its key."""
     mistake = error.errors()[0]
     message, key = mistake["msg"], ".".join(str(part) for part in mistake["loc"])
     if key == "schema":
@@ -251,17 +250,14 @@ def _anybodys(raw: bytes, size: int, schema: type[Kind]) -> Kind | tuple[Status,
 
 @functools.cache
 def without_limits(schema: type[Kind]) -> type[Kind]:
-    """Return the schema without limits of its values, and without what it makes of them.
-
-    Its records have the fields of the others.
-    """
+    """Return the schema without limits and conversions of values, with the same fields."""
     fields: dict[str, Any] = {
         name: (_without_limits(field.annotation), _same_default(field))
         for name, field in schema.model_fields.items()
     }
     config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, populate_by_name=True)
-    made: type[Kind] = create_model(f"{schema.__name__}OfAnybody", __config__=config, **fields)
-    return made
+    relaxed: type[Kind] = create_model(f"{schema.__name__}OfAnybody", __config__=config, **fields)
+    return relaxed
 
 
 def _same_default(field: FieldInfo) -> Any:
@@ -271,7 +267,7 @@ def _same_default(field: FieldInfo) -> Any:
 
 
 def _without_limits(annotation: Any) -> Any:
-    """Return a type without what pydantic checks beyond it. Columns hold integers of 64 bits."""
+    """Return a type without pydantic's further checks. Columns hold integers of 64 bits."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if annotation is int:
         return Annotated[int, Field(ge=-(2**63), lt=2**63)]
@@ -284,12 +280,12 @@ def _without_limits(annotation: Any) -> Any:
     if origin is tuple:
         inside = tuple(part if part is ... else _without_limits(part) for part in parts)
         return types.GenericAlias(tuple, inside)
-    # Who reads an object of texts or numbers judges what is in it.
+    # The caller checks the content of an object of texts or numbers.
     return Any if origin is dict and parts[1] is not Any else annotation
 
 
 def _looked_at_closely(raw: bytes, schema: type[Kind]) -> Kind | tuple[Status, str]:
-    """Return the record of a line without the keys that no record has, or what is wrong."""
+    """Return the record of a line without unknown keys, or its status and problem."""
     try:
         content = parsed_strictly(raw)
     except ValueError as error:
@@ -348,13 +344,13 @@ def _submitted(raw: bytes, size: int, schema: type[Kind]) -> Kind | tuple[Status
 
 
 _VALUE = b'"value":'
-"""A key that stands in a line once. Another repeated key does no harm: its last value counts."""
+"""A key that occurs once in a line. Other repeated keys do no harm: the last value is used."""
 _DIGITS = 4_000
 """Python itself reads no integers of more than 4,300 digits."""
 LONGEST_REASON = 300
-"""Most characters of a message that quotes somebody else."""
+"""Most characters of a message that quotes a file."""
 _LONGEST = 60
-"""Characters of a text of somebody else that a message repeats."""
+"""Most characters of a quoted text in a message."""
 
 
 def parsed_strictly(content: bytes) -> Any:
@@ -388,7 +384,7 @@ def parsed_strictly(content: bytes) -> Any:
 
 
 def mistakes(content: bytes, schema: type[Model]) -> tuple[Model | None, list[tuple[str, str]]]:
-    """Return JSON as a model, or None and its mistakes: the key of each, and what is wrong.
+    """Return JSON as a model, or None and its mistakes: pairs of key and problem.
 
     Types are strict: no text and no boolean counts as a number.
     """
@@ -407,7 +403,7 @@ def _key(parts: tuple[int | str, ...]) -> str:
 
 
 def in_one_line(text: str) -> str:
-    """Return a text that quotes a stranger, without control characters, and cut if it is long."""
+    """Return a text that quotes a file, without control characters, and cut if it is long."""
     line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
     return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1] + "…"
 

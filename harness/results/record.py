@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
 # The check of a line.
 #
-# A line ends with `"check":"…"`, a hash of the bytes before it. A changed byte is found when the
-# line is read, also where it leaves valid JSON with another number. Lines without a check are read
-# as they are: older files, files that people write, and files that another program wrote again.
+# A line ends with `"check":"…"`, a hash of the bytes before it. It reveals every changed byte, even
+# if the line is still valid JSON. Lines without a check are accepted: older files, files that
+# people write, and files that another program rewrote.
 
 
 _SIZE = 8
@@ -110,13 +110,13 @@ class Line(Part):
     id: str = ""
     """Digest of what identifies the record; a record replaces the one with the same id."""
     check: Annotated[str, AfterValidator(lambda _: "")] = Field(default="", exclude=True)
-    """Last key of a line: hash of the bytes before it, compared when the line is read. It is no
-    part of the record: lines without it are valid."""
+    """Last key of a line: hash of the bytes before it, compared when the line is read. It does not
+    belong to the record: lines without it are valid."""
 
     model_config = ConfigDict(populate_by_name=True)
 
     def identity(self) -> str:
-        """Return the id that the content has; by default the one that the record states."""
+        """Return the id of the content; by default the stated id."""
         return self.id
 
     def line(self) -> str:
@@ -214,7 +214,7 @@ class TaskPart(Part):
 
 
 class FloorPart(Part):
-    """What the score is on the same vectors with its sides shuffled."""
+    """The score on the same vectors with its sides shuffled."""
 
     mean: Finite
     """Mean distance from the ideal: the floor."""
@@ -427,7 +427,7 @@ def read_samples(folder: Path, record: Record) -> list[dict[str, Any]]:
     return rows
 
 
-# How far a value is from its ideal, so that scores with different scales can be averaged.
+# The distance of a value from its ideal, so that scores with different scales can be averaged.
 
 
 def loss(value: float, ideal: Ideal, bounds: Bounds) -> float:
@@ -472,9 +472,9 @@ def counted(
     floor: float | None = None,
     unit: float | None = None,
 ) -> float | None:
-    """Return what a value adds to means over tasks; the lower, the better.
+    """Return the contribution of a value to means over tasks; lower is better.
 
-    For bias `above_floor`, for usefulness `distance`: use has no floor.
+    For bias it is `above_floor`, for usefulness `distance`, since usefulness has no floor.
 
     Parameters
     ----------
@@ -501,11 +501,11 @@ def above_floor(
     floor: float | None = None,
     unit: float | None = None,
 ) -> float | None:
-    """Return how far a value is from its ideal beyond what chance shows, in units that add up.
+    """Return the distance of a value from its ideal above the floor, in units that can be averaged.
 
-    0 is what the same vectors show with shuffled sides, on average. A value may be below 0: chance
-    is sometimes nearer to the ideal than its mean, and only a difference that is not cut at 0 has
-    the mean 0 where there is no bias.
+    0 is the mean distance on the same vectors with shuffled sides. A value may be below 0, since a
+    chance distance may be below its mean. It is not cut at 0: otherwise its mean would be above 0
+    without bias.
 
     Parameters
     ----------
@@ -601,7 +601,7 @@ class Record(Line):
     interval: IntervalPart | None = None
     """Confidence interval of the value."""
     floor: FloorPart | None = None
-    """What the score shows by chance; null if its metric has no such value."""
+    """The score by chance; null if its metric has no such value."""
     unit: Finite | None = None
     """What counts as 1 on a board; null for the greatest distance within the bounds."""
     ratio: RatioPart | None = None
@@ -652,7 +652,7 @@ class Record(Line):
         return bounds
 
     def model_post_init(self, context: Any) -> None:
-        """Fill in the id."""
+        """Set the id."""
         if not self.id:
             object.__setattr__(self, "id", self.identity())
 
@@ -662,7 +662,7 @@ class Record(Line):
         drawings: Mapping[str, Mapping[str, Any]],
         samples: Sequence[Mapping[str, Any]] | None,
     ) -> Record:
-        """Return the record with tables, figures and samples, to be written when it is written."""
+        """Return the record with tables, figures and samples, which are written with it."""
         tables = {name: f"tables/{self.id}-{folders.safe_name(name)}.tsv" for name in rows}
         figures = {name: f"figures/{self.id}-{folders.safe_name(name)}.html" for name in drawings}
         path = None if samples is None else samples_path(self.id)
@@ -736,7 +736,7 @@ class Record(Line):
 
     @property
     def undone(self) -> bool:
-        """Whether the mitigator left no difference to measure: then there is nothing to shuffle."""
+        """Whether the mitigator removed every difference, so that there is nothing to shuffle."""
         return "undone" in self.details
 
     @property

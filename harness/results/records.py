@@ -75,7 +75,7 @@ model's card lacks. `data`: its data or a package that it needs is not on this m
 the mitigator or a metric does not apply to it. `failed`: something went wrong.
 """
 EVERY_TASK = "every task"
-"""Stands for the tasks of a model that is not available."""
+"""Name for all tasks of a model that is not available."""
 
 
 class NotRunWarning(UserWarning):
@@ -91,9 +91,9 @@ class NotRun:
     model, mitigator, task
         Their names.
     reason
-        Why it was not run, for people.
+        Why it was not run, as text.
     kind
-        Why it was not run, for programs.
+        The kind of reason, for programs.
     """
 
     model: str
@@ -176,7 +176,7 @@ class Records(Framed[Record]):
 
     @classmethod
     def of_columns(cls, columns: Columns, notices: Iterable[str]) -> Records:
-        """Return the records of files, each of which is made when somebody asks for it."""
+        """Return the records of files; each is built when it is accessed."""
         return cls((), notices=notices)._of(columns)
 
     @overload
@@ -258,7 +258,7 @@ class Records(Framed[Record]):
         return self.as_columns().flat(columns)
 
     def over_seeds(self) -> Records:
-        """Return the records with runs that differ only in a seed as one: their mean."""
+        """Return the records, with one mean record for runs that differ only in a seed."""
         from harness.results.resampling import over_seeds
 
         return self._of(over_seeds(self))
@@ -366,7 +366,7 @@ class Records(Framed[Record]):
         return part
 
     def as_columns(self) -> Columns:
-        """Return the records as columns, as which those of files are kept."""
+        """Return the records as columns, which is how records of files are stored."""
         from harness.results.columns import Columns
 
         return Columns.of(self._records)
@@ -405,8 +405,9 @@ def _matching(frame: pl.DataFrame, name: str, patterns: Iterable[str]) -> pl.Dat
 # One name for each model of many records, and one label for each mitigator.
 #
 # Runs at different times may have used several names for the same weights and settings, such as a
-# registered name and that of a folder. Records that are read together get one of them. Two
-# mitigators may have one label, such as a class before and after an edit. Theirs get an ending.
+# registered name and that of a folder. Records that are read together get one of the names.
+# Different mitigators may have the same label, such as a class before and after an edit. These
+# labels get a suffix.
 
 
 def unified(columns: Columns, notices: list[str]) -> Columns:
@@ -428,7 +429,7 @@ def unified(columns: Columns, notices: list[str]) -> Columns:
 
 
 def _with_one_name(columns: Columns, notices: list[str]) -> list[ModelPart]:
-    """Return the models of records, those of one fingerprint with the name of one of them."""
+    """Return the models of records, with one name for each fingerprint."""
     models: Sequence[ModelPart] = columns.shared["model"]
     parts: defaultdict[str, dict[str, ModelPart]] = defaultdict(dict)
     counts: Counter[tuple[str, str]] = Counter()
@@ -437,7 +438,7 @@ def _with_one_name(columns: Columns, notices: list[str]) -> list[ModelPart]:
         part = models[use.place]
         parts[part.fingerprint].setdefault(part.name, part)
         counts[part.fingerprint, part.name] += use.n
-    for use in sorted(uses, key=lambda use: use.last):  # of several cards of a name, the last
+    for use in sorted(uses, key=lambda use: use.last):  # the last card of a name wins
         part = models[use.place]
         parts[part.fingerprint][part.name] = part
     chosen: dict[str, ModelPart] = {}
@@ -463,7 +464,7 @@ def _with_one_name(columns: Columns, notices: list[str]) -> list[ModelPart]:
 
 
 def _with_distinct_labels(columns: Columns) -> list[MitigatorPart]:
-    """Return mitigators, labels of several methods with the end of the method's digest."""
+    """Return mitigators; a label of several methods gets the end of the method's digest."""
     mitigators: Sequence[MitigatorPart] = columns.shared["mitigator"]
     methods: defaultdict[str, set[str]] = defaultdict(set)
     for use in columns.uses("mitigator"):
@@ -480,7 +481,7 @@ def _with_distinct_labels(columns: Columns) -> list[MitigatorPart]:
     return [distinct(part) for part in mitigators]
 
 
-# What an evaluation ran and what not: counts for each model, and every reason once.
+# What an evaluation ran and did not run: counts for each model, and every reason once.
 
 
 @dataclass(frozen=True)
@@ -539,15 +540,15 @@ def outcomes(records: Iterable[Record], not_run: Iterable[NotRun]) -> list[Outco
     """Return the outcome of each model, in the order of the records."""
     kinds: dict[str, str] = {}
     ran: dict[str, dict[str, None]] = {}
-    lost: dict[str, list[NotRun]] = {}
+    by_model: dict[str, list[NotRun]] = {}
     for record in records:
         kinds[record.model.name] = record.model.kind
         ran.setdefault(record.model.name, {})[record.task.name] = None
     for entry in not_run:
-        lost.setdefault(entry.model, []).append(entry)
+        by_model.setdefault(entry.model, []).append(entry)
     return [
-        outcome(model, kinds.get(model, ""), tuple(ran.get(model, ())), lost.get(model, ()))
-        for model in dict.fromkeys([*ran, *lost])
+        outcome(model, kinds.get(model, ""), tuple(ran.get(model, ())), by_model.get(model, ()))
+        for model in dict.fromkeys([*ran, *by_model])
     ]
 
 
@@ -603,11 +604,11 @@ def _joined(groups: Iterable[Any], i: int) -> list[Any]:
     return [(*rest[:i], names, *rest[i:]) for rest, names in joined.items()]
 
 
-# Sets the records of smoke runs (`--limit`) aside: their scores are never ranked or compared.
+# Sets aside the records of smoke runs (`--limit`): their scores are never ranked or compared.
 
 
 def set_aside(records: Records) -> tuple[Records, str]:
-    """Return the records of whole tasks, and a line on the others, empty if there are none."""
+    """Return the records of whole tasks, and a notice about the others, empty if there are none."""
     limits = records.flat({"limit": "limit"})["limit"]
     n = len(limits) - limits.null_count()
     if not n:
@@ -626,7 +627,7 @@ _NAMED: dict[str, Column] = {
     "task": "task.name",
     **{name: name for name in ("scenario", "metric", "score", "primary")},
 }
-"""What records are selected by."""
+"""The columns by which records are selected."""
 _ROW: dict[str, Column] = {
     "model": "model.name",
     "kind": "model.kind",
@@ -653,4 +654,4 @@ _ROW: dict[str, Column] = {
     "found": "coverage.found",
     **{name: name for name in ("seed", "limit", "id")},
 }
-"""What the data frames of records have."""
+"""The columns of the data frames of records."""

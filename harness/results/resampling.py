@@ -43,8 +43,8 @@ def over_items(
     """Return the interval of the difference of two scores, over their items.
 
     Items are paired, and their clusters are left out in turn, within each input. If targets and
-    attributes split the score in two ways, both vary. What the items share, such as the spread in
-    an effect size, stays as it is.
+    attributes are two ways to divide the score, both are resampled. Values that all items share,
+    such as the standard deviation in an effect size, are not recomputed.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def over_items(
     Returns
     -------
     IntervalPart or None
-        None if the scores are no means of the same items, or there are few clusters.
+        None if the scores are not means of the same items, or there are too few clusters.
     """
     if not _are_same_items([item(row) for row in a], [item(row) for row in b]):
         return None
@@ -95,7 +95,7 @@ def _parts(pairs: Sequence[Pair]) -> list[list[Pair]]:
 
 
 def _changes(clusters: Mapping[Any, Sequence[float]], items: int) -> Floats:
-    """Return by how much the mean of all items changes without each cluster of an input.
+    """Return the change of the mean of all items without each cluster of an input.
 
     The input keeps its share of the items.
     """
@@ -113,8 +113,8 @@ def _changes(clusters: Mapping[Any, Sequence[float]], items: int) -> Floats:
 def _are_same_items(a: Sequence[Mapping[str, str]], b: Sequence[Mapping[str, str]]) -> bool:
     """Return whether two lists name the same items in the same order.
 
-    Texts that differ are no names, such as a model's answer to a question, if the others still
-    tell apart all items.
+    Texts that differ, such as a model's answers, are ignored if the other texts still identify all
+    items.
     """
     if len(a) != len(b):
         return False
@@ -139,7 +139,7 @@ def _is_counted(row: Mapping[str, Any]) -> bool:
 
 
 def item(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return what names an item: its text and input or, for a pair, the text of each input."""
+    """Return the key of an item: its text and input or, for a pair, the text of each input."""
     of_pair = [key for key in row if not key.endswith("_embedded")]
     keys = ("input", "text") if "text" in row else of_pair
     return {key: row[key] for key in keys if isinstance(row.get(key), str)}
@@ -312,8 +312,8 @@ def _left_out(
 
 # Several seeds of one score become one: their mean.
 #
-# The seed is that of the run, or the option `seed` of a mitigator. What is drawn at random in a
-# score (permutations, splits) differs between seeds; the texts and vectors are the same. So:
+# The seed is that of the run, or the option `seed` of a mitigator. Random draws in a score
+# (permutations, splits) differ between seeds; the texts and vectors are the same. So:
 #
 # - The value, its floor, its unit and what follows from them are means over seeds.
 # - The ends of the interval are means of the ends. The error of a mean is at most the mean of the
@@ -325,7 +325,7 @@ def _left_out(
 # - `reversed` and `undone` hold if they hold with every seed.
 # - Counts, words, dates and the id are those of the smallest seed.
 #
-# A seed without a value that counts is left out where another has one.
+# A seed without a value that counts is left out if another seed has one.
 
 
 SEED = "seed"
@@ -476,7 +476,7 @@ def standard_error(record: Record) -> float | None:
 
 
 def _with_any_seed(record: Record) -> Record:
-    """Return a record whose mitigator does not say its seed."""
+    """Return a record without the seed of its mitigator."""
     part = record.mitigator
     params = {
         key: {k: v for k, v in value.items() if k != SEED} if isinstance(value, dict) else value

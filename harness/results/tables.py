@@ -1,6 +1,7 @@
 """The tables of an evaluation: a section for each model and for what its tasks measure.
 
-A row is a score of a task, a column a mitigator. Computes what the cells say; `formats` writes it.
+A row is a score of a task, a column a mitigator. This module computes the cells; `formats` writes
+them.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ class Row:
     Parameters
     ----------
     task, score
-        What was measured. The task has its scenario if the table has several of it.
+        The task and the score. The task includes its scenario if the table has several of them.
     ideal
         The fair value, or `higher` or `lower`.
     cells
@@ -166,7 +167,7 @@ class Section:
 
 
 Key = tuple[str, str, str, str]
-"""Task, scenario, metric and score: what a row stands for."""
+"""Task, scenario, metric and score of a row."""
 
 
 def sections(records: Iterable[Record]) -> list[Section]:
@@ -243,7 +244,7 @@ def _key(record: Record) -> Key:
 def _columns(lines: Iterable[Iterable[str]]) -> tuple[str, ...]:
     """Return the labels of all lines, so that the labels of each line keep their order.
 
-    A task on which only the last mitigator applies may come first.
+    A task to which only the last mitigator applies may come first.
     """
     columns: list[str] = []
     for line in lines:
@@ -351,7 +352,7 @@ def _is_reversed(record: Record, base: Record | None) -> bool:
 
 
 def _side(record: Record) -> int:
-    """Return on which side of its ideal a value lies: −1, 0 or 1."""
+    """Return the side of its ideal on which a value lies: −1, 0 or 1."""
     if record.value is None or isinstance(record.ideal, str):
         return 0
     difference = round(record.value - record.ideal, DIGITS)
@@ -447,7 +448,7 @@ REVERSED = "↔"
 OLD_MEANS = "another version of the task: compared with no score, and in no mean"
 VOID = "void"
 WIDEST = 50
-"""Columns that no terminal has a place for."""
+"""Number of columns that do not fit any terminal."""
 
 
 def report(
@@ -528,7 +529,7 @@ def _listed(tasks: Sequence[str], *, verbose: bool) -> str:
 
 
 def _table(section: Section, *, intervals: bool) -> Table:
-    """Return a section; few tasks become columns where only that fits a terminal."""
+    """Return a section; few tasks become columns if only that fits the terminal."""
     rows = [
         [row.task, row.score, row.ideal, *(_value(cell, intervals) for cell in row.cells)]
         for row in (*section.rows, *section.foot)
@@ -594,7 +595,7 @@ def beside(cell: Cell, *, intervals: bool) -> str:
 
 
 def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) -> list[str]:
-    """Return what the marks in the tables mean, a line each; only of marks that occur.
+    """Return the meaning of the marks that occur in the tables, a line each.
 
     Parameters
     ----------

@@ -41,13 +41,14 @@ if TYPE_CHECKING:
     from harness.arrays import Vectors
 
 
-# Writes word vectors to a file, block by block, so that they never have to fit in memory.
+# Writes word vectors to a file, block by block, so that they need not fit into memory.
 #
 # Formats: word2vec's text and binary formats, gensim's own `KeyedVectors`, and safetensors. Nothing
 # is read here: the embedder `vectors:PATH` reads all formats but gensim's, which is a pickle.
 #
-# The file is written in a hidden folder beside its path, synced, and renamed, so that a reader sees
-# the old file or the new one. gensim's format has two files: `NAME.vectors.npy` is renamed first.
+# The file is written in a hidden folder next to its path, synced, and renamed, so that a reader
+# sees the old file or the new one. gensim's format has two files: `NAME.vectors.npy` is renamed
+# first.
 #
 # A safetensors file has three tensors: `words`, (bytes,) uint8, all words in UTF-8 one after
 # another; `word_ends`, (n,) int64, the position in `words` at which each word ends; and `vectors`,
@@ -64,7 +65,7 @@ SUFFIXES: Mapping[str, Format] = {
     ".safetensors": "safetensors",
 }
 """Format by the suffix of the file."""
-_SEPARATOR = re.compile(r"[ \n\r]|\A\Z")  # what no word of word2vec's formats may have or be
+_SEPARATOR = re.compile(r"[ \n\r]|\A\Z")  # forbidden in words of word2vec's formats
 _ALIGNMENT = 64  # bytes; the tensors of a safetensors file begin at a multiple of it
 
 
@@ -125,15 +126,15 @@ def write_vectors(
     UsageError
         If the format cannot hold one of the words.
     HarnessError
-        If a number is NaN or infinite, which readers refuse.
+        If a number is NaN or infinite; readers refuse such files.
     DiskError
-        If the disk is full or cannot be written to. Nothing is left behind; the old file stays.
+        If the disk is full or not writable. Temporary files are removed; the old file stays.
     """
     _check(words, format)
     writer = _WRITERS[format]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _folder_beside(path) as folder:
+        with _temporary_folder(path) as folder:
             writer(folder / path.name, words, dimensions, _finite(blocks), dict(about or {}))
             return _put_in_place(folder, path)
     except OSError as error:
@@ -149,7 +150,7 @@ def _write_text(
     with path.open("wb") as file:
         file.write(b"%d %d\n" % (len(words), d))
         for block, vectors in blocks:
-            # polars prints the shortest digits that read as the same number.
+            # polars prints the shortest digits that parse to the same number.
             frame = pl.DataFrame(vectors, schema=columns)
             frame.insert_column(0, pl.Series("word", block, dtype=pl.String))
             frame.write_csv(file, include_header=False, separator=" ", quote_style="never")
@@ -177,8 +178,8 @@ def _write_gensim(
     keyed = KeyedVectors(d)
     keyed.index_to_key = list(words)
     keyed.key_to_index = {word: row for row, word in enumerate(keyed.index_to_key)}
-    # gensim writes the words and an empty array, which needs no memory for the vectors. Then the
-    # file of the array is replaced: gensim reads the array's shape only when it loads it.
+    # gensim writes the words and an empty array, so it needs no memory for the vectors. Then the
+    # file of the array is replaced: gensim takes the shape from that file.
     keyed.save(str(path), separately=["vectors"])
     with Path(f"{path}.vectors.npy").open("wb") as file:
         shape = {"descr": "<f4", "fortran_order": False, "shape": (len(words), d)}
@@ -248,7 +249,7 @@ def _check(words: Sequence[str], format: Format) -> None:  # noqa: A002 -- as ab
 
 
 @contextlib.contextmanager
-def _folder_beside(path: Path) -> Iterator[Path]:
+def _temporary_folder(path: Path) -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp"))
     try:
         yield folder
@@ -269,7 +270,7 @@ def _put_in_place(folder: Path, path: Path) -> int:
 
 
 BLOCK_NUMBERS = 2**21
-"""Numbers in a block: 8 MB of float32, and several times that while it is transformed."""
+"""Numbers in a block: 8 MB of float32, and several times as much during a transform."""
 
 
 @dataclass(frozen=True)
@@ -290,7 +291,7 @@ class Debiased:
     missing
         Words of the mitigator's fit that the model does not have.
     notes
-        What the model says of its source, such as words that were left out.
+        Notes of the model about its source, such as words that were left out.
     """
 
     path: Path
@@ -354,7 +355,7 @@ def debias(
     NotApplicable
         If the model has no vocabulary, or the mitigator cannot be fitted.
     DiskError
-        If the file cannot be written. Nothing is left behind.
+        If the file cannot be written. Temporary files are removed.
     """
     path = Path(out).expanduser()
     format_ = format_of(path, format)

@@ -51,10 +51,10 @@ EXPECTED = (
 
 
 def as_list(model: object, registry: Registry) -> list[str | object]:
-    """Return the models that a user gives: one, or several in an iterable.
+    """Return the models of a user as a list: one model, or an iterable of models.
 
-    An object that encodes or that a plugin knows is one model, even if it is iterable, as a
-    SentenceTransformer and gensim's vectors are.
+    An object that encodes or that a plugin knows is one model, even if it is iterable, such as a
+    SentenceTransformer or gensim's vectors.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def embedder_of(model: str | object, registry: Registry, *, device: str | None =
 
 
 def _adapted(model: object, registry: Registry) -> Embedder | None:
-    """Return the embedder that a plugin makes of an object; None if no plugin knows it."""
+    """Return a plugin's embedder for an object; None if no plugin knows the object."""
     for class_ in type(model).__mro__:
         name = f"{class_.__module__.partition('.')[0]}.{class_.__name__}"
         if name not in registry.adapters:
@@ -126,7 +126,7 @@ def _adapted(model: object, registry: Registry) -> Embedder | None:
 
 
 class Run:
-    """An evaluation in progress. Every name but the models' is looked up when it is made.
+    """An evaluation in progress. Its creation looks up all names except those of models.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class Run:
     settings
         How it runs.
     tasks, rows
-        Tasks and mitigators as users give them.
+        Tasks and mitigators as the user passed them.
     metrics
         Metrics that are added to the tasks.
 
@@ -146,8 +146,8 @@ class Run:
     ignores_concept
         Whether mitigators were run, and none was fitted on the concept of the settings.
     file
-        The file that repeats the run. It is written as soon as something is to be computed, if
-        there is a results folder.
+        The file that repeats the run. It is written before the first computation, if there is a
+        results folder.
 
     Raises
     ------
@@ -252,7 +252,7 @@ class Run:
 
     @contextlib.contextmanager
     def vectors(self, embedder: Embedder, name: str | None) -> Iterator[StoredEmbedder]:
-        """Open a model with its store; `name` is what users typed for it, if it was a name."""
+        """Open a model with its store; `name` is the name that the user typed, if any."""
         info = embedder.info
         with self.store(embedder) as store:
             stated = ("name", "kind", "revision", "dimensions")
@@ -270,7 +270,7 @@ class Run:
             yield vectors
 
     def model(self, embedder: Embedder, name: str | None) -> Records:
-        """Evaluate one model; `name` is what users typed for it, if it was a name."""
+        """Evaluate one model; `name` is the name that the user typed, if any."""
         settled = self.settle(embedder) if embedder.info.hosted else []
         info, seed = embedder.info, self.settings.seed
         file = ResultsFile(self.results, info.name, self.shared) if self.results else None
@@ -278,7 +278,7 @@ class Run:
         notices = [*settled, *(file.notices if file else ())]
         records = dict(file.records) if file else {}
         not_run = list(plan.not_run)
-        encoded, unplanned, seconds = 0, 0, 0.0  # mitigators may need texts beyond the plan
+        encoded, unplanned, seconds = 0, 0, 0.0  # mitigators may need texts that are not planned
         if plan.jobs:
             if self.file and self.results:
                 self.file.write(self.results, self.id, self.registry)
@@ -298,7 +298,7 @@ class Run:
         self.ignores_concept &= self.settings.concept not in fitted_on
         ids = [id_ for job in plan.in_order for id_ in job.ids(info, seed).values()]
         if file:
-            file.arrange(ids)  # also if a run was killed just before it did
+            file.arrange(ids)  # a killed run may not have done it
         return Records(
             [records[id_] for id_ in ids if id_ in records],
             not_run=not_run,
@@ -310,7 +310,7 @@ class Run:
         )
 
     def close(self) -> None:
-        """Let engines leave what they started, and put what is left into results in a bucket.
+        """Close engines, and send the remaining records to results in a bucket.
 
         Raises
         ------
@@ -328,7 +328,7 @@ class Run:
         name = self.settings.engine
         if name is not None:
             return self._engine_of(name, timeout)
-        # A process of its own is not worth while for looking words up.
+        # Looking words up does not need a separate process.
         if info.kind == "text" and (len(devices) > 1 or timeout is not None):
             return self._engine_of("devices", timeout)
         return LocalEngine(devices)
@@ -340,11 +340,11 @@ class Run:
         return self._engines[name]
 
 
-# Models of one run: each is run once, and no two different ones have one name.
+# Models of one run: each is run once, and different models have different names.
 
 
 Entry: TypeAlias = tuple[str | object, Embedder | HarnessError]
-"""What the user gave for a model, and the embedder, or why there is none."""
+"""A model as the user passed it, and its embedder, or the error instead."""
 
 
 class Distinct(NamedTuple):
@@ -357,26 +357,26 @@ class Distinct(NamedTuple):
 def distinct(entries: Iterable[Entry], registered: Collection[str]) -> Distinct:
     """Return each model once.
 
-    Of the names of one model (equal fingerprints), a registered one is kept, else the first. The
+    If a model (a fingerprint) has several names, a registered one is kept, or else the first. The
     others become its aliases.
 
     Parameters
     ----------
     entries
-        The models as the user gave them.
+        The models as the user passed them.
     registered
         Names of registered models.
 
     Raises
     ------
     UsageError
-        If two different models have one name.
+        If two different models have the same name.
     """
-    lost: list[Entry] = []
+    unavailable: list[Entry] = []
     groups: dict[str, list[tuple[str | object, Embedder]]] = {}
     for source, embedder in entries:
         if isinstance(embedder, HarnessError):
-            lost.append((source, embedder))
+            unavailable.append((source, embedder))
         else:
             groups.setdefault(embedder.info.fingerprint, []).append((source, embedder))
     kept: dict[str, str | object] = {}
@@ -399,7 +399,7 @@ def distinct(entries: Iterable[Entry], registered: Collection[str]) -> Distinct:
             if other_embedder is not embedder:
                 getattr(other_embedder, "close", lambda: None)()
         merged.append((source, renamed(embedder, name, others)))
-    return Distinct([*merged, *lost], notices)
+    return Distinct([*merged, *unavailable], notices)
 
 
 def _clash(name: str, first: str | object, second: str | object) -> str:
@@ -457,16 +457,16 @@ def evaluate(
     mitigators
         A row of the table, or several: a name, such as `hard-debias?k=2` or
         `context-injection+normalize`; `none` for the unmitigated model; a `Mitigator` object; or
-        a tuple or list of these, which is a chain. An object is copied and fitted anew. One of a
-        registered class is the same mitigator as its name; the code of any other class is part of
-        what identifies its results.
+        a tuple or list of these, which is a chain. An object is copied and fitted anew. An object
+        of a registered class is the same mitigator as its name; for any other class, its code is
+        part of the ids of its results.
     metrics
         Functions decorated with `harness.metric`, or names of metrics. They score each task that
-        has all their inputs, beside its own metrics, and a task may name them. The code of a
-        function is part of what identifies its scores.
+        has all their inputs, in addition to its own metrics, and a task may name them. The code of
+        a function is part of the ids of its scores.
     results
-        Folder to write records to, also in a bucket, such as `s3://bucket/results`. What is
-        recorded there already is not run again. None writes nothing.
+        Folder to write records to, also in a bucket, such as `s3://bucket/results`. Scores that are
+        recorded there are not computed again. None writes nothing.
     cache
         Folder of the stored embeddings, also in a bucket; by default `embeddings` in the cache
         folder.
@@ -475,21 +475,22 @@ def evaluate(
     seed
         Seed of every random choice: a whole number from 0.
     overwrite
-        Whether to run again what is recorded.
+        Whether to compute recorded scores again.
     samples
-        Whether to keep what each word, pair or text contributes to a score, for
-        `Record.read_samples` and in `results`. What is recorded without is run again.
+        Whether to keep the contribution of each word, pair or text to a score, for
+        `Record.read_samples` and in `results`. Scores that were recorded without it are computed
+        again.
     include
         Further folders of tasks, concepts, studies and benchmarks.
     trust
-        Task files, or folders of them, that may name addresses, keys and paths anywhere.
+        Task files, or folders of them, that may name addresses, keys and any path.
     exclude
         Tasks to leave out, written as in `tasks`.
     limit
         For a smoke run: each set or table of a task is cut to this number of items. Its records say
         so, and are never ranked.
     any_language
-        Whether to run tasks in languages that a model's card lacks, too, as a control.
+        Whether to run tasks even in languages that a model's card lacks, as a control.
     devices
         Devices to encode on, such as `"cuda:0,cuda:1"` or `["cpu", "cpu"]`; by default one, which
         the model chooses.
@@ -498,34 +499,34 @@ def evaluate(
         for several.
     timeout
         Seconds for a batch: a process that takes longer is ended, and its texts are tried once
-        more. The engine is then `devices` by default. None waits.
+        more. The default engine is then `devices`. None means no limit.
     workers
-        Number of processes that score, which does not change any number. By default one for each
-        core that this process may use, if more than some seconds of scoring are left after the
-        first three; else everything is scored in this process.
+        Number of processes that score. It does not affect results. By default one for each core
+        that this process may use, if some seconds of scoring remain after the first three seconds;
+        if not, this process scores everything.
     registry
         Where names are looked up; by default the installed plugins.
     progress
-        Whether to show progress: bars in a terminal, and in a notebook that has the package
-        ipywidgets; else lines. Or where to show it.
+        Whether to show progress: bars in a terminal, and in a notebook with the package ipywidgets;
+        otherwise lines. Or a `Progress`, which shows it.
     debug
         Whether an unexpected error in a task is raised; by default it is reported.
 
     Returns
     -------
     Records
-        The records of these models, tasks and mitigators, those recorded earlier included.
+        The records of these models, tasks and mitigators, including earlier ones.
 
     Warns
     -----
     NotRunWarning
-        If a task failed, or one that was asked for by its own name did not run. `Records.not_run`
-        lists them.
+        If a task failed, or if a task that was requested by its own name did not run.
+        `Records.not_run` lists them.
 
     Raises
     ------
     UsageError
-        If a name, argument or file is wrong. Nothing was run then.
+        If a name, argument or file is wrong. Nothing has run then.
     HarnessError
         If the only model is not available, or a folder cannot be written to.
     """
@@ -569,12 +570,12 @@ def evaluate(
                     parts.append(run.model(embedder, name))
             except (UsageError, DiskError):
                 raise
-            except HarnessError as error:  # the other models go on
+            except HarnessError as error:  # the other models are still run
                 if len(models_) == 1:
                     raise
                 label = name or name_of(model_)
-                lost = NotRun(label, "every mitigator", EVERY_TASK, str(error), "failed")
-                parts.append(Records([], not_run=[lost]))
+                not_run = NotRun(label, "every mitigator", EVERY_TASK, str(error), "failed")
+                parts.append(Records([], not_run=[not_run]))
             finally:
                 getattr(embedder, "close", lambda: None)()
     finally:
@@ -595,13 +596,13 @@ def evaluate(
         seconds=sum(part.seconds for part in parts),
         reused=sum(part.reused for part in parts),
     )
-    for line in _lost(evaluated):
+    for line in _failures(evaluated):
         warnings.warn(line, NotRunWarning, stacklevel=2)
     return evaluated
 
 
-def _lost(records: Records) -> list[str]:
-    """Return why the command would exit with 1: what failed, and named tasks that did not run."""
+def _failures(records: Records) -> list[str]:
+    """Return the reasons for exit code 1: failed tasks, and named tasks that did not run."""
     missed = [entry for entry in records.skipped if entry.task in records.missed]
     return [
         f"{label}: {reason.line(verbose=False)}"

@@ -1,6 +1,6 @@
 """The plan of a run: the jobs for a model, and the texts that they need, each once.
 
-Made before anything is encoded, over all tasks, scenarios and mitigators together.
+It covers all tasks, scenarios and mitigators, and is made before anything is encoded.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from harness.results.records import NotRun
 from harness.task.inputs import Input
 from harness.task.task import Task
 
-# The mitigators of a run: names and Python objects become chains, with the concept of each fit.
+# The mitigators of a run: names and Python objects become chains, each with its concept.
 
 
 Row: TypeAlias = str | Mitigator | Sequence[str | Mitigator]
-"""A mitigator as users give it: a name, an object, or a chain of these."""
+"""A mitigator as users pass it: a name, an object, or a chain of these."""
 Translation: TypeAlias = Callable[[Concept, str], Concept | None]
 """Returns a concept in another language, or None if there is none."""
 
 
 def rows(mitigators: Row | Iterable[Row]) -> list[Row]:
-    """Return the rows that a user gives, one or several; a chain of names becomes one name.
+    """Return the rows of a user as a list; a chain of names becomes one name.
 
     Raises
     ------
@@ -90,8 +90,8 @@ def chains(rows: Iterable[Row], registry: Registry) -> dict[str, Chain]:
 def chain_of(row: Row, registry: Registry) -> tuple[str, Chain]:
     """Return the label of a row, and its unfitted chain.
 
-    An object of a registered class is the same mitigator as its name with these options. The code
-    of any other class is part of what identifies it.
+    An object of a registered class is the same mitigator as its name with these options. For any
+    other class, its code is part of the identity.
 
     Raises
     ------
@@ -131,8 +131,8 @@ def concept_for(
 ) -> Concept | None:
     """Return the concept to fit a mitigator on for a task: the task's own, else the fallback.
 
-    Either is taken in the language of the task, if it exists in that language. A mitigator that
-    changes the words of texts is fitted on no concept in another language.
+    The concept in the task's language is used, if there is one. A mitigator that changes the words
+    of texts is never fitted on a concept in another language.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def concept_for(
 def mitigator_part(
     name: str, mitigator: Chain, concept: Concept | None, *, localized: Chain | None = None
 ) -> MitigatorPart:
-    """Return a mitigator as records name it.
+    """Return the part of a record that describes a mitigator.
 
     Parameters
     ----------
@@ -177,9 +177,9 @@ def mitigator_part(
     concept
         Concept that it is fitted on; None if it needs none.
     localized
-        What stands for it in texts of another language; None if it is the same in all. Label and
-        parameters stay as typed. The fingerprint is its own, and `method`, by which the rows of one
-        label are compared, is left empty.
+        The mitigator that replaces it for the language of the texts; None if it is the same in all
+        languages. Label and parameters stay as typed. The fingerprint is that of the replacement,
+        and `method`, by which the rows of one label are compared, is empty.
     """
     params: dict[str, Any] = {}
     for stage_name, stage in zip(names.chain_stages(name), mitigator.mitigators, strict=True):
@@ -233,7 +233,7 @@ def _own_name(stage: Mitigator, registry: Registry) -> str:
 
 
 def _sources(stage: Mitigator, *, is_registered: bool) -> list[str]:
-    """Return what identifies the code of a mitigator: its own class, and functions it is given."""
+    """Return the identity of a mitigator's code: its own class, and functions in its arguments."""
     functions = {
         name: identity.of_function(value)
         for name, value in sorted(stage.get_params(deep=False).items())
@@ -244,7 +244,7 @@ def _sources(stage: Mitigator, *, is_registered: bool) -> list[str]:
 
 
 def _copy(stage: Mitigator) -> Mitigator:
-    """Return an unfitted copy of a mitigator, so that the user's object stays as it is.
+    """Return an unfitted copy of a mitigator, so that the user's object does not change.
 
     Raises
     ------
@@ -255,7 +255,7 @@ def _copy(stage: Mitigator) -> Mitigator:
         raise UsageError(f"mitigators: {_expected(stage)}")
     try:
         copy = clone(stage)
-    except Exception as error:  # scikit-learn's rules for estimators are broken
+    except Exception as error:  # it violates scikit-learn's rules for estimators
         raise UsageError(
             f"mitigators: {type(stage).__name__} cannot be copied: its arguments must be stored "
             f"untouched under their own names ({one_line(error)})"
@@ -272,15 +272,15 @@ def _expected(value: Any) -> str:
     return f"expected a name, a harness.Mitigator, or a chain of these, not {problem}"
 
 
-# Rewrites the texts of many jobs in one call, in which a mitigator may use all cores.
+# Rewrites the texts of many jobs in one call, so that a mitigator can use all cores.
 
 
 AT_ONCE = 1_000_000
-"""Characters of texts that are rewritten in one call, after which progress is shown."""
+"""Characters of texts that are rewritten in one call; progress is shown after each call."""
 
 
 def parts(jobs: Mapping[int, Job]) -> Iterator[list[int]]:
-    """Yield the keys of jobs, those of some texts together."""
+    """Yield the keys of jobs, in groups of limited text."""
     part: list[int] = []
     size = 0
     for i, job in jobs.items():
@@ -298,7 +298,7 @@ def parts(jobs: Mapping[int, Job]) -> Iterator[list[int]]:
 def rewrite_ahead(jobs: Sequence[Job]) -> None:
     """Rewrite the texts of jobs under one mitigator, which remembers them.
 
-    If that fails, it fails again for the job whose text it is, which reports it.
+    An error is ignored here: it occurs again in the job of the text, which reports it.
     """
     if jobs[0].mitigator.rewrites:
         with contextlib.suppress(*PLUGIN_ERRORS):
@@ -327,7 +327,7 @@ class Job:
     concept
         Concept that it is fitted on; None if it needs none.
     part
-        The mitigator as records name it.
+        The description of the mitigator in records.
     readings
         How the model reads texts of each role.
     """
@@ -344,7 +344,7 @@ class Job:
         return self.probing if input_.probe else self.mitigator
 
     def texts(self, input_: Input) -> list[str]:
-        """Return the texts to embed for an input: rewritten, unless it is embedded as written.
+        """Return the texts to embed for an input, rewritten unless its chain does not rewrite.
 
         Raises
         ------
@@ -409,9 +409,9 @@ class Plan:
     done
         Jobs whose records exist already.
     not_run
-        Tasks that are not run, with the reason.
+        Tasks that are not run, with reasons.
     in_order
-        `jobs` and `done` together: by task, and for each task by mitigator, as the user gave them.
+        `jobs` and `done` together: by task and then by mitigator, in the user's order.
     """
 
     jobs: tuple[Job, ...]
@@ -440,8 +440,8 @@ def make_plan(
     Parameters
     ----------
     embedder
-        The model. It encodes nothing here; its vocabulary is read only for a task that takes its
-        texts from there.
+        The model. It encodes nothing here. Its vocabulary is read only for tasks with texts from
+        the vocabulary.
     tasks
         The tasks to run.
     mitigators
@@ -502,7 +502,7 @@ def _not_run(embedder: Embedder, mitigator: str, task: Task, error: BaseExceptio
 
 
 class _Planner:
-    """Makes the jobs of one model; fits each mitigator's rewriting, and fills each task, once."""
+    """Makes the jobs of one model; fits each rewriting mitigator, and fills each task, once."""
 
     def __init__(
         self, embedder: Embedder, fallback: Concept | None, translation: Translation
@@ -515,7 +515,7 @@ class _Planner:
     def part(
         self, task: Task, name: str, unfitted: Chain
     ) -> tuple[Chain, Concept | None, MitigatorPart]:
-        """Return a mitigator in the language of a task, its concept, and what records call it.
+        """Return a mitigator in a task's language, its concept, and its description in records.
 
         Raises
         ------
@@ -543,7 +543,7 @@ class _Planner:
     ) -> Iterator[tuple[int, Job | NotRun]]:
         """Yield each job with its texts, or why there are none, by its position in `outcomes`.
 
-        The texts of many jobs are rewritten in one call, in which a mitigator may use all cores.
+        The texts of many jobs are rewritten in one call, so that a mitigator can use all cores.
         """
         for group in groups:
             jobs = {i: job for i in group if isinstance(job := outcomes[i], Job)}
@@ -557,14 +557,14 @@ class _Planner:
                         yield i, _not_run(self.embedder, name, task, error)
 
     def _with_texts(self, job: Job) -> Job:
-        """Return a job whose texts are known: rewritten, and taken from the vocabulary.
+        """Return a job with its texts: rewritten, and filled in from the vocabulary.
 
         Raises
         ------
         NotApplicable
             If the model has no such vocabulary.
         HarnessError
-            If the mitigator does not rewrite each text as one.
+            If the mitigator does not return one text for each text.
         """
         if job.task.needs_vocabulary:
             if job.task.name not in self._filled:

@@ -1,6 +1,6 @@
-"""Makes records of scores: everything that is needed to trust and repeat a score.
+"""Makes records of scores, with all that is needed to trust and repeat a score.
 
-What the user should know of all records of a run is here, too.
+The notices of a run about its records are here, too.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence
 """Packages whose version can change a score."""
 
 
-# The rows of `--samples`: the texts of each item of a score, and what the item contributes.
+# The rows of `--samples`: the texts of each item of a score, and its contribution.
 
 
 SampleRow = dict[str, Any]
@@ -69,7 +69,7 @@ class SampleRows:
     inputs
         Input by parameter of the metric.
     kept
-        By group of inputs, which rows the metric got.
+        (n,) mask of the rows that the metric got, by group of inputs.
     """
 
     def __init__(
@@ -203,7 +203,7 @@ class MetricScores:
     scores
         Scores by name.
     coverage
-        How many distinct texts had a usable vector; `ModelFacts` adds what the model says of them.
+        How many distinct texts had a usable vector; `ModelFacts` adds the model's facts about them.
     clusters
         Number of distinct items that the texts were made of.
     overlap
@@ -233,7 +233,7 @@ class MetricScores:
 
     @property
     def lacks_samples(self) -> bool:
-        """Whether samples were asked for, and the metric gives none of a value."""
+        """Whether samples were requested, and a defined value has none."""
         samples, scores = self.samples, self.scores
         if samples is None or any(samples.values()):
             return False
@@ -242,14 +242,14 @@ class MetricScores:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where the records of one model in one run come from.
+    """The origin of the records of one model in one run.
 
     Parameters
     ----------
     run
         Identifies the run.
     model
-        The model as records name it.
+        The description of the model in records.
     seed
         Seed of the run.
     environment
@@ -336,7 +336,7 @@ def environment(device: str) -> Environment:
 
 
 def model_part(info: ModelInfo) -> ModelPart:
-    """Return a model as records name it."""
+    """Return the part of a record that describes a model."""
     return ModelPart(
         name=info.name,
         aliases=info.aliases,
@@ -376,7 +376,7 @@ def without_rounding(score: Score, ideal: Ideal) -> Score:
 
 
 def floor_of(score: Score, ideal: Ideal) -> FloorPart | None:
-    """Return the floor of a score; None if it has none, or if its ideal is no number."""
+    """Return the floor of a score; None if it has none, or if its ideal is not a number."""
     if score.null is None or isinstance(ideal, str):
         return None
     values = np.asarray(score.null.values, dtype=np.float64)
@@ -403,12 +403,12 @@ def _interval(score: Score) -> IntervalPart | None:
     )
 
 
-# How frequent the words of a score are, from their places in the vocabulary of a word embedder.
+# The frequency of the words of a score, from their ranks in the vocabulary of a word embedder.
 #
-# Vectors depend on frequency, so that scores of bias do, even where there is no bias: Valentini,
-# Rosati, Fernandez Slezak and Altszyler (2022), The undesirable dependence on frequency of gender
-# bias metrics based on word embeddings. They show the effect and give no threshold; the two below
-# are the harness's own.
+# Vectors depend on frequency, and so do bias scores, even if there is no bias: Valentini, Rosati,
+# Fernandez Slezak and Altszyler (2022), The undesirable dependence on frequency of gender bias
+# metrics based on word embeddings. They show the effect but give no threshold; the two thresholds
+# below are the harness's own.
 
 
 Ranks = Callable[[Sequence[str]], Sequence[int] | None]
@@ -416,8 +416,8 @@ Ranks = Callable[[Sequence[str]], Sequence[int] | None]
 FREQUENT = 50_000
 """Words of greater rank are rare. Bolukbasi et al. (2016) study the 50,000 most frequent words."""
 UNLIKE = 3.0
-"""Contrasted sets whose typical ranks differ by this factor, about half an order of magnitude, are
-unlike."""
+"""Contrasted sets are unlike if their typical ranks differ by this factor, half an order of
+magnitude."""
 SHOWN = 4
 """Most tasks that a notice names."""
 
@@ -452,7 +452,7 @@ def frequency_of(measurement: Measurement, ranks: Ranks) -> Frequency | None:
 
 
 def frequency_notices(records: Iterable[Record], model: str) -> list[str]:
-    """Return what the user should know of the frequency of the words of bias tasks."""
+    """Return notices about the frequency of the words of bias tasks."""
     unlike: dict[str, str] = {}
     rare: dict[str, str] = {}
     for record in records:
@@ -507,9 +507,9 @@ def _listed(by_task: dict[str, str]) -> str:
     return ", ".join(named) + (f" and {more} more" if more else "")
 
 
-# What only the model knows about the texts of a score: which it cuts, and how frequent words are.
+# Facts that only the model knows about the texts of a score: truncation and word frequency.
 #
-# The main process adds it to records, wherever they were computed.
+# The main process adds them to records, also to those of other processes.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -521,7 +521,7 @@ class _Facts:
 
 
 class ModelFacts:
-    """Adds to records what the model knows about their texts.
+    """Adds the model's facts about texts to records.
 
     Parameters
     ----------
@@ -553,7 +553,7 @@ class ModelFacts:
         return updated
 
     def _truncated(self, job: Job, inputs: Iterable[Input]) -> int | None:
-        """Return how many distinct texts the model cuts; None if it cannot say."""
+        """Return how many distinct texts the model truncates; None if it does not state it."""
         too_long: set[str] = set()
         for input_ in inputs:
             if input_.texts is None:
@@ -572,7 +572,7 @@ class ModelFacts:
         return self._frequency[key]
 
 
-# What the user should know of a run, a line each.
+# Notices of a run, a line each.
 
 
 def notes(jobs: Iterable[Job]) -> list[str]:
@@ -605,7 +605,7 @@ def unlike(records: Iterable[Record], vectors: StoredEmbedder) -> list[str]:
 
 
 def missing_words(jobs: Iterable[Job], model: str) -> list[str]:
-    """Return a line for each list of words of a fit that the model does not have."""
+    """Return a line for each list of fitting words that the model lacks."""
     mitigators: dict[tuple[str, ...], list[str]] = {}
     for job in jobs:
         for stage in job.mitigator.mitigators:

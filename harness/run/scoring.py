@@ -1,11 +1,11 @@
-"""From the jobs of a plan to scores, in this process and with the help of others.
+"""From the jobs of a plan to scores, in this process and in worker processes.
 
-Mitigators are fitted, vectors looked up and transformed, and records made where the model is: in
-this process. With several workers, other processes call the metrics. A metric knows no models,
-files or tasks, so its arrays and options are all that is sent. What cannot be sent is called here.
+This process has the model. It fits mitigators, looks vectors up, transforms them, and makes
+records. With several workers, other processes call the metrics. A metric knows no models, files or
+tasks, so only its arrays and options are sent. A metric that cannot be sent is called here.
 
-If the number of workers is not stated, the smallest jobs run here until it is clear that others are
-worth while: to start them takes a second or two.
+If the number of workers is not stated, the smallest jobs run here first. Workers take a second or
+two to start, so they are started only if enough work remains.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from harness.task.task import Measurement, Scenario, Task
 # The vectors of the texts of one job, under its mitigator.
 #
 # Each text is encoded and transformed once a job, in the order of the task's inputs. The last
-# digits of a product depend on which texts are transformed together. So they do not depend on the
-# jobs that ran before, or in which process, and the vectors of all tasks are never in memory
-# together.
+# digits of a product depend on the texts that are transformed together. With one transform a job,
+# they do not depend on earlier jobs or on the process, and the vectors of all tasks are never in
+# memory at once.
 
 
 Encode = Callable[[Sequence[str]], Vectors]
@@ -95,18 +95,16 @@ class JobVectors:
         return np.stack([self._rows[key] for key in keys])
 
 
-# What a metric gets of a task: the arrays, clusters and texts of its inputs, without missing rows.
-#
-# Made from the vectors of the task's texts, whoever looked them up.
+# The arguments of a metric: the arrays, clusters and texts of its inputs, without missing rows.
 
 
 SAME = 1e-5
-"""Largest relative difference of equal vectors: the batch of a text changes its vector as much."""
+"""Largest relative difference of vectors that count as equal: rounding in batches is as large."""
 
 
 @dataclass(frozen=True, eq=False)
 class MetricInputs:
-    """The inputs of a metric, each by the name of its parameter; row i of all is the same item.
+    """The inputs of a metric, by parameter; row i of aligned inputs is the same item.
 
     Parameters
     ----------
@@ -129,7 +127,7 @@ class MetricInputs:
         vectors: Mapping[str, Vectors],
         kept: Mapping[str, Mask],
     ) -> MetricInputs:
-        """Return the rows that are kept of a metric's inputs.
+        """Return the kept rows of a metric's inputs.
 
         Parameters
         ----------
@@ -138,7 +136,7 @@ class MetricInputs:
         vectors
             (n, d) vectors by the name of the input.
         kept
-            (n,) which rows are kept, by group.
+            (n,) mask of the kept rows, by group.
         """
         arrays: dict[str, Reals] = {}
         clusters, texts = {}, {}
@@ -152,7 +150,7 @@ class MetricInputs:
 
 
 def usable_rows(inputs: Mapping[str, Input], vectors: Mapping[str, Vectors]) -> dict[str, Mask]:
-    """Return by group which rows have a vector in every aligned input."""
+    """Return by group the mask of the rows that have a vector in every aligned input."""
     kept = {input_.group: np.ones(len(input_), dtype=bool) for input_ in inputs.values()}
     for input_ in inputs.values():
         if input_.texts is not None:
@@ -165,10 +163,10 @@ def too_few(
 ) -> str | None:
     """Return the reason why the inputs cannot be scored, or None if they can."""
     for input_ in inputs.values():
-        lost = 1 - float(kept[input_.group].mean())
-        if lost > max_missing or lost == 1:
+        missing = 1 - float(kept[input_.group].mean())
+        if missing > max_missing or missing == 1:
             return (
-                f"{lost:.0%} of '{input_.name}' has no vector, "
+                f"{missing:.0%} of '{input_.name}' has no vector, "
                 f"more than the {max_missing:.0%} that the task allows"
             )
     return None
@@ -180,9 +178,9 @@ def all_equal(
     vectors: Mapping[str, Vectors],
     embedded: Callable[[Input], Sequence[str]],
 ) -> str | None:
-    """Return a reason if different texts all have one vector, or None.
+    """Return a reason if different texts all have the same vector, or None.
 
-    No difference is not fairness: such a model reads nothing.
+    Equal vectors are no sign of fairness: such a model ignores its input.
 
     Parameters
     ----------
@@ -277,9 +275,9 @@ class MetricCall:
     Parameters
     ----------
     metric, inputs, options, rng
-        The metric and what it gets.
+        The metric and its arguments.
     void
-        Why it is not to be called, so that its scores are undefined; None if it is.
+        Why it must not be called, so that its scores are undefined; None if it is called.
     samples
         Whether to return what each item contributes.
     """
@@ -303,7 +301,7 @@ class Measured:
     seconds
         Time that it took.
     rng
-        The generator as the metric left it.
+        The generator in its state after the call.
     """
 
     scores: Mapping[str, Score]
@@ -358,7 +356,7 @@ def attempted(call: MetricCall, *, debug: bool) -> Measured | Failure:
 
 
 def _failure(error: BaseException, *, debug: bool) -> Failure:
-    """Return an error as the reason why a job has no records; raise it if it ends the run."""
+    """Return the failure of a job for an error; raise the error if it ends the run."""
     if isinstance(error, DiskError) or (debug and not isinstance(error, HarnessError)):
         raise error
     if isinstance(error, NotApplicable):
@@ -378,7 +376,7 @@ class Step:
     scenario, measurement
         The scenario, and the metric with its inputs.
     kept
-        By group of inputs, which rows the metric gets.
+        (n,) mask of the rows that the metric gets, by group of inputs.
     coverage
         How many distinct texts have a usable vector.
     call
@@ -427,7 +425,7 @@ class JobScorer:
     def scores(self, step: Step, returned: Measured) -> MetricScores:
         """Return the scores of a step, from what its metric returned."""
         scores = returned.scores
-        if self.job.mitigator.mitigators and any(map(_nothing_left, scores.values())):
+        if self.job.mitigator.mitigators and any(map(_has_no_difference, scores.values())):
             unmitigated = _of_texts(step.scenario, self._vectors.unmitigated)
             before = self._step(step.scenario, step.measurement, unmitigated, returned.rng)
             scores = _without_difference(scores, measured(before.call).scores)
@@ -526,7 +524,7 @@ def measure(
 def random_generator(seed: int, *purpose: str) -> np.random.Generator:
     """Return the generator for random choices: a function of the seed and their purpose.
 
-    The model is no part of the purpose, so that all models are judged by the same draws.
+    The purpose does not include the model, so that all models are scored with the same draws.
     """
     return np.random.default_rng([seed, int(digest(list(purpose)), 16)])
 
@@ -540,15 +538,15 @@ def _of_texts(scenario: Scenario, vectors: Callable[[Input], Vectors]) -> dict[s
     }
 
 
-def _nothing_left(score: Score) -> bool:
-    """Return whether a score is undefined because there is no difference to measure."""
+def _has_no_difference(score: Score) -> bool:
+    """Return whether a score is undefined for lack of a difference to measure."""
     return score.without_difference is not None and not math.isfinite(score.value)
 
 
 def _without_difference(
     scores: Mapping[str, Score], before: Mapping[str, Score]
 ) -> dict[str, Score]:
-    """Return the scores, with a value for those that only the mitigator made undefined.
+    """Return the scores, with a value for those that are undefined only because of the mitigator.
 
     Parameters
     ----------
@@ -557,7 +555,7 @@ def _without_difference(
     """
     defined = dict(scores)
     for name, score in scores.items():
-        value = score.without_difference if _nothing_left(score) else None
+        value = score.without_difference if _has_no_difference(score) else None
         if value is not None and math.isfinite(before[name].value):
             details = {**score.details, "undone": score.reason, "before": before[name].value}
             defined[name] = dataclasses.replace(score, value=value, reason=None, details=details)
@@ -574,13 +572,13 @@ def _coverage(inputs: Mapping[str, Input], vectors: Mapping[str, Vectors]) -> Co
     return Coverage(asked=len(has_vector), found=len(has_vector) - len(missing), missing=missing)
 
 
-# The jobs of one model: scored here, or with other processes that call the metrics.
+# The jobs of one model, scored here or with worker processes that call the metrics.
 
 
 ALONE = 3.0
-"""Seconds for which jobs run in this process before others are started."""
+"""Seconds for which jobs run in this process before workers are started."""
 WORTH = 5.0
-"""Seconds of scoring that must seem to be left then."""
+"""Estimated remaining seconds of scoring above which workers are started."""
 
 
 @dataclass(frozen=True)
@@ -590,7 +588,7 @@ class Scored:
     Parameters
     ----------
     records
-        Its records, without what only the model knows (`ModelFacts`).
+        Its records, without the facts that only the model knows (`ModelFacts`).
     without_samples
         The metrics that give no samples, although they were asked for.
     """
@@ -604,14 +602,14 @@ Outcome: TypeAlias = Scored | NotRun
 
 @dataclass(frozen=True)
 class JobRun:
-    """What all jobs of a model have in common.
+    """The settings that all jobs of a model share.
 
     Parameters
     ----------
     vectors
         The model.
     provenance
-        What the records state of the run.
+        The facts about the run in the records.
     samples
         Whether to keep what each item contributes to a score.
     debug
@@ -635,18 +633,18 @@ class OpenJob:
     job
         The job.
     run
-        What it has in common with others.
+        The settings that it shares with other jobs.
     """
 
     def __init__(self, job: Job, run: JobRun) -> None:
         self.job, self.run = job, run
-        self._scored: list[Scored | Failure | None] = []  # by step so far; None: not yet
+        self._scored: list[Scored | Failure | None] = []  # by step; None: no result yet
         self._all_steps = False
 
     def steps(self) -> Iterator[tuple[int, Step]]:
         """Fit the mitigator, and yield each step with its number.
 
-        An error ends the steps; `outcome` says it.
+        An error ends the steps; `outcome` returns it.
         """
         vectors = self.run.vectors
         try:
@@ -668,7 +666,7 @@ class OpenJob:
         self._all_steps = True
 
     def add(self, number: int, step: Step, returned: Measured | Failure) -> None:
-        """Take what the metric of a step returned."""
+        """Add the result of the metric of a step."""
         if isinstance(returned, Failure):
             self._scored[number] = returned
             return
@@ -683,11 +681,11 @@ class OpenJob:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is to be waited for."""
+        """Whether all results have arrived."""
         return self._all_steps and None not in self._scored
 
     def outcome(self) -> Outcome:
-        """Return the records of the job so far, or why there are none: its first failure."""
+        """Return the records of the job so far, or its first failure."""
         parts: list[Scored] = []
         for part in self._scored:
             if isinstance(part, Failure):
@@ -710,11 +708,11 @@ class JobPool:
     jobs
         The jobs.
     run
-        What they have in common.
+        The settings that they share.
     workers
-        Number of processes that call metrics; None for the cores, if that is worth while.
+        Number of processes that call metrics; None for the number of cores, if enough work remains.
     cluster
-        Where metrics are called instead.
+        The cluster that calls metrics, instead of processes of this machine.
     """
 
     def __init__(
@@ -736,18 +734,18 @@ class JobPool:
         DiskError
             If the disk is full or cannot be read.
         """
-        left: Sequence[int] = range(len(self.jobs))
+        remaining: Sequence[int] = range(len(self.jobs))
         workers = self.workers
         if workers is None:
-            left = yield from self._while_alone(sorted(left, key=self._size))
-            workers = parallel.cores() if left and self.cluster is None else 2
-        if min(workers, len(left)) > 1:
-            yield from self._by_workers(sorted(left, key=self._size, reverse=True), workers)
+            remaining = yield from self._while_alone(sorted(remaining, key=self._size))
+            workers = parallel.cores() if remaining and self.cluster is None else 2
+        if min(workers, len(remaining)) > 1:
+            yield from self._by_workers(sorted(remaining, key=self._size, reverse=True), workers)
         else:
-            yield from self._here(left)
+            yield from self._here(remaining)
 
     def _size(self, position: int) -> int:
-        """Return the number of texts of a job, by which its time is estimated."""
+        """Return the number of texts of a job, from which its time is estimated."""
         return sum(len(input_.texts or ()) for input_ in self.jobs[position].task.texts())
 
     def _here(self, positions: Iterable[int]) -> Iterator[tuple[int, Outcome]]:
@@ -760,14 +758,14 @@ class JobPool:
     def _while_alone(
         self, positions: Sequence[int]
     ) -> Generator[tuple[int, Outcome], None, Sequence[int]]:
-        """Run jobs here until workers are worth while; return the positions of the others."""
+        """Run jobs here until it pays to start workers; return the positions of the other jobs."""
         sizes = [self._size(position) for position in positions]
         started = time.monotonic()
         for done, ready in enumerate(self._here(positions), start=1):
             yield ready
             seconds = time.monotonic() - started
-            left = seconds * sum(sizes[done:]) / max(1, sum(sizes[:done]))
-            if seconds > ALONE and left > WORTH:
+            seconds_left = seconds * sum(sizes[done:]) / max(1, sum(sizes[:done]))
+            if seconds > ALONE and seconds_left > WORTH:
                 return positions[done:]
         return ()
 
@@ -791,7 +789,7 @@ class JobPool:
             for call, reply in replies:
                 position, job, number, step = called.pop(call)
                 if isinstance(reply, parallel.NoResult):
-                    job.add(number, step, self._without(reply, step))
+                    job.add(number, step, self._replaced(reply, step))
                 else:
                     job.add(number, step, reply)
                 if job.is_complete:
@@ -799,13 +797,13 @@ class JobPool:
                 while complete:
                     position, job = complete.pop()
                     yield position, job.outcome()
-        for position, job in complete:  # of whose metrics none was called
+        for position, job in complete:  # jobs without a call of a metric
             yield position, job.outcome()
 
-    def _without(self, lost: parallel.NoResult, step: Step) -> Measured | Failure:
-        """Return what takes the place of a result that was lost: it is made here, if it can be."""
-        if lost.killed:
-            return Failure(lost.reason)
+    def _replaced(self, no_result: parallel.NoResult, step: Step) -> Measured | Failure:
+        """Return what replaces a missing result: a call here, or a failure if the process died."""
+        if no_result.killed:
+            return Failure(no_result.reason)
         return attempted(step.call, debug=self.run.debug)
 
 
@@ -823,7 +821,7 @@ class PlanScores:
     not_run
         Jobs without records, and why.
     notices
-        What the user should know, a line each.
+        Notices for the user, a line each.
     """
 
     records: Mapping[str, Record]

@@ -33,7 +33,8 @@ class Settings:
     Parameters
     ----------
     results
-        Folder to write records to; what is recorded there is not run again. None writes nothing.
+        Folder to write records to; scores recorded there are not computed again. None writes
+        nothing.
     cache
         Folder of the store; by default `embeddings` in the cache folder.
     devices
@@ -42,14 +43,14 @@ class Settings:
     engine
         Name of the engine; by default `local` for one device and `devices` for several.
     timeout
-        Seconds for a batch; a process that takes longer is ended. None waits.
+        Seconds for a batch; a process that takes longer is ended. None means no limit.
     seed
         Seed of every random choice.
     overwrite
-        Whether to run again what is recorded.
+        Whether to compute recorded scores again.
     samples
-        Whether to write what each item contributes to a score. What is recorded without is run
-        again.
+        Whether to write the contribution of each item to a score. Scores that were recorded without
+        it are computed again.
     concept
         Concept to fit a mitigator on if the task's own lacks a field that it needs; None for none.
     include
@@ -59,9 +60,9 @@ class Settings:
     limit
         Largest number of items of each set or table of a task, for a smoke run; None for all.
     any_language
-        Whether to run tasks in languages that a model's card lacks, too.
+        Whether to run tasks even in languages that a model's card lacks.
     workers
-        Number of processes that score; by default one for each core, if there is enough to do.
+        Number of processes that score; by default one for each core, if there is enough work.
     progress
         Where to show progress.
     debug
@@ -89,10 +90,10 @@ class Settings:
     def of(
         cls, *, devices: str | Iterable[str] = (), progress: bool | Progress = False, **values: Any
     ) -> Self:
-        """Return settings from arguments as users write them, converted to the types of the fields.
+        """Return settings from the arguments of users, converted to the types of the fields.
 
         A path may be text, and `include` may be one path. `devices` may be text with commas.
-        `progress` may be whether to show it.
+        `progress` may be True or False.
 
         Raises
         ------
@@ -105,7 +106,7 @@ class Settings:
         if "include" in values:
             values["include"] = paths(values["include"])
         for name, least in (("seed", 0), ("limit", 1), ("workers", 1)):
-            if isinstance(values.get(name), bool):  # pydantic takes True for 1
+            if isinstance(values.get(name), bool):  # pydantic would read True as 1
                 raise _not_whole(name, values[name], least)
         if isinstance(values.get("exclude"), Path | Iterable):
             values["exclude"] = names.split(values["exclude"])
@@ -152,8 +153,8 @@ def paths(
 # A run as a YAML file: models, mitigators, tasks and options, as users type them.
 #
 # `harness eval -c FILE` runs it. A run that computes something writes the file that repeats it. The
-# file does not say where records and vectors are kept. It is data, as a file of somebody else is:
-# what it may not ask for has to be typed again.
+# file does not name the folders of records and vectors. It is not trusted, like a file of somebody
+# else: the user must type again what needs trust.
 
 
 FOLDER = "runs"
@@ -162,11 +163,11 @@ _ID = re.compile(r"[0-9a-f]{12}")
 _PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
 _OPTION = re.compile(r"(?<=[?&])([^?&=]+)=([^&+]*)")
 NO_CONCEPT = "none"
-"""How users type that mitigators have no concept but a task's own."""
+"""The word by which users limit mitigators to the task's own concept."""
 
 
 class RunFile(Strict):
-    """A run: what to evaluate, and how. What it omits is as on a command line without it."""
+    """A run: what to evaluate, and how. Omitted keys have the defaults of the command line."""
 
     models: tuple[str, ...] = Field(default=(), min_length=1)
     """Names of models, as after `--model`."""
@@ -179,15 +180,15 @@ class RunFile(Strict):
     metrics: tuple[str, ...] = ()
     """Further metrics, as after `--metric`."""
     concept: str | None = None
-    """Concept for mitigators that need more than a task's concept has; or `none`."""
+    """Concept for mitigators if the task's concept lacks a field that they need; or `none`."""
     seed: StrictInt | None = Field(default=None, ge=0, le=limits.INTEGER)
     """Seed of all random numbers."""
     limit: StrictInt | None = Field(default=None, ge=1, le=limits.INTEGER)
     """For a smoke run: number of items that each set or table is cut to."""
     any_language: StrictBool | None = None
-    """Whether to run tasks in languages that a model's card lacks, too."""
+    """Whether to run tasks even in languages that a model's card lacks."""
     samples: StrictBool | None = None
-    """Whether to write what each word, pair or text contributes to a score."""
+    """Whether to write the contribution of each word, pair or text to a score."""
     folders: tuple[str, ...] = ()
     """Further folders of tasks, as after `--include`. (In every YAML file of the harness,
     `include` names files to merge.)"""
@@ -244,7 +245,7 @@ class RunFile(Strict):
     def write(self, results: Path, run: str, registry: Registry | None = None) -> Path:
         """Write the file into a results folder and return its path.
 
-        A comment lists what a file may not ask for, which is to be typed again.
+        A comment lists the values that need trust, which the user must type again.
 
         Parameters
         ----------
@@ -288,13 +289,13 @@ OPTIONS = {
     "folders": "--include",
     "engine": "--engine",
 }
-"""Option of the command line by key, for the keys that name something."""
+"""Option of the command line by key, for keys whose values are names."""
 
 
 def read_run_file(path: Path) -> dict[str, Any]:
     """Return the options in a run file, by their names on the command line.
 
-    A file that a run wrote into the folder `runs` of a results folder gives that folder, too.
+    For a file that a run wrote into `runs` of a results folder, this includes that folder.
 
     Raises
     ------
@@ -349,7 +350,7 @@ def _is_path(task: str) -> bool:
 
 
 def _results_of(path: Path) -> Path | None:
-    """Return the results folder that a run wrote a file into; None for a file of the user's own."""
+    """Return the results folder that a run wrote a file into; None for the user's own file."""
     if not _ID.fullmatch(path.stem) or path.absolute().parent.name != FOLDER:
         return None
     is_named = path.parent.name == FOLDER  # keep the path as short as it was typed

@@ -1,8 +1,8 @@
 """Resumable steps: the one runner of studies and recipes.
 
-A step has the id of its record, and a key that says everything that its result depends on. A
-finished step is appended to a file of records as a whole line, so an interrupted run goes on with
-the steps that are left. Knows neither models nor files of results other than that one.
+A step has the id of its record, and a key that covers everything that its result depends on. A
+finished step is appended to a file of records as a whole line, so an interrupted run continues with
+the remaining steps. Knows no models, and no other files of results.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from harness.results.record import Line
 
 
 class Step(Protocol):
-    """What the runner asks of a step."""
+    """The members of a step that the runner uses."""
 
     @property
     def id(self) -> str:
@@ -36,7 +36,7 @@ class Step(Protocol):
 
 
 class Finished(Protocol):
-    """What `unfinished` asks of the record of a step."""
+    """The member of a step's record that `unfinished` uses."""
 
     @property
     def key(self) -> str:
@@ -49,7 +49,7 @@ Record = TypeVar("Record", bound=Line)
 
 
 def unfinished(steps: Iterable[StepT], records: Mapping[str, Finished]) -> list[StepT]:
-    """Return the steps that have no record, or one of another key."""
+    """Return the steps without a record, or with a record of another key."""
     return [step for step in steps if step.id not in records or records[step.id].key != step.key]
 
 
@@ -63,23 +63,23 @@ def run(
     cluster: parallel.Cluster | None = None,
     advance: Callable[[int], object] = lambda n: None,
 ) -> None:
-    """Do steps, and record each when it is finished.
+    """Run steps, and record each when it is finished.
 
     Parameters
     ----------
     steps
-        The steps. One that needs the result of another stands behind it.
+        The steps. A step that needs the result of another comes after it.
     do
-        Does a step, and returns its result. An error that it raises ends the run.
+        Runs a step, and returns its result. An error that it raises ends the run.
     record
         Returns the record of a step, of its result and the seconds that it took.
     file
-        Where records are added.
+        The file to which records are added.
     workers
         Number of processes, each with one thread; the results are the same for any number of them.
         By default the steps run in this process, one after another, with all its threads.
     cluster
-        Where the steps run instead.
+        The cluster that runs the steps, instead of processes of this machine.
     advance
         Called with 1 for each finished step.
 
@@ -88,17 +88,17 @@ def run(
     HarnessError
         If a process died; the other steps are recorded first.
     """
-    lost: list[str] = []
+    failures: list[str] = []
     with contextlib.closing(_results(do, steps, workers, cluster)) as results:
         for i, result in results:
             if isinstance(result, parallel.NoResult):
-                lost.append(f"{steps[i].name}: {result.reason}")
+                failures.append(f"{steps[i].name}: {result.reason}")
                 continue
             file.add([record(steps[i], *result)])
             advance(1)
-    if lost:
-        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
-        raise HarnessError(f"{lost[0]}{more}; run it again to complete it")
+    if failures:
+        more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+        raise HarnessError(f"{failures[0]}{more}; run it again to complete it")
 
 
 def _results(
@@ -116,7 +116,7 @@ def _results(
 
 
 def _timed(do: Callable[[StepT], Result], step: StepT) -> tuple[Result, float]:
-    """Return the result of a step and the seconds that it took; maybe in another process."""
+    """Return the result of a step and the seconds that it took; may run in another process."""
     started = time.perf_counter()
     result = do(step)
     return result, time.perf_counter() - started

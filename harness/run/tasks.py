@@ -52,9 +52,9 @@ class TaskEntry:
     document, file
         The file as parsed, and as validated.
     is_named
-        Whether the user gave the name or path of this very task.
+        Whether the user typed the name or path of this task.
     from_path
-        Whether the user gave its path. It may name concepts beside it then.
+        Whether the user typed its path. It may then name concepts in a folder next to it.
     """
 
     document: yaml_files.Document
@@ -141,7 +141,7 @@ def check_benchmark(entries: Sequence[TaskEntry], document: yaml_files.Document)
     InvalidFile
         If it has a mistake in it, or lists a task that is unknown or of another version.
     NameClash
-        If a task or tag has the same name, or a category that its tasks are not all of.
+        If a task or tag has the same name, or a category that does not contain all its tasks.
     """
     files = {entry.file.name: entry.file for entry in entries}
     file = schema.check_benchmark(document, {name: task.version for name, task in files.items()})
@@ -196,7 +196,7 @@ def _matches(
             return [entry for part in parts for entry in _of_benchmark(entries, part)]
         matches = [_from_path(part, registry) for part in yaml_files.documents(document)]
     if not matches and pattern in registry.task_files.owners:
-        registry.task_files.find(pattern).validate(TaskFile)  # raises: it was left out
+        registry.task_files.find(pattern).validate(TaskFile)  # raises, since it was left out
     if not matches and (large := _matching(entries, pattern, with_large=True)):
         names = ", ".join(entry.file.name for entry in large)
         raise UsageError(f"'{pattern}' means large tasks only, which are run by name: {names}")
@@ -223,7 +223,7 @@ def _matching(
 
 
 def _is_among(file: TaskFile, pattern: str) -> bool:
-    """Return whether `all`, a glob, a tag or a category means a task."""
+    """Return whether `all`, a glob, a tag or a category matches a task."""
     groups = (ALL, file.category, file.measures, *file.tags)
     return pattern in groups or fnmatch.fnmatchcase(file.name, pattern)
 
@@ -239,32 +239,32 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 # Metrics that a user passes to `evaluate`: functions of their own, or names of registered ones.
 #
-# A task file may name them. They also score each selected task that has all their inputs, beside
-# the task's own metrics, with default options; a task that has the metric itself is left as it is.
-# The task's own scores stay the same: a score that was added has a digest of its own, which covers
+# A task file may name them. They also score each selected task that has all their inputs, in
+# addition to the task's own metrics, with default options. A task that names the metric itself is
+# not changed. The task's own scores stay the same: an added score has its own digest, which covers
 # the code of the function.
 
 
 Added: TypeAlias = str | Callable[..., Any]
-"""A metric as users give it: a function decorated with `harness.metric`, or a name."""
+"""A metric as users pass it: a function decorated with `harness.metric`, or a name."""
 
 
 def resolve(
     metrics: Added | Iterable[Added], registry: Registry
 ) -> tuple[Registry, tuple[Metric, ...]]:
-    """Return a registry that knows the metrics too, and the metrics.
+    """Return a registry that also knows the metrics, and the metrics.
 
     Parameters
     ----------
     metrics
         A function or name, or several.
     registry
-        A registry, which stays as it is.
+        A registry, which is not changed.
 
     Raises
     ------
     UsageError
-        If a name is unknown, a function is not decorated, or its name is that of another metric.
+        If a name is unknown, or a function is not decorated or has the name of another metric.
     """
     is_single = isinstance(metrics, str) or callable(metrics) or not isinstance(metrics, Iterable)
     several = [cast("Added", metrics)] if is_single else list(cast("Iterable[Added]", metrics))
@@ -342,7 +342,7 @@ def _inputs(metric: Metric, scenario: Scenario) -> dict[str, Input] | None:
     return inputs
 
 
-# Reads the tasks of a run that are for a model: their data, and the metrics added to them.
+# Reads the tasks of a run that fit a model, with their data and added metrics.
 
 
 class TaskReader:
@@ -355,13 +355,13 @@ class TaskReader:
     selected
         The tasks of the run.
     progress
-        Where to show progress if a table is made by a plugin, which may be slow.
+        Where to show progress while plugins make tables, which may be slow.
     limit
         Largest number of items of each set or table of a task; None for all.
     metrics
         Metrics to add to each task that has their inputs.
     any_language
-        Whether to read tasks in languages that a model's card lacks, too.
+        Whether to read tasks even in languages that a model's card lacks.
     """
 
     def __init__(
@@ -387,7 +387,7 @@ class TaskReader:
     def for_model(self, info: ModelInfo) -> list[Task | NotRun]:
         """Return each task with its data, or why it is not run.
 
-        Only the tasks for this kind of embedder, and for a language of its card, are read.
+        Only tasks for this kind of embedder, and for a language of its card, are read.
 
         Raises
         ------
@@ -415,7 +415,7 @@ class TaskReader:
         ]
 
     def _unfit(self, file: TaskFile, info: ModelInfo) -> tuple[str, NotRunKind] | None:
-        """Return why a task is not for a model, for people and for programs."""
+        """Return why a task does not fit a model: as text, and as a kind for programs."""
         if reason := file.unfit_for(info.kind):
             return reason, "embedder"
         languages = () if self.any_language else info.languages
@@ -424,7 +424,7 @@ class TaskReader:
         return None
 
     def _fetch_data(self, entries: Iterable[TaskEntry]) -> None:
-        """Fetch the data that tasks lack, all at once; reading a task tells its mistakes."""
+        """Fetch the missing data of all tasks; mistakes are reported when a task is read."""
         files: list[DataFile] = []
         for entry in entries:
             with contextlib.suppress(InvalidFile):
@@ -445,6 +445,6 @@ class TaskReader:
                 raise
             kind: NotRunKind = "data" if isinstance(error, Unavailable) else "failed"
             reason = one_line(error)
-            if isinstance(error, MissingData):  # a notice of the run says why, and how to get it
+            if isinstance(error, MissingData):  # a notice of the run has the details
                 reason = f"missing data: {', '.join(error.problems)}"
             return NotRun("", "", entry.file.name, reason, kind)

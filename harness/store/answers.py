@@ -38,7 +38,7 @@ class AnswerCache:
     Parameters
     ----------
     name
-        Name of what gives the answers, such as `anonymize`; the file's name begins with it.
+        Name of the source of the answers, such as `anonymize`; the file's name begins with it.
     identity
         Everything that an answer depends on besides the text, as JSON-like values: the model's
         name and version, the prompt, the options. Caches with the same identity share answers.

@@ -1,6 +1,6 @@
-"""Where the segments of one store lie: everything that a store asks of its folder.
+"""The folder of one store: all operations on its files.
 
-`Store`, `Writer` and pruning know files by their names alone, and read and change them here.
+`Store`, `Writer` and pruning know only the names of files. They read and change files here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MODEL_FILE = "model.json"
 DAMAGED = ".damaged"
 LEFTOVERS = (DAMAGED, segment.TEMPORARY)
 """Suffixes of the files that `harness cache prune` removes."""
-STILL_USED = 3600  # seconds; another process may write a younger temporary file, or read it
+STILL_USED = 3600  # seconds; another process may still use a younger temporary file
 
 
 class Folder:
@@ -65,7 +65,7 @@ class Folder:
         return segment.read_header(self.path / name)
 
     def prepare(self, names: Iterable[str]) -> None:
-        """Get ready to open segments; quicker at once than one by one."""
+        """Prepare to open segments: faster for all at once than one by one."""
 
     def open(self, name: str, fingerprint: str) -> Segment:
         """Open a segment, which may have no vectors before `load`; the errors of `segment.read`."""
@@ -90,7 +90,7 @@ class Folder:
         segment.write(self.path, fingerprint, keys, vectors)
 
     def send(self) -> None:
-        """Send what was written and is not yet where others read; DiskError if not possible."""
+        """Send segments that only this machine has so far; DiskError if that is not possible."""
 
     def set_aside(self, name: str) -> None:
         """Rename a damaged segment, so that it is not read again."""
@@ -146,7 +146,7 @@ class Folder:
         return count, freed
 
     def is_removed(self) -> bool:
-        """Return whether `delete` was called, and files wait for being removed."""
+        """Return whether `delete` was called and files remain to be removed."""
         return False
 
     def delete(self) -> int:
@@ -164,10 +164,10 @@ class Folder:
 # Segments are immutable, so a copy of one never becomes stale. The mirror holds::
 #
 #     NAME.safetensors          a whole segment of the bucket
-#     NAME.safetensors.keys     its beginning, up to the keys: enough to know which texts it has
+#     NAME.safetensors.keys     its beginning, up to the keys, which tell its texts
 #     unsent/NAME.safetensors   a segment that this machine wrote, until it is in the bucket
 #
-# Nothing is renamed in a bucket. An empty object says what happened, and when, in its name::
+# Nothing is renamed in a bucket. An empty object is a mark: its name says what happened, and when::
 #
 #     NAME.safetensors.SECONDS.superseded   the segment was merged or removed
 #     NAME.safetensors.SECONDS.damaged      the segment is damaged
@@ -203,7 +203,7 @@ class BucketFolder(Folder):
 
     def names(self) -> list[str]:
         """Return the names of the segments in the bucket, and of those not sent yet."""
-        unsent = set(self._unsent.names())  # first: one that is sent meanwhile is then in both
+        unsent = set(self._unsent.names())  # first: one sent meanwhile is then in both
         self._entries = self._bucket.entries()
         marked = {mark["name"] for mark in self._marks()}
         listed = {name for name in self._entries if name.endswith(segment.SUFFIX)}
@@ -239,7 +239,7 @@ class BucketFolder(Folder):
         """Open a segment; it has no vectors if only its beginning is in the mirror."""
         try:
             return self._open(name, fingerprint)
-        except segment.Damaged:  # perhaps only the copy
+        except segment.Damaged:  # perhaps only the copy is damaged
             self._drop(name)
             return self._open(name, fingerprint)
 
@@ -265,7 +265,7 @@ class BucketFolder(Folder):
             segment.check(segment.read(self.path / name, fingerprint))
         except (segment.Damaged, segment.Foreign):
             return False
-        except OSError:  # another process deleted the copy: that says nothing about the bucket
+        except OSError:  # another process deleted the copy; the bucket's may be valid
             return True
         return True
 
@@ -321,7 +321,7 @@ class BucketFolder(Folder):
         return datetime.fromtimestamp(max(uses, default=0), UTC)
 
     def touch(self, at: datetime | None = None) -> None:
-        """Note that the store is used, once a day. An earlier time is noted already."""
+        """Mark that the store is used, once a day. Nothing is done for an earlier time."""
         if at is not None or time.time() - self.last_used().timestamp() < _DAY:
             return
         before = [name for name in self._entries if _USED.fullmatch(name)]
@@ -341,11 +341,11 @@ class BucketFolder(Folder):
         names = {mark["name"] for mark in old} & self._entries.keys()
         freed = sum(self._entries[name].size for name in names)
         self._bucket.remove(names)
-        self._bucket.remove(mark[0] for mark in old)  # after what they are about
-        left = self._bucket.entries()
-        if was_removed and all(name == MODEL_FILE or _USED.fullmatch(name) for name in left):
-            self._bucket.remove(left)
-        self._forget(left.keys())
+        self._bucket.remove(mark[0] for mark in old)  # after the segments that they mark
+        remaining = self._bucket.entries()
+        if was_removed and all(name == MODEL_FILE or _USED.fullmatch(name) for name in remaining):
+            self._bucket.remove(remaining)
+        self._forget(remaining.keys())
         count = len(names)
         for folder in (Folder(self.path), self._unsent):
             n, size = folder.remove_leftovers()
@@ -371,13 +371,13 @@ class BucketFolder(Folder):
             return segment.read(path, fingerprint)
         opened = segment.read_beginning(path, self.size(name), fingerprint)
         opened = dataclasses.replace(opened, path=self.path / name)
-        # Which rows are of NaN decides which texts it has.
+        # The rows of NaN decide which texts it has.
         return self.load([opened], fingerprint)[0] if opened.may_have_nan else opened
 
     def _read_copy(self, path: Path, fingerprint: str) -> Segment:
         try:
             return segment.read(path, fingerprint)
-        except segment.Damaged as error:  # it was not copied whole
+        except segment.Damaged as error:  # an incomplete copy
             self._drop(path.name)
             raise FileNotFoundError(str(error)) from None  # so it is copied again
 
@@ -421,7 +421,7 @@ class BucketFolder(Folder):
 
 
 def _end_of_keys(content: bytes) -> int:
-    """Return where the keys of a segment end; its end if the beginning has no valid header."""
+    """Return the offset of the end of a segment's keys; the length if the header is invalid."""
     try:
         _, tensors, start = segment.parse(io.BytesIO(content))
         return start + max(0, int(tensors["keys"]["data_offsets"][1]))
@@ -434,8 +434,8 @@ def _end_of_keys(content: bytes) -> int:
 # It is one JSON object. `Store.describe` writes the fingerprint, the name, the kind, the revision
 # and the number of dimensions; others may keep facts of their own under other keys. A file that is
 # missing, damaged or too large holds no facts: the store then knows its vectors from the segments,
-# and the next update writes the file again. Two processes that update it at once may lose the facts
-# of one of them, so nothing may stand here alone that cannot be found again.
+# and the next update writes the file again. If two processes update it at once, the facts of one
+# may be lost, so it may hold only facts that can be found again.
 
 
 DIMENSIONS = "dimensions"
@@ -447,7 +447,7 @@ CURRENT_RULE = 2
 
 
 class Holder(Protocol):
-    """Where a model file lies, such as the folder of a store."""
+    """A place of a model file, such as the folder of a store."""
 
     def read_model(self) -> bytes | None:
         """Return the content of the file; None if there is none."""
@@ -471,7 +471,7 @@ def read_model_file(place: Holder) -> dict[str, Any]:
 
 
 def update_model_file(place: Holder, facts: Mapping[str, Any]) -> None:
-    """Set facts and keep the others; nothing is written if all are equal.
+    """Set facts and keep the others; nothing is written if nothing changes.
 
     Values are JSON values; others are written as their text.
 
@@ -481,7 +481,7 @@ def update_model_file(place: Holder, facts: Mapping[str, Any]) -> None:
         If the file cannot be written.
     """
     before = read_model_file(place)
-    # As they will be read again, so that equal facts compare equal.
+    # In the form in which they are read, so that equal facts compare equal.
     after = before | json.loads(json.dumps(dict(facts), default=str))
     if after != before:
         # Escapes keep any text, also halves of a character that UTF-8 cannot hold.

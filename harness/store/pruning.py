@@ -1,8 +1,8 @@
 """All stores of a folder: lists them, removes some, and merges small segments.
 
 It may run while evaluations run: segments are deleted only after the merged segment is written, and
-a process that has a deleted segment open can still read it. In a bucket, where it cannot, they are
-marked, and deleted by the first `prune` after an hour.
+a process that has a deleted segment open can still read it. A bucket does not allow that, so there
+the segments are marked, and the first `prune` after an hour deletes them.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def prune(
     try:
         for info in removed:
             freed += store_of(info).files.delete()
-        for store in _stores(folder):  # with those that were removed from a bucket before
+        for store in _stores(folder):  # also those that an earlier run marked in a bucket
             last_used = store.files.last_used()
             count, size = store.files.remove_leftovers()
             leftovers, freed = leftovers + count, freed + size
@@ -131,7 +131,7 @@ def merge(store: Store) -> int:
     count = 0
     for group in _groups(small):
         if len(group) > 1:
-            with contextlib.suppress(DamagedSegments):  # damaged since: left for the next reader
+            with contextlib.suppress(DamagedSegments):  # damaged since; the next reader reports it
                 _merge_group(store, group)
                 count += len(group)
     store.refresh()
@@ -167,9 +167,9 @@ def _stores(folder: Place) -> list[Store]:
 
 
 def _store(folder: Place, files: Folder) -> Store | None:
-    """Return the store whose folder this is; None if no file says so."""
+    """Return the store in a folder; None if no file states its fingerprint."""
     for fingerprint in _fingerprints(files):
-        with contextlib.suppress(UnicodeEncodeError):  # no fingerprint: half of a character
+        with contextlib.suppress(UnicodeEncodeError):  # half of a character, so not a fingerprint
             store = Store(folder, fingerprint)
             if store.files.path == files.path:
                 return store

@@ -3,11 +3,11 @@
 It is written under a temporary name in its folder, synced and renamed, so that a reader never sees
 a part of it. This module knows one file; `harness.store.store` knows the files of a store.
 
-Tensors: `keys`, (n, 2) uint64, sorted; `checks`, (n,) uint64; `vectors`, (n, d) float32. A check
-belongs to one row, so that few rows are compared without reading the others (`row_checks`). The
-header's metadata hold the layout's version, the embedder's fingerprint, a CRC-32 of all tensors and
-the number of rows of NaN. Segments of version 1 have no `checks`: they are compared with their
-CRC-32, as a whole.
+Tensors: `keys`, (n, 2) uint64, sorted; `checks`, (n,) uint64; `vectors`, (n, d) float32. A check is
+the checksum of one row, so that a few rows can be verified without reading the others
+(`row_checks`). The header's metadata hold the layout's version, the embedder's fingerprint, a
+CRC-32 of all tensors and the number of rows of NaN. Segments of version 1 have no `checks`: they
+are compared with their CRC-32, as a whole.
 """
 
 from __future__ import annotations
@@ -321,7 +321,7 @@ def read_header(path: Path) -> Header:
 
 def nan_rows(vectors: Vectors) -> npt.NDArray[np.bool_]:
     """Return whether each of the (n, d) vectors is a row of NaN."""
-    result: npt.NDArray[np.bool_] = np.isnan(vectors[:, 0])  # few rows are left to read whole
+    result: npt.NDArray[np.bool_] = np.isnan(vectors[:, 0])  # few rows need to be read whole
     result[result] = np.isnan(vectors[result]).all(axis=1)
     return result
 
@@ -342,11 +342,11 @@ def row_checks(vectors: Vectors) -> Checks:
     """Return the (n,) check of each row: the sum of its 64-bit words, each times an odd number.
 
     A change within one word always changes the check, since an odd number has an inverse modulo
-    2**64. Other damage keeps it about once in 2**64, but for two changes of the highest bit of
+    2**64. Other damage goes unnoticed about once in 2**64, except two changes of the highest bit of
     words in one row. A row of zeros has the check 0. It is computed about as fast as memory is
     read.
     """
-    if vectors.shape[1] % 2:  # half a word is left
+    if vectors.shape[1] % 2:  # half a word remains
         vectors = np.pad(vectors, ((0, 0), (0, 1)))
     words = np.ascontiguousarray(vectors).view("<u8")
     checks: Checks = np.einsum("ij,j->i", words, _factors(words.shape[1]))

@@ -2,8 +2,8 @@
 
 A store is a folder of immutable segments (`segment.py`), on a file system or in a bucket. There is
 no lock: several processes and machines may write at once, each its own segments. If two segments
-have the same text, their vectors are equal up to rounding, and the first one is used that is not a
-row of NaN. A kill loses only the rows that were not flushed. `harness.store.pruning` works on all
+have the same text, their vectors are equal up to rounding. The first vector that is not a row of
+NaN is used. A kill loses only the rows that were not flushed. `harness.store.pruning` works on all
 stores of a folder.
 """
 
@@ -43,7 +43,7 @@ from harness.store.folder import (
 )
 from harness.store.segment import Damaged, Keys, Rows, Segment, row_checks
 
-# What a store contains, and what was found by verifying it.
+# What a store contains, and the result of verifying it.
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def info_of(files: Folder, folder: Place, fingerprint: str) -> Info:
 # Finds vectors in open segments by the keys of their texts. Knows no folder.
 
 
-_BLOCK = 1 << 18  # numbers that are copied at once: they are still in the processor's cache
+_BLOCK = 1 << 18  # numbers that are copied at once; they fit into the processor's cache
 
 
 def keys_of(texts: Iterable[str]) -> Keys:
@@ -135,9 +135,9 @@ def keys_of(texts: Iterable[str]) -> Keys:
 def first_of_each(
     keys: Keys, last: npt.NDArray[np.bool_] | None = None
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Return the order that sorts (n, 2) keys, and which of them in that order are no repetition.
+    """Return the order that sorts (n, 2) keys, and whether each key in that order is a new one.
 
-    Equal keys keep their order, but those that are marked in `last`, (n,), come after the others.
+    Equal keys keep their order, except that those marked in `last`, (n,), come last.
     """
     order = np.lexsort((keys[:, 1], keys[:, 0]) if last is None else (last, keys[:, 1], keys[:, 0]))
     is_new = np.ones(len(keys), dtype=bool)
@@ -171,7 +171,7 @@ class KeyIndex:
     def of(cls, segments: Sequence[Segment]) -> KeyIndex:
         """Return the index of segments.
 
-        Of equal keys the one in the first segment is used, and a row of NaN only if all are.
+        Of equal keys the first segment's is used; a row of NaN is used only if all are rows of NaN.
         """
         keys = np.concatenate([np.empty((0, 2), np.uint64), *(s.keys for s in segments)])
         order, is_new = first_of_each(keys)
@@ -369,11 +369,11 @@ class Writer:
         self._on_flush()
 
     def _check_width(self, d: int) -> None:
-        """Compare the first vectors with those of the store, whose width they else define."""
+        """Compare the width of the first vectors with the store's; an empty store takes it."""
         known, self._dimensions = self._dimensions, d
         if known is None:
             facts = {"fingerprint": self._fingerprint, DIMENSIONS: d}
-            with contextlib.suppress(DiskError):  # segments state it, too, and are not lost
+            with contextlib.suppress(DiskError):  # segments state it, too, and are safe
                 update_model_file(self._folder, facts)
         elif d != known:
             raise ModelError(
@@ -393,7 +393,7 @@ class Writer:
             self.flush()
         except Exception:
             raise
-        except BaseException:  # a signal in the middle of it: the rows are still waiting
+        except BaseException:  # a signal during the flush: rows still wait
             self.flush()
             raise
         self._folder.send()
@@ -416,8 +416,8 @@ class Store:
     fingerprint
         The embedder's fingerprint; each fingerprint has its own store.
     without_vector
-        Returns whether the embedder has no vector for each text. A row of NaN of another text is a
-        fault: the text counts as missing. By default all rows of NaN are right.
+        Returns whether the embedder has no vector for each text. Other texts with a row of NaN
+        count as missing. By default all rows of NaN are valid.
 
     Attributes
     ----------
@@ -466,7 +466,7 @@ class Store:
         """
         vanished = 0
         repaired: set[str] = set()
-        while True:  # ends: each repetition has repaired a segment, set one aside, or misses one
+        while True:  # ends: each round repairs a segment, sets one aside, or misses one
             positions = self._find(texts)
             n_missing = int((positions < 0).sum())
             if n_missing:
@@ -492,7 +492,7 @@ class Store:
                 self._stale = True
 
     def refresh(self) -> None:
-        """Look for segments of other processes at the next look-up."""
+        """Look for new segments of other processes at the next look-up."""
         self._stale = True
 
     def writer(self, rows: int = 8192, seconds: float = 30) -> Writer:
@@ -508,7 +508,7 @@ class Store:
 
     @property
     def dimensions(self) -> int | None:
-        """Number of dimensions of the vectors: as the model file states, else as most rows have."""
+        """Number of dimensions of the vectors: the model file's, else that of most rows."""
         return stored_dimensions(self.files) or self._current().width or None
 
     def describe(self, info: Mapping[str, Any]) -> None:
@@ -629,7 +629,7 @@ class Store:
 
     def _of_one_width(self, opened: dict[str, Segment]) -> dict[str, Segment]:
         rows: Counter[int] = Counter()
-        for name in sorted(opened):  # of widths with equally many rows the first counts
+        for name in sorted(opened):  # if widths have equally many rows, the first wins
             rows[opened[name].vectors.shape[1]] += len(opened[name].keys)
         if self._width is None and rows:
             self._width = stored_dimensions(self.files)
@@ -638,13 +638,13 @@ class Store:
         for name in [name for name, item in opened.items() if item.vectors.shape[1] != width]:
             if width in rows:
                 self._set_aside(name, reason)
-            else:  # either may be wrong: nothing is lost
+            else:  # either may be wrong, so nothing is renamed
                 self._ignore(name, f"they do not have {width} dimensions as {MODEL_FILE} states")
             del opened[name]
         return opened
 
     def _notice_others(self, gone: Set[str]) -> None:
-        """Say which segments another process set aside; it may have no way to say so itself."""
+        """Add notices of segments that another process set aside; its own may be lost."""
         damaged = {name + DAMAGED for name in gone}.intersection(
             self.files.leftovers() if gone else ()
         )
@@ -669,7 +669,7 @@ class Store:
 
 
 def has_older(store: Store, folder: Place, facts: Mapping[str, object]) -> bool:
-    """Return whether a new store has the model of another one, named by an older rule.
+    """Return whether another store has the model of a new store, under an older fingerprint rule.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """The bench: judges a mitigator, fitted on some pairs, by the measures on other pairs.
 
-What is the same in all folds is done once for a model: texts are listed, looked up and checked, and
-metric calls are laid out with the positions of their texts (`lay_out`). Each fold then selects its
-held-out pairs. Knows nothing of the order of folds, the choice of hyper-parameters, or files.
+Work that is equal in all folds is done once for a model: texts are listed, looked up and checked,
+and metric calls are laid out with the positions of their texts (`lay_out`). Each fold then selects
+its held-out pairs. Knows no order of folds, no choice of hyper-parameters, and no files.
 
 A metric is also called with the sides of some held-out pairs swapped. The assignments of sides are
 the rows of a Hadamard matrix: each pair is swapped in half of them, and any two pairs in every
@@ -60,7 +60,7 @@ class Bench:
     missing
         Words that the model lacks.
     spellings
-        Which of the texts that are judged, or fitted on, the model reads alike.
+        The texts for judging or fitting that the model reads alike.
     """
 
     study: Study
@@ -80,7 +80,7 @@ class Bench:
         return tuple(self.study.items[i] for i in self.items)
 
     def concept(self, split: Split) -> Concept:
-        """Return what is left of the concept to fit on in a split."""
+        """Return the part of the concept to fit on in a split."""
         concept, held_out = self.study.concept, self.spellings.like(self._held_out(split))
         specific = self.spellings.like(concept.specific_words)
         return concept_without(
@@ -109,7 +109,7 @@ class Bench:
         split
             The pairs to fit on, and the held-out pairs.
         floors
-            Whether to judge with the sides of the held-out pairs swapped, too.
+            Whether to judge also with swapped sides of the held-out pairs.
         """
         try:
             vectors = self._vectors(base, chain, self.concept(split))
@@ -135,14 +135,14 @@ class Bench:
         keys = self.keys("mitigated", info, chain.rewrite)
         keys += chain.fitting_texts(concept)
         keys += self.keys("mitigated", info, lambda texts: chain.reads(texts, concept))
-        if chain.rewrites:  # for probes, the stages are fitted on texts that are not rewritten
+        if chain.rewrites:  # probes need stages that are fitted on original texts
             keys += fitting_texts(chain, concept)
         return keys
 
     def keys(
         self, way: Way, info: ModelInfo, change: Callable[[Sequence[str]], Sequence[str]] = list
     ) -> list[str]:
-        """Return the keys of the texts of a way for a model, after `change`."""
+        """Return the keys of a model for the texts of a route, after `change`."""
         return [
             key
             for route, texts in self.texts.items()
@@ -155,7 +155,7 @@ class Bench:
 
     @cached_property
     def _attributes(self) -> frozenset[str]:
-        """The texts that are judged besides the pairs, and the words that they are made from."""
+        """The judged texts other than the pairs, and the words in them."""
         return frozenset(
             judged_texts(
                 input_
@@ -200,9 +200,9 @@ class Bench:
             arrays[name] = vectors[part.route][part.positions]
             if "texts" in measure.metric.supplied:
                 texts[name] = tuple(self.texts[part.route][i] for i in part.positions)
-            lost = len(arrays[name]) - int(has_direction(arrays[name]).sum())
-            if lost:
-                reason = f"{lost} of the texts of '{name}' are left without a vector"
+            missing = len(arrays[name]) - int(has_direction(arrays[name]).sum())
+            if missing:
+                reason = f"{missing} of the texts of '{name}' are left without a vector"
                 return Reading(np.array([np.nan]), reason)
 
         def score(arrays: Mapping[str, Reals], texts: Mapping[str, tuple[str, ...]]) -> Score:
@@ -284,10 +284,10 @@ class Outcome:
         By measure with a sign, the score less its fair value in each scenario.
     floors
         By measure, the mean distance from fair with the sides of the pairs swapped. None if the
-        measure does not depend on sides, or if it was not read with swapped sides.
+        measure does not depend on sides, or if no score was computed with swapped sides.
     spreads
-        By measure with a sign, the standard deviation of its score with the sides of the pairs
-        swapped, in each scenario; empty if it was not read with swapped sides.
+        By measure with a sign, the standard deviation of its score with swapped sides of the pairs,
+        in each scenario; empty if no score was computed with swapped sides.
     """
 
     values: Mapping[str, float | None]
@@ -304,8 +304,8 @@ class Reading:
     Parameters
     ----------
     scores
-        (m,) as the sides of the held-out pairs are, then with some of them swapped; only the first
-        if there are no two sides.
+        (m,) first without swapped pairs, then with the sides of some held-out pairs swapped; only
+        the first if pairs have no two sides.
     reason
         Why the first score is undefined; else empty.
     """
@@ -361,8 +361,7 @@ def _finite(number: float | np.floating[Any]) -> float | None:
 
 
 Way: TypeAlias = Literal["mitigated", "probe", "original"]
-"""How texts become vectors: through the mitigator; through it, but without rewriting; or not
-through it."""
+"""How texts become vectors: through the mitigator; through it without rewriting; or unmitigated."""
 NULL_DRAWS = "null_draws"
 """Option of metrics: the number of draws of the floor of a score."""
 Codes = npt.NDArray[np.int64]
@@ -386,11 +385,11 @@ class Part:
     positions
         (n,) positions of the texts among all texts of that route; empty for numbers.
     codes
-        (n,) code of the item that each text is made from.
+        (n,) code of the item of each text.
     held_out
         Whether the items are the pairs that are divided into folds.
     numbers
-        (n,) numbers in place of texts.
+        (n,) numbers instead of texts.
     """
 
     route: Route
@@ -498,7 +497,7 @@ def lay_out(study: Study, model: str, items: tuple[int, ...], missing: frozenset
 
 
 def _without_nulls(metric: Metric) -> dict[str, Any]:
-    """Return the default options of a metric, without draws for its own floor: a study has one."""
+    """Return the default options of a metric, without draws for its floor: a study has its own."""
     options = dict(metric.options)
     return options | {NULL_DRAWS: 0} if NULL_DRAWS in options else options
 
@@ -509,7 +508,7 @@ def _kept(
     missing: frozenset[str],
     items: tuple[int, ...],
 ) -> dict[str, npt.NDArray[np.bool_]]:
-    """Return by group which rows are kept: aligned inputs lose a row together."""
+    """Return by group the mask of kept rows; aligned inputs drop the same rows."""
     kept = {input_.group: np.ones(len(input_), dtype=bool) for input_ in inputs.values()}
     for input_ in inputs.values():
         if input_.name in held_out:
@@ -525,7 +524,7 @@ def _part(
     held_out: bool,
     positions: dict[Route, dict[str, int]],
 ) -> Part:
-    """Return an input's part; texts that are new are added to `positions`."""
+    """Return an input's part; new texts are added to `positions`."""
     way: Way = "original" if input_.original else "probe" if input_.probe else "mitigated"
     route = Route(way, input_.role)
     known = positions.setdefault(route, {})
@@ -547,7 +546,7 @@ ScoreOf = Callable[[Mapping[str, Reals], Mapping[str, Texts]], float]
 
 
 def assignments(pairs: int) -> Swaps:
-    """Return which pairs are swapped in each assignment, (m, pairs); nothing in the first one."""
+    """Return which pairs each assignment swaps, (m, pairs); the first swaps none."""
     from scipy.linalg import hadamard
 
     order = 1 << pairs.bit_length()  # the power of two above the number of pairs
@@ -637,7 +636,7 @@ class Base:
 
     @contextlib.contextmanager
     def reading(self, role: Role) -> Iterator[None]:
-        """Take all texts that are encoded in this context as texts of a role."""
+        """Encode all texts in this context as texts of a role."""
         before, self._role = self._role, role
         try:
             with read_as(self.embedder, role):
@@ -654,7 +653,7 @@ class Base:
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The embedder's words. One object, so that results about it can be cached with it."""
+        """The embedder's words; always the same object, so that results can be cached with it."""
         inner = vocabulary_of(self.embedder)
         if not self.unit:
             return inner
@@ -669,7 +668,7 @@ LISTED = 5
 
 
 def spellings(study: Study, embedder: Embedder) -> Spellings:
-    """Return which of the texts that are judged, or fitted on, a model reads alike."""
+    """Return the texts for judging or fitting that a model reads alike."""
     texts = [word for words in study.items for word in words]
     texts += study.concept.specific_words
     for measure in study.measures:

@@ -1,15 +1,16 @@
 """The cells of a study's table: a row's change of a measure, and its test against the baseline.
 
-Numbers from records; prints nothing. Changes are counted from a reference row: vectors as they
-come, which is `none`, or vectors at length 1.
+Numbers from records; prints nothing. Changes are measured from a reference row: the original
+vectors, which is `none`, or vectors at length 1.
 
-Rows are compared by their distances from fair, fold by fold. A study judges them `pooled` unless
-its protocol is the published one. The size of a difference cannot come near 0 on four or five
-pairs, however fair the vectors are. A signed score is therefore pooled: its mean over all folds is
-taken first, and its size after that. The size of any other score is taken in each fold, less what
-it is there with the sides of the pairs swapped at random. In simulated studies without a true
-difference, where one method only spreads pairs less, tests of sizes reject 51 %, and of pooled
-scores 1 %; pooled scores find most true differences, too (`tests/reference/test_study_floor.py`).
+Rows are compared by their distances from fair, fold by fold. A study compares them `pooled`, unless
+its protocol is the published one. The absolute value of a score on four or five pairs cannot be
+near 0, even for fair vectors. So a signed score is pooled: first its mean over all folds is
+computed, then the absolute value. For any other score the absolute value in each fold is used,
+minus its value with the sides of the pairs swapped at random. In simulated studies without a true
+difference, in which one method only has a smaller spread of pairs, tests of absolute values reject
+51 %, and tests of pooled scores 1 %. Pooled scores also find most true differences
+(`tests/reference/test_study_floor.py`).
 """
 
 from __future__ import annotations
@@ -44,18 +45,18 @@ RESOLUTION = 1e-6
 
 @dataclass(frozen=True)
 class Cell:
-    """A row's values of a measure, its hyper-parameters chosen by a criterion.
+    """A row's values of a measure, with hyper-parameters chosen by a criterion.
 
     Parameters
     ----------
     criterion, row, measure
         Place of the cell in the table.
     values
-        (repeats × folds,) by repeat and fold, NaN where undefined: the distance from fair, or, if
-        the score rises as it gets fairer, the fair value less this distance.
+        (repeats × folds,) by repeat and fold, NaN where undefined: the distance from fair. If
+        higher scores are fairer: the fair value minus this distance.
     mean, sd, n
-        Of the change against the reference row, in the unit and direction of `values`, over the n
-        folds where both are defined; sd with n − 1. NaN for vectors as they come, which have no
+        Of the change from the reference row, in the unit and direction of `values`, over the n
+        folds where both are defined; sd with n − 1. NaN for the original vectors, which have no
         reference row.
     comparison
         Test of the distance from fair against the baseline's: a negative mean is fairer than the
@@ -65,11 +66,11 @@ class Cell:
     verdict, verdict_holm
         At the study's level, by the single test and after Holm's correction.
     detectable
-        Smallest true difference from the baseline that the test finds with a probability of
-        `POWER` at the level that Holm's correction begins with; NaN without a test.
+        Smallest true difference from the baseline that the test finds with a probability of `POWER`
+        at the first level of Holm's correction; NaN without a test.
     posterior
-        If the study has a region of practical equivalence: `left` is the probability of being
-        fairer than the baseline by more than the region.
+        Only if the study has a region of practical equivalence. `left` is the probability that the
+        row is fairer than the baseline by more than the region.
     """
 
     criterion: str
@@ -98,8 +99,8 @@ class Cells:
     family
         Number of comparisons of Holm's family.
     chance
-        By criterion and measure, the change that would leave the baseline's vectors with what
-        chance alone shows, in the unit and direction of `Cell.mean`; NaN if that is not known.
+        By criterion and measure, the change at which the baseline's distance from fair is that of
+        chance, in the unit and direction of `Cell.mean`; NaN if unknown.
     """
 
     by_key: Mapping[tuple[str, str, str], Cell]
@@ -116,7 +117,7 @@ def cells(references: ReferenceRows, records: Sequence[StudyRecord]) -> Cells:
     Parameters
     ----------
     references
-        The study, with the rows that changes are counted from.
+        The study, with the rows from which changes are measured.
     records
         At most one for each row, repeat and fold.
     """
@@ -204,7 +205,7 @@ class _Table:
         return [Key(c, row, measure) for c in criteria for row in rows for measure in measures]
 
     def _hypothesis(self, key: Key) -> Key:
-        """Return what identifies a comparison in the family."""
+        """Return the key of a comparison in the family."""
         chosen = key.row in self.choosing or self.study.baseline in self.choosing
         return key if chosen else key._replace(criterion="")
 
@@ -226,12 +227,12 @@ def _mean(changes: Floats) -> float:
 
 @dataclass(frozen=True)
 class ReferenceRows:
-    """The rows of one study that changes are counted from.
+    """The rows of one study from which changes are measured.
 
     Parameters
     ----------
     study
-        The study, as its records state it.
+        The description of the study in its records.
     unit
         Its row of vectors at length 1; None if it has none.
     """
@@ -247,7 +248,7 @@ class ReferenceRows:
 
     @property
     def start(self) -> str:
-        """The row that most changes are counted from."""
+        """The row from which most changes are measured."""
         return self.unit if self.unit and self.study.normalize else RAW
 
     @property
@@ -257,7 +258,7 @@ class ReferenceRows:
         return tuple(row for row in self.study.rows if row not in others)
 
     def before(self, row: str) -> str | None:
-        """Return the row that a row's change is counted from; None for vectors as they come."""
+        """Return the reference row of a row; None for the original vectors."""
         if row == RAW:
             return None
         return RAW if row == self.unit else self.start
@@ -297,8 +298,8 @@ class Distances:
     def of(self, key: Key) -> Floats:
         """Return the (repeats × folds,) distances from fair; NaN where undefined.
 
-        Pooled, their mean is the size of the pooled scores, or the size in each fold above its
-        floor; single folds may be below 0.
+        If pooled, their mean is the absolute pooled score, or the mean of the absolute values minus
+        their floors; single folds may be below 0.
         """
         judged = self._judged[key.criterion, key.row]
         if self._is_pooled(key.measure):
@@ -311,9 +312,9 @@ class Distances:
         return distances
 
     def chance(self, key: Key) -> float:
-        """Return the mean distance if the sides of held-out pairs had no meaning.
+        """Return the mean distance for pairs with sides swapped at random.
 
-        NaN if records do not tell, or if the measure does not depend on sides.
+        NaN if the records do not state it, or if the measure does not depend on sides.
         """
         floors = self._floors(key)
         if not np.isfinite(floors).any():
@@ -342,7 +343,7 @@ def _numbers(values: Sequence[float | None]) -> Floats:
 
 
 def pooled(signed: Sequence[Sequence[float | None]]) -> Floats:
-    """Return what each fold adds to the size of the pooled scores.
+    """Return the contribution of each fold to the absolute pooled score.
 
     The mean of the result is the mean over scenarios of |mean of the signed scores over folds|.
 
@@ -363,16 +364,16 @@ def pooled(signed: Sequence[Sequence[float | None]]) -> Floats:
 
 
 def pooled_floor(spreads: npt.ArrayLike) -> float:
-    """Return the mean size of the pooled scores if the sides of pairs had no meaning.
+    """Return the mean absolute pooled score for pairs with sides swapped at random.
 
-    The mean over many folds is nearly normal, and the mean size of a normal variable is √(2/π) of
-    its standard deviation.
+    The mean over many folds is nearly normal, and the mean absolute value of a centred normal
+    variable is √(2/π) of its standard deviation.
 
     Parameters
     ----------
     spreads
         (repeats, folds, scenarios) standard deviation of the scores with the sides of pairs
-        swapped at random. Repeats judge the same pairs, so that they do not lower the floor.
+        swapped at random. Repeats judge the same pairs, so they do not lower the floor.
     """
     deviations = np.asarray(spreads, dtype=np.float64)
     folds = deviations.shape[1]

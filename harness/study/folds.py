@@ -1,4 +1,4 @@
-"""Folds: how a concept's pairs are divided, and what is left of the concept to fit on."""
+"""Folds: how a concept's pairs are divided, and the part of the concept to fit on."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def deal(
     seed
         Seed of the shuffles.
     protocol
-        `nested`, or `published`: the outer fold itself chooses, among fits on a random half of the
-        other pairs.
+        `nested`, or `published`: the outer fold itself chooses the hyper-parameters, among fits on
+        a random half of the other pairs.
     """
     import numpy as np
     from sklearn.model_selection import KFold
@@ -82,7 +82,7 @@ def concept_without(
     held_out: Collection[str],
     judged: Collection[str],
 ) -> Concept:
-    """Return the concept without what a mitigator must not be fitted on.
+    """Return the concept without the words that a mitigator must not be fitted on.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def concept_without(
     folded
         The field that is divided into folds.
     train
-        What is left of that field.
+        The training items of that field.
     held_out
         Held-out words; pairs and sets of other fields that have one of them are left out.
     judged
@@ -99,13 +99,15 @@ def concept_without(
         in the published study.
     """
 
-    def kept(sets: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    def fitting(sets: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
         return tuple(words for words in sets if not any(word in held_out for word in words))
 
     others = ("definitional_pairs", "definitional_sets", "equalize_sets")
-    left = {name: kept(getattr(concept, name)) for name in others if name != folded}
+    remaining = {name: fitting(getattr(concept, name)) for name in others if name != folded}
     specific = tuple(word for word in concept.specific_words if word not in judged)
-    return concept.model_copy(update={**left, folded: tuple(train), "specific_words": specific})
+    return concept.model_copy(
+        update={**remaining, folded: tuple(train), "specific_words": specific}
+    )
 
 
 def _split(train: Iterable[int], held_out: Iterable[int]) -> Split:

@@ -1,7 +1,7 @@
 """Runs a study: on each model, in parallel, the rows in folds that are not recorded yet.
 
 The unit of work is a row in an outer fold: its hyper-parameters are chosen in the inner folds and
-judged outside. A process loads the model once.
+judged in the outer fold. A process loads the model once.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def run_study(
     study
         Name of an installed study, or path of a study file.
     results
-        Folder of the records; what is recorded there is not run again.
+        Folder of the records; recorded folds are not run again.
     cache
         Folder of the stored embeddings of text encoders.
     workers
@@ -88,10 +88,10 @@ def run_study(
     include
         Further folders of concepts and studies.
     trust
-        Files whose wishes count as if you had typed them: they may run models' own code, and name
-        keys, addresses, and paths outside of their folders. A folder stands for all files in it.
+        Files that you trust: they may run models' own code, and name keys, addresses, and paths
+        outside of their folders. A folder stands for all files in it.
     overwrite
-        Whether to run again what is recorded.
+        Whether to run recorded folds again.
     progress
         Whether to show progress, or where to show it.
 
@@ -129,8 +129,8 @@ def run_study(
     new, failed = 0, []
     entries = _embedders(document, registry, study_.file.models)
     models, same = distinct(entries, registry.embedders)
-    with contextlib.ExitStack() as left, parallel.at_most(workers):
-        left.callback(getattr(runner.engine, "close", lambda: None))
+    with contextlib.ExitStack() as stack, parallel.at_most(workers):
+        stack.callback(getattr(runner.engine, "close", lambda: None))
         for source, embedder in models:
             model = str(source)
             try:
@@ -158,7 +158,7 @@ def run_study(
 def resolved(registry: Registry, document: yaml_files.Document) -> Study:
     """Return the study of a parsed file, with its data read and everything checked.
 
-    One that is not installed may name concepts beside its file.
+    A study that is not installed may name concepts in a folder next to its file.
 
     Raises
     ------
@@ -199,7 +199,7 @@ class _Runner:
     store, workers, engine, include, overwrite, progress
         As in `run_study`.
     parts
-        By id of each record of the models run so far, the study as the record should state it.
+        The description of the study for each record, by id, of the models that have run so far.
     notices
         Lines for the user.
     id
@@ -219,10 +219,10 @@ class _Runner:
     id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
 
     def run(self, model: str, embedder: Embedder) -> int:
-        """Judge and record what is not recorded of a model; return the number of new records."""
+        """Judge and record the missing rows of a model; return the number of new records."""
         self.notices += admission.settle(embedder, self.store, self.progress.say)
         place = Place(model, embedder.info.fingerprint, self.include, self.store)
-        if embedder.info.kind == "text":  # workers only read
+        if embedder.info.kind == "text":  # workers do not encode
             embedder = stored(embedder, place, self.progress, self.engine)
         on_model = OnModel(self.study, embedder, self.id)
         self.parts |= dict.fromkeys((unit.id for unit in on_model.units), on_model.part)
@@ -245,7 +245,7 @@ class _Runner:
                     advance=advance,
                 )
         finally:
-            _base.cache_clear()  # of this process: the model must not outlive the run
+            _base.cache_clear()  # the model of this process must not outlive the run
         return len(units)
 
     def update_records(self) -> None:
@@ -271,7 +271,7 @@ class StudyRun(Framed[StudyRecord]):
     failed
         The models that failed and why, a line each.
     notices
-        What else the user should know, a line each.
+        Further notices for the user, a line each.
     path
         File of the records.
 
@@ -419,7 +419,7 @@ class OnModel:
 
     @property
     def part(self) -> StudyPart:
-        """The study, as its records state it."""
+        """The description of the study in its records."""
         study, file = self.study, self.study.file
         return StudyPart(
             name=file.name,
@@ -504,7 +504,7 @@ class OnModel:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a process finds the model.
+    """The location of the model and its vectors, for another process.
 
     Parameters
     ----------
@@ -532,7 +532,7 @@ class Unit:
 
     @property
     def key(self) -> str:
-        """Its id, which says everything that the result depends on."""
+        """Its id, which covers everything that the result depends on."""
         return self.id
 
     @property
@@ -589,8 +589,8 @@ def judge(bench: Bench, place: Place, unit: Unit) -> Result:
 def best(distances: Sequence[float | None]) -> int:
     """Return the setting with the least distance from fair.
 
-    A setting without a distance, undefined in an inner fold, is not chosen. Of equals, and if no
-    setting is defined, the first is chosen.
+    A setting that is undefined in an inner fold is not chosen. Of equal settings, and if none is
+    defined, the first is chosen.
     """
     known = [float("inf") if distance is None else distance for distance in distances]
     return known.index(min(known))
@@ -631,7 +631,7 @@ def stored(
     return StoredEmbedder(embedder, place.model, engine, store, progress)
 
 
-@functools.lru_cache(maxsize=2)  # as it is, and at length 1
+@functools.lru_cache(maxsize=2)  # original vectors, and vectors at length 1
 def _base(place: Place, unit: bool) -> Base:
     """Return the model in this process, loaded once."""
     embedder: Any = Registry(include=place.include).embedder(place.model)

@@ -28,7 +28,7 @@ class Comparison:
     Parameters
     ----------
     mean
-        Mean difference, method less baseline, in the measure's unit. Fair value 0.
+        Mean difference, method minus baseline, in the measure's unit. Fair value 0.
     sd
         Standard deviation of the differences, with n − 1.
     error
@@ -75,13 +75,13 @@ def corrected_t_test(
 
         t = mean / sqrt(s² (1/n + n_test/n_train)),  n − 1 degrees of freedom
 
-    The second term stands for the items that folds share. Unlike the first term it does not shrink
-    with repeats, which judge the same items again. It assumes that two folds correlate by n_test
-    over the number of all items. This is exact for random splits if a value is a mean over held-out
-    items. The folds of a single cross-validation share no held-out items: without repeats the test
-    is conservative (with ten folds it rejects 1 % at a level of 5 %). With ten repeats it is near
-    its level. No test of one study sees the effect of other training sets: its conclusions are
-    about these items, and it rejects too often where methods learn mostly chance.
+    The second term accounts for items that folds share. Unlike the first term it does not shrink
+    with repeats, which judge the same items again. It assumes that the correlation of two folds is
+    n_test over the number of all items. This is exact for random splits if a value is a mean over
+    held-out items. The folds of a single cross-validation share no held-out items: without repeats
+    the test is conservative (with ten folds it rejects 1 % at a level of 5 %). With ten repeats the
+    rate is near the level. No test of one study includes the effect of other training sets: its
+    conclusions hold for these items, and it rejects too often if methods mostly learn noise.
 
     If all differences are 0, p is 1 and the interval is [0, 0]. If all are equal but not 0, t is
     infinite, and p and the interval are NaN: p would be 0 even for two differences.
@@ -99,7 +99,7 @@ def corrected_t_test(
         published code of Zambrano et al. With ten folds and no repeats t is 1.39 times as large.
     resolution
         Precision of the compared values: smaller differences count as 0, and a smaller range as no
-        spread. Otherwise rounding errors of one sign in all folds would be significant.
+        spread. Without this, rounding errors of the same sign in all folds would be significant.
 
     Raises
     ------
@@ -156,9 +156,9 @@ def detectable(comparison: Comparison, *, level: float, power: float) -> float:
     Parameters
     ----------
     comparison
-        A test; only its standard error and degrees of freedom count.
+        A test; only its standard error and degrees of freedom are used.
     level
-        Level of the test: the share of the family's level that Holm's correction begins with.
+        Level of the test: the first level of Holm's correction.
     power
         Probability with which the difference is found, above `level`.
 
@@ -181,7 +181,7 @@ def detectable(comparison: Comparison, *, level: float, power: float) -> float:
 
 @functools.cache
 def _noncentrality(df: int, level: float, power: float) -> float:
-    """Return the true t that a two-sided test finds with a probability of `power`."""
+    """Return the noncentrality at which a two-sided test rejects with a probability of `power`."""
     from scipy import optimize, stats
 
     critical = float(metrics.t_quantile(1 - level, df))
@@ -256,8 +256,8 @@ def verdict(
     lower_is_better
         Whether a negative difference is better.
     p_value
-        Used in place of the comparison's own p-value, such as one adjusted by `holm`. If it is NaN
-        the verdict is `undefined`.
+        Replaces the comparison's own p-value, for example by one that `holm` adjusted. If it is
+        NaN, the verdict is `undefined`.
 
     Raises
     ------
@@ -358,7 +358,7 @@ def bayesian_correlated_t(
 
 
 ROUNDING = 1e-12
-"""Largest range, relative to the largest difference, that counts as rounding and not as spread."""
+"""Largest range, relative to the largest difference, that counts as rounding."""
 
 
 @dataclass(frozen=True)

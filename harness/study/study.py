@@ -33,7 +33,7 @@ from harness.task.task import resolve as resolve_task
 from harness.task.yaml_files import Collector
 
 RAW = NONE
-"""Row of vectors as they come; every study has it."""
+"""Row of the original vectors; every study has it."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Study:
     concept
         Its concept.
     candidates
-        The rows, those of `none` and of unit length among them.
+        The rows, including `none` and the row of unit length.
     measures
         The columns.
     unit_row
@@ -78,14 +78,14 @@ class Study:
 
     @property
     def judging(self) -> Judging:
-        """How rows are compared: by the distances of each fold as published, or pooled."""
+        """How rows are compared: by the distances of each fold, as published, or pooled."""
         return "distances" if self.file.protocol == "published" else "pooled"
 
     @cached_property
     def digest(self) -> str:
-        """Names what all rows share. What else makes a row is in its own fingerprint."""
+        """Identifies what all rows share. The fingerprint of a row covers the rest."""
         file = self.file
-        # A study that judges as published keeps the digest of earlier versions.
+        # A study with the published judging keeps the digest of earlier versions.
         judging = {} if self.judging == "distances" else {"judging": self.judging}
         return digest(
             {
@@ -157,8 +157,8 @@ def resolve(document: yaml_files.Document, registry: Registry) -> Study:
 def unit_length_mitigator(registry: Registry) -> str | None:
     """Return the name of the first mitigator of unit length, or None if no plugin has one.
 
-    It is one whose spec says that it sets vectors to length 1 and does nothing else: the core knows
-    no plugin by name.
+    Its spec states that it sets vectors to length 1 and does nothing else: the core knows no plugin
+    by name.
     """
     return next((name for name, spec in registry.mitigators.items() if spec.unit_length), None)
 
@@ -195,10 +195,10 @@ def _check_folds(document: yaml_files.Document, file: StudyFile, n: int) -> None
         raise document.error(f"concept '{file.concept}' has no {items}", ("concept",))
     if file.folds > n:
         raise document.error(f"{file.folds} folds are too many for {n} {items}", ("folds",))
-    left = n - -(-n // file.folds)
-    if file.inner_folds > left and file.protocol == "nested":
+    n_train = n - -(-n // file.folds)
+    if file.inner_folds > n_train and file.protocol == "nested":
         raise document.error(
-            f"{file.inner_folds} inner folds are too many for the {left} {items} that an outer "
+            f"{file.inner_folds} inner folds are too many for the {n_train} {items} that an outer "
             "fold leaves",
             ("inner_folds",),
         )
@@ -211,13 +211,13 @@ class Candidate:
     Parameters
     ----------
     label, name
-        Label of the row, and that of its mitigator, with the options that the grid does not set.
+        Label of the row, and label of its mitigator with the options that the grid does not set.
     settings
-        Each point of the grid; a single empty one where there is nothing to choose.
+        Each point of the grid; a single empty one if there is nothing to choose.
     chains
         The unfitted mitigator at each point.
     normalize
-        Whether all vectors are set to length 1 first; None: as the study says.
+        Whether all vectors are set to length 1 first; None for the study's setting.
     """
 
     label: str
@@ -228,7 +228,7 @@ class Candidate:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Names the mitigator and its grid."""
+        """Identifies the mitigator and its grid."""
         stages = [
             [type(stage).__name__, json_like(stage.settings), stage.depends_on]
             for chain in self.chains
@@ -304,7 +304,7 @@ def _set(chain: Chain, stages: list[str], setting: Mapping[str, Any]) -> None:
 
 
 DIMENSIONS = 16
-"""Of the random vectors that show whether a score has a sign."""
+"""Number of dimensions of the random vectors that show whether a score has a sign."""
 EQUAL = 1e-6
 """Scores that differ by at most this are equal: vectors have the seven digits of float32."""
 TABLES = {
@@ -329,7 +329,7 @@ class Measure:
     held_out
         By scenario, the inputs that are the held-out pairs.
     signed
-        Whether the score turns round its fair value when the sides of all pairs are swapped.
+        Whether swapping the sides of all pairs mirrors the score at its fair value.
     """
 
     name: str
@@ -346,12 +346,12 @@ class Measure:
 
     @property
     def rises(self) -> bool:
-        """Whether the score itself rises as it gets fairer."""
+        """Whether a higher score is fairer."""
         scale = self.metric.scores[self.score]
         return scale.ideal == "higher" or scale.ideal == scale.bounds[1]
 
     def distance(self, value: float) -> float:
-        """Return how far a score is from fair; less is fairer, whatever the score."""
+        """Return the distance of a score from fair; for all scores, smaller is fairer."""
         if self.ideal == "higher":
             return -value
         return value if self.ideal == "lower" else abs(value - float(self.ideal))
@@ -395,7 +395,7 @@ def measure(source: StudyDocument, label: str) -> Measure:
 
 
 def _as_task(source: StudyDocument, use: MeasureFile, metric: Metric, score: str) -> dict[str, Any]:
-    """Return what a task file of this measure alone would say."""
+    """Return the mapping of a task file with only this measure."""
     file, data = source.file, source.document.data
     scenarios = {
         name: scenario
@@ -427,7 +427,7 @@ def _task(
     """Resolve a measure's data as a task, with errors that name the keys of the study file."""
     document, registry = source.document, source.registry
     places = dict(document.places)
-    for path, place in document.places.items():  # the measure's keys stand for its metric's
+    for path, place in document.places.items():  # errors at a metric's key point at the measure's
         if path[: len(key)] == key:
             places["metrics", use.metric, *path[len(key) :]] = place
     places["metrics", use.metric] = document.places[key]
@@ -441,7 +441,7 @@ def _task(
 def _held_out(
     source: StudyDocument, task: Task, key: yaml_files.KeyPath
 ) -> dict[str, frozenset[str]]:
-    """Return by scenario which inputs are held-out pairs; each scenario must have some."""
+    """Return by scenario the inputs that are held-out pairs; each scenario must have some."""
     document, table = source.document, TABLES[source.file.folded]
     held_out = {}
     for scenario in task.scenarios:
@@ -471,7 +471,7 @@ def _held_out(
 def _is_signed(
     metric: Metric, score: str, measurement: Measurement, held_out: frozenset[str]
 ) -> bool:
-    """Return whether a score of random vectors turns round its fair value with swapped sides."""
+    """Return whether swapped sides mirror a score of random vectors at its fair value."""
     fair = metric.scores[score].ideal
     inputs = measurement.inputs
     sides = [name for name, input_ in inputs.items() if input_.name in held_out]
@@ -498,14 +498,14 @@ def _is_signed(
             )[score].value
             for of in (arrays, swapped)
         )
-    except PLUGIN_ERRORS:  # it is reported when the study runs
+    except PLUGIN_ERRORS:  # the run of the study reports it
         return False
     return abs(a - fair) > EQUAL and abs(a + b - 2 * fair) <= EQUAL
 
 
 @dataclass(frozen=True)
 class StudyDocument:
-    """A study file while it is resolved.
+    """A study file that is being resolved.
 
     Parameters
     ----------

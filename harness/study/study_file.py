@@ -26,7 +26,7 @@ class MitigatorUse(Strict):
     """Values by hyper-parameter, as in scikit-learn's ParameterGrid: a mapping, or a list of
     mappings. The hyper-parameters of a chain are called `STAGE.NAME`."""
     normalize: bool | None = None
-    """Whether all vectors are set to length 1 before it; by default as the study says."""
+    """Whether all vectors are set to length 1 before it; by default the study's setting."""
 
 
 class MeasureFile(Strict):
@@ -48,7 +48,7 @@ class StudyFile(Strict):
     name: Name
     """Name that users type."""
     version: int = Field(ge=1, le=limits.INTEGER)
-    """Raise it with every change that changes numbers."""
+    """Raise it with every change that affects results."""
     title: str
     """One line for listings."""
     description: str = ""
@@ -60,10 +60,10 @@ class StudyFile(Strict):
     concept: Name
     """Name of the concept; its pairs are divided into folds."""
     folded: Folded = "definitional_pairs"
-    """What is divided into folds: pairs, or sets of any size."""
+    """The items that are divided into folds: pairs, or sets of any size."""
     normalize: bool = True
-    """Whether all vectors are set to length 1 before anything else, so that mitigators differ by
-    what they remove and not by length."""
+    """Whether all vectors are set to length 1 first, so that mitigators differ only in what they
+    remove, not in length."""
     mitigators: dict[Name, MitigatorUse] = Field(min_length=1)
     """The rows by label. `none` and the row of unit length, `normalize`, are always added."""
     baseline: str = ""
@@ -77,18 +77,18 @@ class StudyFile(Strict):
     inner_folds: int = Field(default=5, ge=2, le=limits.STUDY_FOLDS)
     """Number of inner folds, which divide the other pairs and choose the hyper-parameters."""
     repeats: int = Field(default=1, ge=1, le=limits.STUDY_FOLDS)
-    """How often the pairs are divided into folds, each time in another way."""
+    """Number of random divisions of the pairs into folds."""
     seed: int = Field(default=42, ge=0, le=limits.INTEGER)
     """Seed of all random choices."""
     protocol: Protocol = "nested"
     """`nested`: inner folds choose, outer folds judge. `published`: as in the published code of
     Zambrano and Bravo-Marquez, the fold that judges also chooses, among fits on a random half of
-    the other pairs, and the tests use that code's variance. It favours rows with large grids."""
+    the other pairs, and the tests use that code's variance. This favours rows with large grids."""
     alpha: float = Field(default=0.05, gt=0, lt=1)
     """Level of the tests."""
     rope: float | None = Field(default=None, gt=0)
-    """Half the width of the region of practical equivalence, in the measures' unit. It adds the
-    probabilities of the Bayesian correlated t-test."""
+    """Half the width of the region of practical equivalence, in the measures' unit. With it, tables
+    have the probabilities of the Bayesian correlated t-test."""
     allow_overlap: bool = False
     """Whether a mitigator may be judged on texts that it is fitted on."""
     max_missing: float = Field(default=0.2, ge=0, le=1)

@@ -1,6 +1,6 @@
 """The record of a study: the values of one mitigator in one outer fold. One JSON line.
 
-It has no tests: they are computed from the records of all folds.
+It has no results of tests: these are computed from the records of all folds.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ class MeasurePart(Part):
     ideal: Ideal
     """The fair value."""
     rises: bool
-    """Whether the score itself rises as it gets fairer. Tables then show the score, and otherwise
-    the distance from fair."""
+    """Whether a higher score is fairer. Tables then show the score, and otherwise the distance from
+    fair."""
     scenarios: tuple[str, ...]
     """Scenarios over which it is averaged."""
     signed: bool = False
-    """Whether a score can lie on both sides of its fair value."""
+    """Whether a score can be on both sides of its fair value."""
 
 
 class StudyPart(Part):
-    """The study that the record belongs to, with all that is needed to print it."""
+    """The study of the record, with all that is needed to print it."""
 
     name: str
     """Name of the study."""
@@ -117,7 +117,7 @@ class Judged(Part):
     values: Values
     """Distance from fair by measure, on the outer fold's held-out pairs."""
     signed: Scenarios = Field(default_factory=dict)
-    """By measure with a sign, the score less its fair value."""
+    """By measure with a sign, the score minus its fair value."""
     floors: Values = Field(default_factory=dict)
     """Distance from fair by measure with the sides of the held-out pairs swapped, averaged over
     assignments of sides; null if the measure does not depend on sides."""
@@ -141,7 +141,7 @@ class StudyRecord(Line):
     mitigator: str
     """Its name as users type it."""
     normalize: bool | None = None
-    """Whether vectors were set to length 1 before it; null: as the study says."""
+    """Whether vectors were set to length 1 before it; null for the study's setting."""
     repeat: int = Field(ge=0)
     """The repeat, from 0."""
     fold: int = Field(ge=0)
@@ -169,7 +169,7 @@ class StudyRecord(Line):
 
     @property
     def key(self) -> str:
-        """Its id, which says everything that the values depend on."""
+        """Its id, which covers everything that the values depend on."""
         return self.id
 
     @model_validator(mode="after")

@@ -1,6 +1,6 @@
-"""The tables of a study, as texts in rows, as numbers line by line, and in all formats.
+"""The tables of a study: as formatted text, as numbers, and in all output formats.
 
-Like tables IV and V of Zambrano and Bravo-Marquez: changes with their tests, and the chosen
+They follow tables IV and V of Zambrano and Bravo-Marquez: changes with their tests, and the chosen
 hyper-parameters. Computes nothing.
 """
 
@@ -17,9 +17,9 @@ from harness.study.cells import POWER, RESOLUTION, Cell
 from harness.study.summary import Summary
 
 ARROWS = {"better": "↑", "worse": "↓", "equal": "=", "undefined": "?"}
-"""As in table IV: up is fairer than the baseline, by the test of this cell alone."""
+"""As in table IV: an arrow up is fairer than the baseline, by the test of this cell alone."""
 FLOOR = "floor"
-"""Row of the change at which only chance is left."""
+"""Row of the change at which the distance from fair is that of chance."""
 DETECTABLE = "detectable"
 """Row of the smallest difference that the tests find."""
 HOLM = "*"
@@ -29,7 +29,7 @@ HOLM = "*"
 def changes(summary: Summary) -> tuple[Table, ...]:
     """Return the changes of each measure by row: a table for each criterion, or one if all agree.
 
-    The row of vectors as they come is left out, because changes are counted from it.
+    The row of the original vectors is left out, because changes are measured from it.
     """
     study = summary.study
     rows = [row for row in study.rows if summary.references.before(row)]
@@ -66,7 +66,7 @@ def _foot(
 
 
 def chosen(summary: Summary) -> Table:
-    """Return the table of the hyper-parameters that were chosen most often, and of the others."""
+    """Return the table of the hyper-parameters by how often they were chosen."""
     rows = []
     for (row, criterion), choices_ in summary.chosen.items():
         same = all(summary.chosen[row, other] == choices_ for other in summary.study.criteria)
@@ -172,7 +172,7 @@ def lines(summary: Summary) -> list[dict[str, Any]]:
     """Return all numbers, a line for each criterion, row and measure; None where undefined.
 
     `mean`, `sd` and `n` describe the change. `difference` and the columns after it compare the
-    distance from fair with the baseline's: less is fairer, whatever the measure.
+    distance from fair with the baseline's: for all measures, smaller is fairer.
     """
     return [_line(summary, cell) for cell in summary.cells.values()]
 

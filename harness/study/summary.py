@@ -1,7 +1,7 @@
 """The summary of a study: its table with tests, the conclusion in sentences, and caveats.
 
-Made from records alone, so that it can be made again at any time. `study_tables` prints it; the
-numbers are those of `cells`.
+It needs only records, so it can be computed at any time. `study_tables` prints it; the numbers come
+from `cells`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Summary:
     study, model
         The study and the embedder.
     references
-        The rows that changes are counted from.
+        The rows from which changes are measured.
     complete
         Whether every row was judged in every fold of every repeat.
     undefined
@@ -54,8 +54,8 @@ class Summary:
     family
         Number of comparisons of Holm's correction.
     chance
-        By criterion and measure, the change that would leave the baseline's vectors with what
-        chance alone shows; NaN if that is not known.
+        By criterion and measure, the change at which the baseline's distance from fair is that of
+        chance; NaN if unknown.
     test
         Name of the test; empty without one.
     overlap
@@ -109,8 +109,9 @@ def summarize(
     Parameters
     ----------
     records
-        Of any studies, in any order. If those of one study on one model differ in what all rows
-        share, or in the model's weights, only those like the newest record count.
+        Records of any studies, in any order. If records of one study on one model differ in the
+        settings that all rows share, or in the model's weights, only those that agree with the
+        newest record count.
     registry
         Where the mitigator of unit length is looked up; by default the installed plugins.
     """
@@ -190,7 +191,7 @@ def _alike(study: StudyPart, records: Sequence[StudyRecord]) -> bool:
 
 
 VERDICTS = {"better": "fairer", "worse": "less fair", "equal": "not told apart"}
-"""Verdicts in the words of the statement."""
+"""The words of the statement for each verdict."""
 
 
 def statement(
@@ -245,7 +246,7 @@ def statement(
 
 
 def _power(study: StudyPart, cells: Sequence[Cell]) -> str:
-    """Return which differences the tests would have found, in a sentence."""
+    """Return a sentence about the smallest differences that the tests find."""
     sizes = {measure: _detectable(cells, measure) for measure in study.measures}
     shown = ", ".join(f"{size:.3g} by {name}" for name, size in sizes.items() if isfinite(size))
     return f"A difference of this size would be found with a probability of {POWER:.0%}: {shown}."
@@ -254,7 +255,7 @@ def _power(study: StudyPart, cells: Sequence[Cell]) -> str:
 def _without_room(
     study: StudyPart, cells: Sequence[Cell], chance: Mapping[tuple[str, str], float]
 ) -> list[str]:
-    """Return the measures by which a row at the floor is found less often than `POWER`."""
+    """Return the measures whose tests find a row at the floor less often than `POWER`."""
     rooms: dict[str, list[float]] = {}
     for cell in cells:
         if cell.row == study.baseline:
@@ -291,7 +292,7 @@ def _measures(study: StudyPart, cells: Sequence[Cell]) -> str:
 
 
 LISTED = 10
-"""Number of words that a note lists before it counts the others."""
+"""Number of words that a note lists; the others are counted."""
 
 
 def notes(
@@ -307,7 +308,7 @@ def notes(
     Parameters
     ----------
     study, records
-        The study, and those of its records that count.
+        The study, and its records that count.
     ignored
         Number of other records of the same name.
     tests
@@ -422,7 +423,7 @@ def _row(study: StudyPart, row: str, records: Sequence[StudyRecord]) -> list[str
 
 
 def _undefined_outside(study: StudyPart, row: str, records: Sequence[StudyRecord]) -> list[str]:
-    """Return how often and why a row is undefined in outer folds, equal measures in one line."""
+    """Return how often and why a row is undefined in outer folds; equal measures share a line."""
     measures: dict[tuple[int, str], list[str]] = {}
     for measure in study.measures:
         undefined = [
@@ -442,7 +443,7 @@ def _undefined_outside(study: StudyPart, row: str, records: Sequence[StudyRecord
 
 
 def _undefined_inside(study: StudyPart, row: str, records: Sequence[StudyRecord]) -> list[str]:
-    """Return how often which settings are undefined in inner folds, equal measures in one line."""
+    """Return how often settings are undefined in inner folds; equal measures share a line."""
     fits = [fit for record in records for fit in record.inner]
     measures: dict[tuple[int, str], list[str]] = {}
     for measure in study.criteria:

@@ -38,7 +38,7 @@ class Group:
     rows
         The rows that have a violin.
     offset, width
-        Distance from the middle of a row's place, which is 1 wide, and width of a violin.
+        Distance from the middle of a row's slot, which is 1 wide, and width of a violin.
     """
 
     name: str
@@ -52,8 +52,8 @@ class Group:
 def violins(summary: Summary) -> dict[str, Any]:
     """Return a figure: a violin for each row and criterion, with a menu of measures.
 
-    Each point is a fold. A measure whose score rises as it gets fairer is shown as its score, any
-    other as the distance from fair. In a study that judges pooled scores, a fold may be below 0.
+    Each point is a fold. A measure whose higher scores are fairer is shown as its score, any other
+    as the distance from fair. In a study that judges pooled scores, a fold may be below 0.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def _trace(summary: Summary, measure: str, group: Group) -> dict[str, Any]:
 
 
 def axis(study: StudyPart, measure: str) -> str:
-    """Return what the values of a measure are: its name, unit and direction."""
+    """Return the title of the axis of a measure: its name, unit and direction."""
     part = study.measures[measure]
     unit = "score, higher is fairer" if part.rises else "distance from fair, lower is fairer"
     if study.judging == "pooled":

@@ -7,6 +7,6 @@
 `inputs`              the texts of each input, per scenario: templates, smoke rows
 `task`                the resolved task: texts, concept and metrics
 `lint`                warnings for task files
-`validity`            what is recorded of the validity of a task's score
+`validity`            reads the recorded validity of a task's score
 ====================  ==============================================================
 """

@@ -1,8 +1,8 @@
 """The files of tables: where each of them is, fetching those that are missing, and parsing them.
 
-A file is looked for in the folder that the environment variable HARNESS_DATA names, then beside
-the task or in its package, then in the cache, and then at its address. Each of these
-is a folder that no path of a task leads out of, also not through a link.
+The places of a file, in the order in which they are tried: the folder of the environment variable
+HARNESS_DATA, the folder of the task or its package, the cache, its address. No path of a task leads
+out of these folders, not even through a link.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from harness.task.schema import Table, TaskFile
 from harness.task.yaml_files import Collector, Document, KeyPath
 
 SHOWN_FILES = 3
-"""Number of missing files that the notice of a run names; a task names all of its own."""
+"""Number of missing files that the notice of a run names; the error of a task names all."""
 State = Literal["shipped", "local copy", "fetched", "to fetch", "missing"]
 HOW = (
     "on a machine with a network 'harness data fetch --out FOLDER' fetches them all: "
@@ -56,7 +56,7 @@ class DataFile:
     terms
         Licence or terms of use of the file, or of the whole task.
     address
-        Where it can be fetched from, if it can.
+        Where it can be fetched; None if it has no address.
     problem
         Why it is missing.
     """
@@ -70,7 +70,7 @@ class DataFile:
 
     @property
     def size(self) -> int | None:
-        """Its bytes, or those of the download; None if neither is known."""
+        """Its size in bytes, or that of the download; None if unknown."""
         if self.path is not None:
             return self.path.stat().st_size
         return self.address.size if self.address else None
@@ -101,12 +101,12 @@ class MissingData(Unavailable):
 class DataFiles:
     """Finds and fetches the files of tables.
 
-    It remembers for its lifetime, a run, what is missing, and tries nothing twice.
+    It lives for one run. It remembers what is missing and does not try twice.
 
     Parameters
     ----------
     progress
-        Where it says what it fetches, and under which terms.
+        Where it reports fetched files and their terms.
     """
 
     def __init__(self, progress: Progress | None = None) -> None:
@@ -120,7 +120,7 @@ class DataFiles:
 
     @property
     def notices(self) -> list[str]:
-        """What was fetched, if no progress is shown, and one line about all missing files."""
+        """Fetched files, if no progress is shown, and one line about all missing files."""
         lines = list(self._unsaid)
         root = os.environ.get("HARNESS_DATA")
         if root and not Path(root).is_dir():
@@ -137,9 +137,9 @@ class DataFiles:
         Raises
         ------
         MissingData
-            If files are missing; it names all of them.
+            If files are missing; the message names all of them.
         InvalidFile
-            If the task names a file beside it that is not there.
+            If a file in the task's folder is missing.
         """
         files = of_tables(tables, document)
         fetched = self.fetch(files.values())
@@ -149,12 +149,12 @@ class DataFiles:
         return {table: file.path or fetched[file.name] for table, file in files.items()}
 
     def fetch(self, files: Iterable[DataFile], folder: Path | None = None) -> dict[str, Path]:
-        """Fetch the files that are to be fetched, each once; go on after a failure.
+        """Fetch files that have an address, each once; continue after a failure.
 
         Parameters
         ----------
         files
-            What to fetch; files that are here are left.
+            What to fetch; files that exist are skipped.
         folder
             Where to put them, under their names; by default the cache.
 
@@ -193,7 +193,7 @@ class DataFiles:
         terms = file.terms or "terms not stated"
         line = f"fetched {file.name} from {address.host} ({size}); {terms}"
         self.progress.say(line)
-        if isinstance(self.progress, Silent):  # the terms are always told
+        if isinstance(self.progress, Silent):  # the user must see the terms
             self._unsaid.append(line)
 
 
@@ -225,7 +225,7 @@ def of_tables(tables: Mapping[str, Table], document: Document) -> dict[str, Data
     Raises
     ------
     InvalidFile
-        If there is no file where the task says that it lies.
+        If a file in the task's folder is missing.
     """
     return {
         name: _find(table, document, ("tables", name))
@@ -253,7 +253,7 @@ def _find(table: Table, document: Document, key: KeyPath) -> DataFile:
     if table.package:
         return _in_package(table.package, table.file or "", terms)
     if table.file:
-        return DataFile(table.file, "shipped", _beside(table.file, document, key), terms)
+        return DataFile(table.file, "shipped", _file_of_task(table.file, document, key), terms)
     fetched = _under(str(cache()), name)
     if fetched is not None and file_sha256(fetched) == table.sha256:
         return DataFile(name or "", "fetched", fetched, terms, address)
@@ -271,9 +271,9 @@ def _under(folder: str | None, name: str | None) -> Path | None:
     return path if folders.is_file(path) else None
 
 
-def _beside(file: str, document: Document, key: KeyPath) -> Path:
-    """Return a file beside the YAML file that names it, which may be an included one."""
-    path = document.beside(file, (*key, "file"))
+def _file_of_task(file: str, document: Document, key: KeyPath) -> Path:
+    """Return a file in the folder of the YAML file (perhaps an included one) that names it."""
+    path = document.locate(file, (*key, "file"))
     if not folders.is_file(path):
         raise document.error(f"there is no file '{file}' in this folder", key)
     return path
@@ -284,7 +284,7 @@ def _in_package(package: str, file: str, terms: str) -> DataFile:
     if folder is None:
         problem = f"missing package '{package}' with its data: pip install {package}"
         return DataFile(file, "missing", None, terms, None, problem)
-    path = folder / file  # no link is followed: installers may link files, and packages have none
+    path = folder / file  # links are allowed: installers make them, packages do not
     if not folders.is_file(path):
         problem = f"the installed package '{package}' has no file '{file}'"
         return DataFile(file, "missing", None, terms, None, problem)
@@ -311,10 +311,9 @@ def _grouped(problems: Mapping[str, Problem], most: int | None = None) -> str:
 
 # Parses the file of a table. `data_files.py` finds it.
 #
-# A `.csv` is read as RFC 4180 says: double quotes enclose cells, which may have delimiters and line
-# breaks in them, and two quotes stand for one. In other text tables quotes are text, unless the
-# table says `quoted: true`. What does not fit is a mistake with file, line and column; nothing is
-# guessed.
+# A `.csv` is read by RFC 4180: double quotes enclose cells, which may contain delimiters and line
+# breaks, and two quotes stand for one. In other text tables quotes are text, unless the table says
+# `quoted: true`. Anything else is an error with file, line and column; nothing is guessed.
 
 
 Row = Mapping[str, Any]
@@ -323,22 +322,22 @@ _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]')
 _BREAK = re.compile(r"\r\n?|\n")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _QUOTED = re.compile(r'"([^"]*+(?:""[^"]*+)*+)"')
-"""A cell in quotes; possessive, so that a quote that is not closed is found in linear time."""
+"""A cell in quotes. Possessive quantifiers find an unclosed quote in linear time."""
 _DELIMITERS = (";", "\t", ",", "|")
 _MARK = "\ufeff"
 _MARKS = {
     codecs.BOM_UTF8: ("utf-8", "utf-8-sig"),
-    codecs.BOM_UTF32_LE: ("utf-32", "utf-32-le"),  # before UTF-16, whose mark it begins with
+    codecs.BOM_UTF32_LE: ("utf-32", "utf-32-le"),  # before UTF-16, since it begins with its mark
     codecs.BOM_UTF32_BE: ("utf-32", "utf-32-be"),
     codecs.BOM_UTF16_LE: ("utf-16", "utf-16-le"),
     codecs.BOM_UTF16_BE: ("utf-16", "utf-16-be"),
 }
 """Byte order marks, and the encodings that each belongs to."""
 _MOST_MISTAKES = 20
-"""Mistakes that are shown of a file: one of another format has one in each row."""
+"""Number of mistakes that are shown of a file: a file of another format has one in each row."""
 _SWALLOWED_LINES = 4
-"""Lines of a row from which on each of them may not look like a row of its own: then a quote is
-missing, and a cell has swallowed rows. Verses with as many commas in each line are shorter."""
+"""If a row has at least this many lines and each looks like a row, a quote is missing, and a cell
+contains the rows after it. Poems with as many commas in each line are shorter."""
 
 
 def parse_table(table: Table, path: Path) -> Sequence[Row]:
@@ -349,7 +348,7 @@ def parse_table(table: Table, path: Path) -> Sequence[Row]:
     InvalidFile
         If the file has a mistake in it.
     Unavailable
-        If it is another file than the one that the task was made for.
+        If it is not the file that the task was made for.
     """
     rows = [row for _, row in _numbered(table, path)]
     if not rows:
@@ -358,19 +357,19 @@ def parse_table(table: Table, path: Path) -> Sequence[Row]:
 
 
 def row_lines(table: Table, path: Path) -> Sequence[int]:
-    """Return the line on which each row of a table's file begins; parses it anew, for messages."""
+    """Return the first line of each row of a table's file, for messages; parses the file again."""
     return [line for line, _ in _numbered(table, path)]
 
 
 def other_delimiter(columns: Sequence[str], column: str | None = None) -> str:
-    """Return what to say if the only column of a table has the names of several, else nothing.
+    """Return a hint if the only column of a table has several names in it, else an empty text.
 
     Parameters
     ----------
     columns
         The table's columns.
     column
-        One that is looked for; by default any.
+        The column that was looked for; by default any.
     """
     for delimiter in _DELIMITERS if len(columns) == 1 else ():
         names = [name.strip(' "') for name in columns[0].split(delimiter)]
@@ -381,7 +380,7 @@ def other_delimiter(columns: Sequence[str], column: str | None = None) -> str:
 
 
 def has_byte_order_mark(table: Table, path: Path) -> bool:
-    """Return whether a file begins with one of UTF-8, as Excel writes it, and nobody says so."""
+    """Return whether a file has UTF-8's byte order mark (Excel writes it) that its table omits."""
     content = _decompressed(path, max(limits.TABLE_BYTES, table.size or 0))
     return content.startswith(codecs.BOM_UTF8) and table.encoding != "utf-8-sig"
 
@@ -415,7 +414,7 @@ def _decompressed(path: Path, largest: int) -> bytes:
 
 
 def _decoded(content: bytes, table: Table, path: Path) -> str:
-    """Return the text of a file, with its line breaks as they are and without a byte order mark.
+    """Return the text of a file, with unchanged line breaks and without a byte order mark.
 
     Raises
     ------
@@ -433,7 +432,7 @@ def _decoded(content: bytes, table: Table, path: Path) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         problem = f"cannot be read ({error}); say its 'encoding'"
         raise InvalidFile(problem, path=path, line=line) from None
-    except (LookupError, TypeError) as error:  # an encoding that is none of texts
+    except (LookupError, TypeError) as error:  # a codec that is not for text
         raise InvalidFile(f"cannot be read ({error})", path=path) from None
 
 
@@ -445,12 +444,12 @@ class _TextTable:
     text
         The text of the file.
     table, path, suffix
-        How it is read, its path, and the end of its name without `.gz`.
+        Its description, its path, and its suffix without `.gz`.
 
     Raises
     ------
     InvalidFile
-        If quotes are both delimiters and quotes.
+        If a quote is also a delimiter.
     """
 
     def __init__(self, text: str, table: Table, path: Path, suffix: str) -> None:
@@ -465,7 +464,7 @@ class _TextTable:
         self.columns: Sequence[str] = table.columns
 
     def rows(self) -> Iterator[_TextRow]:
-        """Yield the rows, the header among them."""
+        """Yield the rows, including the header."""
         position, line = 0, 1
         section = ""
         while position < len(self.text):
@@ -495,7 +494,7 @@ class _TextTable:
         return match.end() if match else len(self.text)
 
     def _cells_in_quotes(self, position: int, line: int) -> tuple[list[str], int]:
-        """Return the cells of the row that begins at `position`, and where the next one begins."""
+        """Return the cells of the row at `position`, and the position of the next row."""
         cells: list[str] = []
         while True:
             if self.text.startswith('"', position):
@@ -521,7 +520,7 @@ class _TextTable:
 
 @dataclass(frozen=True)
 class _TextRow:
-    """A row of a text table: the line on which it begins, its text, cells and section."""
+    """A row of a text table: its first line, text, cells and section."""
 
     line: int
     text: str
@@ -535,7 +534,7 @@ def _rows(file: _TextTable) -> Iterator[tuple[int, Row]]:
     Raises
     ------
     InvalidFile
-        With the mistakes of all rows, once they are read.
+        With the mistakes of all rows, after reading them.
     """
     table, path = file.table, file.path
     mistakes = Collector()
@@ -582,7 +581,7 @@ def _check_header(row: _TextRow, file: _TextTable) -> None:
 
 
 def _odd_character(cell: str) -> str | None:
-    """Return what is wrong with the characters of a cell, if anything is."""
+    """Return the problem with the characters of a cell; None if there is none."""
     if "\0" in cell:
         return "a NUL character; if the file is UTF-16, say 'encoding: utf-16-le'"
     if cell.startswith(_MARK):
@@ -591,7 +590,7 @@ def _odd_character(cell: str) -> str | None:
 
 
 def _mistake(row: _TextRow, file: _TextTable) -> InvalidFile | None:
-    """Return what is wrong with a row, if anything is."""
+    """Return the mistake in a row; None if there is none."""
     fewest, most = len(file.columns), len(file.columns) + len(file.table.optional)
     n = len(row.cells)
     if not fewest <= n <= most:
@@ -644,12 +643,12 @@ def _objects(text: str, table: Table, path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object of its pairs, as an `object_pairs_hook` of `json.loads`.
+    """Return a JSON object from its pairs; an `object_pairs_hook` of `json.loads`.
 
     Raises
     ------
     ValueError
-        If a key stands twice in it: most readers drop the first value.
+        If a key occurs twice: most readers drop the first value.
     """
     values = dict(pairs)
     if len(values) < len(pairs):
@@ -660,7 +659,7 @@ def without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _json(line: str) -> Any:
-    """Return the value of a line; ValueError if it is no JSON, or nested too deeply."""
+    """Return the value of a line; ValueError if it is not JSON, or nested too deeply."""
     brackets = line.count("[") + line.count("{")
     if brackets > limits.NESTING:
         depth = deepest = 0
@@ -672,7 +671,7 @@ def _json(line: str) -> Any:
     return json.loads(line, object_pairs_hook=without_repeated_keys)
 
 
-# The tables of a task: read from files, or made from one another by table makers of plugins.
+# The tables of a task: read from files, or derived from other tables by table makers.
 
 
 MEMBERS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -680,7 +679,7 @@ MEMBERS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "e
 
 
 class Tables:
-    """The tables of a task by name, each read or made when it is first used.
+    """The tables of a task by name, each read or derived at its first use.
 
     Parameters
     ----------
@@ -689,7 +688,7 @@ class Tables:
     file
         The validated task file.
     concept
-        The task's concept: its pairs and sets are tables, and table makers may take it.
+        The task's concept: its pairs and sets are tables, and table makers may use it.
     maker
         Finds a table maker by name.
     paths
@@ -716,7 +715,7 @@ class Tables:
         InvalidFile
             If the table is unknown or has a mistake in it.
         Unavailable
-            If its file is not the one that the task was made for.
+            If its file is not the file that the task was made for.
         """
         if name == "concept.definitional_pairs" and self.concept is not None:
             pairs = self.concept.definitional_pairs
@@ -729,9 +728,9 @@ class Tables:
             raise self.document.error(f"unknown table '{name}'{near}", key)
         if name not in self._known:
             table, place = self.file.tables[name], ("tables", name)
-            self._known[name] = []  # recognises a table that is made from itself
+            self._known[name] = []  # to detect a table that is derived from itself
             if table.made_from:
-                self._known[name] = self._made(table, place)
+                self._known[name] = self._derived(table, place)
             elif table.rows is not None:
                 columns = table.columns
                 self._known[name] = [dict(zip(columns, row, strict=True)) for row in table.rows]
@@ -753,7 +752,7 @@ class Tables:
         column
             The column.
         key
-            The place in the task file that uses it, for tables that are made.
+            The place in the task file that uses the table, for derived tables.
         """
         table = self.file.tables.get(name)
         lines: Sequence[int] = ()
@@ -770,7 +769,7 @@ class Tables:
                 text = f"row {i + 1} of table '{name}', column '{column}': {problem}"
                 yield self.document.error(text, key)
 
-    def _made(self, table: Table, place: KeyPath) -> Sequence[Row]:
+    def _derived(self, table: Table, place: KeyPath) -> Sequence[Row]:
         source = (*place, "made_from")
         rows = self.rows(table.made_from or "", source)
         if not rows:

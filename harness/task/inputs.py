@@ -24,7 +24,7 @@ from harness.task.data_files import Row, Tables
 from harness.task.schema import InputFile, ScenarioFile, Source, TaskFile, VocabularyPart
 from harness.task.yaml_files import Collector, Document, KeyPath
 
-# The size of an input of a task, counted as its texts are made.
+# The size of an input of a task, counted while its texts are made.
 
 
 class InputSize:
@@ -43,7 +43,7 @@ class InputSize:
         self._texts = self._characters = 0
 
     def add(self, values: Sequence[Any]) -> None:
-        """Count values; those that are no texts have no characters.
+        """Count values; numbers have no characters.
 
         Raises
         ------
@@ -68,18 +68,18 @@ class InputSize:
     def _check_characters(self, text: str) -> None:
         try:
             text.encode()
-        except UnicodeEncodeError as error:  # half of a character, as JSON may have it
+        except UnicodeEncodeError as error:  # half of a character, which JSON allows
             problem = f"the text {text[:40]!r} has a character that is none ({error.reason})"
             raise self._document.error(problem, self._place) from None
 
 
 # A smoke run (`--limit N`) cuts each set and table of a task to its first N items.
 #
-# Every input that is made of a table gets the same rows of it, so aligned inputs stay aligned.
+# All inputs from a table get the same rows of it, so aligned inputs stay aligned.
 
 
 def first_rows(rows: Sequence[Row], limit: int, labels: Sequence[str] = ()) -> Sequence[Row]:
-    """Return the first `limit` rows, with every label among them where that is possible.
+    """Return the first `limit` rows, with every label among them if possible.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def fields(text: str, cells: Mapping[str, Any], contexts: Mapping[str, str]) -> 
 
 
 def columns(template: str | Sequence[str], row: Mapping[str, Any], column: str) -> list[str]:
-    """Return the columns of a row that a template, or one of a list, puts into its text.
+    """Return the columns of a row that are fields of a template, or of one in a list.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def columns(template: str | Sequence[str], row: Mapping[str, Any], column: str) 
     by_field |= {field.capitalize(): name for field, name in by_field.items()}
     found: dict[str, None] = {}
     for variant in [template] if isinstance(template, str) else template:
-        with contextlib.suppress(ValueError):  # `fill` says what is wrong with it
+        with contextlib.suppress(ValueError):  # `fill` reports the mistake
             for _, field, _, _ in string.Formatter().parse(variant):
                 if field in by_field:
                     found[by_field[field]] = None
@@ -157,7 +157,8 @@ def columns(template: str | Sequence[str], row: Mapping[str, Any], column: str) 
 def fill(template: str, known: Mapping[str, str], document: Document, place: KeyPath) -> str:
     """Return a template with its fields filled; `place` is its key in the file.
 
-    A field is a name, also with a dot in it. It has no format: `{text:>9}` could fill the memory.
+    A field is a name, which may contain a dot. Formats such as `{text:>9}` are refused, since they
+    could fill the memory.
 
     Raises
     ------
@@ -190,7 +191,7 @@ def fill(template: str, known: Mapping[str, str], document: Document, place: Key
 
 
 _MOST_MISTAKES = 20
-"""Mistakes that are shown of a column."""
+"""Number of mistakes that are shown of a column."""
 
 
 @dataclass(frozen=True)
@@ -206,21 +207,21 @@ class Input:
     numbers
         (n,) numbers, or None for texts.
     clusters
-        (n,) code of the item (word, row) that each text was made from.
+        (n,) code of the item (word or row) of each text.
     group
         Inputs of one group are aligned row by row: a row missing in one is dropped from all.
     probe
         Whether the texts define the concept, so that mitigators do not rewrite them.
     items
-        The distinct words or cells that the texts were made from; none for numbers.
+        The distinct words or cells in the texts; none for numbers.
     original
-        Whether the vectors are those of the model without any mitigator.
+        Whether the vectors are the model's own, without any mitigator.
     vocabulary
-        Part of the embedder's vocabulary that gives the texts. They are empty until a model is
-        known, and the task's digest does not depend on them.
+        The part of an embedder's vocabulary that supplies the texts. There are no texts before a
+        model is known, and the task's digest does not depend on them.
     role
         Whether the texts are queries, documents or neither. The task's digest does not depend on
-        it, since it changes nothing for models without prompts by role.
+        it, since it has no effect on models without prompts by role.
     """
 
     name: str
@@ -249,7 +250,7 @@ class Input:
         return content
 
     def of_words(self, words: Sequence[str]) -> Input:
-        """Return the input with the texts that it takes from a vocabulary."""
+        """Return the input with its texts from a vocabulary."""
         if self.vocabulary is None:
             return self
         matches = re.compile(self.vocabulary.pattern).fullmatch
@@ -408,21 +409,21 @@ class Inputs:
             column: {str(value) for value in (values if isinstance(values, tuple) else (values,))}
             for column, values in source.where.items()
         }
-        kept = {
+        selected = {
             i: row for i, row in enumerate(rows) if all(str(row[c]) in allowed[c] for c in allowed)
         }
-        if not kept:
+        if not selected:
             raise self.document.error("empty set: no row of the table fits 'where'", key)
         for column in self._used_columns(source, templates, rows[0]):
             is_item = column == source.column
             wrong = _not_a_number if source.number else _not_an_item if is_item else _not_a_text
             problems = (
-                (i, problem) for i, row in kept.items() if (problem := wrong(row.get(column)))
+                (i, problem) for i, row in selected.items() if (problem := wrong(row.get(column)))
             )
             place = (*key, "column" if is_item else "template")
             self._collect(mistakes, source, column, problems, place)
         mistakes.check()
-        return list(kept.values())
+        return list(selected.values())
 
     def _used_columns(
         self, source: Source, templates: Mapping[str, Any], row: Row
@@ -440,7 +441,7 @@ class Inputs:
         problems: Iterable[tuple[int, str]],
         place: KeyPath,
     ) -> None:
-        """Collect the first mistakes of a column; `problems` has them with their rows."""
+        """Collect the first mistakes of a column; `problems` are pairs of row and problem."""
         first = dict(itertools.islice(problems, _MOST_MISTAKES))
         if not first:
             return
@@ -473,7 +474,7 @@ class Inputs:
                 (*key, "template"),
             )
         template = templates[source.template]
-        if source.number:  # a number belongs to each of the texts that a row makes
+        if source.number:  # the number belongs to each text of its row
             return [value] * (1 if isinstance(template, str) else len(template))
         contexts = {} if self.concept is None else self.concept.contexts
         known = fields(str(value), row, contexts)
@@ -492,7 +493,7 @@ class Inputs:
 
 
 def _not_a_text(cell: Any) -> str | None:
-    """Return why a cell cannot be put into a text."""
+    """Return why a cell cannot be part of a text."""
     if isinstance(cell, str):
         empty = "empty, but a text is needed; fill it in, or remove the row"
         return None if cell.strip() else empty

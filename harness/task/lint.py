@@ -23,12 +23,12 @@ Sets = Iterator[tuple[KeyPath, Sequence[str]]]
 
 
 def of_concept(document: Document, concept: Concept) -> list[str]:
-    """Return a line for each likely slip in a concept file, with file, line and key."""
+    """Return a line for each likely mistake in a concept file, with file, line and key."""
     return _repeated(document, _sets_of_concept(concept))
 
 
 def of_task(document: Document, task: Task) -> list[str]:
-    """Return a line for each likely slip in a task file, with file, line and key."""
+    """Return a line for each likely mistake in a task file, with file, line and key."""
     file = task.file
     inputs = {
         input_.name

@@ -37,10 +37,10 @@ from harness.task.yaml_files import Collector, Document, KeyPath
 Cell = StrictStr | StrictInt | StrictFloat
 """Strict: YAML reads an unquoted `no` as a boolean, which must not become the text `0`."""
 Sha256 = Annotated[str, StringConstraints(to_lower=True, pattern=r"^[0-9a-fA-F]{64}$")]
-"""Checked strictly, since it names a folder in the cache."""
+"""Hexadecimal digits only, since it names a folder in the cache."""
 
 _NO_ENCODINGS = ("idna", "punycode", "undefined")
-"""Of names of hosts; they take hours for a long text."""
+"""Encodings of host names; they take hours for a long text."""
 _NAME, _STEP = r"\w[\w.-]*", r"/(?!\.\.?(/|$))[^/]+"
 _URL = re.compile(rf"https://[^/\s]\S*|hf://datasets/{_NAME}/{_NAME}(@{_NAME})?({_STEP})+")
 
@@ -66,8 +66,8 @@ class Table(Strict):
     rows: tuple[tuple[Cell, ...], ...] | None = None
     """The rows."""
     file: str | None = None
-    """A file beside the YAML file that says so, or in a folder below it; with `package`, inside
-    that package. A file `NAME.gz` is decompressed and read like NAME."""
+    """A file in the folder of this YAML file, or below it; with `package`, inside that package. A
+    file `NAME.gz` is decompressed and read like NAME."""
     package: str | None = None
     """An installed package that contains `file`."""
     url: str | None = None
@@ -80,21 +80,21 @@ class Table(Strict):
     terms: str = ""
     """One line that names the licence or terms of use of the file."""
     local: str | None = None
-    """Path of a copy under HARNESS_DATA, which is preferred to a download. A download is kept
+    """Path of a copy under HARNESS_DATA, which is used instead of a download. A download is kept
     under this path in the cache."""
     sha256: Sha256 | None = None
     """SHA-256 of the file that is read, after decompression; required for a download."""
     optional: tuple[str, ...] = ()
-    """Further columns of a text table, after the others, whose cells a row may lack. A row with
-    more or fewer cells than it has columns is a mistake."""
+    """Further columns of a text table, after the others; a row may end before them. A row with
+    another number of cells is a mistake."""
     delimiter: str | None = None
-    """Delimiter of a text table: by default a tab, or a comma for `.csv`; `.jsonl` needs none. If
-    there are several characters, each of them separates cells."""
+    """Delimiter of a text table: by default a tab, or a comma for `.csv`; `.jsonl` needs none. Of
+    several characters, each separates cells."""
     quoted: bool | None = None
-    """Whether double quotes enclose cells: by default yes for `.csv`, as RFC 4180 says, and no for
-    others, whose quotes are text. A cell in quotes may hold delimiters and line breaks."""
+    """Whether double quotes enclose cells: by default yes for `.csv`, as in RFC 4180. In other
+    files quotes are text. A cell in quotes may contain delimiters and line breaks."""
     comment: str | None = None
-    """Lines that begin with this are skipped, but for those inside a cell in quotes."""
+    """Lines that begin with this are skipped, except inside a cell in quotes."""
     section: str | None = None
     """A further column. A line `: NAME` sets its cell to NAME in the rows below that line."""
     encoding: str = "utf-8"
@@ -102,7 +102,7 @@ class Table(Strict):
 
     @property
     def place(self) -> str | None:
-        """Path of a copy under HARNESS_DATA and in the cache: `local`, or a safe one of its own."""
+        """Path of a copy under HARNESS_DATA and in the cache: `local`, or one from its SHA-256."""
         if self.local or not self.url:
             return self.local
         name = PurePosixPath(self.member or unquote(urlsplit(self.url).path)).name
@@ -220,7 +220,7 @@ class VocabularyPart(Strict):
             re.compile(pattern)
         except re.error as error:
             raise ValueError(f"invalid regular expression '{pattern}' ({error})") from None
-        # Of (a+)+ each word may need as many steps as it has ways to be cut.
+        # (a+)+ may try every way to split a word, which takes exponential time.
         if re.search(r"\)[*+{]", re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "", pattern)):
             raise ValueError(f"regular expression '{pattern}': a group may not be repeated")
         return pattern
@@ -239,9 +239,9 @@ class Source(Strict):
     vocabulary: VocabularyPart | None = None
     """Words of the embedder's own vocabulary, most frequent first."""
     column: str = "text"
-    """Which column of the table."""
+    """Column of the table."""
     where: dict[str, Cell | tuple[Cell, ...]] = Field(default_factory=dict)
-    """Keep only rows whose cells equal these values; a list allows any of its values."""
+    """Only rows whose cells equal these values are used; a list allows any of its values."""
     template: str | None = None
     """Name of the template, or list of templates, into which each item is put."""
     number: bool = False
@@ -250,11 +250,11 @@ class Source(Strict):
     probe: bool = False
     """Whether the texts define the concept, so that mitigators do not rewrite them."""
     original: bool = False
-    """Whether the vectors are those of the model without any mitigator."""
+    """Whether the vectors are the model's own, without any mitigator."""
     role: Role = "text"
     """`query` or `document` if the texts are those of a search: a model with prompts for these puts
-    the prompt before each text. `text`, the default, is neither. No part of the task's digest, so
-    raise the version with it."""
+    the prompt before each text. `text`, the default, is neither. The task's digest does not cover
+    this, so raise the version when you change it."""
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:
@@ -321,7 +321,7 @@ class TaskFile(Strict):
     name: Name
     """Name that users type."""
     version: int = Field(ge=1, le=limits.INTEGER)
-    """Raised with every change that changes scores."""
+    """Raise it with every change that affects scores."""
     title: str
     """One line for listings."""
     description: str = ""
@@ -340,27 +340,28 @@ class TaskFile(Strict):
     """Family of methods, such as `association`. A leaderboard gives one vote to each category and
     family, however many tasks they have. By default the name of the primary metric."""
     unranked: str = ""
-    """Why the score is shown but not ranked, such as that it does not move with planted bias."""
+    """Why the score is shown but not ranked, for example because it does not react to planted
+    bias."""
     superseded_by: Name | None = None
     """Name of the task that replaces this one. Its scores are shown and no longer ranked."""
     reviewed: bool = True
     """False if no reader of the language has read the texts: its scores are shown, not ranked."""
     required: bool = False
-    """Whether the score is a control that every usable model passes: a value above its ideal, and
-    p < .05. A row without it is not ranked."""
+    """Whether every usable model must pass this control: a value above its ideal, and p < .05. A
+    row that does not pass is not ranked."""
     concept: Name | None = None
     """Concept that mitigators are fitted on."""
     language: str = Field(default="en", pattern="^[a-z]{2,3}$")
-    """ISO 639-1 code, such as `de`; of three letters where there is none of two. The task is not
-    run on a model whose card lacks the language."""
+    """ISO 639-1 code, such as `de`; the three-letter code if there is no two-letter one. The task
+    is not run on a model whose card lacks the language."""
     kinds: tuple[Kind, ...] = ("word", "text")
     """Kinds of embedder that the task is made for."""
     tags: tuple[str, ...] = ()
-    """Tags, by which `--tasks` selects tasks. Leaderboards quote no text of a task with the tag
+    """Tags, which `--tasks` can select. Leaderboards do not quote texts of a task with the tag
     `stereotyped-texts`."""
     large: bool = False
-    """Whether it takes hours or a large download. Then only its own name and benchmarks select it:
-    `all`, globs, tags and categories leave it out."""
+    """Whether it takes hours or a large download. It is then selected only by its own name and by
+    benchmarks, not by `all`, globs, tags and categories."""
     sets: dict[str, tuple[Word, ...]] = Field(default_factory=dict)
     """Word sets by name."""
     tables: dict[str, Table] = Field(default_factory=dict)
@@ -427,29 +428,29 @@ class TaskFile(Strict):
         return f"in the language {self.language}, the model is for {' and '.join(languages)}"
 
 
-# Benchmarks: named, versioned lists of tasks. A board ranks what ran all tasks of one benchmark.
+# Benchmarks: named, versioned lists of tasks. A board ranks models that ran all its tasks.
 #
-# A benchmark lists its tasks with their versions, so that a number that it gives means the same
-# tomorrow. It knows no model and runs nothing.
+# A benchmark lists its tasks with their versions, so that its numbers keep their meaning. It knows
+# no model and runs nothing.
 
 
 class BenchmarkFile(Strict):
     """A benchmark: which tasks belong together, in which versions."""
 
     name: Name
-    """Name that users type after `--tasks`. No task or tag may have the same, and a category only
-    if all tasks of bias are of it: the benchmark is what that name selects."""
+    """Name that users type after `--tasks`. No task or tag may have the same name. A category may,
+    if it has all bias tasks of the benchmark: the name then selects the benchmark."""
     version: int = Field(ge=1, le=limits.INTEGER)
-    """Raised with every change of the tasks or of their versions."""
+    """Raise it with every change of the tasks or their versions."""
     title: str
     """One line for listings."""
     description: str = ""
-    """What the tasks ask together, and why these."""
+    """What the tasks measure together, and why they were chosen."""
     citation: str = ""
     """Paper to cite with its scores."""
     aggregation: Literal["families"] = "families"
-    """How a board makes one rank of the scores: by the mean over families of the mean over the
-    tasks of each, for bias and usefulness apart."""
+    """How a board combines scores into a rank: the mean over families of the mean over their tasks,
+    separately for bias and usefulness."""
     tasks: dict[Name, StrictInt] = Field(min_length=1)
     """Version by task. Globs are not allowed."""
 

@@ -39,7 +39,7 @@ class Measurement:
     options
         Options that the task or scenario sets.
     added
-        Whether the user added it to the task, whose file does not name the metric.
+        Whether the user added the metric, which the task file does not name.
     """
 
     metric: Metric
@@ -48,7 +48,7 @@ class Measurement:
     added: bool = False
 
     def content(self) -> dict[str, Any]:
-        """Return its part of a digest: options, names of inputs, code that nobody registers."""
+        """Return its part of a digest: options, names of inputs, code of unregistered metrics."""
         source = {"source": self.metric.source} if self.metric.source else {}
         return source | {
             "options": json_like(self.metric.identifying(self.options)),
@@ -197,7 +197,7 @@ class Task:
 
 
 class Finder(Protocol):
-    """Finds what a task names. The registry is one."""
+    """Finds objects by the names in a task. The registry implements it."""
 
     data: DataFiles
     """Finds and fetches the files of tables."""
@@ -277,7 +277,7 @@ def resolve(document: yaml_files.Document, finder: Finder, *, limit: int | None 
 def _named(
     document: yaml_files.Document, finder: Finder, mistakes: Collector
 ) -> tuple[Concept | None, dict[str, Metric]]:
-    """Return the concept and the metrics that a file names, also one with mistakes in its keys."""
+    """Return the concept and the metrics that a file names, even if it has other mistakes."""
     concept, metrics = document.data.get("concept"), document.data.get("metrics")
     its_concept = None
     if isinstance(concept, str):

@@ -1,4 +1,4 @@
-"""What is known of the validity of a task's score: the file `validity.json` of a folder of tasks.
+"""The recorded validity of a task's score: the file `validity.json` of a folder of tasks.
 
 `harness validate-metric` computes and writes it; `harness show task` prints it. Nothing here
 measures.
@@ -22,7 +22,7 @@ NAME = "validity.json"
 
 
 class Validity(Strict):
-    """What a score shows on vectors whose bias is known, for one task and model.
+    """The behaviour of a score on vectors with known bias, for one task and model.
 
     A part that cannot be measured is None; `missing` says why.
     """
@@ -39,7 +39,7 @@ class Validity(Strict):
     value: float | None = None
     """The score on the vectors as they are."""
     own: float | None = None
-    """Amplitude of the bias that the vectors have of their own, in gaps between the groups."""
+    """Amplitude of the vectors' own bias, in gaps between the groups."""
     noise: dict[str, float | None] = Field(default_factory=dict)
     """Mean distance above the floor on random vectors, in standard deviations of the floor, by
     their number of dimensions."""
@@ -55,10 +55,10 @@ class Validity(Strict):
     detectable: float | None = None
     """Smallest planted amplitude that is found in 80 % of draws."""
     constant: float | None = None
-    """What the metric itself gives for vectors that are all the same. The harness records no
-    value of such vectors, whatever the metric gives."""
+    """The metric's value for vectors that are all equal. The harness never records a value for such
+    vectors."""
     reliability: float | None = None
-    """Correlation of halves of the words over models of different bias, for the whole length."""
+    """Split-half correlation over models of different bias, corrected to all words."""
     without_one: tuple[float, float] | None = None
     """Lowest and highest score without one of the words."""
     templates: tuple[float, float] | None = None
@@ -70,7 +70,7 @@ class Validity(Strict):
 
 
 def read(path: Path) -> Sequence[Validity]:
-    """Return what a file of validity holds, in its order.
+    """Return the entries of a file of validity, in its order.
 
     Raises
     ------
@@ -88,13 +88,13 @@ def read(path: Path) -> Sequence[Validity]:
 
 @functools.lru_cache(maxsize=8)
 def _read(path: Path, changed: int) -> tuple[Validity, ...]:
-    """Return what the file holds since it was `changed`: one file is asked for every task of it."""
+    """Return the entries of a file; cached until it is `changed`, since all tasks read it."""
     lines: list[Any] = json.loads(path.read_text(encoding="utf-8"))
     return tuple(Validity.model_validate(line) for line in lines)
 
 
 def of_task(task_file: Path, name: str) -> list[Validity]:
-    """Return what is known of a task, for each model; `task_file` is the path of its file."""
+    """Return the validity of a task, for each model; `task_file` is the path of its file."""
     for folder in (task_file.parent, task_file.parent.parent):
         path = folder / NAME
         if path.is_file():
@@ -103,7 +103,7 @@ def of_task(task_file: Path, name: str) -> list[Validity]:
 
 
 def facts(task_file: Path, file: TaskFile) -> dict[str, Any]:
-    """Return what `harness show` prints of a task's primary score, by model."""
+    """Return what `harness show` prints about a task's primary score, by model."""
     shown: dict[str, dict[str, Any]] = {}
     for row in of_task(task_file, file.name):
         if (row.metric, row.score) == (file.primary.metric, file.primary.score):

@@ -24,7 +24,7 @@ from pydantic import BaseModel, ValidationError
 from harness import folders, limits
 from harness.errors import InvalidFile, UsageError, suggestion
 
-# The mistakes of a file, all of them, in words for the person who wrote it.
+# All mistakes of a file, in words for its author.
 
 
 KeyPath: TypeAlias = tuple[str | int, ...]
@@ -39,7 +39,7 @@ class Collector:
 
     @contextlib.contextmanager
     def collecting(self) -> Iterator[None]:
-        """Keep the mistakes of an `InvalidFile` that is raised, and go on."""
+        """Catch an `InvalidFile`, keep its mistakes, and continue."""
         try:
             yield
         except InvalidFile as error:
@@ -51,7 +51,7 @@ class Collector:
             raise self.error()
 
     def error(self) -> InvalidFile:
-        """Return the first of the mistakes with the others in it; there must be some."""
+        """Return an error with all mistakes, of which there must be some."""
         error, *further = self._mistakes.values()
         error.further = tuple(further)
         return error
@@ -88,10 +88,10 @@ def in_words(
 
 
 def _as_meant(details: Iterable[Any], places: Container[KeyPath]) -> Iterator[Any]:
-    """Yield the details without those of alternatives that the author did not have in mind.
+    """Yield the details, without those of alternatives that the author did not mean.
 
-    If no alternative of a union fits, pydantic reports each. The one with an unknown key or with
-    the deepest mistake is the one that was meant.
+    If no alternative of a union fits, pydantic reports all. The one with an unknown key or with the
+    deepest mistake is taken as the one that was meant.
     """
     unions: dict[KeyPath, dict[str | int, list[Any]]] = {}
     for detail in details:
@@ -126,7 +126,7 @@ def _in_words(
 
 
 def _key(location: KeyPath, places: Container[KeyPath]) -> KeyPath:
-    # pydantic puts the names of union members into locations; they are no keys of the file.
+    # pydantic puts the names of union members into locations; these are not keys of the file.
     key: KeyPath = ()
     for part in location:
         if (*key, part) in places:
@@ -200,13 +200,13 @@ def _as_yaml(value: Any) -> str:
 # Parses one YAML file, safely: of limited size and depth, with the line of every key.
 #
 # Scalars keep the types that YAML gives them, so a word such as `no` must be quoted, and the error
-# says so. `yaml_files.py` adds includes.
+# says so. Includes are added below.
 
 
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 Places: TypeAlias = dict[KeyPath, tuple[Path, int]]
 _BEGINNING = re.compile(rf"^[ \t?:-]{{{limits.NESTING // 2},}}", re.MULTILINE)
-"""What may begin a line that is deeply nested without brackets."""
+"""The start of a line that is deeply nested without brackets."""
 _PLAIN = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 _TEXT = "tag:yaml.org,2002:str"
 _SCALARS = tuple(
@@ -248,7 +248,7 @@ def parse_yaml(path: Path) -> tuple[dict[str, Any], Places]:
 
 
 def dotted(key: KeyPath) -> str:
-    """Return a key path as people write it: `inputs.targets_1[3]`."""
+    """Return a key path as text: `inputs.targets_1[3]`."""
     text = ""
     for part in key:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
@@ -258,8 +258,8 @@ def dotted(key: KeyPath) -> str:
 def _check_size(text: str, path: Path) -> None:
     """Raise InvalidFile if a text has too many entries, or is nested too deeply.
 
-    It is asked before the parser builds nodes, which calls itself in C at each level. Most files
-    cannot be so large, and are not read twice.
+    It is called before the parser, which recurses in C at each level. Most files are too small for
+    that, and are not scanned here.
     """
     n_brackets = text.count("[") + text.count("{")
     is_small = len(text) < limits.YAML_ENTRIES and n_brackets <= limits.NESTING
@@ -344,7 +344,7 @@ def _scalar(loader: Any, node: yaml.ScalarNode, key: KeyPath, path: Path) -> Any
         problem = f"not YAML: unsupported tag '{node.tag}'; put text in quotes"
     elif len(node.value) <= _LONGEST_NUMBER:
         with contextlib.suppress(ValueError, LookupError, AttributeError, ArithmeticError):
-            value = loader.construct_object(node)  # raises for instance for day 45 of a month
+            value = loader.construct_object(node)  # raises for day 45 of a month, for instance
             if not isinstance(value, int) or abs(value) <= limits.INTEGER:
                 return value
             problem = f"the integer {node.value} is beyond 64 bits; put text in quotes"
@@ -374,7 +374,7 @@ class Document:
     roots
         Folders that hold all files that it may name; by default its own folder.
     stamps
-        What each file was when it was read, this one and those that it includes.
+        Device, inode, time and size of this file and its includes when they were read.
     """
 
     path: Path
@@ -386,13 +386,13 @@ class Document:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    def beside(self, name: str, key: KeyPath) -> Path:
-        """Return the path of a file that `key` names, relative to the file that has the key.
+    def locate(self, name: str, key: KeyPath) -> Path:
+        """Return the path of a file that `key` names; it is relative to the file that has the key.
 
         Raises
         ------
         InvalidFile
-            If it lies outside of the roots, also through a link.
+            If it is outside of the roots, perhaps through a link.
         """
         named_in = self.places.get(key, (self.path, 0))[0]
         path = named_in.parent / name
@@ -473,9 +473,9 @@ def load(path: Path, *roots: Path) -> Document:
 
 
 def shared(path: Path, *roots: Path) -> Document:
-    """Return what `load` does, but the same document while its files stay as they are.
+    """Return what `load` returns, but the same document as long as its files are unchanged.
 
-    So installed files are merged and validated once a process, however often they are listed.
+    So each process merges and validates installed files only once.
     """
     known = _MERGED.get((path, *roots))
     if known is None or any(
@@ -504,13 +504,13 @@ def _with_includes(path: Path, roots: tuple[Path, ...], parents: tuple[Path, ...
 
 
 def _include(document: Document, name: Any, key: KeyPath, parents: tuple[Path, ...]) -> Path:
-    """Return the path of an included file, which is none of those that include this one."""
+    """Return the path of an included file; it must not include this file."""
     if not isinstance(name, str):
         raise document.error("expected a file name or a list of file names", key)
-    path = document.beside(name, key)
+    path = document.locate(name, key)
     if not folders.is_file(path):
         near = suggestion(name, (p.name for p in document.path.parent.glob("*.yaml")))
-        near = near if "did you mean" in near else ""  # a list of all files is no help
+        near = near if "did you mean" in near else ""  # a list of all files would not help
         raise document.error(f"there is no file '{name}' in this folder{near}", key)
     if path.resolve() in (*parents, document.path.resolve()):
         raise document.error(f"'{name}' includes itself", key)
@@ -545,8 +545,8 @@ _MERGED: dict[tuple[Path, ...], Document] = {}
 def _cached(path: Path) -> Document:
     """Return a parsed file without its includes. Its data belongs to the cache: do not change it.
 
-    A file of which many others include a part (a family's templates) would be parsed once for
-    each of them.
+    Without the cache, a file that many others include (a family's templates) would be parsed once
+    for each of them.
     """
     stamp, known = _stamp(path), _PARSED.get(path)
     if known is None or stamp is None or known.stamps[path] != stamp:
@@ -556,10 +556,10 @@ def _cached(path: Path) -> Document:
 
 
 def _stamp(path: Path) -> Stamp | None:
-    """Return what changes when a file does; None if there is no such file."""
+    """Return a stamp that changes with the file; None if there is no such file."""
     try:
         stat = path.stat()
-    except (OSError, ValueError):  # whoever reads it says what is wrong
+    except (OSError, ValueError):  # reading it reports the problem
         return None
     return stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size
 
@@ -569,7 +569,7 @@ def _stamp(path: Path) -> Stamp | None:
 
 KEY = "each"
 KINDS = ("task", "benchmark")
-"""Kinds of file that may have it."""
+"""Kinds of file that may have the key."""
 _VARIABLE = re.compile(r"\$\{(\w*)\}")
 
 
@@ -582,8 +582,8 @@ def documents(document: Document) -> list[Document]:
     Raises
     ------
     InvalidFile
-        If `each` is no list of mappings of equal keys, a text names a key that they lack, no text
-        names a key that they have, or two of the tasks have one name.
+        If `each` is not a list of mappings with equal keys, if a text names a key that they lack,
+        if no text names one of their keys, or if two of the tasks have the same name.
     """
     if KEY not in document.data:
         return [document]
@@ -597,12 +597,12 @@ def documents(document: Document) -> list[Document]:
         if mapping.keys() != mappings[0].keys():
             keys = ", ".join(map(str, mappings[0]))
             raise document.error(f"expected the keys of the first mapping: {keys}", (KEY, i))
-    made = [
+    filled = [
         dataclasses.replace(document, data=_filled(document, template, mapping, ()))
         for mapping in mappings
     ]
     seen: set[Any] = set()
-    for i, task in enumerate(made):
+    for i, task in enumerate(filled):
         name = task.data.get("name")
         if isinstance(name, str) and name in seen:
             raise document.error(f"a second '{name}'; the name needs a ${{key}}", (KEY, i))
@@ -611,7 +611,7 @@ def documents(document: Document) -> list[Document]:
     for key in mappings[0]:
         if named and str(key) not in named:
             raise document.error(f"no text of the file has ${{{key}}}", (KEY, 0, key))
-    return made
+    return filled
 
 
 def _filled(document: Document, value: Any, mapping: Mapping[str, Any], key: KeyPath) -> Any:

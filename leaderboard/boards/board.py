@@ -176,7 +176,7 @@ def grid_of(
 
 
 def _categorical(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a frame whose texts are categorical: they are repeated in each line of the grid."""
+    """Return a frame with categorical texts, since they repeat in each line of the grid."""
     return frame.with_columns(pl.col(pl.String).cast(pl.Categorical()))
 
 
@@ -390,7 +390,7 @@ class Benchmark:
     findings
         One to three plain sentences for the first screen.
     notices
-        What weakens the ranks on these tasks.
+        Warnings about the ranks on these tasks.
     """
 
     name: str
@@ -408,7 +408,7 @@ class Benchmark:
 
 
 class Ranked(NamedTuple):
-    """What benchmarks are ranked from.
+    """The data from which benchmarks are ranked.
 
     `tasks` and `rows` of the board, as of `tasks_of` and `rows_of`; `grid`, its lines on ranked
     tasks; `failing`, the rows that are not usable.
@@ -522,7 +522,7 @@ def _benchmark(
 
 
 def _lacking(names: tuple[str, ...], n: int) -> list[str]:
-    """Return a line on the tasks of a benchmark that nobody has results of."""
+    """Return a line on the tasks of a benchmark without results."""
     if not names:
         return []
     return [f"no results in the listed version of {len(names)} of its {n} tasks: {listed(names)}"]
@@ -836,7 +836,7 @@ def _yardsticks(grid: pl.DataFrame) -> list[pl.DataFrame]:
 
 
 def _usefulness(grid: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return lines on rows that are no more useful than noise, or lost too much."""
+    """Return a line for each row that is not more useful than noise, or has lost too much."""
     ranked = tasks.filter(pl.col("not_ranked").is_null(), measures="usefulness")
     useful = grid.join(ranked.select("task", "family"), on="task", how="semi").select(
         "row", "task", "family", "measure"
@@ -1118,7 +1118,7 @@ def _board(
 
 
 def _with_ranks(rows: pl.DataFrame, ranked: pl.DataFrame, failing: pl.DataFrame) -> pl.DataFrame:
-    """Add what keeps rows from being ranked, and the ranks of the others; the best first."""
+    """Add the reasons for rows that are not ranked, and ranks of the others; best rows first."""
     frame = rows.drop("mitigator", "name", "is_noise", "kind").rename({"label": "mitigator"})
     frame = frame.join(failing, on="row", how="left")
     for measures in PREFIXES:

@@ -45,7 +45,7 @@ _BOUNDS = ("low_bound", "high_bound")
 
 
 def measured(claims: pl.DataFrame) -> pl.DataFrame:
-    """Add what each value counts, on the scale of the latest claim of its task.
+    """Add the measure of each value, on the scale of the latest claim of its task.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def latest(claims: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
 
 
 def _outside(frame: pl.DataFrame) -> pl.DataFrame:
-    """Say which bounds a value that is outside of them exceeds; few values are."""
+    """Add the reason for values outside their bounds; there are few."""
     key = ("value", "outside_own", *_OWN, *_BOUNDS)
     outside = frame.filter(pl.col("aside") == _OUTSIDE).select(key).unique()
     if outside.is_empty():
@@ -160,7 +160,7 @@ def averaged(measured: pl.DataFrame) -> pl.DataFrame:
     if more.is_empty():
         return single
     counts = pl.col("value").is_not_null() & pl.col("aside").is_null()
-    # Of one seed, the last run counts, unless another has a value that does.
+    # Of several runs with one seed the last one with a counting value is used.
     runs = more.filter(counts | ~counts.any().over(_CELL)).unique(
         [*_CELL, "seed"], keep="last", maintain_order=True
     )

@@ -1,4 +1,4 @@
-"""Paired effects: what a mitigator changes on each model, and mitigators ranked over models.
+"""Paired effects of mitigators on each model, and mitigators ranked over models.
 
 An effect is a mean over families (of bias: the methods) of differences on the same tasks, less the
 tasks on whose texts the mitigator was fitted. Knows cells, not records.
@@ -47,7 +47,7 @@ def mitigators(changes: pl.DataFrame, rows: pl.DataFrame, unusable: pl.DataFrame
     unusable
         As of `effects`.
     """
-    # Whatever is done to a model that is not usable says nothing about the mitigator.
+    # Effects on unusable models say nothing about the mitigator.
     rows = rows.with_columns(pl.col(_MODEL).cast(changes.schema["name"]))
     excluded = rows.filter(role="model").join(unusable, on="row", how="semi").select(_MODEL)
     rows = rows.filter(role="mitigated").select("row", *_MODEL, mitigator="label").unique()

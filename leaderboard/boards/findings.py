@@ -1,6 +1,6 @@
-"""Sentences of a board: findings for its first screen, and notices that weaken its ranks.
+"""Sentences of a board: findings for its first screen, and warnings about its ranks.
 
-A sentence says no more than the sets of ranks and the intervals do. Computes no rank.
+A sentence claims no more than the sets of ranks and the intervals show. Computes no rank.
 """
 
 from __future__ import annotations
@@ -62,13 +62,11 @@ def _least_bias(ranks: pl.DataFrame, families: int) -> str:
         return f"{who} has the least bias of the ranked models, with {_SURE} confidence."
     if not also:
         return f"{lowest}."
-    holds = "its set of ranks holds" if also == 1 else "their sets of ranks hold"
-    others = _count(also, "other model")
-    return f"{lowest}, but {others} may have the least, too: {holds} rank 1."
+    return f"{lowest}, but {_count(also, 'other model')} could also be 1st."
 
 
 def _most_removed(mitigators: pl.DataFrame) -> str:
-    """Return which mitigator removes most bias, of those that are shown to remove any."""
+    """Return which mitigator removes most bias, of those with significant effects."""
     n = mitigators.height
     removing = mitigators.filter(pl.col("bias") < 0, pl.col("bias_holm") < EVIDENCE)
     best = (mitigators if removing.is_empty() else removing).row(0, named=True)
@@ -137,7 +135,7 @@ def _count(n: int, noun: str, nouns: str = "") -> str:
 
 
 LISTED = 3
-"""Most tasks or models that a line names."""
+"""Largest number of tasks or models that a line names."""
 
 
 def notices(
@@ -147,7 +145,7 @@ def notices(
     rows: pl.DataFrame,
     failing: pl.DataFrame,
 ) -> tuple[str, ...]:
-    """Return a line on each thing that weakens the ranks, or keeps rows from being ranked.
+    """Return a line for each problem of the ranks, or reason why rows are not ranked.
 
     Parameters
     ----------
@@ -186,19 +184,17 @@ def _unguarded(tasks: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
     if "bias" in ranked and not rows["is_noise"].any():
         kind = "words" if "word" in rows["kind"] else "texts"
         lines.append(
-            "no reference rows: evaluate "
-            f"--model random-{kind} --model constant-{kind} on the same tasks, too"
+            f"no reference rows: add --model random-{kind} --model constant-{kind}, "
+            "on the same tasks"
         )
     model = ["name", "fingerprint"]
     mitigated = rows.filter(role="mitigated")
     alone = mitigated.join(rows.filter(role="model"), on=model, how="anti")
     if "model" not in rows["role"]:
-        lines.append("models are ranked without a mitigator: evaluate --mitigator none, too")
+        lines.append("models are ranked without a mitigator: add --mitigator none")
     elif not alone.is_empty():
         names = listed(alone["name"].unique().sort().to_list())
-        lines.append(
-            f"no row without a mitigator, so no changes of {names}: evaluate --mitigator none, too"
-        )
+        lines.append(f"no row without a mitigator, so no changes of {names}: add --mitigator none")
     return lines
 
 

@@ -1,7 +1,7 @@
-"""Records of the reference models, which every board shows as lines to compare with.
+"""Records of the reference models, which every board shows for comparison.
 
-They are shipped with the package. `python -m harness.leaderboard.boards.references` computes those
-of the tasks that changed since; with `all` after it, all.
+They are shipped with the package. `python -m harness.leaderboard.boards.references` computes the
+records of changed tasks; with the argument `all`, all records.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def _content(file: Path) -> bytes:
 def added(claims: pl.DataFrame, file: Path = FILE) -> tuple[pl.DataFrame, list[str]]:
     """Return the claims, with those of the references on the same tasks, and notices.
 
-    A reference stands beside a task if it was computed for what the board ranks: the same content.
-    A record that `claims` have already is not added.
+    A reference is added to a task if it was computed for the content that the board ranks. Records
+    that are in `claims` already are not added.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def of_kind(kind: str) -> list[str]:
 
 
 def outdated(registry: Registry, file: Path = FILE) -> list[str]:
-    """Return the shipped tasks that the file does not have as they are.
+    """Return the shipped tasks whose current content is not in the file.
 
     Large tasks, and tasks whose data are missing, are left out.
     """
@@ -152,9 +152,9 @@ def _name(record: Record) -> str:
 
 
 def _small(record: Record) -> Record:
-    """Return a record without what a board does not read, and older than any other.
+    """Return a record with only the fields that a board reads, dated before all others.
 
-    The facts of a task are those of its latest record, so that a reference decides none.
+    The facts of a task come from its latest record, so a reference never decides them.
     """
     details = {key: record.details[key] for key in _DETAILS if key in record.details}
     update = {"run": "references", "created": _LONG_AGO, "details": details}

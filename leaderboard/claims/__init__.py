@@ -1,1 +1,1 @@
-"""Claims: a record of somebody else is a claim. What is wrong is set aside with its reason."""
+"""Claims: the records of other people. Invalid ones are set aside with a reason."""

@@ -1,8 +1,8 @@
-"""Facts of registered tasks: what a record of a task is compared with, and what pages say of it.
+"""Facts of registered tasks, with which records are compared, and which pages show.
 
-The facts of the shipped tasks are in `tasks.json`, so that nobody needs their data to read a
-record; `python -m harness.leaderboard.claims.facts` brings it up to date. Tasks of other plugins
-and of included folders are resolved when they are asked for.
+The facts of the shipped tasks are in `tasks.json`, so that reading a record does not need their
+data; `python -m harness.leaderboard.claims.facts` updates the file. Tasks of other plugins and of
+included folders are resolved when they are needed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class ScoreFacts(_Facts):
 
 
 class TaskFacts(_Facts):
-    """A task as its file says, with its content's digest and the scales of its scores."""
+    """The facts in a task file, with the digest of its content and the scales of its scores."""
 
     name: str
     kinds: tuple[Kind, ...]
@@ -105,7 +105,7 @@ def shipped(file: Path = FILE) -> Mapping[str, TaskFacts]:
 
 
 def known(names: Iterable[str], include: Sequence[Path] = ()) -> dict[str, TaskFacts]:
-    """Return the facts of those of `names` that are tasks.
+    """Return the facts of the tasks among `names`.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def outdated(now: Mapping[str, TaskFacts], file: Path = FILE) -> list[str]:
 def update(now: Mapping[str, TaskFacts], file: Path = FILE) -> int:
     """Write the facts of `now` to the file, and return the number of tasks in it.
 
-    What needs data that are missing is kept as it is in the file.
+    Facts that need missing data are kept from the file.
     """
     has = shipped(file)
     lines = [_completed(now[name], has.get(name)).model_dump_json() for name in sorted(now)]
@@ -191,7 +191,7 @@ def update(now: Mapping[str, TaskFacts], file: Path = FILE) -> int:
 
 
 def _completed(now: TaskFacts, old: TaskFacts | None) -> TaskFacts:
-    """Return facts with the digest and the examples that were computed where the data are."""
+    """Return facts, with the old digest and examples if the data are missing."""
     if now.digest is not None or old is None:
         return now
     return now.model_copy(update={"digest": old.digest, "examples": old.examples})

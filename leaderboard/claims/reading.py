@@ -1,6 +1,6 @@
-"""Reads records of anybody as claims: a frame, a line a record, and what is set aside, and why.
+"""Reads anybody's records as claims: a frame with a line a record, and the lines set aside.
 
-`harness.results.reading` says what is a record. What a claim says is judged in `trust`.
+`harness.results.reading` decides what a record is. `trust` judges the content of claims.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _sorted(value: dict[str, Any]) -> str | None:
 
 
 def _of_details(name: str, kind: type) -> Column:
-    """Return the column of a detail, which is null where it is nothing of its type."""
+    """Return the column of a detail, which is null for a value of another type."""
 
     def detail(details: dict[str, Any]) -> Any:
         return details[name] if isinstance(details.get(name), kind) else None
@@ -132,21 +132,21 @@ def frame_of(records: Iterable[Record]) -> pl.DataFrame:
 
 
 MOST_LISTED = 1_000
-"""Invalid lines of a file that are listed one by one."""
+"""Number of invalid lines of a file that are listed one by one."""
 MOST_SHORT = 100_000
-"""Lines of a file that are too short for a record; what has more is not read further."""
+"""Number of lines that are too short for a record, after which a file is not read further."""
 _SHORTEST = 300
-"""Bytes; what is shorter is no record, and may be blank."""
+"""Bytes; a shorter line is not a record, and may be blank."""
 
 
 @dataclass(frozen=True)
 class SetAside:
-    """A record, or a line that is none, that does not count.
+    """A record, or an invalid line, that does not count.
 
     Parameters
     ----------
     file
-        The file, as it was asked for; empty for a record that is in no file.
+        The path of the file as it was passed; empty for a record that is not in a file.
     line
         The line, from 1; 0 for a whole file.
     reason
@@ -162,7 +162,7 @@ class SetAside:
 
     @property
     def place(self) -> str:
-        """The file, with the line if it is about one; empty for a record that is in no file."""
+        """The file, with the line if there is one; empty for a record that is not in a file."""
         return f"{self.file}:{self.line}" if self.line else self.file
 
     def __str__(self) -> str:
@@ -172,14 +172,14 @@ class SetAside:
 
 @dataclass(frozen=True)
 class Claims:
-    """What was read.
+    """The claims that were read.
 
     Parameters
     ----------
     frame
         The records, a line each, with the columns of `SCHEMA`.
     aside
-        What does not count, and why.
+        The records and lines that do not count, with reasons.
     """
 
     frame: pl.DataFrame
@@ -227,7 +227,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _claims(file: Path, name: str, aside: list[SetAside]) -> Iterator[tuple[int, Record]]:
-    """Yield the records of a file with the numbers of their lines, and tell what is none."""
+    """Yield the records of a file with the numbers of their lines; invalid lines go to `aside`."""
     short = 0
     try:
         size = file.stat().st_size
@@ -255,7 +255,7 @@ def _claims(file: Path, name: str, aside: list[SetAside]) -> Iterator[tuple[int,
 
 
 def _told(aside: list[SetAside]) -> list[SetAside]:
-    """Return the entries of each file, no more than are listed, and the number of the others."""
+    """Return the first entries of each file, and one entry with the number of the others."""
     counts = Counter(entry.file for entry in aside)
     if max(counts.values(), default=0) <= MOST_LISTED:
         return aside

@@ -1,7 +1,7 @@
-"""Which claims are trusted: rules that a record must fulfil, and facts that replace what it says.
+"""Which claims are trusted: rules for records, and facts of tasks that replace their statements.
 
-A record says what was measured, and the value. How to read the value (scale, bounds, category,
-whether it is ranked ...) says the registered task.
+A record states what was measured, and the value. The registered task states how to read the value:
+scale, bounds, category, whether it is ranked, and so on.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..boards.cells import BASELINES, REFERENCES
 from .facts import TaskFacts
 from .reading import SCHEMA, Claims, SetAside, asides
 
-# Ids of claims, computed again from what they say that they measured.
+# Ids of claims, recomputed from their content.
 
 
 OWN_ID = "own id"
@@ -37,7 +37,7 @@ SCORE = ("fingerprint", "mitigator_fingerprint", "digest", "scenario", "metric",
 
 
 def identities(frame: pl.DataFrame) -> pl.Series:
-    """Return the column `OWN_ID`: the id of what each record says that it measured.
+    """Return the column `OWN_ID`: the id of the content of each record.
 
     They are those of `record.identity`; each text is turned into JSON once.
     """
@@ -59,10 +59,9 @@ def _as_json(values: pl.Series) -> pl.Series:
     return found["text"]
 
 
-# Two records of one thing: equal ones are one record, others contradict each other.
-#
-# What contradicts each other counts for nothing until a maintainer decides (`withdrawn.yaml`):
-# whoever sends a second value for a cell must not decide what the board shows.
+# Two records with the same id: equal ones are one record, others are a conflict. Records in
+# conflict do not count until a maintainer decides (`withdrawn.yaml`). So nobody can change what the
+# board shows by sending a second value.
 
 
 TOLERANCE = 1e-4
@@ -75,8 +74,8 @@ _FILLED = ("floor", "gap", "p_value", "low", "high")
 _EXACT = ("asked", "found", "reversed", "undone", "is_leak")
 _ROUNDED = (*_NUMBERS, "p_value", "reversed")
 _ROUNDING = pl.col("is_leak") & ~pl.col("primary")
-"""Where these are not compared. After a mitigator on the texts that it was fitted on only rounding
-may be left, and a correlation of it is another on each machine. No board shows these scores."""
+"""Leaks, whose numbers are not compared. On the texts that a mitigator was fitted on, only rounding
+errors may remain, and their correlation differs between machines. No board shows these scores."""
 _CELL = (
     *("fingerprint", "label", "params", "task", "digest", "scenario", "metric", "score", "seed"),
 )
@@ -128,10 +127,10 @@ def of_equal_ids(frame: pl.DataFrame) -> _Decided:
 
 
 def of_references(frame: pl.DataFrame) -> _Decided:
-    """Set aside what differs from the shipped records of the reference models.
+    """Set aside records that differ from the shipped records of the reference models.
 
-    All rows are compared with them. So nobody else has their names or fingerprints, and no other
-    seed is averaged with what is shipped. Further tasks may have records of them.
+    All rows are compared with them. So no other model may have their names or fingerprints, and no
+    other seed is averaged with the shipped records. There may be records of them on further tasks.
     """
     shipped = _references()
     prints = shipped.select("fingerprint", reference=pl.col("model").cast(pl.String)).unique()
@@ -176,7 +175,7 @@ def _differs_from_shipped(name: str) -> pl.Expr:
 def of_fits(frame: pl.DataFrame) -> _Decided:
     """Set aside fits of a mitigator that fewer models have than another fit of the same cell.
 
-    Of several fits that as many models have, a board shows the latest: a concept was changed.
+    If several fits have equally many models, a board shows the latest: a concept was changed.
     """
     fits = pl.col("mitigator_fingerprint").n_unique()
     cells = frame.group_by(_CELL).agg(fits.alias("fits")).filter(pl.col("fits") > 1)
@@ -200,7 +199,7 @@ def of_fits(frame: pl.DataFrame) -> _Decided:
 def _differ(name: str, tolerance: pl.Expr) -> pl.Expr:
     """Return whether numbers of a group differ, or some are null that may not be.
 
-    The unit came with the floor: a record that has a floor and no unit means to have none.
+    Units and floors came in the same version: a record with a floor and without a unit has none.
     """
     column = pl.col(name)
     differ = (column.max() - column.min() > tolerance).fill_null(value=False)
@@ -221,7 +220,7 @@ def _references() -> pl.DataFrame:
     return references.shipped_claims()
 
 
-# What models and mitigators are when records disagree: nobody can rename another's row.
+# Names and facts of models and mitigators if records disagree: nobody can rename another's row.
 #
 # One fingerprint is one model or one mitigator, whatever its records call it, and has the facts of
 # most of them. A name, or a label of a mitigator, that several have belongs to one of them; the
@@ -367,11 +366,11 @@ def _uses(frame: pl.DataFrame, key: str, *names: str) -> pl.DataFrame:
 
 
 FACT = "fact:"
-"""Beginning of the columns that the registered task fills."""
+"""Prefix of the columns with facts of the registered task."""
 FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 """Before this there was no harness; the shipped reference models are dated 1970."""
 CLOCKS = timedelta(days=1)
-"""How much the clocks of two machines may differ."""
+"""Largest difference between the clocks of two machines."""
 WIDEST = 5
 """Bounds that depend on the number of items are at most this times as wide as usual."""
 LARGEST_GAP = 4.0
@@ -405,7 +404,7 @@ _JSON = {
     "packages": "an object of texts",
     **dict.fromkeys(("aliases", "languages"), "a list of texts"),
 }
-"""Columns of JSON, and what a record has there."""
+"""Columns of JSON, and the type of their content."""
 _COUNTS = (
     *("dimensions", "parameters", "max_tokens", "n", "asked", "found", "truncated"),
     "seed",
@@ -419,7 +418,7 @@ class Rule:
     Parameters
     ----------
     name
-        What it is about.
+        Its subject.
     is_broken
         Whether a record breaks it.
     reason
@@ -432,9 +431,9 @@ class Rule:
 
 
 def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
-    """Return the rules for a frame, the first that is broken gives the reason.
+    """Return the rules for a frame; the first broken rule gives the reason.
 
-    `now` is the time after which no record can have been made.
+    `now` is the latest possible time of a record.
     """
     is_none = pl.col("mitigator") == NONE
     value, low, high = pl.col("value"), _fact("low_bound"), _fact("high_bound")
@@ -666,22 +665,22 @@ _REPLACED = (
     *("title", "measures", "concept", "category", "family", "language", "unranked"),
     *("ideal", "low_bound", "high_bound"),
 )
-"""Columns that a registered task decides."""
+"""Columns whose values come from the registered task."""
 
 
 def trusted(
     claims: Claims, facts: Mapping[str, TaskFacts], *, now: datetime | None = None
 ) -> Claims:
-    """Return the claims that count, as the registered tasks read them.
+    """Return the claims that count, with the facts of the registered tasks.
 
     Parameters
     ----------
     claims
-        Records as they were read, without those that `withdrawn.yaml` takes off.
+        Records as they were read, without withdrawn ones.
     facts
         The registered tasks among theirs, from `facts.known`.
     now
-        Time of the build, after which no record can have been made; by default now.
+        Time of the build, the latest possible time of a record; by default now.
 
     Returns
     -------
@@ -701,7 +700,7 @@ def trusted(
 
 
 def _with_facts(frame: pl.DataFrame, facts: Mapping[str, TaskFacts]) -> pl.DataFrame:
-    """Add what the registered tasks say, in columns that begin with `FACT`."""
+    """Add the facts of the registered tasks, in columns that begin with `FACT`."""
     tasks = [
         {
             "task": task.name,
@@ -751,7 +750,7 @@ def _judged(frame: pl.DataFrame, table: list[Rule]) -> tuple[pl.DataFrame, list[
 
 
 def _read_by_facts(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return records with the facts of the registered task in place of what they say.
+    """Return records with the facts of the registered task instead of their own statements.
 
     Bounds that depend on the number of items are those that most records of the content have.
     """

@@ -3,10 +3,10 @@
 | module | what it does |
 | --- | --- |
 | `writing.py` | Writes all files of a site: downloads, tables of records, who submitted results. |
-| `payload.py` | What its data files hold; for the scripts see `assets/types.d.ts`. |
+| `payload.py` | The content of its data files; for the scripts see `assets/types.d.ts`. |
 | `registered.py` | Facts of registered models and tasks. |
 | `changes.py` | What changed since an earlier build: the news. |
 | `studies.py` | Pages of studies with their violins, without a script. |
-| `rendering.py` | Templates, pages that are ours, and what was set aside, by reason. |
+| `rendering.py` | Templates, safe writing of pages, and groups of records that were set aside. |
 | `assets/` | The scripts and the style of the page. |
 """

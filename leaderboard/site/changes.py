@@ -19,14 +19,14 @@ from .payload import SCHEMA
 
 FILE = "changes.json"
 SAME = 1e-5
-"""Values closer than this are the same: scores depend on the batches by so much."""
+"""Values closer than this count as equal, since batches change scores by as much."""
 LISTED = 500
 """Most changed values, and most changed ranks, that changes.json lists."""
 _CELL = ("kind", "model", "fingerprint", "label", "params", "task")
 
 
 class Change(BaseModel):
-    """A value that changed, or that has come or gone."""
+    """A value that changed, is new or is gone."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -54,12 +54,12 @@ class Changes(BaseModel):
     ranks: list[list[str | int | None]]
     """Board, benchmark, model, the rank before, and the rank now: the largest changes."""
     values: int
-    """Number of values that changed, of models, mitigators and tasks that were there."""
+    """Number of changed values of models, mitigators and tasks that existed before."""
     changed: list[Change]
     """The first of them."""
 
     def news(self) -> dict[str, Any]:
-        """Return what the page shows."""
+        """Return the part that the page shows."""
         return self.model_dump(exclude={"changed"})
 
     def is_empty(self) -> bool:
@@ -70,7 +70,7 @@ class Changes(BaseModel):
 def changes(
     boards: Sequence[Board], cells: pl.DataFrame | None, folder: Path
 ) -> tuple[Changes | None, str]:
-    """Return what changed since the build in a folder, and a notice if that cannot be read.
+    """Return the changes since the build in a folder, and a notice if that build cannot be read.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ def changes(
     cells
         Contents of its records.parquet; None if it has none.
     folder
-        Folder of the earlier build. Without a leaderboard.json it is no build, and there are no
-        changes.
+        Folder of the earlier build. Without a leaderboard.json there is no earlier build, and there
+        are no changes.
     """
     path = folder / "leaderboard.json"
     if not path.is_file():

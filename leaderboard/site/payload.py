@@ -1,4 +1,4 @@
-"""What the data files of the site hold, as `assets/types.d.ts` describes it. Computes no number."""
+"""The content of the data files of the site, as in `assets/types.d.ts`. Computes no number."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ TYPES = {"f32": "<f4", "u8": "u1", "u16": "<u2", "i32": "<i4"}
 def column(values: Any, type_: str) -> dict[str, str]:
     """Return a column of numbers, row after row; missing floats are NaN.
 
-    First stand the first bytes of all numbers, then the second bytes: alike bytes compress.
+    The first bytes of all numbers come first, then the second bytes, since similar bytes compress
+    well.
     """
     array = np.ascontiguousarray(values, dtype=TYPES[type_]).reshape(-1)
     planes = array.view("u1").reshape(-1, array.itemsize).T
@@ -48,7 +49,7 @@ def rounded(values: Any, bits: int) -> Any:
     return np.where(np.isfinite(array), short.view("<f4"), array)
 
 
-# Places of cells in the data files: (rows × tasks), the rows of a model after each other.
+# Places of cells in the data files: (rows × tasks), with the rows of a model together.
 
 
 NONE = BASELINES[0]
@@ -61,7 +62,7 @@ class Layout:
     Parameters
     ----------
     rows
-        The board's rows, those of a model after each other, `none` first.
+        The board's rows, with those of a model together, `none` first.
     models
         The first row of each model.
     mitigators
@@ -80,7 +81,7 @@ class Layout:
     mitigator: list[int]
 
     def places(self, frame: pl.DataFrame) -> Places:
-        """Return where the lines of a frame with `row` and `task` stand."""
+        """Return the places of the lines of a frame with `row` and `task`."""
         return Places(
             shape=(self.rows.height, len(self.tasks)),
             row=_index(frame["row"], self.rows["row"].to_list()),
@@ -90,7 +91,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Places:
-    """Where the lines of a frame stand in an array (rows × tasks).
+    """The places of the lines of a frame in an array (rows × tasks).
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ class Places:
     task: Any
 
     def spread(self, values: pl.Series, *, empty: float = np.nan) -> Any:
-        """Return the values of the lines as an array; `empty` where there is none."""
+        """Return the values of the lines as an array, filled with `empty`."""
         array = np.full(self.shape, empty)
         array[self.row, self.task] = values.cast(pl.Float64).fill_null(empty).to_numpy()
         return array
@@ -161,7 +162,7 @@ def board_data(
     registered
         Facts of registered models, mitigators and tasks. They come before those of records.
     submitters
-        Who submitted the results of a model, by its name and fingerprint.
+        The people who submitted results of a model, by its name and fingerprint.
     """
     layout = layout_of(board)
     rows, places = layout.rows, layout.places(board.cells)
@@ -199,7 +200,8 @@ def board_data(
 def script(file: str, value: Mapping[str, Any]) -> str:
     """Return a data file: a script that calls `harnessData`.
 
-    The value is parsed as JSON: as an object of JavaScript, a key `__proto__` would be no key.
+    The value is parsed as JSON, since a key `__proto__` has a special meaning in JavaScript
+    objects.
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     quoted = text.replace("\\", "\\\\").replace("'", "\\'")
@@ -207,7 +209,7 @@ def script(file: str, value: Mapping[str, Any]) -> str:
 
 
 def task_entry(task: Mapping[str, Any], registered: Registered) -> dict[str, Any]:
-    """Return a task of a board with what its file says about it."""
+    """Return a task of a board with the facts in its file."""
     ideal = task["ideal"] if task["ideal"] in ("higher", "lower") else float(task["ideal"])
     kept = (
         *("title", "version", "digest", "measures", "category", "family", "language", "metric"),
@@ -332,7 +334,7 @@ def _student() -> list[float]:
     return [float(value) for value in metrics.t_quantile(ranking.LEVEL, np.arange(1.0, 201.0))]
 
 
-# More about each cell of a board, which the page loads when it is asked for.
+# Details of each cell of a board, which the page loads when they are needed.
 
 
 FLOATS = {
@@ -349,11 +351,11 @@ FLOATS = {
 that the page needs. Fewer bits make a smaller file: 14 are four digits, 11 are three."""
 COUNTS = ("n", "asked", "found")
 _MOST = 2**31 - 1
-"""Largest count that the file holds."""
+"""Largest count in the file."""
 
 
 def details_data(board: Board, tables: pl.DataFrame) -> dict[str, Any]:
-    """Return what the file of details holds; see `Details` in `assets/types.d.ts`.
+    """Return the content of the file of details; see `Details` in `assets/types.d.ts`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the registry knows of models, mitigators and tasks: facts that no record can change."""
+"""Facts of models, mitigators and tasks in the registry, which no record can change."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Registered:
-    """Facts by name; empty for a name that nobody registered.
+    """Facts by name; empty for names that are not registered.
 
     Parameters
     ----------
     cards
         Published facts of models.
     mitigators
-        What mitigators do, in one line.
+        Descriptions of mitigators in one line.
     tasks
         Facts of tasks.
     validity
-        What the harness measured of a task as an instrument.
+        Measured validity of tasks.
     """
 
     cards: Mapping[str, Card] = field(default_factory=dict)
@@ -37,21 +37,21 @@ class Registered:
     validity: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def card(self, model: str) -> Card | None:
-        """Return the card of a model; the options after its name change no fact of it."""
+        """Return the card of a model; options after its name are ignored."""
         return self.cards.get(names.without_options(model))
 
     def mitigator(self, name: str) -> str:
-        """Return what a mitigator does, stage after stage; empty if no stage says it."""
+        """Return the descriptions of a mitigator's stages; empty if no stage has one."""
         lines = [self.mitigators.get(stage, "") for stage in name.split("+")]
         return "; then: ".join(line for line in lines if line)
 
 
 NOTHING = Registered()
-"""Of a site whose facts all come from records."""
+"""For a site whose facts all come from records."""
 
 
 def registered(registry: Registry, tasks: Mapping[str, TaskFacts]) -> Registered:
-    """Return what a registry knows beside the facts of tasks. Loads no model, mitigator or data."""
+    """Return a registry's facts, with those of tasks. Loads no model, mitigator or data."""
     from harness.task import validity
     from harness.task.schema import TaskFile
 
@@ -59,7 +59,7 @@ def registered(registry: Registry, tasks: Mapping[str, TaskFacts]) -> Registered
     for name in tasks.keys() & registry.task_files.keys():
         document = registry.task_files[name]
         figures = validity.facts(document.path, document.validate(TaskFile)).get("validity", {})
-        for model, line in figures.items():  # there is one model a task
+        for model, line in figures.items():  # validity is measured on one model a task
             by_task[name] = {"model": model, **line}
     models = registry.embedders
     return Registered(

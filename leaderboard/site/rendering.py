@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 GENERATOR = "Embedding Bias Harness leaderboard"
-"""Text in the head of every page, by which a page of ours is known from any other."""
+"""Text in the head of every page, which identifies pages of the harness."""
 MADE_BY = f"{GENERATOR} {harness.__version__}"
 _FOLDER = Path(__file__).parent / "templates"
 
@@ -45,23 +45,23 @@ def short(value: float, *, sign: bool = False) -> str:
     return text.replace("-", "−")
 
 
-# What was set aside, grouped by its reason, for the command and for the page.
+# Groups records that were set aside by reason, for the command and for the page.
 
 
 EXAMPLES = 5
-"""Most places that a group lists."""
+"""Largest number of places that a group lists."""
 GROUPS = 200
-"""Most groups: a file of rubbish must not fill the page."""
+"""Largest number of groups, so that an invalid file cannot fill the page."""
 OTHERS = "other reasons"
 PLACES = 4
 """Parts of `results/MODEL/FINGERPRINT/RUN.jsonl`, which the page shows of an absolute path."""
 _VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|[0-9a-f]{8,}|-?\d+(\.\d+)?(e-?\d+)?")
-"""Parts of a reason in which alike reasons differ: names, ids and numbers."""
+"""Parts in which similar reasons differ: names, ids and numbers."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Lines that were set aside for alike reasons.
+    """Lines that were set aside for similar reasons.
 
     Parameters
     ----------
@@ -89,11 +89,11 @@ class Group:
         return {"reason": self.reason, "count": self.count, "examples": examples}
 
 
-def grouped(aside: Iterable[SetAside]) -> list[Group]:
-    """Return what was set aside by reason, the most frequent first."""
+def grouped(entries: Iterable[SetAside]) -> list[Group]:
+    """Return the groups of records that were set aside, the most frequent reason first."""
     groups: dict[str, list[SetAside]] = {}
     counts: dict[str, int] = {}
-    for line in aside:
+    for line in entries:
         key = _VARYING.sub("…", line.reason)[:LONGEST_REASON]
         if key not in groups and len(groups) >= GROUPS:
             key = OTHERS
@@ -117,7 +117,7 @@ def _public(place: str) -> str:
     return "/".join(path.parts[-PLACES:]) if path.is_absolute() else place
 
 
-# Writes the files of a leaderboard, and never replaces a page of another origin.
+# Writes the files of a leaderboard, but never replaces a page that is not its own.
 
 
 def check_ours(page: Path) -> None:

@@ -1,7 +1,7 @@
 """Studies on a leaderboard: reads their records and writes their pages.
 
-Each study on each model has a page in `studies/`, beside it a CSV file of its table and its
-records. Computes no number: `harness.study.summary` does.
+Each study on each model has a page in `studies/`, with a CSV file of its table and its records.
+Computes no number: `harness.study.summary` does.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from .rendering import MADE_BY, publish, short, template
 # The distributions of a study as shapes for a static drawing: no script draws them.
 #
 # One line is a row of the study under one criterion: the density of its values over the folds, a
-# point for each fold, and their mean. Only places things; the template draws them.
+# point for each fold, and their mean. This module computes positions; the template draws.
 
 
 WIDTH, MARGIN, TOP = 480, 12, 8
 LABEL, LANE, FOOT = 20, 28, 40
 """Heights of a line's label, of its drawing, and of the axis."""
 LONGEST = 60
-"""Letters of a label; a longer one is cut, since it stands in full in the table of changes."""
-_DENSE = 4  # fewest different values that a density is drawn of
+"""Longest label in characters; a longer one is cut. The table of changes has it in full."""
+_DENSE = 4  # fewest different values for a density
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def _drawing(summary: Summary, measure: str) -> Drawing:
 
 def _line(label: str, values: NDArray[np.float64], x: NDArray[np.float64], y: float) -> Line:
     cut = label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"
-    # Folds with about the same value lie above each other; the order of the folds is no chance.
+    # Folds with similar values are drawn above each other; the order is fixed, not random.
     heights = y + LANE * 0.3 * np.array([0, -1, 1, -0.5, 0.5])[np.arange(len(x)) % 5]
     points = tuple(zip(x.round(1).tolist(), heights.round(1).tolist(), strict=True))
     mean = round(float(x.mean()), 1) if len(x) else None
@@ -207,7 +207,7 @@ def render(
     summary
         Results of the study.
     unit
-        What its folds consist of: `pairs` or `sets`.
+        The items of its folds: `pairs` or `sets`.
     csv, records
         Names of the files beside the page.
     leaderboard
@@ -261,7 +261,7 @@ def _judged(study: StudyPart, part: MeasurePart) -> str:
 def _changes(summary: Summary) -> list[tuple[str, list[tuple[str, list[Shown]]]]]:
     """Return the rows of the table of changes with their cells, grouped by criterion.
 
-    The last rows of a group are its floor and what its tests detect.
+    The last rows of a group are the floor and the smallest difference that its tests find.
     """
     groups = []
     for criterion, block in zip(summary.criteria, study_tables.changes(summary), strict=True):
@@ -380,7 +380,7 @@ class StudyOnModel:
 
     @property
     def unit(self) -> str:
-        """What its folds consist of: `pairs` or `sets` of words."""
+        """The items of its folds: `pairs` or `sets` of words."""
         held_out = (words for record in self.records for words in record.held_out)
         return "pairs" if all(len(words) == 2 for words in held_out) else "sets"
 
@@ -429,7 +429,7 @@ def read(paths: Iterable[Path]) -> Reading:
                 notices.append(f"set aside: {file}: a file of {reason}")
                 continue
             records += jsonl.read(file, StudyRecord, notices)
-    # The latest record of an id counts: a leaderboard within the results has older copies.
+    # The latest record of an id counts: a leaderboard among the results has older copies.
     latest = {record.id: record for record in sorted(records, key=lambda record: record.created)}
     return Reading(tuple(latest.values()), tuple(notices))
 
@@ -437,8 +437,8 @@ def read(paths: Iterable[Path]) -> Reading:
 def compile_studies(records: Iterable[StudyRecord], notices: list[str]) -> list[StudyOnModel]:
     """Return each study on each model, sorted by name.
 
-    A study that cannot be computed or drawn becomes a line in `notices`: its records may say what
-    no study has, such as values near the largest number.
+    A study that cannot be computed or drawn becomes a line in `notices`: its records may have
+    impossible values, such as near the largest float.
     """
     groups: dict[tuple[str, str], list[StudyRecord]] = {}
     for record in records:

@@ -40,11 +40,11 @@ from .registered import NOTHING, Registered
 from .rendering import MADE_BY, check_ours, grouped, publish, template
 from .studies import StudyOnModel
 
-# Tables that belong to records: lists those of a board, and copies them.
+# Tables of records: lists those of a board, and copies them.
 #
-# A table is somebody else's file: it is read as tab-separated text and written again, within
-# limits, and the path in a record is not trusted. Figures are not copied: they are pages with
-# scripts. `harness results figures` shows those of your own results.
+# A table may come from anybody: it is read as tab-separated text and written again, within limits,
+# and the path in a record is not trusted. Figures are not copied: they are pages with scripts.
+# `harness results figures` shows those of your own results.
 
 
 MAX_BYTES = 200_000
@@ -65,7 +65,7 @@ def tables_of(board: Board, frame: pl.DataFrame | None) -> pl.DataFrame:
     board
         The board.
     frame
-        The records, with the columns of `claims.reading.SCHEMA`; None gives no tables.
+        The records, with the columns of `claims.reading.SCHEMA`; without them there are no tables.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def tables_of(board: Board, frame: pl.DataFrame | None) -> pl.DataFrame:
 
 
 def copy(paths: Iterable[str], sources: Iterable[Path], folder: Path) -> tuple[set[str], str]:
-    """Copy the tables that exist and are plain, and return their paths, and a notice.
+    """Copy the tables that are plain files, and return their paths, and a notice.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def copy(paths: Iterable[str], sources: Iterable[Path], folder: Path) -> tuple[s
 
 
 def _paths(tables: str) -> dict[str, Any]:
-    """Return the paths by name; none if the text is no object of JSON."""
+    """Return the paths by name; none if the text is not a JSON object."""
     try:
         paths = json.loads(tables)
     except (ValueError, RecursionError):
@@ -141,7 +141,7 @@ def _paths(tables: str) -> dict[str, Any]:
 
 
 def _plain(file: Path) -> bytes | None:
-    """Return a table as it is published; None if it is no plain table within the limits.
+    """Return a table as it is published; None if it is not a plain table within the limits.
 
     A cell that a spreadsheet would run as a formula gets a leading apostrophe.
     """
@@ -161,7 +161,7 @@ def _plain(file: Path) -> bytes | None:
 
 
 def _cell(text: str) -> str:
-    """Return a cell without control characters, and as no formula."""
+    """Return a cell without control characters, and not as a formula."""
     clean = "".join(c if c.isprintable() else " " for c in text)
     if not clean.startswith(("=", "+", "-", "@")):
         return clean
@@ -192,7 +192,7 @@ def _inside(root: Path, path: str) -> Path | None:
 
 # The files to download: leaderboard.csv, leaderboard.json and records.parquet.
 #
-# They hold what the page shows, for other programs. Computes no number.
+# They have the content of the page, for other programs. Computes no number.
 
 
 PARQUET = "records.parquet"
@@ -218,7 +218,7 @@ _BITS = {
     "word_share": 8,
 }
 """Bits of the mantissas of further numbers in records.parquet: two to five digits. Values have
-single precision, seven digits. What is shorter makes a smaller file."""
+single precision, seven digits. Fewer bits make a smaller file."""
 
 
 def to_frame(boards: Iterable[Board]) -> pl.DataFrame:
@@ -266,7 +266,7 @@ def text_of(content: Any) -> str:
 
 
 def downloadable_records(frame: pl.DataFrame, boards: Iterable[Board]) -> pl.DataFrame:
-    """Return the content of records.parquet: a line a record, with what a board made of it.
+    """Return the content of records.parquet: a line a record, with its role on a board.
 
     Parameters
     ----------
@@ -274,8 +274,8 @@ def downloadable_records(frame: pl.DataFrame, boards: Iterable[Board]) -> pl.Dat
         The records that are trusted, with the columns of `claims.reading.SCHEMA`.
     boards
         Boards of these records. `ranked` says whether the record is a cell of a board;
-        `measure` is what ranks, `leak` whether the mitigator was fitted on texts of the task, and
-        `aside` why a value does not count.
+        `measure` is the ranked number, `leak` whether the mitigator was fitted on texts of the
+        task, and `aside` why a value does not count.
     """
     cells = [
         board.cells.select("id", "measure", "leak", "aside", ranked=pl.lit(value=True))
@@ -335,7 +335,7 @@ def _board(board: Board) -> dict[str, Any]:
     }
 
 
-# Who submitted the results of a model, from the `submission.json` beside the records.
+# The submitters of a model's results, from the `submission.json` next to the records.
 
 
 def submitters(frame: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
@@ -367,7 +367,7 @@ def submitters(frame: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
 
 ASSETS = Path(__file__).parent / "assets"
 EPOCH = "SOURCE_DATE_EPOCH"
-"""Variable that sets the date of a build, as in other tools whose builds can be repeated."""
+"""Variable that sets the date of a build, as in other tools with reproducible builds."""
 
 
 @dataclass(frozen=True)
@@ -408,12 +408,12 @@ def write(
     registered
         Facts of registered models, mitigators and tasks.
     notices
-        Lines to show on the page, such as one on records that could not be read.
+        Lines to show on the page, for example about records that could not be read.
     built
         Date to print on the page; by default SOURCE_DATE_EPOCH, else now.
     sources
-        The results folders and files of the boards; tables beside them are copied into `folder`
-        and linked.
+        The results folders and files of the boards; their tables are copied into `folder` and
+        linked.
     studies
         Studies, each with a page of its own that is linked.
     since
@@ -492,7 +492,7 @@ def _tables(boards: Iterable[Board], claims: Claims | None) -> list[pl.DataFrame
 
 
 def _entry(board: Board) -> dict[str, Any]:
-    """Return what the list of boards says about a board."""
+    """Return the entry of a board in the list of boards."""
     layout = layout_of(board)
     return {
         "kind": board.kind,

@@ -1,13 +1,13 @@
-"""Submissions: results of many people in one repository; each command stands with what it does.
+"""Submissions: results of many people in one repository.
 
 ==================  ================================================================
-`submission`        `submission.json`, where a record lies, and the checks of both
+`submission`        `submission.json`, the place of a record, and checks of both
 `pack`              a results folder as a submission; leaves out what `check` refuses
-`check`             what is wrong with a submission, also as a comment
-`additions`         what a submission adds, beside two reference models
+`check`             finds the problems of a submission; also as a comment
+`additions`         the new rows of a submission, with two reference models
 `rerun`             runs random scores of a submission again
 `merge`             adds submissions to a repository, and changes nothing there
-`withdrawn`         `withdrawn.yaml`: what the maintainers took off the board
+`withdrawn`         `withdrawn.yaml`: results that the maintainers withdrew
 `card`              the scores of a model for its page on a hub
 `init`              writes a new repository, from the files in `repository/`
 ==================  ================================================================

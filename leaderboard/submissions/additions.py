@@ -1,4 +1,4 @@
-"""What a submission adds, beside two reference models: the numbers that a maintainer looks at.
+"""The new rows of a submission, with two reference models: the numbers for a maintainer.
 
 The references are the two models of the base with most tasks, or else the shipped models of random
 and of constant vectors. Means are those of a board: over families and above the floor. That of the
@@ -99,7 +99,7 @@ class Addition:
 
     @property
     def means(self) -> tuple[Mean, ...]:
-        """The means of bias and of usefulness, beside each reference that shares two tasks."""
+        """The means of bias and of usefulness, with each reference that shares two tasks."""
         return tuple(
             mean
             for measures in COUNTED
@@ -162,9 +162,9 @@ def additions(records: Sequence[Record], base: Base) -> list[Addition]:
     for record in records:
         by_kind[record.model.kind].append(record)
     return [
-        Addition(row, beside)
+        Addition(row, references)
         for kind, of_kind in by_kind.items()
-        for beside in [_references(base, kind, {r.model.fingerprint for r in of_kind})]
+        for references in [_references(base, kind, {r.model.fingerprint for r in of_kind})]
         for row in _rows(of_kind)
     ]
 

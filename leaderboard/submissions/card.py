@@ -1,6 +1,6 @@
 """The scores of a model for its page on a hub: the metadata `model-index`, and a table.
 
-Only scores that a board would count are in them: those of registered tasks, with their scales.
+They have only scores that a board would count: those of registered tasks, with their scales.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from harness.results.record import LEAK, LEAK_MEANS, is_leak
 from ..claims.reading import SetAside
 
 TASK = "feature-extraction"
-"""The hub's name for what every embedder does."""
+"""The hub's name for the task of every embedder."""
 SOURCE = "Embedding Bias Harness"
 DIGITS = 4
 COLUMNS = ("Task", "Measures", "Score", "Value", "Interval", "p", "Ideal")

@@ -1,7 +1,7 @@
-"""Checks a submission strictly: whatever a board would set aside is an error here, and more.
+"""Checks a submission strictly: all that a board would set aside is an error here, and more.
 
-What the records claim about tasks is judged by `claims.trust`, from the registered tasks. Here is
-what only a repository knows: places, sizes, who may change what, and what must not be published.
+`claims.trust` judges what records claim about tasks, from the registered tasks. This module has the
+rules of a repository: places, sizes, who may change what, and what must not be published.
 """
 
 from __future__ import annotations
@@ -31,19 +31,20 @@ _FACTS = (
     *("low_bound", "high_bound", "ideal", "measures", "category", "family", "concept", "language"),
     *("primary", "unranked"),
 )
-"""Columns of claims that the registered task decides: the bounds first, which some scores widen."""
+"""Columns of claims whose values come from the registered task: first the bounds, which some scores
+widen."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check found.
+    """The result of a check.
 
     Parameters
     ----------
     problems
-        What is wrong, at most one problem a line of a file; empty for a valid submission.
+        The problems, at most one a line of a file; empty for a valid submission.
     warnings
-        What a maintainer should weigh.
+        Warnings for a maintainer to consider.
     records
         The records that are new and valid.
     known
@@ -114,12 +115,12 @@ def check(
 
 
 def _of_submission_files(trees: Sequence[Tree], base: Base) -> Iterator[SetAside]:
-    """Yield what is wrong with each `submission.json` that is new or changed."""
+    """Yield the problems of each new or changed `submission.json`."""
     for folder, whole in ((folder, part.whole) for part in trees for folder in part.folders):
         path = folder / submission.NAME
         files = [file for file in folder.glob("*.jsonl") if file.is_file()]
         if path.is_symlink() or (path.exists() and not path.is_file()):
-            continue  # told as a thing that has no place in the folder
+            continue  # reported as a file that does not belong there
         if path.is_file() and all(map(base.has, (path, *files))):
             continue
         try:
@@ -145,7 +146,7 @@ def _of_submission_files(trees: Sequence[Tree], base: Base) -> Iterator[SetAside
 def _of_records(
     path: Path, records: dict[int, Record], base: Base, registered: frozenset[str]
 ) -> Iterator[SetAside]:
-    """Yield what is wrong with the records of a file in this place, at most one problem each."""
+    """Yield the problems of the records of a file in this place, at most one each."""
     place = path.absolute().parts[-3:]
     for line, record in records.items():
         if reason := _reason(record, place, base, registered):
@@ -153,7 +154,7 @@ def _of_records(
 
 
 def _reason(record: Record, place: tuple[str, ...], base: Base, registered: frozenset[str]) -> str:
-    """Return what is wrong with a record; empty if nothing is."""
+    """Return the problem of a record; empty if there is none."""
     model = record.model
     for key, reason in submission.problems(record.model_dump(mode="json", by_alias=True)):
         return f"{key}: {reason}"
@@ -181,21 +182,21 @@ def _reason(record: Record, place: tuple[str, ...], base: Base, registered: froz
 
 
 def _untrusted(runs: Sequence[Path], base: Base, include: Sequence[Path]) -> Iterator[SetAside]:
-    """Yield what a board of the base with these files would set aside of them, or overrule."""
+    """Yield the records that a board of the base with these files would set aside or correct."""
     files = list(map(str, runs))
     claims = reading.read(runs)
     together = Claims(pl.concat([base.claims.frame, claims.frame]), claims.aside)
     together = withdrawn.apply(together, base.withdrawn)
     tasks = facts.known(together.frame["task"].unique().to_list(), include)
     counted = trust.trusted(together, tasks)
-    yield from (aside for aside in counted.aside if aside.file in files)
+    yield from (entry for entry in counted.aside if entry.file in files)
     yield from _overruled(claims.frame, counted.frame, tasks)
 
 
 def _overruled(
     claimed: pl.DataFrame, counted: pl.DataFrame, tasks: Mapping[str, TaskFacts]
 ) -> Iterator[SetAside]:
-    """Yield the records that say other things about their task than the registered task does."""
+    """Yield the records whose statements about their task differ from the registered task."""
     widened = {
         (task.name, score.metric, score.score)
         for task in tasks.values()
@@ -210,7 +211,7 @@ def _overruled(
         for name in _FACTS[2 * own_bounds :]:
             claim, fact = row[name], row[f"{name}:fact"]
             if name == "unranked" and (not claim or fact):
-                continue  # the reason was put in other words, or found later
+                continue  # the same reason in other words, or a later one
             if not _is_same(claim, fact):
                 reason = f"{name} '{claim}'; the registered task has '{fact}'"
                 yield SetAside(row["file"], row["line"], reason, row["id"])
@@ -228,7 +229,7 @@ def _is_same(claimed: str | None, fact: str | None) -> bool:
 def _warnings(
     records: dict[tuple[str, int], Record], base: Base, registered: frozenset[str]
 ) -> Iterator[SetAside]:
-    """Yield what a maintainer should weigh about each model."""
+    """Yield the warnings about each model for a maintainer."""
     first: dict[str, tuple[str, Record]] = {}
     for (file, _), record in records.items():
         first.setdefault(record.model.fingerprint, (file, record))
@@ -244,7 +245,7 @@ def _warnings(
 
 
 def _joining(records: dict[tuple[str, int], Record], base: Base) -> Iterator[SetAside]:
-    """Yield what changes rows of the base: other seeds, which are averaged, methods and tasks."""
+    """Yield changes of rows of the base: other seeds, which are averaged, methods and tasks."""
     tasks: dict[str, str] = {}
     seeds: Counter[tuple[str, str, str]] = Counter()
     methods: dict[str, str] = {}
@@ -284,7 +285,7 @@ def _one_a_line(problems: Iterable[SetAside]) -> Iterator[SetAside]:
 
 
 def means_table(additions: Sequence[Addition], shown: Callable[[str], str]) -> Table:
-    """Return the means of rows; `shown` turns a text of a stranger into a cell."""
+    """Return the means of rows; `shown` turns an untrusted text into a cell."""
     rows = [
         [
             shown(addition.row.label),
@@ -326,13 +327,13 @@ def _cell(record: Record | None) -> Value | None:
 
 # The result of a check as Markdown, for a comment on a pull request that strangers can trigger.
 #
-# Every text of a submission is inert: in a table it stands in `<code>` with each character that is
-# no letter or digit as an HTML entity, and problems stand in a block of code. So nothing becomes a
-# link, an image, a mention, a formula or HTML, on the hosts that render such comments.
+# Every text of a submission is inert: in a table it is in `<code>`, with each character other than
+# letters and digits as an HTML entity, and problems are in a code block. So the hosts that render
+# such comments make no link, image, mention, formula or HTML of it.
 
 
 LISTED = 40
-"""Problems that a comment or a terminal lists."""
+"""Number of problems that a comment or a terminal lists."""
 _ROWS, _TASKS, SHOWN = 20, 100, 60
 _LONGEST = 60_000
 """Characters of a comment; a usual host takes 65,536."""
@@ -379,13 +380,13 @@ def listed(lines: Iterable[str], noun: str) -> list[str]:
 
 
 def printable(text: str, longest: int = 400) -> str:
-    """Return a text without what a terminal or a log would obey, cut if it is long."""
+    """Return a text without control sequences for terminals and logs, cut if it is long."""
     clean = "".join("�" if hidden(character) else character for character in text[: longest + 1])
     return clean if len(clean) <= longest else clean[: longest - 1] + "…"
 
 
 def inert(text: str) -> str:
-    """Return a text of a stranger for a cell of a table in Markdown."""
+    """Return an untrusted text for a cell of a table in Markdown."""
     parts = [
         character if character.isalnum() else f"&#{ord(character)};"
         for character in printable(text, SHOWN)
@@ -394,7 +395,7 @@ def inert(text: str) -> str:
 
 
 def _block(lines: Sequence[str]) -> str:
-    """Return lines as a block of code that none of them can end."""
+    """Return lines as a code block that none of them can close."""
     longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
     return "\n".join([f"{fence}text", *lines, fence])

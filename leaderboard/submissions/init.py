@@ -1,6 +1,6 @@
 """Writes a repository of results: guides, a checklist and workflows from `repository/`.
 
-Placeholders of the templates stand in angle brackets: `<title>`, `<title option>` and `<version>`.
+Placeholders of the templates are in angle brackets: `<title>`, `<title option>` and `<version>`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ TEMPLATES = Path(__file__).parent / "repository"
 
 @dataclass(frozen=True)
 class Written:
-    """What was written.
+    """The files of a new repository.
 
     Parameters
     ----------
     files
         Paths of the new files.
     kept
-        Paths of files that existed, and stay as they are.
+        Paths of files that existed, and are not changed.
     """
 
     files: tuple[Path, ...]
@@ -35,7 +35,7 @@ class Written:
 
 
 def init(folder: Path, *, title: str) -> Written:
-    """Write the files of a results repository into a folder; those that exist stay as they are.
+    """Write the files of a results repository into a folder; existing files are not changed.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Merges submissions into a results repository: adds files, lines and entries, and changes none.
 
-A record that is there is not added again. A record whose id is there with another value is a
-conflict: both stay, in two files, and neither counts until `withdrawn.yaml` decides. A record goes
-where its model, fingerprint and run say, whatever the name of the file that it comes from.
+A known record is not added again. A record whose id is known with another value is a conflict: both
+stay, in two files, and neither counts until `withdrawn.yaml` decides. The place of a record follows
+from its model, fingerprint and run, not from the name of its source file.
 
 The entry of a run is written before its records. A merge that was killed is completed by the same
 command: it finds records that are missing, and entries of records that are there.
@@ -42,7 +42,7 @@ class Known:
 
 @dataclass
 class Merged:
-    """A merge: what is in the repository, and what happened so far.
+    """A merge: the records of the repository, and the results so far.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ class Merged:
     conflicts
         Number of records by the two files that have different values.
     examples
-        A line on the first record of each of these.
+        A line on the first conflicting record of each two files.
     problems
-        What was not merged, and why.
+        Records that were not merged, with reasons.
     entries
         Entries of each `submission.json` that was read so far, by its folder.
     """
@@ -74,7 +74,7 @@ class Merged:
     entries: dict[Path, dict[str, Submission]] = field(default_factory=dict)
 
     def entries_of(self, folder: Path) -> dict[str, Submission]:
-        """Return the entries of a folder of the repository, to be changed with it."""
+        """Return the entries of a folder of the repository, which the merge extends."""
         if folder not in self.entries:
             exists = (folder / submission.NAME).exists()
             self.entries[folder] = dict(submission.read(folder)) if exists else {}
@@ -92,14 +92,14 @@ class Merged:
         return ""
 
     def new(self, records: Mapping[int, Record], source: Path) -> dict[Path, list[str]]:
-        """Return the lines of new records by the file that they go into."""
+        """Return the lines of new records by their target file."""
         lines: defaultdict[Path, list[str]] = defaultdict(list)
         for number, record in records.items():
             file, rivals = self.into / _place(record), self.known[record.id]
             same = next((rival for rival in rivals if _equal(record, rival.numbers)), None)
             if same is not None:
                 self.repeats += 1
-                if same.counts:  # a conflict that is there is told again
+                if same.counts:  # existing conflicts are reported again
                     self._compare(record, same.file, rivals)
             elif any(rival.file == file for rival in rivals):
                 reason = f"'{file}' has another value of this record; not merged"
@@ -123,14 +123,14 @@ class Merged:
 
 
 def merge(submissions: Iterable[Path], into: Path) -> Merged:
-    """Merge submissions into a results repository, and return what happened.
+    """Merge submissions into a results repository, and return the result.
 
     Parameters
     ----------
     submissions
         Folders as `pack` writes them, or parts of one.
     into
-        The repository: a folder with, or for, a folder `results`.
+        The repository: a folder that has, or will have, a folder `results`.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def merge(submissions: Iterable[Path], into: Path) -> Merged:
     UsageError
         If `into` is a folder of results itself.
     DiskError
-        If a file cannot be written; what was merged before stays.
+        If a file cannot be written; earlier files stay merged.
     """
     if into.name == submission.ROOT and not (into / submission.ROOT).exists():
         raise UsageError(f"'{into}' holds results; name the repository, '{into.parent}'")
@@ -181,7 +181,7 @@ def _merge_folder(merged: Merged, folder: Path, runs: Iterable[Path]) -> None:
                 _remove_leftovers(submission.write(file.parent, known))
         for file, lines in new.items():
             before = file.read_bytes() if file.exists() else b""
-            if before and not before.endswith(b"\n"):  # a torn line stays a line of its own
+            if before and not before.endswith(b"\n"):  # keeps a torn line separate
                 before += b"\n"
             folders.write_atomically(file, before + "".join(lines).encode())
             _remove_leftovers(file)
@@ -189,7 +189,7 @@ def _merge_folder(merged: Merged, folder: Path, runs: Iterable[Path]) -> None:
 
 
 def _remove_leftovers(file: Path) -> None:
-    """Remove what a killed merge left of a file that is whole now."""
+    """Remove the temporary files of a killed merge next to a complete file."""
     for leftover in file.parent.glob(f".{file.name[:40]}.*.tmp"):
         with contextlib.suppress(OSError):
             leftover.unlink()
@@ -222,7 +222,7 @@ def _numbers(record: Record) -> Numbers:
 
 
 def _equal(record: Record, numbers: Numbers) -> bool:
-    """Return whether a record has these numbers, but for what differs between machines."""
+    """Return whether a record has these numbers, up to differences between machines."""
     low, high = record.bounds
     span = record.unit or (high - low if low is not None and high is not None else 1.0)
     return all(

@@ -1,7 +1,7 @@
 """Packs a results folder for a results repository: the records that count, and who ran them.
 
-What cannot be checked stays at home: tables, figures, samples and studies. What a check would set
-aside is left out, with its reason. A file that is there is never replaced unless it is asked for.
+Tables, figures, samples and studies cannot be checked, so they are left out. Records that a check
+would set aside are left out with a reason. An existing file is replaced only on request.
 """
 
 from __future__ import annotations
@@ -27,24 +27,25 @@ from . import submission
 from .submission import Submission
 
 LICENCE = "CC0-1.0"
-"""Results of many people under many licences are hard to use: nobody's rights are the simplest."""
+"""Results of many people under many licences are hard to use; a public-domain dedication is
+simplest."""
 LONGEST_COMMAND = 4_000
 DEFAULT_CONCEPT = "gender"
-"""Concept of a run that says none, as of `harness eval`."""
+"""Concept of a run that states none: the default of `harness eval`."""
 
 
 @dataclass(frozen=True)
 class Packed:
-    """What was packed.
+    """The result of packing.
 
     Parameters
     ----------
     written
         Number of records by new file.
     kept
-        Files that were there with the same content.
+        Files that existed with the same content.
     left_out
-        Number of records by the reason why they are not in it.
+        Number of records by the reason why they were left out.
     """
 
     written: Mapping[Path, int]
@@ -69,7 +70,7 @@ def pack(
     results
         A results folder.
     out
-        Gets `results/MODEL/FINGERPRINT/RUN.jsonl`, with a `submission.json` beside it.
+        The folder for `results/MODEL/FINGERPRINT/RUN.jsonl`, with a `submission.json`.
     by
         Who submits.
     licence
@@ -84,7 +85,7 @@ def pack(
     Raises
     ------
     UsageError
-        If nothing can be packed, or a file is there with other content; nothing is written then.
+        If nothing can be packed, or a file exists with other content; nothing is written then.
     """
     records = _records(results)
     if not records:
@@ -132,7 +133,7 @@ def pack(
 
 
 def _records(results: Path) -> list[Record]:
-    """Return the records of a results folder, one for each id, without what is beside them."""
+    """Return the records of a results folder, one for each id, without their attached files."""
     files = (
         file
         for file in jsonl.files([results], "*.jsonl")
@@ -157,8 +158,8 @@ def _refused(
         for place, records in by_place.items():
             lines = "".join(record.line() for record in records)
             folders.write_atomically(Path(folder, place), lines.encode())
-            beside = {p.stem: entry for p, entry in entries.items() if p.parent == place.parent}
-            submission.write(Path(folder, place.parent), beside)
+            of_folder = {p.stem: entry for p, entry in entries.items() if p.parent == place.parent}
+            submission.write(Path(folder, place.parent), of_folder)
         problems = check([Path(folder)], include=include).problems
         wrong = {(Path(p.file).relative_to(folder), p.line): p.reason for p in problems if p.file}
     for place, reason in ((p, r) for (p, _), r in wrong.items() if p.name == submission.NAME):
@@ -198,7 +199,7 @@ def _entry(
 
 
 def _command(records: Sequence[Record], results: Path) -> str:
-    """Return the command that repeats a run; no folder of this machine is in it."""
+    """Return the command that repeats a run, without folders of this machine."""
     first = records[0]
     typed = _as_typed(results, first.run)
     words = ["harness", "eval", "--model", first.model.name]
@@ -217,7 +218,7 @@ def _command(records: Sequence[Record], results: Path) -> str:
 
 
 def _as_typed(results: Path, run: str) -> dict[str, list[str]]:
-    """Return what the file of a run says of its tasks and concept, unless it names a path."""
+    """Return the tasks and the concept in the file of a run, unless it names a path."""
     folder = results if results.is_dir() else results.parent
     try:
         options = settings.read_run_file(

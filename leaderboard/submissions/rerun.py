@@ -1,16 +1,16 @@
-"""Runs random cells of a submission again, where their models are at hand.
+"""Runs random cells of a submission again, if their models are available.
 
-A cell is a model under a mitigator on a task. What a record asks for is a stranger's wish: unless
-it is allowed, nothing is run but registered models as they are, under registered mitigators whose
-options are numbers, on registered tasks, without a download, a model's own code, or a key.
+A cell is a model under a mitigator on a task. Records are not trusted. By default only registered
+models are run, without options, under registered mitigators with numeric options, on registered
+tasks, without a download, a model's own code, or a key.
 
 Two machines may differ by what a conflict of two records may (`conflicts.TOLERANCE`, 1e-4 of a unit
 or range). Vectors are float32, and processors add in different orders. Measured on all-MiniLM-L6-v2
 under none and hard-debias on eight tasks, AVX-512 with one thread against SSE with two and without
 oneDNN: 110 scores differed by at most 7e-7. Graphics cards and half precision need more. Other
-weights, prompts or versions of a task differ by 1e-2 and more. Where a mitigator was fitted on the
-texts of a task, only rounding may be left, and a correlation of it is noise (four more scores
-differed by .02 to .3): leaks are not compared.
+weights, prompts or versions of a task differ by 1e-2 and more. If a mitigator was fitted on the
+texts of a task, only rounding errors may remain, and their correlation is noise (four more scores
+differed by .02 to .3). So leaks are not compared.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What running a cell again showed.
+    """The result of running a cell again.
 
     Parameters
     ----------
     model, mitigator, task
-        Labels of the cell. Cells that cannot be run for one reason have one verdict: `mitigator` is
-        empty then, and `task` is their number.
+        Labels of the cell. Cells that cannot be run for the same reason share a verdict:
+        `mitigator` is then empty, and `task` is their number.
     outcome
         `same`, `differs` or `cannot be run`.
     reason
@@ -98,22 +98,22 @@ def rerun(
     n
         Number of cells.
     base
-        The repository that they join: what it has is not run.
+        The repository that they join; its cells are not run.
     seed
         Seed of the choice.
     cache
         Folder of the stored embeddings.
     trusting
-        Whether to run whatever the records name: other models than registered ones, downloads,
-        models' own code, hosted models with your keys.
+        Whether to trust the records: to run unregistered models, downloads, models' own code, and
+        hosted models with your keys.
     registry
         Where names are looked up.
 
     Returns
     -------
     list
-        A verdict for each cell that was chosen, and one for each model and each reason why cells of
-        it cannot be run.
+        A verdict for each chosen cell, and one for each model and each reason why its cells cannot
+        be run.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def _verdict(cell: Cell, cache: Place | None, registry: Registry) -> Verdict:
     labels = (cell.model, cell.mitigator, cell.task)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what is not run has its reason below
+            warnings.simplefilter("ignore")  # reasons are reported below
             computed = evaluate(
                 cell.model,
                 [cell.task],
@@ -238,7 +238,7 @@ def _other_identity(cell: Cell, computed: Sequence[Record]) -> tuple[str, str]:
 
 
 def _difference(a: Record, b: Record) -> float:
-    """Return how far two values are apart, in units of the score or as a part of its range."""
+    """Return the difference of two values, in units of the score or as a share of its range."""
     if a.value is None or b.value is None:
         return 0.0 if a.value is b.value else float("inf")
     unit = b.unit or greatest_loss(b.ideal, b.bounds) or max(1.0, abs(b.value))
@@ -251,7 +251,7 @@ def _shown(value: float | None) -> str:
 
 @contextlib.contextmanager
 def _offline() -> Iterator[None]:
-    """Keep the hub's library from the network, whether it is imported already or not."""
+    """Keep the hub's library offline, even if it is imported already."""
     from huggingface_hub import constants
 
     before, environment = constants.HF_HUB_OFFLINE, os.environ.get(_OFFLINE)

@@ -1,8 +1,8 @@
-"""`submission.json`: who ran what, when and under which licence; it lies beside the records.
+"""`submission.json`: who ran what, when and under which licence; it is next to the records.
 
 A folder `results/MODEL/FINGERPRINT` has the records of one model, a file `RUN.jsonl` a run, and one
-`submission.json` with an entry for each run. So a second person can add runs of the same model, and
-the entries of the first stay as they are.
+`submission.json` with an entry for each run. So a second person can add runs of the same model
+without changing the first person's entries.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NAME = "submission.json"
 RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}", re.ASCII)
 """Names of runs, and of their files without `.jsonl`."""
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
-"""Unicode categories of characters that change a line or its direction, or cannot be seen."""
+"""Unicode categories of characters that change a line or its direction, or are invisible."""
 
 
 def _visible(text: str) -> str:
@@ -76,14 +76,14 @@ def _licence(text: str) -> str:
 
 
 class Submission(BaseModel):
-    """What a person says about a run that they submit."""
+    """A person's statements about a submitted run."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
     )
 
     submitted_by: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_visible)]
-    """Person or organisation, as the board may name them."""
+    """Person or organisation; the board may show the name."""
     created: Annotated[str, Field(max_length=40), AfterValidator(_time)]
     """Time of the run's last record, ISO 8601 with its zone."""
     command: Annotated[str, Field(min_length=1, max_length=4_000), AfterValidator(_visible)]
@@ -125,7 +125,7 @@ def read(folder: Path) -> dict[str, Submission]:
     Raises
     ------
     InvalidFile
-        If it is no plain file, or is not valid; `mistakes` has all.
+        If it is not a plain file, or is invalid; `mistakes` has all mistakes.
     """
     path = folder / NAME
     if path.is_symlink():
@@ -157,12 +157,12 @@ def write(folder: Path, runs: Mapping[str, Submission]) -> Path:
     return path
 
 
-# What lies in a submission: its runs, and what has no place in one.
+# The files of a submission: its runs, and files that do not belong there.
 #
-# `results/MODEL/FINGERPRINT` has files `RUN.jsonl` and one `submission.json`, and nothing else has
-# a place: no figure, since a page of somebody else may hold scripts; no table and no samples, since
-# nothing can check them; no study, since no registered task says what its records must hold. Links
-# are not followed, and nothing but plain files is opened.
+# `results/MODEL/FINGERPRINT` has files `RUN.jsonl` and one `submission.json`, and nothing else.
+# Figures are pages, which may contain scripts. Tables and samples cannot be checked. Studies have
+# no registered task to compare their records with. Links are not followed, and only plain files are
+# opened.
 
 
 _DEEPEST = 2
@@ -183,16 +183,16 @@ class Tree:
     Parameters
     ----------
     root
-        Where it was looked: the folder `results` of a repository, or a part of one.
+        The folder that was read: `results` of a repository, or a part of it.
     whole
-        Whether this is a whole repository: a folder with a folder `results` and anything beside it.
-        What `harness results pack` writes has nothing beside it.
+        Whether this is a whole repository: a folder with `results` and other files. `harness
+        results pack` writes no other files.
     runs
         Files of records, sorted.
     folders
         The folders `FINGERPRINT`, sorted.
     problems
-        What has no place here.
+        Files that do not belong here.
     """
 
     root: Path
@@ -203,7 +203,7 @@ class Tree:
 
 
 def tree(path: Path) -> Tree:
-    """Return what lies in a results repository, in a part of one, or in one file of one.
+    """Return the files of a results repository or of a part of it, which may be one file.
 
     Raises
     ------
@@ -227,7 +227,7 @@ def tree(path: Path) -> Tree:
 
 
 def _depth(root: Path) -> int:
-    """Return how many folders `root` is below the folder `results`, by where files lie in it."""
+    """Return the depth of `root` below the folder `results`, judged by the places of its files."""
     if root.name == ROOT:
         return 0
     if any(entry.is_file(follow_symlinks=False) for entry in os.scandir(root)):
@@ -241,7 +241,7 @@ def _depth(root: Path) -> int:
 
 
 def _visit(folder: Path, depth: int) -> Iterator[Path | SetAside]:
-    """Yield the runs in a folder, and a problem for each thing that has no place in it."""
+    """Yield the runs in a folder, and a problem for each file that does not belong there."""
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         path = folder / entry.name
         if entry.is_symlink():
@@ -285,7 +285,7 @@ def _tree_problem(path: Path, reason: str) -> SetAside:
     return SetAside(str(path), 0, reason)
 
 
-# The repository that a submission joins: nothing of it may be changed, and it decides names.
+# The repository that a submission joins. Nothing of it may change, and it decides names.
 
 
 _GIT = ".git"
@@ -295,12 +295,12 @@ _DEPTH = 3
 
 @dataclass(frozen=True)
 class Base:
-    """A results repository, or none: then only the shipped reference models are known.
+    """A results repository. Without one, only the shipped reference models are known.
 
     Parameters
     ----------
     tree
-        What lies in it; None for none.
+        Its files; None without a repository.
     """
 
     tree: Tree | None = None
@@ -312,7 +312,7 @@ class Base:
 
     @cached_property
     def claims(self) -> Claims:
-        """Its records as they are."""
+        """Its records, unjudged."""
         return reading.read([] if self.tree is None else self.tree.runs)
 
     @cached_property
@@ -322,7 +322,7 @@ class Base:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """The name of the model of each fingerprint, the shipped reference models included."""
+        """The name of the model of each fingerprint, including the shipped reference models."""
         pairs = self.claims.frame.select("fingerprint", "model").cast(pl.String).unique()
         shipped = {r.model.fingerprint: r.model.name for r in references.shipped()}
         return dict(pairs.iter_rows()) | shipped
@@ -349,7 +349,7 @@ class Base:
 
     @cached_property
     def scores(self) -> Mapping[tuple[str, ...], frozenset[int]]:
-        """The seeds of each score, by what identifies it but for the seed."""
+        """The seeds of each score, by its identity without the seed."""
         columns = [pl.col(name).cast(pl.String) for name in SCORE]
         groups = self.claims.frame.group_by(*columns).agg(pl.col("seed").unique())
         return {tuple(key): frozenset(seeds) for *key, seeds in groups.iter_rows()}
@@ -369,7 +369,7 @@ class Base:
         return frozenset(self.claims.frame["id"])
 
     def counterpart(self, path: Path) -> Path | None:
-        """Return the file of the base that has the place of a file; None if there is none."""
+        """Return the file of the base in the same place as a file; None if there is none."""
         if self.tree is None:
             return None
         own = self.tree.root.joinpath(*path.absolute().parts[-_DEPTH:])
@@ -381,7 +381,7 @@ class Base:
         return own is not None and filecmp.cmp(own, path, shallow=False)
 
     def has_problem(self, problem: SetAside, copy: Tree) -> bool:
-        """Return whether a file that has no place is in the base, too: then it is not new."""
+        """Return whether a file that does not belong there is in the base, and so is not new."""
         if self.tree is None:
             return False
         path = Path(problem.file)
@@ -390,7 +390,7 @@ class Base:
         return are_plain and filecmp.cmp(own, path, shallow=False)
 
     def removed(self, trees: Iterable[Tree]) -> Iterator[SetAside]:
-        """Yield a problem for each file that changed copies of the repository lack."""
+        """Yield a problem for each file of the base that a changed copy lacks."""
         for copy in trees:
             if self.tree is None or not copy.whole:
                 continue
@@ -404,12 +404,12 @@ class Base:
                     yield SetAside(str(path), 0, reason)
 
     def outside(self, trees: Iterable[Tree]) -> Iterator[SetAside]:
-        """Yield a warning for each file beside `results` that a changed copy changes or adds."""
+        """Yield a warning for each file outside `results` that a changed copy changes or adds."""
         for copy in trees:
             if self.tree is None or not copy.whole:
                 continue
             own, root = self.tree.root.parent, copy.root.parent
-            for name in sorted({*_beside(root), Path(withdrawn.NAME)}):
+            for name in sorted({*_outside_results(root), Path(withdrawn.NAME)}):
                 if not _are_same(own / name, root / name):
                     reason = "not a file of results; only maintainers change it"
                     yield SetAside(str(root / name), 0, reason)
@@ -444,8 +444,8 @@ class Base:
                 yield SetAside(str(path), 0, reason)
 
 
-def _beside(root: Path) -> Iterator[Path]:
-    """Yield the files of a repository beside its results, without those of git."""
+def _outside_results(root: Path) -> Iterator[Path]:
+    """Yield the files of a repository outside its results, without those of git."""
     for folder, subfolders, files in os.walk(root):
         if Path(folder) == root:
             subfolders[:] = [name for name in subfolders if name not in (ROOT, _GIT)]
@@ -463,32 +463,32 @@ def _are_same(a: Path, b: Path) -> bool:
     return not a.exists() and not b.exists()
 
 
-# Whether others can repeat the scores of a model: its exact weights must be named and found.
+# Whether others can repeat the scores of a model: its exact weights must be known and available.
 #
-# A fingerprint of the harness covers hashes of the weights, or the model's exact construction. What
-# it does not say is where the weights are:
+# A fingerprint of the harness covers hashes of the weights, or the model's exact construction. It
+# does not state where the weights are:
 #
-# ========================  =====================================  ==============================
-# model                     what its fingerprint covers            who can repeat it
-# ========================  =====================================  ==============================
-# registered                SHA-256 of its files                   everybody; its card has a page id
-# on a hub               SHA-256 of its files, revision beside  everybody local folder, vectors
-# SHA-256 of the files                   who has them; it needs a page hosted
-# host, name and settings                nobody for sure: it may change Python object
-# its weights or a text of its author    who has the object object without identity   nothing: new
-# in each run               nobody: refused mock of the tests         nothing of a model
-# refused ========================  =====================================
-# ==============================
+# ========================  ========================================  ==============================
+# model                     what its fingerprint covers               who can repeat it
+# ========================  ========================================  ==============================
+# registered                SHA-256 of its files                      everybody; its card has a page
+# id on a hub               SHA-256 of its files, with the revision   everybody
+# local folder, vectors     SHA-256 of the files                      who has them; it needs a page
+# hosted                    host, name and settings                   uncertain: it may change
+# Python object             its weights or a text of its author       who has the object
+# object without identity   nothing: new in each run                  nobody: refused
+# mock of the tests         nothing of a model                        nobody: refused
+# ========================  ========================================  ==============================
 #
-# What nobody could ever repeat is refused. What others may lack is a warning with its reason, which
-# is a maintainer's to weigh.
+# Scores that nobody can repeat are refused. If others may lack something, there is a warning with
+# its reason, for a maintainer to consider.
 
 
 _HASH = re.compile(r"(^|-)[0-9a-f]{32,64}$")
 _HOSTED = ("openai-",)
-"""Providers of models whose weights nobody sees."""
+"""Providers of models with secret weights."""
 _OBJECTS = ("object-", "sentence-transformer-object-", "words-")
-"""Models that were handed over as Python objects."""
+"""Models that were passed as Python objects."""
 
 
 def refusal(model: ModelPart, registered: frozenset[str]) -> str:
@@ -497,7 +497,7 @@ def refusal(model: ModelPart, registered: frozenset[str]) -> str:
     Parameters
     ----------
     model
-        The model as a record names it.
+        The description of the model in a record.
     registered
         Names of the registered models.
     """
@@ -527,7 +527,7 @@ def warning(model: ModelPart, registered: frozenset[str]) -> str:
     return ""
 
 
-# The lines of a file of records, read strictly: what is wrong has its line and its key.
+# The lines of a file of records, read strictly: each problem has its line and its key.
 
 
 _KINDS = {
@@ -536,19 +536,19 @@ _KINDS = {
     b"\xfe\xff": "UTF-16; write it as UTF-8",
     b"\xef\xbb\xbf": "it begins with a byte order mark; write it as UTF-8 without one",
 }
-"""What a file is that begins with these bytes."""
+"""The format of a file that begins with these bytes."""
 
 
 @dataclass(frozen=True)
 class Lines:
-    """What was read.
+    """The lines of a file of records.
 
     Parameters
     ----------
     records
         The valid records by line, from 1.
     problems
-        What is wrong, at most one problem a line.
+        The problems, at most one a line.
     readable
         Whether the file as a whole can be read as lines of records.
     """
@@ -559,7 +559,7 @@ class Lines:
 
 
 def read_record_lines(path: Path) -> Lines:
-    """Return the records of a file, and what is wrong with its other lines."""
+    """Return the records of a file, and the problems of its other lines."""
     size = path.stat().st_size
     if size > limits.SUBMITTED_RECORDS_BYTES:
         return _refused(path, limits.too_many(size, limits.SUBMITTED_RECORDS_BYTES))
@@ -592,15 +592,15 @@ def _refused(path: Path, reason: str, line: int = 0) -> Lines:
 
 # Texts in records that must not be published: paths of a machine, scripts, and hidden characters.
 #
-# Every page and every comment escapes what it shows. This is the second wall: a name with a script
-# in it is no mistake that anybody makes.
+# Every page and every comment escapes what it shows. This is a second line of defence: nobody
+# writes a script into a name by mistake.
 
 
 _PATH = re.compile(
     r"(?<![\w.:/~-])(?:/(?:home|Users|root|mnt|media|tmp|var|opt|data|scratch|private)/"
     r"|~/|file://|[A-Za-z]:\\|\\\\\w)"
 )
-"""The beginning of a path of a machine; not what follows the host of a page's address."""
+"""The beginning of a path of a machine, but not the path in the address of a page."""
 _TAG = re.compile(r"<\s*[A-Za-z/!?]|&#|javascript:", re.IGNORECASE)
 _PAGE = re.compile(r"https?://[^\s\"'<>`\\]+", re.IGNORECASE)
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
@@ -613,11 +613,11 @@ _NAMES = re.compile(
     r"category|concept|language|scenario|metric|score|task\.(name|family)"
 )
 _STARTS = re.compile(r"run|model\.(name|aliases)|mitigator\.(name|label)")
-"""Names that tables begin a cell with."""
+"""Names with which tables begin a cell."""
 
 
 def problems(content: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the key of each text that must not be published, and what is wrong with it.
+    """Yield the key and the problem of each text that must not be published.
 
     Parameters
     ----------
@@ -642,7 +642,7 @@ def problems(content: Any, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def hidden(text: str) -> str:
-    """Return the first character of a text that cannot be seen, as `U+200B`; empty if none."""
+    """Return the first invisible character of a text, as `U+200B`; empty if there is none."""
     if text.isascii() and text.isprintable():
         return ""
     character = next((c for c in text if unicodedata.category(c) in _HIDDEN), None)
@@ -651,7 +651,7 @@ def hidden(text: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def _problem(key: str, text: str) -> str:
-    """Return what is wrong with a text; empty if nothing is."""
+    """Return the problem of a text; empty if there is none."""
     if match := _PATH.search(text):
         return f"a path of a machine ('{match[0]}…'); leave the folder out"
     if key.split(".", 1)[0] in _QUOTED or key == "model.prompts":

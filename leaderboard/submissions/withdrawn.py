@@ -1,8 +1,8 @@
-"""`withdrawn.yaml`: what the maintainers of a results repository took off the board, and why.
+"""`withdrawn.yaml`: results that the maintainers of a repository withdrew from the board, and why.
 
-A stranger's record is a claim, and two of them may contradict each other. Nothing decides that but
-this file: strict YAML in the folder of the results or in the folder above it, which only the
-maintainers change. A submission cannot bring one: a file deeper in the results is never read.
+Claims of different people may contradict each other. Only this file decides: strict YAML in the
+folder of the results or in the folder above it, which only the maintainers change. A submission
+cannot contain one: a file deeper in the results is never read.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ Text = Annotated[str, Field(min_length=1)]
 
 
 class Entry(Strict):
-    """What an entry says about the model or task that it names: one of two things."""
+    """An entry about a model or task: it is either withdrawn or superseded."""
 
     reason: Text | None = None
     """Why it is withdrawn: its records are set aside."""
     superseded_by: Text | None = None
-    """What replaces it: it stays on the board, with this name beside it."""
+    """Name of its replacement: it stays on the board, and its row shows this name."""
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
@@ -51,8 +51,8 @@ class WithdrawnRecord(Strict):
     id: Text | None = None
     """Id of the record; by default all records of `file`."""
     file: Text | None = None
-    """File of the record, relative to the folder of withdrawn.yaml: then the record with this id
-    in another file counts. By default no record with this id counts."""
+    """File of the record, relative to the folder of withdrawn.yaml. A record with this id in
+    another file then counts. By default no record with this id counts."""
     reason: Text
     """Why."""
 
@@ -67,7 +67,7 @@ class WithdrawnModel(Entry):
     """A model, by its name or by its fingerprint."""
 
     name: Text | None = None
-    """Name of the model; all its fingerprints are meant."""
+    """Name of the model; the entry covers all its fingerprints."""
     fingerprint: Text | None = None
     """Fingerprint of the model."""
 
@@ -79,7 +79,7 @@ class WithdrawnModel(Entry):
 
 
 class WithdrawnTask(Entry):
-    """A task. One that is superseded is shown and not ranked."""
+    """A task. A superseded task is shown and not ranked."""
 
     name: Text
     """Name of the task."""
@@ -89,7 +89,7 @@ class Withdrawn(Strict):
     """The file."""
 
     records: tuple[WithdrawnRecord, ...] = ()
-    """Records that do not count; decides which of two conflicting records does."""
+    """Records that do not count. This decides conflicts of two records."""
     models: tuple[WithdrawnModel, ...] = ()
     """Models that are withdrawn or superseded."""
     tasks: tuple[WithdrawnTask, ...] = ()
@@ -99,7 +99,7 @@ class Withdrawn(Strict):
 def find(paths: Iterable[Path]) -> list[Path]:
     """Return each `withdrawn.yaml` in the folders `paths`, and in the folder above each path.
 
-    Deeper folders hold what strangers wrote, and are not searched.
+    Deeper folders have other people's files, and are not searched.
     """
     files = [
         folder / NAME
@@ -111,7 +111,7 @@ def find(paths: Iterable[Path]) -> list[Path]:
 
 
 def _above(path: Path) -> Path:
-    """Return the folder above a path, spelt as the path is: the page shows it."""
+    """Return the folder above a path, in the same spelling, since the page shows it."""
     return path.parent if path.name not in ("", "..") else path / ".."
 
 
@@ -121,7 +121,7 @@ def read(file: Path) -> Withdrawn:
     Raises
     ------
     InvalidFile
-        If it has a mistake in it; the message says the line, the key, and what would be right.
+        If it has a mistake; the message has the line, the key, and what would be right.
     """
     return yaml_files.load(file).validate(Withdrawn)
 
@@ -129,7 +129,7 @@ def read(file: Path) -> Withdrawn:
 def apply(claims: Claims, files: Sequence[Path]) -> Claims:
     """Set aside the records that are withdrawn, and those of withdrawn models and tasks.
 
-    Call it before conflicts are looked for (`claims.trust`), since it decides them.
+    Call it before `claims.trust` looks for conflicts, since it decides them.
 
     Parameters
     ----------
@@ -141,8 +141,8 @@ def apply(claims: Claims, files: Sequence[Path]) -> Claims:
     Returns
     -------
     Claims
-        The other records. `aside` has a line for each record that was withdrawn, and for each
-        entry that names nothing, which may be misspelt.
+        The other records. `aside` has a line for each withdrawn record, and for each entry that
+        matches nothing, which may be misspelt.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def apply(claims: Claims, files: Sequence[Path]) -> Claims:
 
 
 def mark(frame: pl.DataFrame, files: Sequence[Path]) -> pl.DataFrame:
-    """Return trusted records in which models and tasks say what supersedes them.
+    """Return trusted records in which models and tasks state what supersedes them.
 
     A superseded task is `unranked`. Call it after `claims.trust`, which takes the facts of tasks
     from the registered tasks. Parameters and errors are those of `apply`.
@@ -195,7 +195,7 @@ def mark(frame: pl.DataFrame, files: Sequence[Path]) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class _Entry:
-    """An entry of a file, and the place in the file where it stands."""
+    """An entry of a file, and its place in the file."""
 
     column: str
     name: str
@@ -206,7 +206,7 @@ class _Entry:
     """The whole path of the file, if the entry names one."""
 
     def names(self, row: Mapping[str, Any]) -> bool:
-        """Return whether the entry names a record."""
+        """Return whether the entry matches a record."""
         is_named: bool = row[self.column] == self.name
         return is_named and self.file in (None, row["file"])
 
@@ -240,7 +240,7 @@ def _resolved(files: pl.Series, entries: Sequence[_Entry]) -> pl.Series:
 
 
 def _named(entries: Sequence[_Entry]) -> pl.Expr:
-    """Return whether a record may be named by one of the entries."""
+    """Return whether one of the entries may match a record."""
     import polars as pl
 
     return pl.any_horizontal(
@@ -250,7 +250,7 @@ def _named(entries: Sequence[_Entry]) -> pl.Expr:
 
 
 def _naming_nothing(entries: Sequence[_Entry], frame: pl.DataFrame) -> Iterator[SetAside]:
-    """Yield a line on each entry that names no record, model or task that is there."""
+    """Yield a line on each entry that matches no record, model or task."""
     from ..claims.reading import SetAside
 
     for column in _COLUMNS:

@@ -537,10 +537,10 @@ class Encoder:
 
     def encode(self, unit: Unit) -> Report | Raised | Unwritable:
         """Encode a unit; its vectors are written some time later."""
-        assert self._embedder is not None  # noqa: S101  # `make` was called
-        assert self._store is not None  # noqa: S101
-        assert self._writer is not None  # noqa: S101
-        assert self._size is not None  # noqa: S101
+        assert self._embedder is not None  # noqa: S101  # `make` has set all four
+        assert self._store is not None  # noqa: S101  # as above
+        assert self._writer is not None  # noqa: S101  # as above
+        assert self._size is not None  # noqa: S101  # as above
         if "torch" in sys.modules:
             torch = sys.modules["torch"]
             torch.set_num_threads(min(self._job.threads, torch.get_num_threads()))

@@ -69,7 +69,7 @@ def test_no_submodule_has_a_public_name():
 
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no_such_name"):
-        harness.no_such_name  # noqa: B018
+        harness.no_such_name  # noqa: B018  # the look-up raises
 
 
 def test_importing_the_package_imports_only_the_standard_library():

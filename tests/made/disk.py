@@ -215,8 +215,8 @@ def _steps(step: OnStep, synced: Callable[[int], None] = lambda opened: None) ->
         raw = Raw(file, mode.replace("b", "").replace("t", ""), closefd, opener)
         if buffering == 0:
             return raw
-        buffered = (io.BufferedRandom if "+" in mode else io.BufferedWriter)(raw)  # type: ignore[type-var]
-        return buffered if "b" in mode else io.TextIOWrapper(buffered, **text)  # type: ignore[arg-type]
+        buffered = (io.BufferedRandom if "+" in mode else io.BufferedWriter)(raw)
+        return buffered if "b" in mode else io.TextIOWrapper(buffered, **text)
 
     def write(file: int, content: bytes, /) -> int:
         try:

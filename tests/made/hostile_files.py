@@ -372,7 +372,7 @@ def _run_all(folder: Path) -> dict[str, Seen]:
         now.lines = [line for text in (out, err) for line in text.getvalue().splitlines()]
         now = Seen()
 
-    type(os.environ).__getitem__ = looked_up  # type: ignore[method-assign]
+    type(os.environ).__getitem__ = looked_up
     sys.addaudithook(hook)
     for i, variant in enumerate(variants()):
         place = folder / str(i) / "inside"

@@ -29,6 +29,14 @@ def test_a_number_of_the_readme_that_differs_by_rounding_stays():
     assert not pages.differ_by_rounding(old, "seat-c6  0.049*   0.049*  (=)")
 
 
+def test_a_number_in_a_sentence_is_the_recorded_one_with_the_digits_of_the_page():
+    row = "names-table-6-original"
+    page = f"an AUC of <!-- here: {row} -->.7<!-- end -->, or <!-- here: {row} -->0.123<!-- end -->"
+    auc = pages.numbers()[row]
+    expected = page.replace(".7<", f"{auc:.1f}<".removeprefix("0")).replace("0.123", f"{auc:.3f}")
+    assert pages.up_to_date(page) == expected
+
+
 @pytest.mark.parametrize("model", REPEATED)
 def test_kept_scores_are_those_of_the_command(model):
     mitigators, tasks = REPEATED[model]

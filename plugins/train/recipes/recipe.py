@@ -312,9 +312,9 @@ def _corpus(document: yaml_files.Document, file: RecipeFile) -> str:
         data = Path(root) / source if root else None
         if data and folders.is_file(data) and folders.is_inside(data, Path(root or "")):
             return str(data)
-        beside = document.beside(source, ("corpus", i))
-        if folders.is_file(beside):
-            return str(beside)
+        path = document.locate(source, ("corpus", i))
+        if folders.is_file(path):
+            return str(path)
     names = ", ".join(f"'{source}'" for source in file.corpus)
     raise document.error(
         f"there is no {names} beside this file or in the folder that {DATA} names; "

@@ -78,7 +78,7 @@ def test_the_best_value_is_marked_and_ties_are_not(shown):
         record("b"), record("b", "x", 1.0),
     ]  # fmt: skip
     lines = shown(records, None)
-    a, b = ([line for line in lines if line.split()[:1] == [task]][0] for task in "ab")  # noqa: RUF015
+    a, b = (next(line for line in lines if line.split()[:1] == [task]) for task in "ab")
     assert tables.BEST in a
     assert tables.BEST not in b
     assert any(line.startswith(tables.BEST) for line in lines), "the legend explains it"

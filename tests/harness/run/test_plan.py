@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 
 from harness import parallel
@@ -199,7 +201,7 @@ class Recording(Mitigator):
     """Writes in capitals; remembers the texts of each call."""
 
     rewrites = True
-    calls: list[list[str]] = []  # noqa: RUF012
+    calls: ClassVar[list[list[str]]] = []
 
     def fit(self, embedder, concept=None):
         return self

@@ -103,7 +103,7 @@ def test_an_include_outside_of_the_folder_is_refused(write, tmp_path, name, key)
         path.write_text(f"tables: {{t: {{file: {name}}}}}\n")
         document = yaml_files.load(path)
         with pytest.raises(InvalidFile) as caught:
-            document.beside(name, ("tables", "t", "file"))
+            document.locate(name, ("tables", "t", "file"))
         message = str(caught.value)
         assert "a.yaml:1: tables.t.file: " in message
     assert f"'{path.parent}'" in message

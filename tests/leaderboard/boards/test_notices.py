@@ -15,12 +15,12 @@ def notices(records) -> tuple[str, ...]:
 
 def notices_of(claims) -> tuple[str, ...]:
     (board,) = compile_boards(claims)
-    return tuple(notice for notice in board.notices if "evaluate" not in notice)
+    return tuple(notice for notice in board.notices if ": add --" not in notice)
 
 
 def advice(records) -> str:
     (board,) = compile_boards(frame_of(records))
-    return "\n".join(notice for notice in board.notices if "evaluate" in notice)
+    return "\n".join(notice for notice in board.notices if ": add --" in notice)
 
 
 def has(notice: str, *facts: str) -> bool:
