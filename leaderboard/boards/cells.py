@@ -67,7 +67,7 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
         .drop("ideal")
         .join(of_task, on=_TASK, how="left", maintain_order="left")
         .with_columns(
-            leak=is_bias & (pl.col("overlap").list.len() > 0),
+            leak=is_bias & pl.col("leaks"),
             lacks_floor=is_bias
             & pl.col("floor").is_null()
             & ~pl.col("undone")
@@ -217,7 +217,7 @@ _COLUMNS = (
     *("title", "measures", "category", "family", "language", "scenario", "metric", "score"),
     *("unranked", "required", "ideal", "low_bound", "high_bound", "value", "reason", "p_value"),
     *("alternative", "reversed", "undone", "low", "high", "level", "floor", "floor_sd", "unit"),
-    *("n", "asked", "found", "truncated", "missing", "overlap", "seed", "created", "id"),
+    *("n", "asked", "found", "truncated", "leaks", "seed", "created", "id"),
 )
 OTHER_CONTENT = "another version or content of the task"
 OTHER_FIT = "replaced by a later fit of the mitigator"

@@ -9,7 +9,7 @@ import json
 import os
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,8 +91,7 @@ _COLUMNS: dict[str, Column] = {
     "floor_sd": "floor.sd",
     **{name: name for name in ("unit", "n")},
     **{name: f"coverage.{name}" for name in ("asked", "found", "truncated")},
-    "missing": ("coverage", lambda part: list(part.missing), pl.List(TEXT)),
-    "overlap": ("overlap", list, pl.List(TEXT)),
+    "leaks": ("overlap", bool, pl.Boolean()),  # the mitigator was fitted on texts of the task
     "tables": ("tables", lambda value: json.dumps(value, ensure_ascii=False), pl.String()),
     # The run.
     **{name: name for name in ("seed", "limit")},
@@ -107,7 +106,8 @@ SCHEMA: dict[str, Any] = {
     "line": pl.Int64(),
     **{name: columns.type_of_column(column) for name, column in _COLUMNS.items()},
 }
-"""Columns of a frame of claims. Objects and lists are JSON, but for `missing` and `overlap`."""
+"""Columns of a frame of claims. Objects and lists are JSON."""
+_CHUNK = 65_536
 
 
 def frame_of(records: Iterable[Record]) -> pl.DataFrame:
@@ -188,20 +188,17 @@ def read(paths: Iterable[Path]) -> Claims:
         If a path does not exist.
     """
     aside: list[SetAside] = []
-    files: list[str] = []
-    places, numbers = array("I"), array("I")
-    collector = Collector()
-    for file in _files(paths):
-        files.append(os.fsencode(file).decode(errors="replace"))  # names may be no UTF-8
-        for number, claim in _claims(file, files[-1], aside):
-            collector.add(claim)
-            places.append(len(files) - 1)
-            numbers.append(number)
-    names = pl.Series("file", files, dtype=pl.String).cast(TEXT)
-    frame = frame_of(collector.columns()).with_columns(
-        names.gather(pl.Series(places, dtype=pl.UInt32)),
-        pl.Series("line", numbers, dtype=pl.Int64),
-    )
+    frames = [pl.DataFrame(schema=SCHEMA)]
+    collector, numbers, names = Collector(), array("I"), list[str]()
+    for name, number, claim in _claims(paths, aside):
+        collector.add(claim)
+        numbers.append(number)
+        names.append(name)
+        if len(names) == _CHUNK:
+            frames.append(_chunk(collector, names, numbers))
+            collector, numbers, names = Collector(), array("I"), []
+    frames.append(_chunk(collector, names, numbers))
+    frame = _joined(frames)
     is_stored = frame["params"].is_not_null()
     if not is_stored.all():
         reason = pl.lit("not a record: a text or a number in it cannot be stored")
@@ -212,6 +209,31 @@ def read(paths: Iterable[Path]) -> Claims:
     return Claims(frame, tuple(aside))
 
 
+def _chunk(collector: Collector, files: Sequence[str], lines: array[int]) -> pl.DataFrame:
+    """Return records that were collected, with their files and lines."""
+    return frame_of(collector.columns()).with_columns(
+        pl.Series("file", files, dtype=pl.String).cast(TEXT),
+        pl.Series("line", lines, dtype=pl.Int64),
+    )
+
+
+def _joined(frames: list[pl.DataFrame]) -> pl.DataFrame:
+    """Return frames as one, whose columns are copied one after the other, and empty the list."""
+    columns = pl.concat(frames).get_columns()
+    frames.clear()
+    for i, column in enumerate(columns):
+        columns[i] = column.rechunk()
+    return pl.DataFrame(columns)
+
+
+def _claims(paths: Iterable[Path], aside: list[SetAside]) -> Iterator[tuple[str, int, Record]]:
+    """Yield the records of all files, each with its file and line, and tell what is none."""
+    for file in _files(paths):
+        name = os.fsencode(file).decode(errors="replace")  # names may be no UTF-8
+        for number, claim in _claims_in(file, name, aside):
+            yield name, number, claim
+
+
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         folders.check(path)
@@ -219,7 +241,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
         yield from (file for file in files if not file.name.endswith((STUDY, record.SUFFIX)))
 
 
-def _claims(file: Path, name: str, aside: list[SetAside]) -> Iterator[tuple[int, Record]]:
+def _claims_in(file: Path, name: str, aside: list[SetAside]) -> Iterator[tuple[int, Record]]:
     """Yield the records of a file with the numbers of their lines, and tell what is none."""
     short = 0
     try:
