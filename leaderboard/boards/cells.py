@@ -108,9 +108,10 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
 
 def latest(claims: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
     """Return the latest claim of each group."""
-    ages = claims.select(*by, "created", "id").with_row_index("place").sort("created", "id")
-    places = ages.group_by(by, maintain_order=True).agg(pl.col("place").last())["place"]
-    return claims[places]
+    is_latest = pl.col("created") == pl.col("created").max().over(by)
+    ages = claims.select(*by, "created", "id").with_row_index("place").filter(is_latest)
+    places = ages.sort("created", "id").group_by(by, maintain_order=True).agg(pl.last("place"))
+    return claims[places["place"]]
 
 
 def _have_floor() -> pl.Expr:
@@ -187,13 +188,14 @@ def averaged(measured: pl.DataFrame) -> pl.DataFrame:
     `spread` is the standard deviation of the value over seeds; null with one seed, whose line
     stays as it is.
     """
-    several = pl.len().over(_CELL) > 1
-    single = measured.filter(~several).with_columns(
+    is_several = measured.select(_CELL).is_duplicated()
+    single = measured.filter(~is_several) if is_several.any() else measured
+    single = single.with_columns(
         seeds=pl.col("value").is_not_null().cast(pl.Int64), spread=pl.lit(None, dtype=pl.Float64)
     )
-    more = measured.filter(several)
-    if more.is_empty():
+    if not is_several.any():
         return single
+    more = measured.filter(is_several)
     counts = pl.col("value").is_not_null() & pl.col("aside").is_null()
     # Of one seed, the last run counts, unless another has a value that does.
     runs = more.filter(counts | ~counts.any().over(_CELL)).unique(
@@ -262,15 +264,16 @@ def of_tasks(claims: pl.DataFrame, patterns: Iterable[str]) -> pl.DataFrame:
     return claims.filter(pl.col("required") | pl.col("task").is_in(sorted(chosen)))
 
 
-def cells(claims: pl.DataFrame) -> Cells:
-    """Return the cells of the primary claims.
+def cells(claims: pl.DataFrame, kind: str) -> Cells:
+    """Return the cells of the primary claims on a kind of embedder, sorted by row and task.
 
     The highest version of a task counts. If claims of this version have different content, the
     content with most rows counts. Ties go to the older content, then to the smaller digest, so the
     order of the claims does not matter. Of several fits of a mitigator on one concept, the latest
     counts. Other seeds of the same content and fit are averaged.
     """
-    every = with_rows(claims.select("primary", *_COLUMNS).filter("primary").drop("primary"))
+    is_own = pl.col("primary") & (pl.col("kind") == kind)
+    every = with_rows(claims.lazy().filter(is_own).select(_COLUMNS).collect())
     every = every.cast({name: _in_order(every[name]) for name in ("task", "family")})
     every = every.join(_contents(every), on=_TASK, how="left", maintain_order="left")
     is_content = pl.col("digest") == pl.col("chosen")
@@ -281,9 +284,11 @@ def cells(claims: pl.DataFrame) -> Cells:
     is_ranked = every.select(is_content & is_fit).to_series()
     why = pl.when(~is_content).then(pl.lit(OTHER_CONTENT)).otherwise(pl.lit(OTHER_FIT))
     others = every.filter(~is_ranked).with_columns(why=why).sort(_BY_AGE)
-    ranked = every.filter(is_ranked) if others.height else every
     helpers = ("chosen", "fit", "mitigator_fingerprint")
-    return Cells(averaged(measured(ranked.drop(helpers))), others.drop(helpers))
+    if others.height:
+        every = every.filter(is_ranked)
+    every = averaged(measured(every.drop(helpers)))
+    return Cells(every.sort("row", "task"), others.drop(helpers))
 
 
 def contents(claims: pl.DataFrame) -> pl.DataFrame:
