@@ -265,15 +265,16 @@ def of_tasks(claims: pl.DataFrame, patterns: Iterable[str]) -> pl.DataFrame:
 
 
 def cells(claims: pl.DataFrame, kind: str) -> Cells:
-    """Return the cells of the primary claims on a kind of embedder, sorted by row and task.
+    """Return the cells of the primary claims on a kind of embedder.
+
+    They share their columns with claims that are `in_order`.
 
     The highest version of a task counts. If claims of this version have different content, the
     content with most rows counts. Ties go to the older content, then to the smaller digest, so the
     order of the claims does not matter. Of several fits of a mitigator on one concept, the latest
     counts. Other seeds of the same content and fit are averaged.
     """
-    is_own = pl.col("primary") & (pl.col("kind") == kind)
-    every = with_rows(claims.lazy().filter(is_own).select(_COLUMNS).collect())
+    every = with_rows(_of_kind(claims.select("primary", *_COLUMNS), kind).drop("primary"))
     every = every.cast({name: _in_order(every[name]) for name in ("task", "family")})
     every = every.join(_contents(every), on=_TASK, how="left", maintain_order="left")
     is_content = pl.col("digest") == pl.col("chosen")
@@ -287,8 +288,26 @@ def cells(claims: pl.DataFrame, kind: str) -> Cells:
     helpers = ("chosen", "fit", "mitigator_fingerprint")
     if others.height:
         every = every.filter(is_ranked)
-    every = averaged(measured(every.drop(helpers)))
-    return Cells(every.sort("row", "task"), others.drop(helpers))
+    return Cells(averaged(measured(every.drop(helpers))), others.drop(helpers))
+
+
+_ORDER = ("primary", "kind", "created", "id")
+
+
+def in_order(claims: pl.DataFrame) -> pl.Series:
+    """Return the places of claims by kind and age, so that the cells of a kind are one slice."""
+    keys = claims.select(~pl.col("primary"), *_ORDER[1:])
+    return keys.select(pl.arg_sort_by(_ORDER)).to_series()
+
+
+def _of_kind(claims: pl.DataFrame, kind: str) -> pl.DataFrame:
+    """Return the primary claims on a kind of embedder, without a copy if they stand together."""
+    places = claims.select(pl.arg_where(pl.col("primary") & (pl.col("kind") == kind))).to_series()
+    if not places.len():
+        return claims.clear()
+    first, last = places[0], places[-1]
+    is_slice = last - first + 1 == places.len()
+    return claims[first : last + 1] if is_slice else claims[places]
 
 
 def contents(claims: pl.DataFrame) -> pl.DataFrame:
