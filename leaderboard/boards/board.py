@@ -883,9 +883,7 @@ def compile_boards(
     ]
 
 
-def _board(
-    kind: str, claims: pl.DataFrame, files: list[tuple[BenchmarkFile, list[str]]]
-) -> Board:
+def _board(kind: str, claims: pl.DataFrame, files: list[tuple[BenchmarkFile, list[str]]]) -> Board:
     found = cells(claims, kind)
     chosen, others = found.ranked.drop("kind"), found.others.drop("kind")
     own = claims.lazy().filter(pl.col("kind") == kind)

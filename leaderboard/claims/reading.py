@@ -188,17 +188,16 @@ def read(paths: Iterable[Path]) -> Claims:
         If a path does not exist.
     """
     aside: list[SetAside] = []
-    frames = [pl.DataFrame(schema=SCHEMA)]
+    frame = pl.DataFrame(schema=SCHEMA)
     collector, numbers, names = Collector(), array("I"), list[str]()
     for name, number, claim in _claims(paths, aside):
         collector.add(claim)
         numbers.append(number)
         names.append(name)
         if len(names) == _CHUNK:
-            frames.append(_chunk(collector, names, numbers))
+            frame.extend(_chunk(collector, names, numbers))
             collector, numbers, names = Collector(), array("I"), []
-    frames.append(_chunk(collector, names, numbers))
-    frame = _joined(frames)
+    frame.extend(_chunk(collector, names, numbers))
     is_stored = frame["params"].is_not_null()
     if not is_stored.all():
         reason = pl.lit("not a record: a text or a number in it cannot be stored")
@@ -215,15 +214,6 @@ def _chunk(collector: Collector, files: Sequence[str], lines: array[int]) -> pl.
         pl.Series("file", files, dtype=pl.String).cast(TEXT),
         pl.Series("line", lines, dtype=pl.Int64),
     )
-
-
-def _joined(frames: list[pl.DataFrame]) -> pl.DataFrame:
-    """Return frames as one, whose columns are copied one after the other, and empty the list."""
-    columns = pl.concat(frames).get_columns()
-    frames.clear()
-    for i, column in enumerate(columns):
-        columns[i] = column.rechunk()
-    return pl.DataFrame(columns)
 
 
 def _claims(paths: Iterable[Path], aside: list[SetAside]) -> Iterator[tuple[str, int, Record]]:

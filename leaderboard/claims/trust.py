@@ -683,8 +683,8 @@ def trusted(
     Returns
     -------
     Claims
-        The records that fulfil every rule, one of each id, sorted by their age, with one name for
-        each model. The others are in `aside`, each with its reason.
+        The records that fulfil every rule, one of each id, in their order, with one name for each
+        model. The others are in `aside`, each with its reason.
     """
     frame = _with_facts(claims.frame, facts)
     frame = frame.with_columns(identities(frame))
@@ -693,7 +693,6 @@ def trusted(
     frame, equal = of_equal_ids(unified(frame))
     frame, fits = of_fits(frame)
     aside += (*references, *equal, *fits)
-    frame = frame.sort("created", "id")
     return Claims(frame, (*claims.aside, *sorted(aside, key=lambda a: (a.file, a.line))))
 
 
