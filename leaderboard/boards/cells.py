@@ -265,7 +265,7 @@ def of_tasks(claims: pl.DataFrame, patterns: Iterable[str]) -> pl.DataFrame:
 
 
 def cells(claims: pl.DataFrame, kind: str) -> Cells:
-    """Return the cells of the primary claims on a kind of embedder.
+    """Return the cells of the primary claims on a kind of embedder, by row and task.
 
     They share their columns with claims that are `in_order`.
 
@@ -288,16 +288,24 @@ def cells(claims: pl.DataFrame, kind: str) -> Cells:
     helpers = ("chosen", "fit", "mitigator_fingerprint")
     if others.height:
         every = every.filter(is_ranked)
-    return Cells(averaged(measured(every.drop(helpers))), others.drop(helpers))
-
-
-_ORDER = ("primary", "kind", "created", "id")
+    return Cells(_by_row(averaged(measured(every.drop(helpers)))), others.drop(helpers))
 
 
 def in_order(claims: pl.DataFrame) -> pl.Series:
-    """Return the places of claims by kind and age, so that the cells of a kind are one slice."""
-    keys = claims.select(~pl.col("primary"), *_ORDER[1:])
-    return keys.select(pl.arg_sort_by(_ORDER)).to_series()
+    """Return the places of claims in an order in which the cells of a kind are one slice.
+
+    Primary claims come first, by kind, row and task, the oldest of a cell first.
+    """
+    rows = with_rows(claims.select("primary", "kind", "task", *IDENTITY, *_BY_AGE))
+    order = (~pl.col("primary"), "kind", "row", "task", *_BY_AGE)
+    return rows.select(pl.arg_sort_by(order)).to_series()
+
+
+def _by_row(chosen: pl.DataFrame) -> pl.DataFrame:
+    """Return cells by row and task, without a copy if they are."""
+    row, task = (chosen[name].to_physical().cast(pl.Int64) for name in ("row", "task"))
+    is_sorted = (row * (1 + (task.max() or 0)) + task).is_sorted()
+    return chosen if is_sorted else chosen.sort("row", "task")
 
 
 def _of_kind(claims: pl.DataFrame, kind: str) -> pl.DataFrame:

@@ -510,7 +510,7 @@ def _study(study: StudyOnModel) -> dict[str, str]:
 
 
 def _publish_data(folder: Path, file: str, content: dict[str, Any]) -> None:
-    publish(folder / file, script(file, content))
+    folders.write_atomically(folder / file, script(file, content))
 
 
 def _publish_assets(folder: Path) -> Sequence[str]:
