@@ -26,7 +26,7 @@ from harness.results.record import Record
 
 # The frame of claims: one line a record, in flat columns, whose names are documented here.
 #
-# Texts that many records share are categorical: a record takes about 0.5 kB. Comparisons, filters,
+# Texts that many records share are categorical: a record takes about 0.4 kB. Comparisons, filters,
 # joins and sorting work as with strings; cast to `pl.String` for the functions in `str`.
 
 
