@@ -21,7 +21,7 @@ from harness.errors import DiskError
 from harness.results import columns, record
 from harness.results.columns import TEXT, Collector, Column, Columns
 from harness.results.folder import STUDY
-from harness.results.reading import Trust, entries
+from harness.results.reading import SetAside, Trust, entries
 from harness.results.record import Record
 
 # The frame of claims: one line a record, in flat columns, whose names are documented here.
@@ -133,37 +133,6 @@ _SHORTEST = 300
 
 
 @dataclass(frozen=True)
-class SetAside:
-    """A record, or a line that is none, that does not count.
-
-    Parameters
-    ----------
-    file
-        The file, as it was asked for; empty for a record that is in no file.
-    line
-        The line, from 1; 0 for a whole file.
-    reason
-        What is wrong, and what would be right.
-    id
-        The record's id; empty if it has none.
-    """
-
-    file: str
-    line: int
-    reason: str
-    id: str = ""
-
-    @property
-    def place(self) -> str:
-        """The file, with the line if it is about one; empty for a record that is in no file."""
-        return f"{self.file}:{self.line}" if self.line else self.file
-
-    def __str__(self) -> str:
-        """Return one line for the user."""
-        return f"{self.place}: {self.reason}" if self.place else self.reason
-
-
-@dataclass(frozen=True)
 class Claims:
     """What was read.
 
@@ -248,7 +217,7 @@ def _claims_in(file: Path, name: str, aside: list[SetAside]) -> Iterator[tuple[i
             if entry.record is not None:
                 yield entry.number, entry.record
             elif entry.fault is not None and (entry.size >= _SHORTEST or short <= MOST_LISTED):
-                aside.append(SetAside(name, entry.number, entry.fault.problem))
+                aside.append(SetAside(name, entry.number, entry.fault.reason))
             if short > MOST_SHORT:
                 reason = "most lines are too short for a record; the rest is not read"
                 aside.append(SetAside(name, 0, reason))

@@ -20,12 +20,13 @@ from harness.limits import INTEGER, NAME_CHARACTERS, RECORD_TEXT_CHARACTERS
 from harness.metrics import ROUNDING
 from harness.names import with_fingerprint, without_options
 from harness.results.columns import TEXT
+from harness.results.reading import SetAside
 from harness.results.record import SCHEMA as SCHEMA_VERSION
 
 from ..boards import references
 from ..boards.cells import BASELINES, REFERENCES
 from .facts import TaskFacts
-from .reading import SCHEMA, Claims, SetAside, asides
+from .reading import SCHEMA, Claims, asides
 
 # Ids of claims, computed again from what they say that they measured.
 

@@ -14,8 +14,7 @@ import polars as pl
 
 from harness.errors import UsageError, suggestion
 from harness.results.formats import markdown_grid, markdown_text
-
-from ..claims.reading import SetAside
+from harness.results.reading import SetAside
 
 TASK = "feature-extraction"
 """The hub's name for what every embedder does."""
