@@ -303,9 +303,9 @@ def in_order(claims: pl.DataFrame) -> pl.Series:
 
 def _by_row(chosen: pl.DataFrame) -> pl.DataFrame:
     """Return cells by row and task, without a copy if they are."""
-    row, task = (chosen[name].to_physical().cast(pl.Int64) for name in ("row", "task"))
-    is_sorted = (row * (1 + (task.max() or 0)) + task).is_sorted()
-    return chosen if is_sorted else chosen.sort("row", "task")
+    row, task = (pl.col(name).to_physical().cast(pl.Int64) for name in ("row", "task"))
+    places = chosen.select(row * (1 + task.max()) + task).to_series()
+    return chosen if places.is_sorted() else chosen.sort("row", "task")
 
 
 def _of_kind(claims: pl.DataFrame, kind: str) -> pl.DataFrame:

@@ -75,9 +75,8 @@ def tables_of(board: Board, frame: pl.DataFrame | None) -> pl.DataFrame:
     """
     if frame is None:
         return pl.DataFrame(schema=_SCHEMA)
-    lazy = frame.lazy()
-    having = lazy.filter(pl.col("tables") != "{}").select(*_KEY, "task", "scenario", "tables")
-    having = having.collect()
+    has_any = frame.lazy().filter(pl.col("tables") != "{}")
+    having = has_any.select(*_KEY, "task", "scenario", "tables").collect()
     if having.is_empty():
         return pl.DataFrame(schema=_SCHEMA)
     shown = board.cells.select("row", "id").join(frame.select("id", *_KEY), on="id").drop("id")

@@ -144,7 +144,7 @@ def _texts(rows: pl.DataFrame) -> Sequence[dict[str, Any]]:
 
 
 def _is_leak(row: dict[str, Any]) -> bool:
-    return row["measures"] == "bias" and row["leaks"]
+    return row["measures"] == "bias" and bool(row["leaks"])
 
 
 def _score(row: dict[str, Any]) -> str:
