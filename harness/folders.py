@@ -20,6 +20,7 @@ import re
 import stat
 import sys
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -249,8 +250,10 @@ def write_json(path: Path, content: Any) -> None:
     write_atomically(path, text.encode())
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
     """Write a file atomically; its folder is created if it does not exist.
+
+    Of content in parts, one is in memory at a time.
 
     Raises
     ------
@@ -264,7 +267,7 @@ def write_atomically(path: Path, content: bytes) -> None:
             dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp", delete=False
         ) as file:
             temporary = Path(file.name)
-            file.write(content)
+            file.writelines([content] if isinstance(content, bytes) else content)
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(0o666 & ~_umask())  # temporary files are private; others may read this one

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from harness.task.schema import BenchmarkFile
 
 from .boards import references
 from .boards.board import Board, compile_boards
-from .boards.cells import of_tasks
+from .boards.cells import in_order, of_tasks
 from .claims import facts as task_facts
 from .claims import reading, trust
 from .claims.facts import TaskFacts
@@ -96,6 +95,12 @@ def rank(
     if tasks and frame["primary"].any():
         frame = of_tasks(frame, _names(tasks, frame, registry, say))
     frame, notices = references.added(frame)
+    aside, columns = claims.aside, frame.get_columns()
+    order = in_order(frame)
+    del claims, frame  # a column at a time is in memory twice
+    for i, column in enumerate(columns):
+        columns[i] = column.gather(order)
+    frame = pl.DataFrame(columns)
     # A benchmark also names tasks that nobody ran.
     every = {**task_facts.shipped(), **facts}
     kinds = {name: task.kinds for name, task in every.items()}
@@ -104,8 +109,7 @@ def rank(
         for kind, reference in task.references.items():
             pinned[kind][name] = reference
     boards = compile_boards(frame, _benchmarks(registry), kinds, pinned)
-    claims = dataclasses.replace(claims, frame=frame)
-    return Ranked(boards, claims, facts, [*notices, *registry.notices])
+    return Ranked(boards, Claims(frame, aside), facts, [*notices, *registry.notices])
 
 
 def _silent(line: str) -> None:

@@ -165,8 +165,8 @@ def check(
     if as_json:
         output.as_json(
             {
-                "problems": [vars(problem) for problem in checked.problems],
-                "warnings": [vars(warning) for warning in checked.warnings],
+                "problems": [problem.to_dict() for problem in checked.problems],
+                "warnings": [warning.to_dict() for warning in checked.warnings],
                 "new_records": len(checked.records),
                 "known_records": checked.known,
                 "new": [addition.as_json() for addition in added],

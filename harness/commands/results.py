@@ -15,7 +15,7 @@ from harness.commands import arguments, output, result_tables
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
     from harness.results.comparison import Comparison, Correlation, Correlations, Items
-    from harness.results.reading import InvalidLine
+    from harness.results.reading import SetAside
     from harness.results.record import Line, Record
     from harness.results.records import Records
 
@@ -440,8 +440,8 @@ def _leftovers(paths: Iterable[Path]) -> Iterator[Path]:
             yield from jsonl.temporary_files(path)
 
 
-def _row(invalid: InvalidLine) -> dict[str, str | int | None]:
-    values = (str(invalid.path), invalid.line, invalid.status, invalid.problem)
+def _row(invalid: SetAside) -> dict[str, str | int | None]:
+    values = (invalid.file, invalid.line, invalid.status, invalid.reason)
     return dict(zip(COLUMNS, values, strict=True))
 
 

@@ -22,7 +22,7 @@ from typing import Generic, TypeAlias
 
 from harness import folders
 from harness.errors import DiskError
-from harness.results.reading import Entry, InvalidLine, Kind, entries, notices
+from harness.results.reading import Entry, Kind, SetAside, entries, notices
 
 _State: TypeAlias = tuple[int, ...] | None
 _New: TypeAlias = bytes | Entry[Kind]
@@ -236,7 +236,7 @@ def read(path: Path, schema: type[Kind], lines: list[str]) -> Iterator[Kind]:
     DiskError
         If the file cannot be read.
     """
-    invalid: list[InvalidLine] = []
+    invalid: list[SetAside] = []
     for entry in entries(path, schema):
         if entry.record is not None:
             yield entry.record
@@ -310,7 +310,7 @@ class Verified:
 
     path: Path
     records: int
-    faults: tuple[InvalidLine, ...]
+    faults: tuple[SetAside, ...]
 
 
 @dataclass(frozen=True)
@@ -330,8 +330,8 @@ class Repaired:
     """
 
     path: Path
-    moved: tuple[InvalidLine, ...]
-    left: tuple[InvalidLine, ...]
+    moved: tuple[SetAside, ...]
+    left: tuple[SetAside, ...]
     has_records: bool
 
     @property
@@ -391,9 +391,9 @@ def temporary_files(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def _faults(path: Path, lines: Iterable[Entry[Kind]]) -> tuple[int, dict[int, InvalidLine]]:
+def _faults(path: Path, lines: Iterable[Entry[Kind]]) -> tuple[int, dict[int, SetAside]]:
     """Return the number of lines, and the invalid ones by their numbers, in order."""
-    invalid: dict[int, InvalidLine] = {}
+    invalid: dict[int, SetAside] = {}
     known: dict[str, int] = {}
     n = 0
     for entry in lines:
@@ -404,11 +404,11 @@ def _faults(path: Path, lines: Iterable[Entry[Kind]]) -> tuple[int, dict[int, In
                 invalid[number] = entry.fault
         elif record.id != record.identity():
             problem = f"its id is {record.id}, that of its content {record.identity()}"
-            invalid[number] = InvalidLine(path, number, "doubtful", problem)
+            invalid[number] = SetAside(str(path), number, problem, status="doubtful")
         else:
             if (before := known.get(record.id)) is not None:
                 problem = f"line {number} has the same id, and counts"
-                invalid[before] = InvalidLine(path, before, "repeated", problem)
+                invalid[before] = SetAside(str(path), before, problem, status="repeated")
             known[record.id] = number
     return n, dict(sorted(invalid.items()))
 

@@ -59,28 +59,41 @@ class Trust(enum.Enum):
 
 
 @dataclass(frozen=True)
-class InvalidLine:
-    """An invalid line.
+class SetAside:
+    """A record, or an invalid line, that does not count.
 
     Parameters
     ----------
-    path, line
-        The file, and the line from 1.
+    file
+        The file, as it was asked for; empty for a record that is in no file.
+    line
+        The line, from 1; 0 for a whole file.
+    reason
+        What is wrong, and what would be right.
+    id
+        The record's id; empty if it has none.
     status
-        The kind of problem.
-    problem
-        What is wrong with it.
+        The kind of problem of a line; None if its reader does not decide it.
     """
 
-    path: Path
+    file: str
     line: int
-    status: Status
-    problem: str
+    reason: str
+    id: str = ""
+    status: Status | None = None
+
+    @property
+    def place(self) -> str:
+        """The file, with the line if it is about one; empty for a record that is in no file."""
+        return f"{self.file}:{self.line}" if self.line else self.file
 
     def __str__(self) -> str:
         """Return one line for the user."""
-        hint = "" if self.status == "torn" else "; see harness results verify"
-        return f"{self.path}:{self.line}: the line was left out: {self.problem}{hint}"
+        return f"{self.place}: {self.reason}" if self.place else self.reason
+
+    def to_dict(self) -> dict[str, str | int]:
+        """Return what commands write as JSON."""
+        return {"file": self.file, "line": self.line, "reason": self.reason, "id": self.id}
 
 
 @dataclass(frozen=True)
@@ -103,7 +116,7 @@ class Entry(Generic[Kind]):
     start: int
     size: int
     record: Kind | None = None
-    fault: InvalidLine | None = None
+    fault: SetAside | None = None
 
     def bytes_in(self, file: BinaryIO) -> bytes:
         """Return the line as it is in the file."""
@@ -124,7 +137,9 @@ def entries(path: Path, schema: type[Kind], trust: Trust = Trust.OWN) -> Iterato
     for number, (raw, size) in enumerate(_raw(path, most), start=1):
         result = judged(raw, schema, trust, size)
         if isinstance(result, tuple):
-            yield Entry(number, start, size, fault=InvalidLine(path, number, *result))
+            status, reason = result
+            fault = SetAside(str(path), number, reason, status=status)
+            yield Entry(number, start, size, fault=fault)
         elif result is not None:
             yield Entry(number, start, size, result)
         start += size
@@ -154,13 +169,17 @@ def judged(
     return _submitted(raw, size, schema)
 
 
-def notices(invalid: Iterable[InvalidLine]) -> list[str]:
+def notices(invalid: Iterable[SetAside]) -> list[str]:
     """Return a notice for each of the first invalid lines of a file, and one for all others."""
     invalid = list(invalid)
-    lines = [str(line) for line in invalid[:MOST_NOTICES]]
+    lines = [
+        f"{line.place}: the line was left out: {line.reason}"
+        + ("" if line.status == "torn" else "; see harness results verify")
+        for line in invalid[:MOST_NOTICES]
+    ]
     if n := len(invalid) - len(lines):
         noun = "1 more line was" if n == 1 else f"{n:,} more lines were"
-        lines.append(f"{invalid[0].path}: {noun} left out; see harness results verify")
+        lines.append(f"{invalid[0].file}: {noun} left out; see harness results verify")
     return lines
 
 

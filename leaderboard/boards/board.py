@@ -134,9 +134,10 @@ def grid_of(
     -------
     pl.DataFrame
         `row`, and the `name`, `fingerprint`, `mitigator`, `params`, `label` and `role` of `rows`;
-        `task` and its facts that ranking needs; `id`, `value`, `p_value`, `leak`; what is pooled,
-        `ratios.POOLED` and `ratios.REFERENCE`, null for a leak; `measure`, the gap over the
-        yardstick; `contrasts`; `why_null`, why nothing counts, null if it does.
+        `task` and its facts that ranking needs; `held`, whether there is a cell; `value`,
+        `p_value`, `leak`; what is pooled, `ratios.POOLED` and `ratios.REFERENCE`, null for a leak;
+        `measure`, the gap over the yardstick; `t` and `contrasts`; `why_null`, why nothing counts,
+        null if it does.
     """
     elsewhere = (
         others.filter(pl.col("row").is_in(rows["row"].implode()))
@@ -145,17 +146,18 @@ def grid_of(
     )
     counts = (*ratios.POOLED, "measure")
     held = chosen.select(
-        *("row", "task", "id", "value", "p_value", "reason", "aside", "leak", "t", "contrasts"),
+        *("row", "task", "value", "p_value", "reason", "aside", "leak", "t", "contrasts"),
         *(pl.when(~pl.col("leak")).then(name).alias(name) for name in counts),
+        held=pl.lit(value=True),
     )
     why_null = (
         pl.when(pl.col("aside").is_not_null())
         .then("aside")
         .when(pl.col("leak") & pl.col("value").is_not_null())
         .then(pl.lit(LEAK))
-        .when(pl.col("id").is_not_null() & pl.col("value").is_null())
+        .when(pl.col("held") & pl.col("value").is_null())
         .then(pl.coalesce(pl.col("reason").cast(pl.String), pl.lit("no value")))
-        .when(pl.col("id").is_not_null())
+        .when("held")
         .then(None)
         .when(pl.col("why").is_not_null())
         .then(pl.lit("only a record of ") + pl.col("why"))
@@ -170,7 +172,9 @@ def grid_of(
         .join(_categorical(facts.sort("task")), how="cross", maintain_order="left_right")
         .join(held, on=["row", "task"], how="left", maintain_order="left")
         .join(elsewhere, on=["row", "task"], how="left", maintain_order="left")
-        .with_columns(pl.col("leak").fill_null(value=False), why_null=why_null)
+        .with_columns(
+            pl.col("held", "leak").fill_null(value=False), why_null=why_null.cast(pl.Categorical())
+        )
         .drop("reason", "aside", "why")
     )
 
@@ -184,7 +188,7 @@ def lacking(grid: pl.DataFrame) -> pl.DataFrame:
     """Return a line for each row and task without a measure that ranks, with the reason."""
     return (
         grid.filter(pl.col("why_null").is_not_null())
-        .select("row", "task", pl.col("measures").cast(pl.String), "leak", reason="why_null")
+        .select("row", "task", "measures", "leak", reason="why_null")
         .sort("row", "measures", "task")
     )
 
@@ -543,7 +547,7 @@ _LISTED, _LONGEST = 5, 40
 _ENVIRONMENT = ("harness", "python", "platform", "device", "packages")
 
 
-def models_of(claims: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+def models_of(claims: pl.LazyFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Return one line a model; see `Board.models`.
 
     A fact is that of the latest claim that has it.
@@ -571,6 +575,7 @@ def models_of(claims: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
             languages=pl.col("languages").fill_null("[]").str.json_decode(pl.List(pl.String)),
             published=pl.col("published").fill_null("{}"),
         )
+        .collect()
     )
     return (
         rows.select("model", *_KEY)
@@ -590,7 +595,7 @@ def environments_of(models: pl.DataFrame) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def mixed_versions(claims: pl.DataFrame) -> list[str]:
+def mixed_versions(claims: pl.LazyFrame) -> list[str]:
     """Return a line if the primary claims on models are from several versions of the harness."""
     name = name_without_options()
     versions = (
@@ -601,6 +606,7 @@ def mixed_versions(claims: pl.DataFrame) -> list[str]:
         .group_by(pl.col("harness").cast(pl.String))
         .agg(pl.col("records").sum())
         .sort("records", "harness", descending=[True, False])
+        .collect()
     )
     if versions.height < 2:
         return []
@@ -612,10 +618,10 @@ def mixed_versions(claims: pl.DataFrame) -> list[str]:
     return [f"values of {versions.height} versions of the harness: {counts}{more}"]
 
 
-def _environments(claims: pl.DataFrame) -> pl.DataFrame:
+def _environments(claims: pl.LazyFrame) -> pl.DataFrame:
     """Return the environments of each model, the one with most records first."""
     by_model: defaultdict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    counts = claims.group_by(*_KEY, *_ENVIRONMENT).len("records")
+    counts = claims.group_by(*_KEY, *_ENVIRONMENT).len("records").collect()
     for name, fingerprint, harness, python, platform, device, packages, n in counts.sort(
         "records", *_ENVIRONMENT, descending=[True, *(False for _ in _ENVIRONMENT)]
     ).iter_rows():
@@ -654,7 +660,7 @@ PUBLISHED = (
 """Metric and score; correlations are compared by absolute value, as in table 9."""
 
 
-def published(claims: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
+def published(claims: pl.LazyFrame, tasks: pl.DataFrame) -> pl.DataFrame:
     """Return a line for each model, metric, score and scenario, best published model first.
 
     A model needs a value on every task of a metric, and a metric at least three such models. Of
@@ -674,19 +680,25 @@ def published(claims: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
         `rho`, Spearman's correlation of `published` and `value` over the models, null if one of
         them is constant.
     """
-    scores = {text: json.loads(text).get(SCORE) for text in claims["published"].unique()}
+    texts = claims.select(pl.col("published").unique()).collect()["published"]
+    scores = {text: json.loads(text).get(SCORE) for text in texts}
     known = [text for text, score in scores.items() if score is not None]
     measures = pl.any_horizontal(
         *((pl.col("metric") == metric) & (pl.col("score") == score) for metric, score in PUBLISHED)
     )
-    lines = claims.filter(
-        measures, pl.col("published").is_in(known), pl.col("mitigator") == BASELINES[0]
-    ).with_columns(
-        pl.col("published")
-        .cast(pl.String)
-        .replace_strict(known, [float(scores[text]) for text in known], return_dtype=pl.Float64)
-    )
     group = ["metric", "score", "scenario"]
+    lines = (
+        claims.filter(
+            measures, pl.col("published").is_in(known), pl.col("mitigator") == BASELINES[0]
+        )
+        .select("model", "published", "task", "digest", *group, "value", "created")
+        .collect()
+        .with_columns(
+            pl.col("published")
+            .cast(pl.String)
+            .replace_strict(known, [float(scores[text]) for text in known], return_dtype=pl.Float64)
+        )
+    )
     by_task = (
         lines.with_columns(pl.col("model", "task", "digest", *group).cast(pl.String))
         .sort("created")
@@ -1053,44 +1065,45 @@ def compile_boards(
     references
         What the reference encoder of each kind shows.
     """
-    all_cells = cells(claims)
-    present = all_cells.ranked["kind"].unique().cast(pl.String)
+    kinds_there = claims.lazy().filter("primary").select(pl.col("kind").unique()).collect()
     files = list(benchmarks)
     return [
         _board(
             kind,
-            _of_kind(all_cells.ranked, kind),
-            _of_kind(all_cells.others, kind),
-            _of_kind(claims, kind),
+            claims,
             [(file, [t for t in file.tasks if kind in kinds.get(t, (kind,))]) for file in files],
             references.get(kind, {}),
         )
-        for kind in present.sort(descending=True)
+        for kind in kinds_there["kind"].cast(pl.String).sort(descending=True)
     ]
 
 
 def _board(
     kind: str,
-    chosen: pl.DataFrame,
-    others: pl.DataFrame,
     claims: pl.DataFrame,
     files: list[tuple[BenchmarkFile, list[str]]],
     references: References,
 ) -> Board:
+    found = cells(claims, kind)
+    chosen, others = found.ranked.drop("kind"), found.others.drop("kind")
+    own = claims.lazy().filter(pl.col("kind") == kind)
     tasks = tasks_of(chosen, references)
     every_row = rows_of(kind, chosen, others)
     who = _plain(every_row.select("row", "model", mitigator="label"))
     rows = every_row.join(chosen.select("row").unique(), on="row", how="semi")
     grid = grid_of(chosen, others, tasks, rows)
     failing = unusable(grid, tasks, rows)
+    lacks = lacking(grid)
+    warnings = (*notices(grid, others, tasks, rows, failing), *mixed_versions(own))
+    frame = rows.join(aggregated(grid, tasks), on="row")
     ranked = grid.filter(pl.col("not_ranked").is_null())
+    for marks in (uneven(grid, references), meanings(grid), recoverabilities(grid)):
+        frame = frame.join(marks, on="row", how="left")
+    del grid  # it is as large as what is ranked
     over_models = mitigators(differences(ranked), rows, failing)
-    models = models_of(claims, rows)
+    models = models_of(own, rows)
     its_effects = effects(ranked, failing)
-    means_ = with_changes(rows.join(aggregated(grid, tasks), on="row"), its_effects)
-    frame = _with_ranks(
-        means_.join(uneven(grid, references), on="row", how="left"), ranked, failing
-    )
+    frame = _with_ranks(with_changes(frame, its_effects), ranked, failing)
     facts = models.select(
         "model", "fingerprint", "url", "dimensions", "parameters", "superseded_by"
     )
@@ -1104,14 +1117,14 @@ def _board(
         rows=_plain(frame.select(first + rest + wide)),
         effects=_plain(its_effects).join(who, on="row", how="left"),
         mitigators=over_models,
-        cells=_plain(chosen.sort("row", "task")),
-        lacks=_plain(lacking(grid)),
+        cells=_plain(chosen),
+        lacks=_plain(lacks, "measures", "reason"),
         others=_plain(others.select(_OTHERS)).join(
             who, on="row", how="left", maintain_order="left"
         ),
         environments=environments_of(models),
-        published=published(claims, tasks),
-        notices=(*notices(grid, others, tasks, rows, failing), *mixed_versions(claims)),
+        published=published(own, tasks),
+        notices=warnings,
         benchmarks=benchmarks_of(Ranked(tasks, rows, ranked, failing), files, frame, over_models),
         models=models,
     )
@@ -1133,17 +1146,19 @@ def _with_ranks(rows: pl.DataFrame, ranked: pl.DataFrame, failing: pl.DataFrame)
     )  # fmt: skip
 
 
-def _of_kind(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
-    """Return the lines of a kind, without a copy if they are all."""
-    is_kind = frame["kind"] == kind
-    return (frame if is_kind.all() else frame.filter(is_kind)).drop("kind")
+def _plain(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
+    """Return a frame whose rows, tasks and families are strings, and so are further columns."""
+    texts = [name for name in ("row", "task", "family", *names) if name in frame.columns]
+    return frame.with_columns(_strings(frame[name]) for name in texts)
 
 
-def _plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a frame whose rows and tasks are strings."""
-    return frame.cast(
-        {name: pl.String for name in ("row", "task", "family") if name in frame.columns}
-    )
+def _strings(texts: pl.Series) -> pl.Series:
+    """Return categories as strings that share their characters; a cast copies them."""
+    if texts.dtype == pl.String:
+        return texts
+    different = texts.unique().drop_nulls().cast(pl.String)
+    places = texts.cast(pl.Enum(different)).to_physical()
+    return different.gather(places).alias(texts.name)
 
 
 def _count(n: int, noun: str) -> str:

@@ -68,7 +68,7 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
         claims.rename(dict(zip(_BOUNDS, _OWN, strict=True)))
         .drop("ideal")
         .join(of_task, on=_TASK, how="left", maintain_order="left")
-        .with_columns(leak=is_leak(measures, pl.col("overlap").list.len() > 0))
+        .with_columns(leak=is_leak(measures, pl.col("leaks")))
     )
     low, high = (pl.col(name) for name in _BOUNDS)
     room = pl.when(low.is_null() | high.is_null()).then(0.0).otherwise(ROOM * (high - low))
@@ -113,9 +113,10 @@ def measured(claims: pl.DataFrame) -> pl.DataFrame:
 
 def latest(claims: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
     """Return the latest claim of each group."""
-    ages = claims.select(*by, "created", "id").with_row_index("place").sort("created", "id")
-    places = ages.group_by(by, maintain_order=True).agg(pl.col("place").last())["place"]
-    return claims[places]
+    is_latest = pl.col("created") == pl.col("created").max().over(by)
+    ages = claims.select(*by, "created", "id").with_row_index("place").filter(is_latest)
+    places = ages.sort("created", "id").group_by(by, maintain_order=True).agg(pl.last("place"))
+    return claims[places["place"]]
 
 
 def _outside(frame: pl.DataFrame) -> pl.DataFrame:
@@ -152,13 +153,14 @@ def averaged(measured: pl.DataFrame) -> pl.DataFrame:
     `spread` is the standard deviation of the value over seeds; null with one seed, whose line
     stays as it is.
     """
-    several = pl.len().over(_CELL) > 1
-    single = measured.filter(~several).with_columns(
+    is_several = measured.select(_CELL).is_duplicated()
+    single = measured.filter(~is_several) if is_several.any() else measured
+    single = single.with_columns(
         seeds=pl.col("value").is_not_null().cast(pl.Int64), spread=pl.lit(None, dtype=pl.Float64)
     )
-    more = measured.filter(several)
-    if more.is_empty():
+    if not is_several.any():
         return single
+    more = measured.filter(is_several)
     counts = pl.col("value").is_not_null() & pl.col("aside").is_null()
     # Of several runs with one seed the last one with a counting value is used.
     runs = more.filter(counts | ~counts.any().over(_CELL)).unique(
@@ -183,8 +185,7 @@ _COLUMNS = (
     *("unranked", "ideal", "low_bound", "high_bound", "value", "reason", "p_value"),
     *("alternative", "reversed", "undone", "low", "high", "level", "floor", "floor_sd", "unit"),
     *("gap", "gap_error", "yardstick", "yardstick_error", "power", "of", "t", "contrasts"),
-    *("n", "asked", "found", "truncated", "missing", "overlap", "word_share", "seed"),
-    *("created", "id"),
+    *("n", "asked", "found", "truncated", "leaks", "word_share", "seed", "created", "id"),
 )
 OTHER_CONTENT = "another version or content of the task"
 OTHER_FIT = "replaced by a later fit of the mitigator"
@@ -227,15 +228,17 @@ def of_tasks(claims: pl.DataFrame, patterns: Iterable[str]) -> pl.DataFrame:
     return claims.filter(pl.col("task").is_in(sorted(chosen)))
 
 
-def cells(claims: pl.DataFrame) -> Cells:
-    """Return the cells of the primary claims.
+def cells(claims: pl.DataFrame, kind: str) -> Cells:
+    """Return the cells of the primary claims on a kind of embedder, by row and task.
+
+    They share their columns with claims that are `in_order`.
 
     The highest version of a task counts. If claims of this version have different content, the
     content with most rows counts. Ties go to the older content, then to the smaller digest, so the
     order of the claims does not matter. Of several fits of a mitigator on one concept, the latest
     counts. Other seeds of the same content and fit are averaged.
     """
-    every = with_rows(claims.select("primary", *_COLUMNS).filter("primary").drop("primary"))
+    every = with_rows(_of_kind(claims.select("primary", *_COLUMNS), kind).drop("primary"))
     every = every.cast({name: _in_order(every[name]) for name in ("task", "family")})
     every = every.join(_contents(every), on=_TASK, how="left", maintain_order="left")
     is_content = pl.col("digest") == pl.col("chosen")
@@ -246,9 +249,37 @@ def cells(claims: pl.DataFrame) -> Cells:
     is_ranked = every.select(is_content & is_fit).to_series()
     why = pl.when(~is_content).then(pl.lit(OTHER_CONTENT)).otherwise(pl.lit(OTHER_FIT))
     others = every.filter(~is_ranked).with_columns(why=why).sort(_BY_AGE)
-    ranked = every.filter(is_ranked) if others.height else every
     helpers = ("chosen", "fit", "mitigator_fingerprint")
-    return Cells(averaged(measured(ranked.drop(helpers))), others.drop(helpers))
+    if others.height:
+        every = every.filter(is_ranked)
+    return Cells(_by_row(averaged(measured(every.drop(helpers)))), others.drop(helpers))
+
+
+def in_order(claims: pl.DataFrame) -> pl.Series:
+    """Return the places of claims in an order in which the cells of a kind are one slice.
+
+    Primary claims come first, by kind, row and task, the oldest of a cell first.
+    """
+    rows = with_rows(claims.select("primary", "kind", "task", *IDENTITY, *_BY_AGE))
+    order = (~pl.col("primary"), "kind", "row", "task", *_BY_AGE)
+    return rows.select(pl.arg_sort_by(order)).to_series()
+
+
+def _by_row(chosen: pl.DataFrame) -> pl.DataFrame:
+    """Return cells by row and task, without a copy if they are."""
+    row, task = (pl.col(name).to_physical().cast(pl.Int64) for name in ("row", "task"))
+    places = chosen.select(row * (1 + task.max()) + task).to_series()
+    return chosen if places.is_sorted() else chosen.sort("row", "task")
+
+
+def _of_kind(claims: pl.DataFrame, kind: str) -> pl.DataFrame:
+    """Return the primary claims on a kind of embedder, without a copy if they stand together."""
+    places = claims.select(pl.arg_where(pl.col("primary") & (pl.col("kind") == kind))).to_series()
+    if not places.len():
+        return claims.clear()
+    first, last = places[0], places[-1]
+    is_slice = last - first + 1 == places.len()
+    return claims[first : last + 1] if is_slice else claims[places]
 
 
 def contents(claims: pl.DataFrame) -> pl.DataFrame:

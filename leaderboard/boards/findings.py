@@ -266,7 +266,7 @@ def _contents(grid: pl.DataFrame, others: pl.DataFrame, tasks: pl.DataFrame) -> 
     apart = others.join(chosen, on=["task", "version"]).filter(pl.col("digest") != pl.col("chosen"))
     if apart.is_empty():
         return []
-    counted = grid.filter(pl.col("id").is_not_null()).select("row", "task")
+    counted = grid.filter("held").select("row", "task")
     only = apart.join(counted, on=["row", "task"], how="anti")
     lines = []
     for (name,), cells_of_task in apart.sort("task").group_by("task", maintain_order=True):

@@ -9,7 +9,7 @@ import json
 import os
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,12 @@ from harness.errors import DiskError
 from harness.results import columns, record
 from harness.results.columns import TEXT, Collector, Column, Columns
 from harness.results.folder import STUDY
-from harness.results.reading import Trust, entries
+from harness.results.reading import SetAside, Trust, entries
 from harness.results.record import Record
 
 # The frame of claims: one line a record, in flat columns, whose names are documented here.
 #
-# Texts that many records share are categorical: a record takes about 0.5 kB. Comparisons, filters,
+# Texts that many records share are categorical: a record takes about 0.4 kB. Comparisons, filters,
 # joins and sorting work as with strings; cast to `pl.String` for the functions in `str`.
 
 
@@ -95,8 +95,7 @@ _COLUMNS: dict[str, Column] = {
     "contrasts": ("contrasts", _sorted, TEXT),  # JSON: the gap of each contrast by name
     "n": "n",
     **{name: f"coverage.{name}" for name in ("asked", "found", "truncated")},
-    "missing": ("coverage", lambda part: list(part.missing), pl.List(TEXT)),
-    "overlap": ("overlap", list, pl.List(TEXT)),
+    "leaks": ("overlap", bool, pl.Boolean()),  # the mitigator was fitted on texts of the task
     "word_share": ("word_overlap", record.word_share, pl.Float64()),
     "tables": ("tables", lambda value: json.dumps(value, ensure_ascii=False), pl.String()),
     # The run.
@@ -112,7 +111,8 @@ SCHEMA: dict[str, Any] = {
     "line": pl.Int64(),
     **{name: columns.type_of_column(column) for name, column in _COLUMNS.items()},
 }
-"""Columns of a frame of claims. Objects and lists are JSON, but for `missing` and `overlap`."""
+"""Columns of a frame of claims. Objects and lists are JSON."""
+_CHUNK = 65_536
 
 
 def frame_of(records: Iterable[Record]) -> pl.DataFrame:
@@ -140,37 +140,6 @@ _SHORTEST = 300
 
 
 @dataclass(frozen=True)
-class SetAside:
-    """A record, or an invalid line, that does not count.
-
-    Parameters
-    ----------
-    file
-        The path of the file as it was passed; empty for a record that is not in a file.
-    line
-        The line, from 1; 0 for a whole file.
-    reason
-        What is wrong, and what would be right.
-    id
-        The record's id; empty if it has none.
-    """
-
-    file: str
-    line: int
-    reason: str
-    id: str = ""
-
-    @property
-    def place(self) -> str:
-        """The file, with the line if there is one; empty for a record that is not in a file."""
-        return f"{self.file}:{self.line}" if self.line else self.file
-
-    def __str__(self) -> str:
-        """Return one line for the user."""
-        return f"{self.place}: {self.reason}" if self.place else self.reason
-
-
-@dataclass(frozen=True)
 class Claims:
     """The claims that were read.
 
@@ -195,20 +164,16 @@ def read(paths: Iterable[Path]) -> Claims:
         If a path does not exist.
     """
     aside: list[SetAside] = []
-    files: list[str] = []
-    places, numbers = array("I"), array("I")
-    collector = Collector()
-    for file in _files(paths):
-        files.append(os.fsencode(file).decode(errors="replace"))  # names may be no UTF-8
-        for number, claim in _claims(file, files[-1], aside):
-            collector.add(claim)
-            places.append(len(files) - 1)
-            numbers.append(number)
-    names = pl.Series("file", files, dtype=pl.String).cast(TEXT)
-    frame = frame_of(collector.columns()).with_columns(
-        names.gather(pl.Series(places, dtype=pl.UInt32)),
-        pl.Series("line", numbers, dtype=pl.Int64),
-    )
+    frame = pl.DataFrame(schema=SCHEMA)
+    collector, numbers, names = Collector(), array("I"), list[str]()
+    for name, number, claim in _claims(paths, aside):
+        collector.add(claim)
+        numbers.append(number)
+        names.append(name)
+        if len(names) == _CHUNK:
+            frame.extend(_chunk(collector, names, numbers))
+            collector, numbers, names = Collector(), array("I"), []
+    frame.extend(_chunk(collector, names, numbers))
     is_stored = frame["params"].is_not_null()
     if not is_stored.all():
         reason = pl.lit("not a record: a text or a number in it cannot be stored")
@@ -219,6 +184,22 @@ def read(paths: Iterable[Path]) -> Claims:
     return Claims(frame, tuple(aside))
 
 
+def _chunk(collector: Collector, files: Sequence[str], lines: array[int]) -> pl.DataFrame:
+    """Return records that were collected, with their files and lines."""
+    return frame_of(collector.columns()).with_columns(
+        pl.Series("file", files, dtype=pl.String).cast(TEXT),
+        pl.Series("line", lines, dtype=pl.Int64),
+    )
+
+
+def _claims(paths: Iterable[Path], aside: list[SetAside]) -> Iterator[tuple[str, int, Record]]:
+    """Yield the records of all files, each with its file and line, and tell what is none."""
+    for file in _files(paths):
+        name = os.fsencode(file).decode(errors="replace")  # names may be no UTF-8
+        for number, claim in _claims_in(file, name, aside):
+            yield name, number, claim
+
+
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         folders.check(path)
@@ -226,7 +207,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
         yield from (file for file in files if not file.name.endswith((STUDY, record.SUFFIX)))
 
 
-def _claims(file: Path, name: str, aside: list[SetAside]) -> Iterator[tuple[int, Record]]:
+def _claims_in(file: Path, name: str, aside: list[SetAside]) -> Iterator[tuple[int, Record]]:
     """Yield the records of a file with the numbers of their lines; invalid lines go to `aside`."""
     short = 0
     try:
@@ -243,7 +224,7 @@ def _claims(file: Path, name: str, aside: list[SetAside]) -> Iterator[tuple[int,
             if entry.record is not None:
                 yield entry.number, entry.record
             elif entry.fault is not None and (entry.size >= _SHORTEST or short <= MOST_LISTED):
-                aside.append(SetAside(name, entry.number, entry.fault.problem))
+                aside.append(SetAside(name, entry.number, entry.fault.reason))
             if short > MOST_SHORT:
                 reason = "most lines are too short for a record; the rest is not read"
                 aside.append(SetAside(name, 0, reason))

@@ -20,12 +20,13 @@ from harness.limits import INTEGER, NAME_CHARACTERS, RECORD_TEXT_CHARACTERS
 from harness.metrics import ROUNDING
 from harness.names import with_fingerprint, without_options
 from harness.results.columns import TEXT
+from harness.results.reading import SetAside
 from harness.results.record import SCHEMA as SCHEMA_VERSION
 
 from ..boards import references
 from ..boards.cells import BASELINES, REFERENCES
 from .facts import TaskFacts
-from .reading import SCHEMA, Claims, SetAside, asides
+from .reading import SCHEMA, Claims, asides
 
 # Ids of claims, recomputed from their content.
 
@@ -34,6 +35,8 @@ OWN_ID = "own id"
 """Column of the id that a record should have."""
 SCORE = ("fingerprint", "mitigator_fingerprint", "digest", "scenario", "metric", "score")
 """Columns that identify a score. Records of one score differ in their seeds."""
+_CHUNK = 65_536
+"""Records whose ids are computed together: the JSON of a record is larger than its columns."""
 
 
 def identities(frame: pl.DataFrame) -> pl.Series:
@@ -41,10 +44,15 @@ def identities(frame: pl.DataFrame) -> pl.Series:
 
     They are those of `record.identity`; each text is turned into JSON once.
     """
-    parts = [_as_json(frame[name]) for name in (*SCORE, "seed")]
-    form = f"[{SCHEMA_VERSION}{',{}' * len(parts)}]"
-    contents = pl.select(pl.format(form, *parts)).to_series()
-    return pl.Series(OWN_ID, [of_json(content) for content in contents], dtype=pl.String)
+    names = (*SCORE, "seed")
+    form = f"[{SCHEMA_VERSION}{',{}' * len(names)}]"
+    chunks = [pl.Series(OWN_ID, [], dtype=pl.String)]
+    for start in range(0, frame.height, _CHUNK):
+        chunk = frame.select(names)[start : start + _CHUNK]
+        contents = pl.select(pl.format(form, *map(_as_json, chunk))).to_series()
+        ids = [of_json(content) for content in contents]
+        chunks.append(pl.Series(OWN_ID, ids, dtype=pl.String))
+    return pl.concat(chunks)
 
 
 def _as_json(values: pl.Series) -> pl.Series:
@@ -71,9 +79,9 @@ _NUMBERS = ("value", "floor", "unit", "gap", "yardstick")
 """Numbers that rank. Intervals do not, and a later harness computes some in another way."""
 _FILLED = ("floor", "gap", "p_value", "low", "high")
 """What an older harness did not compute: a record that has it replaces an equal one without."""
-_EXACT = ("asked", "found", "reversed", "undone", "is_leak")
+_EXACT = ("asked", "found", "reversed", "undone", "leaks")
 _ROUNDED = (*_NUMBERS, "p_value", "reversed")
-_ROUNDING = pl.col("is_leak") & ~pl.col("primary")
+_ROUNDING = pl.col("leaks") & ~pl.col("primary")
 """Leaks, whose numbers are not compared. On the texts that a mitigator was fitted on, only rounding
 errors may remain, and their correlation differs between machines. No board shows these scores."""
 _CELL = (
@@ -86,13 +94,12 @@ _Decided = tuple[pl.DataFrame, list[SetAside]]
 
 def of_equal_ids(frame: pl.DataFrame) -> _Decided:
     """Return one record of each id, the fullest, then the oldest; all that differ are set aside."""
-    several = frame.filter(pl.col("id").is_duplicated())
+    several = frame.with_row_index("row").filter(pl.col("id").is_duplicated())
     if not several.height:
         return frame, []
     span = (pl.col("high_bound") - pl.col("low_bound")).abs()
     differing = (
         several.with_columns(
-            is_leak=pl.col("overlap").list.len() > 0,
             scale=pl.coalesce(pl.col("unit").first().over("id"), span, 1.0),
         )
         .with_columns(pl.when(~_ROUNDING).then(pl.col(name)).alias(name) for name in _ROUNDED)
@@ -120,10 +127,13 @@ def of_equal_ids(frame: pl.DataFrame) -> _Decided:
     aside = asides(several.join(differing, on="id", maintain_order="left"), reason)
     place = (pl.col(name).cast(pl.String) for name in ("created", "file"))
     empty = pl.sum_horizontal(pl.col(name).is_null() for name in (*_FILLED, "unit"))
-    fullest = frame.join(differing, on="id", how="anti", maintain_order="left").sort(
-        empty, *place, "line"
+    fullest = (
+        several.join(differing, on="id", how="anti")
+        .sort(empty, *place, "line")
+        .unique("id", keep="first", maintain_order=True)
     )
-    return fullest.unique("id", keep="first", maintain_order=True), aside
+    left_out = several.join(fullest, on="row", how="anti")["row"]
+    return frame.filter(~pl.int_range(pl.len()).is_in(left_out.implode())), aside
 
 
 def of_references(frame: pl.DataFrame) -> _Decided:
@@ -685,8 +695,8 @@ def trusted(
     Returns
     -------
     Claims
-        The records that fulfil every rule, one of each id, sorted by their age, with one name for
-        each model. The others are in `aside`, each with its reason.
+        The records that fulfil every rule, one of each id, in their order, with one name for each
+        model. The others are in `aside`, each with its reason.
     """
     frame = _with_facts(claims.frame, facts)
     frame = frame.with_columns(identities(frame))
@@ -695,7 +705,6 @@ def trusted(
     frame, equal = of_equal_ids(unified(frame))
     frame, fits = of_fits(frame)
     aside += (*references, *equal, *fits)
-    frame = frame.sort("created", "id").select(*SCHEMA)
     return Claims(frame, (*claims.aside, *sorted(aside, key=lambda a: (a.file, a.line))))
 
 
@@ -770,4 +779,5 @@ def _read_by_facts(frame: pl.DataFrame) -> pl.DataFrame:
             low_bound=pl.coalesce("usual_low", "low_bound"),
             high_bound=pl.coalesce("usual_high", "high_bound"),
         )
+        .select(*SCHEMA)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -197,15 +197,22 @@ def board_data(
     }
 
 
-def script(file: str, value: Mapping[str, Any]) -> str:
-    """Return a data file: a script that calls `harnessData`.
+def script(file: str, value: Mapping[str, Any]) -> Iterator[bytes]:
+    """Yield the parts of a data file: a script that calls `harnessData`.
 
     The value is parsed as JSON, since a key `__proto__` has a special meaning in JavaScript
     objects.
     """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    quoted = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"harnessData({json.dumps(file)},JSON.parse('{quoted}'));\n"
+    yield f"harnessData({json.dumps(file)},JSON.parse('".encode()
+    for i, (key, part) in enumerate(value.items()):
+        yield b"," if i else b"{"
+        text = f"{_compact(key)}:{_compact(part)}"
+        yield text.replace("\\", "\\\\").replace("'", "\\'").encode()
+    yield b"}'));\n"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def task_entry(task: Mapping[str, Any], registered: Registered) -> dict[str, Any]:

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 import harness
 from harness import folders
 from harness.errors import DiskError
-from harness.results.reading import LONGEST_REASON, in_one_line
-
-from ..claims.reading import SetAside
+from harness.results.reading import LONGEST_REASON, SetAside, in_one_line
 
 if TYPE_CHECKING:
     import jinja2

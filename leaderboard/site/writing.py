@@ -75,8 +75,11 @@ def tables_of(board: Board, frame: pl.DataFrame | None) -> pl.DataFrame:
     """
     if frame is None:
         return pl.DataFrame(schema=_SCHEMA)
+    has_any = frame.lazy().filter(pl.col("tables") != "{}")
+    having = has_any.select(*_KEY, "task", "scenario", "tables").collect()
+    if having.is_empty():
+        return pl.DataFrame(schema=_SCHEMA)
     shown = board.cells.select("row", "id").join(frame.select("id", *_KEY), on="id").drop("id")
-    having = frame.filter(pl.col("tables") != "{}").select(*_KEY, "task", "scenario", "tables")
     lines = having.join(shown.unique(), on=list(_KEY)).select(
         pl.col("row", "task", "scenario", "tables").cast(pl.String)
     )
@@ -288,7 +291,7 @@ def downloadable_records(frame: pl.DataFrame, boards: Iterable[Board]) -> pl.Dat
         frame.select("id", *_RECORD)
         .join(every, on="id", how="left")
         .drop("id")  # follows from the fingerprints, the digest and the names
-        .sort(*order, "score", "seed")
+        .sort(*order, "score", "seed", "mitigator_fingerprint")
         .with_columns(
             pl.col("ranked", "leak").fill_null(value=False),
             pl.col("value").cast(pl.Float32),
@@ -350,8 +353,8 @@ def submitters(frame: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
     """
     names: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     runs: dict[Path, dict[str, submission.Submission]] = {}
-    lines = frame.select(pl.col("model", "fingerprint", "file").cast(pl.String)).drop_nulls()
-    for model, fingerprint, file in lines.unique().iter_rows():
+    lines = frame.select("model", "fingerprint", "file").unique().drop_nulls()
+    for model, fingerprint, file in lines.iter_rows():
         folder = Path(file).parent
         if folder not in runs:
             try:
@@ -435,6 +438,10 @@ def write(
     news, notice = changes(boards, records, since or folder)
     notices += [notice] if notice else []
     study_files.write(studies, folder, title=title, built=built)
+    if records is not None:
+        folders.write_atomically(folder / PARQUET, to_parquet(records))
+    downloads = [files.csv.name, files.json.name, *([] if records is None else [PARQUET])]
+    del records  # they take as much memory as the boards
     entries = []
     tables = _tables(boards, claims)
     copied, notice = copy({path for frame in tables for path in frame["path"]}, sources, folder)
@@ -451,8 +458,6 @@ def write(
     )
     publish(files.csv, to_frame(boards).write_csv())
     publish(files.json, text_of(content))
-    if records is not None:
-        folders.write_atomically(folder / PARQUET, to_parquet(records))
     if news is not None:
         publish(folder / FILE, news.model_dump_json(indent=1) + "\n")
     site = {
@@ -465,11 +470,7 @@ def write(
         "studies": [_study(study) for study in studies],
         "aside": aside,
         "news": None if news is None else news.news(),
-        "files": [
-            *(files.csv.name, files.json.name),
-            *([] if records is None else [PARQUET]),
-            *([] if news is None else [FILE]),
-        ],
+        "files": [*downloads, *([] if news is None else [FILE])],
     }
     _publish_data(folder, "data/site.js", site)
     scripts = _publish_assets(folder)
@@ -517,7 +518,7 @@ def _study(study: StudyOnModel) -> dict[str, str]:
 
 
 def _publish_data(folder: Path, file: str, content: dict[str, Any]) -> None:
-    publish(folder / file, script(file, content))
+    folders.write_atomically(folder / file, script(file, content))
 
 
 def _publish_assets(folder: Path) -> Sequence[str]:

@@ -14,9 +14,8 @@ import polars as pl
 
 from harness.errors import UsageError, suggestion
 from harness.results.formats import markdown_grid, markdown_text
+from harness.results.reading import SetAside
 from harness.results.record import LEAK, LEAK_MEANS, is_leak
-
-from ..claims.reading import SetAside
 
 TASK = "feature-extraction"
 """The hub's name for the task of every embedder."""
@@ -144,7 +143,7 @@ def _texts(rows: pl.DataFrame) -> Sequence[dict[str, Any]]:
 
 
 def _is_leak(row: dict[str, Any]) -> bool:
-    return is_leak(row["measures"], bool(row["overlap"]))
+    return is_leak(str(row["measures"]), bool(row["leaks"]))
 
 
 def _score(row: dict[str, Any]) -> str:

@@ -18,11 +18,12 @@ from harness import limits
 from harness.errors import InvalidFile
 from harness.registry.registry import Registry
 from harness.results.formats import Sentences, Table, Value, markdown_grid
+from harness.results.reading import SetAside
 from harness.results.record import LEAK, LEAK_MEANS, Record
 
 from ..claims import facts, reading, trust
 from ..claims.facts import TaskFacts
-from ..claims.reading import Claims, SetAside
+from ..claims.reading import Claims
 from . import submission, withdrawn
 from .additions import Addition
 from .submission import Base, Tree, hidden, tree

@@ -19,10 +19,10 @@ from typing import TypeAlias
 
 from harness import folders
 from harness.errors import InvalidFile, UsageError
+from harness.results.reading import SetAside
 from harness.results.record import Record
 
 from ..claims import trust
-from ..claims.reading import SetAside
 from . import submission, withdrawn
 from .submission import Submission, tree
 

@@ -27,13 +27,13 @@ from harness.encode.identity import UNNAMED
 from harness.errors import InvalidFile, unreadable
 from harness.results import record
 from harness.results.folder import STUDY
-from harness.results.reading import Trust, judged
+from harness.results.reading import SetAside, Trust, judged
 from harness.results.reading import mistakes as mistakes_of
 from harness.results.record import ModelPart, Record
 
 from ..boards import references
 from ..claims import reading
-from ..claims.reading import Claims, SetAside
+from ..claims.reading import Claims
 from ..claims.trust import SCORE
 from . import withdrawn
 

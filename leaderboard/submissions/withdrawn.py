@@ -22,7 +22,9 @@ from harness.task.yaml_files import KeyPath
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..claims.reading import Claims, SetAside
+    from harness.results.reading import SetAside
+
+    from ..claims.reading import Claims
 
 NAME = "withdrawn.yaml"
 _COLUMNS = ("id", "file", "model", "fingerprint", "task")
@@ -151,7 +153,9 @@ def apply(claims: Claims, files: Sequence[Path]) -> Claims:
     """
     import polars as pl
 
-    from ..claims.reading import Claims, SetAside
+    from harness.results.reading import SetAside
+
+    from ..claims.reading import Claims
 
     entries = [entry for file in files for entry in _entries(file)]
     if not entries:
@@ -251,7 +255,7 @@ def _named(entries: Sequence[_Entry]) -> pl.Expr:
 
 def _naming_nothing(entries: Sequence[_Entry], frame: pl.DataFrame) -> Iterator[SetAside]:
     """Yield a line on each entry that matches no record, model or task."""
-    from ..claims.reading import SetAside
+    from harness.results.reading import SetAside
 
     for column in _COLUMNS:
         wanted = [entry for entry in entries if entry.column == column]

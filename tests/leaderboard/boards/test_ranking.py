@@ -179,7 +179,7 @@ def stepwise(losses: np.ndarray) -> np.ndarray:
     """Return which row is better than which: all pairs and flips again in each step."""
     signs = ranking._signs(losses.shape[1], len(losses))
     sums = (signs @ losses.T).astype(np.float32)
-    errors = ranking._errors(losses).astype(np.float32)
+    errors = ranking._Scales(losses).of(np.arange(len(losses))).astype(np.float32)
     observed = losses.sum(axis=1)
     differ = np.zeros_like(errors, dtype=bool)
     while True:

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from harness import limits
 from harness.errors import InvalidFile
 from harness.leaderboard.claims import reading
-from harness.leaderboard.claims.reading import SCHEMA, Claims, SetAside, frame_of, read
+from harness.leaderboard.claims.reading import SCHEMA, Claims, frame_of, read
 from harness.results import columns
+from harness.results.reading import SetAside
 from harness.results.record import Record
 
 Make = Callable[..., Record]

@@ -10,9 +10,10 @@ import pytest
 import site_data
 
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.claims.reading import Claims, SetAside, frame_of
+from harness.leaderboard.claims.reading import Claims, frame_of
 from harness.leaderboard.site import payload, rendering
 from harness.leaderboard.site import writing as site
+from harness.results.reading import SetAside
 
 HOSTILE = '</script><img src=x onerror="window.hacked=1">{{123*457}}\'"&\\\u2028'
 

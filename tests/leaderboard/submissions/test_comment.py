@@ -10,11 +10,11 @@ import pytest
 from markdown_it import MarkdownIt
 from submission_records import good_records
 
-from harness.leaderboard.claims.reading import SetAside
 from harness.leaderboard.submissions import check
 from harness.leaderboard.submissions.additions import additions
 from harness.leaderboard.submissions.check import Checked
 from harness.leaderboard.submissions.submission import Base
+from harness.results.reading import SetAside
 
 HOSTILE = (
     "@everybody",
