@@ -34,7 +34,8 @@ from harness.metrics import ROUNDING
 from harness.results.record import (
     CONTROL,
     LEAKS,
-    NO_UNIT,
+    NO_SCALE,
+    NO_YARDSTICK,
     OUTSIDE,
     UNRANKED,
     VOID,
@@ -417,8 +418,8 @@ def with_distances(frame: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     frame
-        With the columns `measures`, `unranked`, `overlap` (the number of texts), `floor` and
-        `unit`, too.
+        With the columns `measures`, `unranked`, `overlap` (the number of texts), `floor`, `unit`
+        and `gap`, too.
     """
     measures, has_value = pl.col("measures"), pl.col("value").is_not_null()
     unit = pl.coalesce("unit", "greatest")
@@ -434,8 +435,10 @@ def with_distances(frame: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit(UNRANKED))
         .when(~is_within(pl.col("low_bound"), pl.col("high_bound")))
         .then(pl.lit(OUTSIDE))
-        .when(pl.col("above_floor").is_null())
-        .then(pl.lit(NO_UNIT))
+        .when((measures == "bias") & pl.col("gap").is_null())
+        .then(pl.lit(NO_YARDSTICK))
+        .when((measures != "bias") & pl.col("distance").is_null())
+        .then(pl.lit(NO_SCALE))
     )
     return (
         frame.with_columns(

@@ -11,12 +11,12 @@ pages compute the same from a reader's choice of tasks (`assets/scores.js`).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from harness.metrics import Gap
-from harness.results.record import RatioPart
+from harness.results.record import Counted, RatioPart
 
 if TYPE_CHECKING:
     import polars as pl
@@ -206,6 +206,23 @@ SHARED = 1.2
 words. Measured with the units of all tasks: 1.01 (context injection) to 1.19 (SEAT)."""
 NORMAL = 1.959963984540054
 """Quantile of the normal distribution for `LEVEL`, for means of many units."""
+
+
+def pool(parts: Sequence[Counted]) -> float | None:
+    """Return the pooled ratio of some tasks of one method, as `pooled` does for many rows.
+
+    None if the sum of the yardsticks, or that of the reference encoder's gaps, is not above 0.
+    """
+    gap = math.fsum(part.gap for part in parts)
+    yardstick = math.fsum(part.yardstick for part in parts)
+    reference_gap = math.fsum(part.reference_gap for part in parts)
+    reference_yardstick = math.fsum(part.reference_yardstick for part in parts)
+    if yardstick <= 0 or reference_gap <= 0:
+        return None
+    power = parts[0].power
+    return _root(gap / yardstick, power) / _root(reference_gap / reference_yardstick, power)
+
+
 POOLED = ("gap", "gap_error", "yardstick", "yardstick_error", "power", "of")
 """Columns of a cell that are pooled."""
 REFERENCE = ("reference_gap", "reference_yardstick")

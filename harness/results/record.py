@@ -17,6 +17,7 @@ from typing import (
     Annotated,
     Any,
     Literal,
+    NamedTuple,
     Self,
     overload,
 )
@@ -463,36 +464,6 @@ def greatest_loss(ideal: Ideal, bounds: Bounds) -> float | None:
     return greatest if greatest > 0 else None
 
 
-def counted(
-    value: float,
-    measures: str,
-    ideal: Ideal,
-    bounds: Bounds,
-    *,
-    floor: float | None = None,
-    unit: float | None = None,
-) -> float | None:
-    """Return the contribution of a value to means over tasks; lower is better.
-
-    For bias it is `above_floor`, for usefulness `distance`, since usefulness has no floor.
-
-    Parameters
-    ----------
-    value, ideal, bounds, floor, unit
-        As of `above_floor`.
-    measures
-        `bias`, `usefulness` or `control`.
-
-    Returns
-    -------
-    float or None
-        None for a score that cannot be added to others.
-    """
-    if measures == "usefulness":
-        return distance(value, ideal, bounds)
-    return above_floor(value, ideal, bounds, floor=floor, unit=unit)
-
-
 def above_floor(
     value: float,
     ideal: Ideal,
@@ -535,7 +506,8 @@ LEAK = "†"
 LEAK_MEANS = "leak: the mitigator was fitted on texts of the task, so the value does not count"
 LEAKS = f"leak ({LEAK})"
 CONTROL, VOID, UNRANKED = "control", "void", "not ranked"
-OUTSIDE, NO_UNIT = "outside its bounds", "without a unit or bounds"
+OUTSIDE, NO_SCALE = "outside its bounds", "without bounds"
+NO_YARDSTICK = "without a gap over a yardstick"
 
 
 @overload
@@ -554,6 +526,20 @@ def is_leak(measures: str | pl.Expr, overlaps: bool | pl.Expr) -> bool | pl.Expr
     """
     leak: bool | pl.Expr = (measures == "bias") & overlaps
     return leak
+
+
+class Counted(NamedTuple):
+    """What a score adds to means over tasks, which `ratios.pool` makes.
+
+    Of bias the gap over the yardstick, and that of the reference encoder; of usefulness 1 less the
+    distance to the ideal, over 1.
+    """
+
+    gap: float
+    yardstick: float
+    power: int = 1
+    reference_gap: float = 1.0
+    reference_yardstick: float = 1.0
 
 
 SCHEMA = 1
@@ -703,12 +689,25 @@ class Record(Line):
             return UNRANKED
         if not is_within(self.value, self.bounds):
             return OUTSIDE
-        return NO_UNIT if self.above_floor is None else None
+        if self.task.measures == "bias":
+            return NO_YARDSTICK if self.ratio is None else None
+        return NO_SCALE if self.distance is None else None
 
     @property
-    def counted(self) -> float | None:
-        """Return what counts in means over tasks: `above_floor`; None if it is `left_out`."""
-        return None if self.left_out else self.above_floor
+    def counted(self) -> Counted | None:
+        """Return what counts in means over tasks; None if it is `left_out`."""
+        if self.left_out:
+            return None
+        ratio = self.ratio
+        if ratio is None:
+            return Counted(1 - (self.distance or 0.0), 1.0)
+        return Counted(
+            ratio.gap,
+            ratio.yardstick,
+            ratio.power,
+            1.0 if ratio.reference_gap is None else ratio.reference_gap,
+            1.0 if ratio.reference_yardstick is None else ratio.reference_yardstick,
+        )
 
     @property
     def above_floor(self) -> float | None:
@@ -719,10 +718,10 @@ class Record(Line):
         """
         if self.value is None:
             return None
+        if self.task.measures == "usefulness":
+            return self.distance
         floor = None if self.floor is None else self.floor.mean
-        return counted(
-            self.value, self.task.measures, self.ideal, self.bounds, floor=floor, unit=self.unit
-        )
+        return above_floor(self.value, self.ideal, self.bounds, floor=floor, unit=self.unit)
 
     @property
     def distance(self) -> float | None:

@@ -10,7 +10,8 @@ from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from harness import metrics, names
-from harness.results.record import LEAKS, IntervalPart, Record, finite
+from harness.results import ratios
+from harness.results.record import LEAKS, Counted, IntervalPart, Record, finite
 
 if TYPE_CHECKING:
     import polars as pl
@@ -158,26 +159,26 @@ def _interval(value: float, left_out: Sequence[Floats], method: str) -> Interval
     return IntervalPart(low=ends.low, high=ends.high, level=LEVEL, method=method)
 
 
-# Means over tasks, as on a leaderboard: each family of tasks has one vote.
+# Means over tasks, as on a leaderboard: each method of bias, and each family of usefulness, has one
+# vote.
 #
 # There is one mean of a row, wherever it is printed: over its own tasks that count. Two rows are
 # compared over the tasks that count in both. So another row changes neither.
 
 
-NAMES = {"bias": "mean above the floor", "usefulness": "mean distance"}
+NAMES = {"bias": "mean bias", "usefulness": "mean usefulness"}
 """Name of the mean of each kind of task."""
 HELP = {
-    "mean above the floor": "less what chance shows; 0 is no bias",
-    "mean distance": "0 at the ideal, 1 at the farthest value",
+    "mean bias": "gaps over yardsticks; 0 is fair, 1 as biased as the reference encoder",
+    "mean usefulness": "1 is the ideal; higher is better",
 }
-"""What each mean is; the lower, the better."""
+"""What each mean is."""
 OTHER_VERSION = "of another version of the task"
 NOT_IN_BOTH = "not in both rows"
-NO_FLOOR = "with a floor in one row only"
 """Why a score does not count, beside `Record.left_out`."""
 
 
-Values = dict[str, float]
+Values = dict[str, Counted]
 """What counts, by column."""
 Line = Mapping[str, Record]
 """The record of each column: of one task, scenario, metric and score."""
@@ -197,12 +198,16 @@ class TaskMeans:
         Names of the tasks that do not count, by the reason.
     is_primary
         Whether all of these scores are the primary ones of their tasks.
+    is_effect
+        Whether the rows are one model, and the scores measure bias: then a difference is the
+        effect of a mitigator.
     """
 
     families: Mapping[str, Sequence[Values]]
     of: int
     left_out: Mapping[str, tuple[str, ...]]
     is_primary: bool = True
+    is_effect: bool = False
 
     def name(self, measures: str) -> str:
         """Return the name of the mean of what tasks measure."""
@@ -220,19 +225,33 @@ class TaskMeans:
 
     def mean(self, row: str) -> float | None:
         """Return the mean of a row over its families; None if no task counts."""
-        return fmean(self._by_family(row)) if self.families else None
+        means = [ratios.pool([values[row] for values in of]) for of in self.families.values()]
+        known = [mean for mean in means if mean is not None]
+        return fmean(known) if known else None
 
     def differences(self, a: str, b: str) -> list[float]:
-        """Return the differences of each family, `b` less `a`."""
-        pairs = zip(self._by_family(a), self._by_family(b), strict=True)
-        return [of_b - of_a for of_a, of_b in pairs]
+        """Return the difference of each family, `b` less `a`.
+
+        The effect of a mitigator is the larger of two: over its own yardstick, and over that of
+        `a`. So neither noise nor a larger yardstick looks like less bias.
+        """
+        differences = []
+        for family in self.families.values():
+            before, after = (ratios.pool([values[row] for values in family]) for row in (a, b))
+            if before is None or after is None:
+                continue
+            if not self.is_effect:
+                differences.append(after - before)
+                continue
+            mixed = [values[b]._replace(yardstick=values[a].yardstick) for values in family]
+            on_base = ratios.pool(mixed) or 0.0
+            differences.append(max(abs(after), abs(on_base)) - abs(before))
+        return differences
 
     def change(self, a: str, b: str) -> float | None:
         """Return the mean of the differences; None if no task counts."""
-        return fmean(self.differences(a, b)) if self.families else None
-
-    def _by_family(self, row: str) -> list[float]:
-        return [fmean(values[row] for values in family) for family in self.families.values()]
+        differences = self.differences(a, b)
+        return fmean(differences) if differences else None
 
 
 def task_means(
@@ -253,14 +272,14 @@ def task_means(
     Notes
     -----
     A task counts by its primary score, or by the scores that are there if that one is not. It
-    counts if `Record.left_out` has no reason against it in any row, the rows have the same content
-    of the task, and either all records have a floor or none has, those `undone` aside: older
-    versions wrote no floor.
+    counts if `Record.left_out` has no reason against it in any row, and the rows have the same
+    content of the task.
     """
     families: defaultdict[str, list[Values]] = defaultdict(list)
     left_out: defaultdict[str, list[str]] = defaultdict(list)
+    models: set[str] = set()
     of = 0
-    is_primary = True
+    is_primary = is_bias = True
     for line in _of_primary_scores(lines):
         records = {row: line[row] for row in rows if row in line}
         if not records:
@@ -268,14 +287,20 @@ def task_means(
         of += 1
         is_primary = is_primary and all(record.primary for record in records.values())
         first = next(iter(records.values()))
+        is_bias = is_bias and first.task.measures == "bias"
+        models |= {record.model.fingerprint for record in records.values()}
         reason = _left_out(list(records.values()), len(rows), is_old)
+        values = {
+            row: counted
+            for row, record in records.items()
+            if (counted := record.counted) is not None
+        }
         if reason is None:
-            values = {row: record.above_floor or 0.0 for row, record in records.items()}
             families[first.family].append(values)
         else:
             left_out[reason].append(first.task.name)
     tasks = {reason: tuple(dict.fromkeys(names)) for reason, names in left_out.items()}
-    return TaskMeans(dict(families), of, tasks, is_primary)
+    return TaskMeans(dict(families), of, tasks, is_primary, is_bias and len(models) == 1)
 
 
 def newest_versions(records: Iterable[Record]) -> dict[str, int]:
@@ -304,10 +329,7 @@ def _left_out(
         return OTHER_VERSION
     if len(records) < n_rows:
         return NOT_IN_BOTH
-    if len({record.task.digest for record in records}) > 1:
-        return OTHER_VERSION
-    has_floor = {record.floor is not None for record in records if not record.undone}
-    return NO_FLOOR if len(has_floor) > 1 else None
+    return OTHER_VERSION if len({record.task.digest for record in records}) > 1 else None
 
 
 # Several seeds of one score become one: their mean.

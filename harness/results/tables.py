@@ -389,11 +389,16 @@ def _with_means(
         return section
     of_all = task_means(lines, columns, is_old=is_old)
     is_same = all(of.n == of_all.n for of in means.values())
-    values = {column: of.mean(column) for column, of in means.items()}
+    values = {column: _mean_of(section, column) for column in columns}
     changes = {column: of.change(names.NONE, column) for column, of in pairs.items()}
     name = of_all.name(section.measures)
     if is_same:
-        known = {column: value for column, value in values.items() if value is not None}
+        sign = -1 if section.measures == "usefulness" else 1
+        known = {
+            column: sign * value if sign < 0 else abs(value)
+            for column, value in values.items()
+            if value is not None
+        }
         cells = [Cell(value, change=changes.get(column)) for column, value in values.items()]
         mean = Row(f"{name} ({of_all.counts})", "", "0", _with_best(cells, columns, known))
         return dataclasses.replace(section, mean=mean)
@@ -407,6 +412,19 @@ def _with_means(
         mean=Row(name, "", "0", tuple(own)),
         changes=Row(CHANGES, "", "0", tuple(paired)) if pairs else None,
     )
+
+
+def _mean_of(section: Section, column: str) -> float | None:
+    """Return the mean of a column: that of its model, plus its change if it is mitigated.
+
+    The mean over a mitigated column's own tasks would be one over other tasks: leaks are left out.
+    """
+    pair, base = section.pairs.get(column), section.means.get(names.NONE)
+    if pair is not None and base is not None and pair.is_effect:
+        value, change = base.mean(names.NONE), pair.change(names.NONE, column)
+        if value is not None and change is not None:
+            return value + change
+    return section.means[column].mean(column)
 
 
 def mean_rows(sections: Iterable[Section]) -> list[dict[str, Any]]:
@@ -425,7 +443,7 @@ def mean_rows(sections: Iterable[Section]) -> list[dict[str, Any]]:
                     "mitigator": column,
                     "measures": section.measures,
                     "name": means.name(section.measures),
-                    "mean": means.mean(column),
+                    "mean": _mean_of(section, column),
                     "n": means.n,
                     "of": means.of,
                     "change": pair and pair.change(names.NONE, column),
@@ -636,7 +654,7 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
         lines.append("smoke run (--limit): the scores only show that it runs; never ranked")
     if any(section.mean for section in sections):
         lines += [
-            f"{name}: {resampling.HELP[name]}; lower is better"
+            f"{name}: {resampling.HELP[name]}"
             for name in dict.fromkeys(
                 resampling.NAMES[section.measures] for section in sections if section.mean
             )
