@@ -106,7 +106,8 @@ class Mitigator:
         """Return the texts that `fit` learns from.
 
         The plan encodes them with everything else. A record lists which texts of its task are
-        among them, since that is a leak between fitting and judging.
+        among them, since that is a leak between fitting and judging, and counts the texts that
+        hold one of them as a word. Of sentences the words of the concept's lists are counted.
         """
         return []
 
