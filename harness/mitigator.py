@@ -106,7 +106,8 @@ class Mitigator:
         """Return the texts that `fit` learns from.
 
         The plan encodes them with all other texts. A record lists the texts of its task that are
-        among them, since that is a leak from evaluation into fitting.
+        among them, since that is a leak from evaluation into fitting, and counts the texts that
+        hold one of them as a word. For sentences, the words of the concept's lists are counted.
         """
         return []
 

@@ -672,7 +672,7 @@ class Record(Line):
 
         These are whole texts, and words that texts are made from by templates. Words of the fit
         inside sentences are counted in `word_overlap`, and are no leak: a fit without the words of
-        a task changes its bias as much.
+        a task lowers its bias nearly as much.
         """
         return is_leak(self.task.measures, bool(self.overlap))
 

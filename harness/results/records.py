@@ -149,6 +149,9 @@ class Records(Framed[Record]):
         **dict.fromkeys(("p_value", "low", "high", "level"), float),
         "interval_method": str,
         **dict.fromkeys(("floor", "unit", "distance", "above_floor"), float),
+        **dict.fromkeys(("gap", "gap_error", "yardstick", "yardstick_error", "t"), float),
+        **dict.fromkeys(("ratio", "ratio_low", "ratio_high"), float),
+        "yardstick_of": str,
         "leak": bool,
         "overlap": int,
         "left_out": str,
@@ -281,8 +284,9 @@ class Records(Framed[Record]):
         is the name alone, and `mitigator_params` a JSON object of all hyper-parameters.
         `fingerprint` tells the weights and settings of models of one name apart.
 
-        `distance` is the distance to the ideal in [0, 1]. `above_floor` is what counts in means
-        over tasks; `left_out` says why a score does not count. `leak` says whether the mitigator
+        `distance` is the distance to the ideal in [0, 1], and `above_floor` that above what chance
+        shows. `ratio` is the `gap` over the `yardstick`, which counts in means over tasks, and `t`
+        the yardstick over its error; `left_out` says why a score does not count. `leak` says whether the mitigator
         was fitted on texts of a bias task, and `overlap` on how many.
         """
         return self.to_polars().to_dicts()
@@ -647,6 +651,11 @@ _ROW: dict[str, Column] = {
     "interval_method": "interval.method",
     "floor": "floor.mean",
     "unit": "unit",
+    **{name: f"ratio.{name}" for name in ("gap", "gap_error", "yardstick", "yardstick_error", "t")},
+    "ratio": "ratio.value",
+    "ratio_low": "ratio.low",
+    "ratio_high": "ratio.high",
+    "yardstick_of": "ratio.of",
     "n": "n",
     "clusters": "clusters",
     "unranked": "task.unranked",
