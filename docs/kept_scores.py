@@ -23,7 +23,6 @@ from harness.names import NONE
 from harness.plugins.validity.page import number
 from harness.registry.registry import Registry
 from harness.results.comparison import (
-    SIGNIFICANT,
     Correlation,
     Correlations,
     correlate,
@@ -34,6 +33,7 @@ from harness.results.record import Record
 from harness.run.tasks import list_tasks, select
 
 KEPT = Path(__file__).parent / "figures" / "board.jsonl.gz"
+SIGNIFICANT = 0.05
 INTRINSIC, DOWNSTREAM = "social-bias-encoders", "downstream"
 OTHER = "other metrics"
 """Intrinsic tasks that are scored by another metric than the downstream ones."""
@@ -111,7 +111,6 @@ class Scores:
     def correlated(self, category: str | None, *, other_metrics: bool = False) -> Correlations:
         """Return correlations of the two benchmarks, or of their tasks of a category."""
         files = [entry.file for entry in list_tasks(self.registry)]
-        required = {file.name for file in files if file.required}
         of_category = {file.name for file in files if category in (None, file.category)}
         intrinsic, downstream = (
             {entry.file.name for entry in select(self.registry, [name])} & of_category
@@ -120,7 +119,7 @@ class Scores:
         records = [record for record in self.records if record.model.kind == "text"]
         if other_metrics:
             intrinsic = of_other_metrics(records, intrinsic, downstream)
-        return correlate(records, intrinsic, downstream, required)
+        return correlate(records, intrinsic, downstream)
 
     def of_means(
         self, over: str, category: str | None, *, other_metrics: bool = False

@@ -19,7 +19,6 @@ import polars as pl
 import harness
 from harness.arrays import unit_rows
 from harness.leaderboard.boards import ranking
-from harness.leaderboard.boards.board import CLEAR, CLEAR_GAP
 from harness.leaderboard.boards.effects import EVIDENCE, differences
 from harness.plugins.mitigators.nuisance import Nuisance
 from harness.plugins.validity import checks
@@ -123,7 +122,7 @@ class Bench:
             total = sums.setdefault(row["family"], [0.0, 0.0])
             total[0] += gap
             total[1] += error**2
-        return [name for name, (gap, v) in sums.items() if gap >= CLEAR_GAP * v**0.5]
+        return [name for name, (gap, v) in sums.items() if gap >= ratios.CLEAR_GAP * v**0.5]
 
     def cells(self, change: Change = same, plant: float | None = None) -> pl.DataFrame:
         """Return what a board pools: a line a task, with its family.
@@ -207,7 +206,7 @@ def summary(rows: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
             ["row", "yardstick_of"],
         )
         .group_by("row")
-        .agg(clear=(pl.col("t") >= CLEAR).sum(), yardsticks=pl.len())
+        .agg(clear=(pl.col("t") >= ratios.CLEAR).sum(), yardsticks=pl.len())
     )
     order = means.select("row", order=pl.max_horizontal(pl.col("low").abs(), pl.col("high").abs()))
     full = families.filter(pl.col("measure").is_not_null().all().over("row"))

@@ -240,8 +240,7 @@ def correlate_command(
                 f"no task is left in '{side}': the other side has them, or --exclude, --category "
                 "or --other-metrics leaves them out"
             )
-    required = {file.name for file in files if file.required}
-    found = correlate(records, tasks_a, tasks_b, required)
+    found = correlate(records, tasks_a, tasks_b)
     if as_json:
         output.as_json(_as_json(found))
     else:

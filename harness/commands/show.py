@@ -235,7 +235,7 @@ def _description(file: TaskFile) -> dict[str, Any]:
     shown = {
         *("name", "version", "title", "description", "source", "licence", "measures"),
         *("category", "family", "concept", "language", "kinds", "tags", "primary"),
-        *("required", "superseded_by"),
+        "superseded_by",
     }
     facts = file.model_dump(include=shown) | {"unranked": file.not_ranked}
     return {key: value for key, value in facts.items() if value}

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from harness.errors import UnknownName, UsageError
 from harness.names import NONE
-from harness.results import resampling
+from harness.results import ratios, resampling
 from harness.results.record import IntervalPart, Record, finite, is_leak, samples_exist
 from harness.results.resampling import (
     Point,
@@ -507,8 +507,6 @@ def _agreement(
 # changes.
 
 
-SIGNIFICANT = 0.05
-"""A required control is passed by a value above its ideal with a p-value below this."""
 Model: TypeAlias = tuple[str, str]
 """Name and fingerprint."""
 OfTask: TypeAlias = dict[str, Record]
@@ -572,9 +570,7 @@ class Correlations:
         return of_task
 
 
-def correlate(
-    records: Iterable[Record], a: Collection[str], b: Collection[str], required: Collection[str]
-) -> Correlations:
+def correlate(records: Iterable[Record], a: Collection[str], b: Collection[str]) -> Correlations:
     """Correlate the means of two groups of tasks over models and over mitigators.
 
     Only primary scores of bias count that a leaderboard ranks (`Record.counted`). Over models a
@@ -586,10 +582,8 @@ def correlate(
     records
         Any records; of several of one score the newest counts.
     a, b
-        Names of the tasks of both groups. Tasks of both count in `a` alone.
-    required
-        Names of controls. A model that fails one is left out: random vectors have no bias of any
-        kind, so that they make any two measures agree.
+        Names of the tasks of both groups. Tasks of both count in `a` alone. A model whose
+        yardsticks are not clear is left out: random vectors would make any two measures agree.
 
     Returns
     -------
@@ -607,7 +601,7 @@ def correlate(
     models: dict[Model, OfTask] = {}
     left_out = []
     for model, of in rows.items():
-        reason = _unusable(of.get(NONE, {}), groups, required)
+        reason = _unusable(of.get(NONE, {}), groups)
         if reason is None:
             models[model] = of[NONE]
         else:
@@ -666,29 +660,18 @@ def _newest(records: Iterable[Record]) -> dict[Model, dict[str, OfTask]]:
     return {model: dict(of) for model, of in rows.items()}
 
 
-def _unusable(
-    of_task: OfTask, groups: Sequence[Collection[str]], required: Collection[str]
-) -> str | None:
+def _unusable(of_task: OfTask, groups: Sequence[Collection[str]]) -> str | None:
     """Return why a model is left out; None if it is used."""
     if not of_task:
         return f"no records without a mitigator ('{NONE}')"
     for group, name in zip(groups, "AB", strict=True):
         if not any(_counts(of_task, task) for task in group):
             return f"no score of a ranked task of {name}"
-    for task in sorted(required):
-        control = of_task.get(task)
-        if control is None:
-            continue
-        p = control.p_value
-        if control.value is None or control.value <= _ideal(control) or p is None:
-            return f"fails the control '{task}'"
-        if p >= SIGNIFICANT:
-            return f"fails the control '{task}': p = {p:.3g}"
+    judged = [record.ratio.t for record in of_task.values() if record.ratio and record.ratio.t]
+    clear = sum(t >= ratios.CLEAR for t in judged)
+    if clear < ratios.CLEAR_SHARE * len(judged):
+        return f"{clear} of {len(judged)} yardsticks are clear; half of them are needed"
     return None
-
-
-def _ideal(record: Record) -> float:
-    return 0.0 if isinstance(record.ideal, str) else record.ideal
 
 
 def _counts(of_task: OfTask, task: str) -> bool:

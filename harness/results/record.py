@@ -211,7 +211,7 @@ class TaskPart(Part):
     unranked: str = ""
     """Why the score is shown but not ranked."""
     required: bool = False
-    """Whether every usable model passes this control."""
+    """Set by older versions: whether the score was a control that every usable model passes."""
 
 
 class FloorPart(Part):
@@ -264,6 +264,8 @@ class RatioPart(Part):
     """The gap of the reference encoder on the task; null if it is not known."""
     reference_yardstick: Finite | None = None
     """The yardstick of the reference encoder."""
+    reference_error: Finite | None = None
+    """Standard error of the gap of the reference encoder."""
 
 
 class IntervalPart(Part):
@@ -540,6 +542,7 @@ class Counted(NamedTuple):
     power: int = 1
     reference_gap: float = 1.0
     reference_yardstick: float = 1.0
+    reference_error: float = 0.0
 
 
 SCHEMA = 1
@@ -701,12 +704,13 @@ class Record(Line):
         ratio = self.ratio
         if ratio is None:
             return Counted(1 - (self.distance or 0.0), 1.0)
-        return Counted(
-            ratio.gap,
-            ratio.yardstick,
-            ratio.power,
-            1.0 if ratio.reference_gap is None else ratio.reference_gap,
-            1.0 if ratio.reference_yardstick is None else ratio.reference_yardstick,
+        counted = Counted(ratio.gap, ratio.yardstick, ratio.power)
+        if ratio.reference_gap is None or ratio.reference_yardstick is None:
+            return counted
+        return counted._replace(
+            reference_gap=ratio.reference_gap,
+            reference_yardstick=ratio.reference_yardstick,
+            reference_error=ratio.reference_error or 0.0,
         )
 
     @property

@@ -286,8 +286,8 @@ class Records(Framed[Record]):
 
         `distance` is the distance to the ideal in [0, 1], and `above_floor` that above what chance
         shows. `ratio` is the `gap` over the `yardstick`, which counts in means over tasks, and `t`
-        the yardstick over its error; `left_out` says why a score does not count. `leak` says whether the mitigator
-        was fitted on texts of a bias task, and `overlap` on how many.
+        the yardstick over its error; `left_out` says why a score does not count. `leak` says
+        whether the mitigator was fitted on texts of a bias task, and `overlap` on how many.
         """
         return self.to_polars().to_dicts()
 

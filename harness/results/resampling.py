@@ -277,6 +277,7 @@ def task_means(
     """
     families: defaultdict[str, list[Values]] = defaultdict(list)
     left_out: defaultdict[str, list[str]] = defaultdict(list)
+    members: defaultdict[str, list[str]] = defaultdict(list)
     models: set[str] = set()
     of = 0
     is_primary = is_bias = True
@@ -297,10 +298,19 @@ def task_means(
         }
         if reason is None:
             families[first.family].append(values)
+            members[first.family].append(first.task.name)
         else:
             left_out[reason].append(first.task.name)
+    for family in [name for name, of in families.items() if not _has_scale(of)]:
+        del families[family]
+        left_out[ratios.UNCLEAR] += members[family]
     tasks = {reason: tuple(dict.fromkeys(names)) for reason, names in left_out.items()}
     return TaskMeans(dict(families), of, tasks, is_primary, is_bias and len(models) == 1)
+
+
+def _has_scale(family: Sequence[Values]) -> bool:
+    """Return whether the tasks of a family have a scale; a task has one for all rows."""
+    return ratios.has_scale([next(iter(values.values())) for values in family])
 
 
 def newest_versions(records: Iterable[Record]) -> dict[str, int]:

@@ -179,9 +179,11 @@ class Ratio:
     def fields(self, reference: Reference | None) -> dict[str, Any]:
         """Return the fields of a record; `reference` is what the reference encoder shows."""
         own = self.of == ratios.ITEMS
-        pair = None if reference is None else (reference.gap, reference.yardstick)
+        known = None
+        if reference is not None:
+            known = reference.gap, reference.yardstick, reference.error
         ratio = ratios.ratio_of(
-            self.gap, self.yardstick, self.of, is_evidence=self.is_evidence, reference=pair
+            self.gap, self.yardstick, self.of, is_evidence=self.is_evidence, reference=known
         )
         return {
             "ratio": ratio,
@@ -285,7 +287,6 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
                 measures=file.measures,
                 family=file.family or file.primary.metric,
                 unranked=file.not_ranked,
-                required=file.required,
             ),
             concept=file.concept,
             category=file.category,

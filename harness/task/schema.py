@@ -346,9 +346,6 @@ class TaskFile(Strict):
     """Name of the task that replaces this one. Its scores are shown and no longer ranked."""
     reviewed: bool = True
     """False if no reader of the language has read the texts: its scores are shown, not ranked."""
-    required: bool = False
-    """Whether every usable model must pass this control: a value above its ideal, and p < .05. A
-    row that does not pass is not ranked."""
     concept: Name | None = None
     """Concept that mitigators are fitted on."""
     language: str = Field(default="en", pattern="^[a-z]{2,3}$")

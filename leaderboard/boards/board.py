@@ -64,7 +64,7 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
         .when(~pl.col("adds"))
         .then(pl.coalesce("aside", pl.lit("no row has a value")))
         .when(pl.col("unclear"))
-        .then(pl.lit(UNCLEAR))
+        .then(pl.lit(ratios.UNCLEAR))
     )
     texts = (
         *("digest", "title", "measures", "category", "family", "language", "metric", "score"),
@@ -101,11 +101,6 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
     )
 
 
-UNCLEAR = "the reference encoder has no clear gap in this method, so it has no scale"
-CLEAR_GAP = 2.0
-"""Least sum of the gaps of the reference encoder in a method, over its standard error."""
-
-
 def _is_unclear() -> pl.Expr:
     """Return whether the reference encoder has no clear gap in the method of a task of bias."""
     known = pl.when(pl.col("error").is_not_null() & (pl.col("unranked") == ""))
@@ -113,7 +108,7 @@ def _is_unclear() -> pl.Expr:
     gap = known.then(pl.col("reference_gap")).sum().over(own)
     error = (known.then(pl.col("error")) ** 2).sum().over(own).sqrt()
     has = known.then(pl.lit(1)).sum().over(own) > 0
-    return (pl.col("measures") == "bias") & has & (gap < CLEAR_GAP * error)
+    return (pl.col("measures") == "bias") & has & (gap < ratios.CLEAR_GAP * error)
 
 
 def grid_of(
@@ -737,12 +732,6 @@ def published(claims: pl.LazyFrame, tasks: pl.DataFrame) -> pl.DataFrame:
 # stands what keeps such a row from being ranked, and why. Ranks nothing itself.
 
 
-CLEAR = 3.0
-"""Least t of a yardstick, its gap over its standard error."""
-CLEAR_SHARE = 0.5
-"""Least share of the yardsticks of a row that are clear. Of 13, random and shuffled vectors have
-none, hashed words 1; MiniLM with noise of length 4 has 3 to 4, of length 3 5 to 6, of length 1 11
-to 13."""
 RESIDUAL = "residual"
 """Family of the tasks that ask what a classifier recovers."""
 RETAINED = 0.05
@@ -828,13 +817,13 @@ def _yardsticks(grid: pl.DataFrame) -> list[pl.DataFrame]:
     evidence = bias.filter(pl.col("t").is_not_null())
     yardsticks = ratios.pooled(evidence.with_columns(yardstick_of=own), ["row", "yardstick_of"])
     clear = yardsticks.group_by("row", maintain_order=True).agg(
-        clear=((pl.col("t") >= CLEAR) & pl.col("measure").is_not_null()).sum(), of=pl.len()
+        clear=((pl.col("t") >= ratios.CLEAR) & pl.col("measure").is_not_null()).sum(), of=pl.len()
     )
-    blurred = clear.filter(pl.col("clear") < CLEAR_SHARE * pl.col("of")).select(
+    blurred = clear.filter(pl.col("clear") < ratios.CLEAR_SHARE * pl.col("of")).select(
         "row",
         unusable=pl.format(
             "{} of {} yardsticks are clear (t of at least {}); half of them are needed",
-            "clear", "of", pl.lit(round(CLEAR)),
+            "clear", "of", pl.lit(round(ratios.CLEAR)),
         ),
     )  # fmt: skip
     methods = ratios.pooled(bias, ["row", "family"])

@@ -168,7 +168,6 @@ interface Task {
   ideal: number | "higher" | "lower";
   low_bound: number | null;
   high_bound: number | null;
-  required: boolean;
   /** Why it is shown and not ranked. */
   not_ranked: string | null;
   /** Some of its texts by the name of the input. */

@@ -26,7 +26,7 @@ const TERMS = [
   ],
   [
     "Usable",
-    "Bias alone cannot tell: random vectors have little of any bias. A usable model passes the required controls, such as flowers and insects, and is more useful than random vectors. Under a mitigator it keeps at least 75 % of the model's usefulness above that of random vectors. In the plots, open shapes are not usable.",
+    "Bias alone cannot tell: random vectors have little of any bias. A usable model shows at least half of the yardsticks clearly, such as flowers and insects, tells mother from father, and is more useful than random vectors. Under a mitigator it keeps at least 75 % of the model's usefulness above that of random vectors. In the plots, open shapes are not usable.",
   ],
   [
     "Leak (†)",

@@ -86,7 +86,7 @@ function taskTable(board, route, tasks, caption) {
     task.category,
     task.language,
     task.licence || NOTHING,
-    task.not_ranked ? `no: ${task.not_ranked}` : task.required ? "yes, and required" : "yes",
+    task.not_ranked ? `no: ${task.not_ranked}` : "yes",
   ]);
   return plainTable(caption, columns, rows);
 }
@@ -112,7 +112,6 @@ function taskFacts(board, route, index) {
     ["Language", task.language],
     ["Source", task.source],
     ["Licence", task.licence],
-    ["Required", task.required && "yes: a usable model passes it"],
     ["Version", `${task.version}, content ${task.digest.slice(0, 8)}`],
     ["Benchmarks", links],
   ]);
