@@ -254,7 +254,9 @@ def t_below(t: float | Floats, df: float | Floats) -> Floats:
 
 def t_p_value(t: float | Floats, df: float | Floats) -> Floats:
     """Return the two-sided p-value of Student's t."""
-    return 2 * t_below(-abs(t), df)
+    import numpy as np
+
+    return np.asarray(2 * t_below(-np.abs(t), df))
 
 
 def t_quantile(confidence: float, df: float | Floats) -> Floats:
