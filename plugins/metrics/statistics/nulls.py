@@ -507,7 +507,7 @@ def shuffled_pairs(
     if permutations < 1:
         raise InvalidOption(f"permutations={permutations}: must be at least 1")
     number, unit = units_of(len(first), units)
-    sums = np.bincount(unit, weights=first - second)
+    sums: Floats = np.bincount(unit, weights=first - second).astype(np.float64)
     if few_by_t and 1 < number < ENOUGH_PAIRS:
         test = _t_test(sums)
     else:
