@@ -73,7 +73,7 @@ def ratio_of(content: dict[str, Any], **changes: Any) -> dict[str, Any] | None:
     if value is None or content["task"].get("measures") != "bias" or isinstance(ideal, str):
         return None
     ends = [abs(end - ideal) for end in content["bounds"] if end is not None]
-    gap = abs(value - ideal) / max(ends, default=1.0)
+    gap = abs(value - ideal) / (max(ends, default=1.0) or 1.0)
     return {
         "value": gap,
         "low": gap - 0.02,
