@@ -34,6 +34,7 @@ function columnsOf(choice) {
     changeColumn(choice, "usefulness"),
     ...factColumns(choice.board),
     ...(hasBias ? [rankColumn(choice, "usefulness")] : []),
+    ...besideColumns(choice.board),
     ...countColumns(choice),
     ...conceptColumns(choice),
   ];
@@ -184,6 +185,36 @@ function factColumns(board) {
     fact("weights", "Open weights", 5, ({ open_weights }) => OPEN.get(open_weights) ?? null),
     fact("languages", "Languages", 7, ({ languages }) => languages.join(", ") || null),
     fact("released", "Released", 6.5, ({ released }) => released),
+  ];
+}
+
+/**
+ * Return the columns that stand beside the ranks and enter none.
+ * @param {Board} board
+ * @returns {TableColumn[]}
+ */
+function besideColumns({ rows }) {
+  /** @type {(key: "meaning" | "recoverability", title: string, tip: string) => TableColumn} */
+  const beside = (key, title, tip) => ({
+    key,
+    title,
+    tip,
+    width: 6.5,
+    isNumber: true,
+    value: (row) => rows[key][row],
+    text: (row) => scoreText(rows[key][row]),
+  });
+  return [
+    beside(
+      "meaning",
+      "Kept meaning",
+      "How far words that are female and male by definition are told apart: 1 for the reference encoder",
+    ),
+    beside(
+      "recoverability",
+      "Recoverability",
+      "How well a classifier finds the groups of words again: the bias that linear mitigators leave",
+    ),
   ];
 }
 

@@ -68,6 +68,10 @@ interface Board {
     unusable: Record<number, string>;
     /** By row, why its yardstick may have been boosted. */
     uneven: Record<number, string>;
+    /** How far a row tells words apart that are female and male by definition; 1: the reference. */
+    meaning: (number | null)[];
+    /** How well a classifier finds the groups of words again: what linear mitigators leave. */
+    recoverability: (number | null)[];
   };
   /**
    * (rows × tasks), row after row. float32; NaN where nothing counts. For bias the gap in cosines

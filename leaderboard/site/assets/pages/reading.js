@@ -33,6 +33,10 @@ const TERMS = [
     "Bias alone cannot tell: random vectors have little of any bias. At least half of the yardsticks of a usable model are clear, with t of 3 or more, and that of each method is above 0; and the model is more useful than random vectors. Under a mitigator it keeps at least 75 % of the model's usefulness above that of random vectors. In the plots, open shapes are not usable.",
   ],
   [
+    "Kept meaning and recoverability",
+    "Both stand beside the ranks. Kept meaning says how far words that are female and male by definition, such as mother and father, are told apart; 1 is the reference encoder. A row that keeps less than 5 % is not usable. Recoverability says how well a classifier finds the groups of words again: a mitigator may hide a bias and not remove it.",
+  ],
+  [
     "Yardstick uneven",
     "One contrast gives more than 30 % of the yardstick, or its contrasts spread more than twice as much as those of the reference encoder. The yardstick may have been boosted, which makes bias look smaller.",
   ],
