@@ -147,7 +147,8 @@ def facts_of(records: Iterable[Record]) -> dict[str, TaskFacts]:
             ideal=record.ideal, bounds=record.bounds,
         )  # fmt: skip
         facts[task.name] = TaskFacts(
-            **task.model_dump(exclude={"family"}), kinds=("word", "text"), description="",
+            **task.model_dump(exclude={"family", "required"}), kinds=("word", "text"),
+            yardstick=None, references={}, description="",
             source="", licence="", category=record.category, family=task.family or record.metric,
             language=record.language, concept=record.concept, superseded_by=None,
             primary=(record.scenario, record.metric, record.score), scores=(score,), examples={},
