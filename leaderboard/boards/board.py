@@ -1069,9 +1069,9 @@ def _board(
     models = models_of(claims, rows)
     its_effects = effects(ranked, failing)
     means_ = with_changes(rows.join(aggregated(grid, tasks), on="row"), its_effects)
-    frame = _with_ranks(
-        means_.join(uneven(grid, references), on="row", how="left"), ranked, failing
-    )
+    for beside in (uneven(grid, references), meanings(grid), recoverabilities(grid)):
+        means_ = means_.join(beside, on="row", how="left", maintain_order="left")
+    frame = _with_ranks(means_, ranked, failing)
     facts = models.select(
         "model", "fingerprint", "url", "dimensions", "parameters", "superseded_by"
     )
