@@ -89,7 +89,10 @@ def test_ranks_stand_at_the_rows_of_their_models(tmp_path, make_rows) -> None:
     records = make_rows(
         {name: {f"t{i}": value for i in range(6)} for name, value in values.items()}
     )
-    records = [r.model_copy(update={"category": r.task.name}) for r in records]
+    records = [
+        r.model_copy(update={"task": r.task.model_copy(update={"family": r.task.name})})
+        for r in records
+    ]
     board = board_of(records, tmp_path)
     (all_tasks,) = [part for part in board["benchmarks"] if part["name"] == "all"]
     low = dict(zip(site_data.rows(board), all_tasks["rank_low"], strict=True))
