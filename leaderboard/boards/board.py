@@ -1087,7 +1087,7 @@ def _board(
     frame = rows.join(aggregated(grid, tasks), on="row")
     ranked = grid.filter(pl.col("not_ranked").is_null())
     for marks in (uneven(grid, references), meanings(grid), recoverabilities(grid)):
-        frame = frame.join(marks, on="row", how="left")
+        frame = frame.join(marks, on="row", how="left", maintain_order="left")
     del grid  # it is as large as what is ranked
     over_models = mitigators(differences(ranked), rows, failing)
     models = models_of(own, rows)

@@ -279,7 +279,17 @@ def test_reading_lists_what_was_set_aside_and_the_environments(
     page = visit(change(build(tmp_path, records), "site", set_aside), "#/reading")
     (row,) = table(page, "Set aside, by reason")
     assert row == ["unknown task", "7", f"a.jsonl:3 {HOSTILE}"]
-    for term in ("floor", "Family", "set", "Usable", "Leak", "Arrows", "References"):
+    for term in (
+        "Bias",
+        "Minimum of usefulness",
+        "Yardstick uneven",
+        "Family",
+        "set",
+        "Usable",
+        "Leak",
+        "Arrows",
+        "References",
+    ):
         assert page.locator("dt", has_text=term).count() >= 1, term
     page.wait_for_selector("h2:has-text('Environments') + div > *:not(:text('Loading'))")
 
