@@ -118,7 +118,7 @@ def test_records_of_another_version_are_not_on_the_benchmark(rows) -> None:
 
 def test_usability_is_decided_over_all_tasks_of_the_board(rows) -> None:
     blurred = {
-        "value": None, "low": None, "high": None, "t": None, "df": 9.0, "gap": 0.0,
+        "value": None, "low": None, "high": None, "t": 1.0, "df": 9.0, "gap": 0.0,
         "gap_error": 0.1, "yardstick": 0.1, "yardstick_error": 0.1,
     }  # fmt: skip
     records = rows("m", dict.fromkeys("abc", 1.0)) + rows("n", dict.fromkeys("abc", 0.5))

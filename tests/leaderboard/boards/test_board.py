@@ -419,7 +419,7 @@ def test_usefulness_has_no_floor_and_no_unit(make_rows) -> None:
     records = make_rows({"a": {"s": 0.5}}, task__measures="usefulness", ideal="higher",
                         bounds=(0.0, 1.0), floor=floor, unit=0.1)  # fmt: skip
     assert only(records).rows["usefulness"][0] == pytest.approx(0.5)
-    assert records[0].counted == pytest.approx(0.5)
+    assert records[0].counted.gap == pytest.approx(0.5)
 
 
 def test_a_task_without_a_value_says_so(make_rows) -> None:

@@ -84,7 +84,7 @@ def test_a_board_without_reference_rows_says_how_to_get_them(make_rows) -> None:
 
 
 def test_tasks_without_a_yardstick_are_named(make_rows) -> None:
-    said = advice(make_rows(eight()) + make_rows(eight("uv"), ratio=None))
+    (said,) = notices(make_rows(eight()) + make_rows(eight("uv"), ratio=None))
     assert has(said, "'u', 'v' have no gap over a yardstick", "not ranked", "evaluate again")
 
 
