@@ -257,7 +257,7 @@ def _latex_cell(value: Any) -> str:
     )
     bold = rf"\textbf{{{number}}}" if value.is_best else number
     raised = f"$^{{{value.stars}}}$" if value.stars else ""
-    sign = f" {value.sign.translate(_LATEX)}" if value.sign else ""
+    sign = value.sign.replace("↔", " ↔").translate(_LATEX)  # the other marks are raised
     return f"{bold}{raised}{sign} {beside}".rstrip()
 
 
