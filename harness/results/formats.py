@@ -403,7 +403,9 @@ def plain_text(report: Report) -> str:
 
 def wrapped(line: str, width: int | None) -> str:
     """Return a line with breaks between words, so that it fits a width."""
-    return textwrap.fill(line, width, subsequent_indent="  ") if width else line
+    if not width:
+        return line
+    return textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _print(table: Table, width: int | None) -> list[str]:

@@ -435,7 +435,7 @@ def mean_rows(sections: Iterable[Section]) -> list[dict[str, Any]]:
     return rows
 
 
-CHANGES = "its change, on the tasks of both"
+CHANGES = "change, on shared tasks"
 """Name of the row of mean differences from `none`."""
 
 
