@@ -143,9 +143,8 @@ function belowMinimum(board, tasks, scores, chosen) {
   const noise = noiseOf(board, mean);
   const least = rounded(best - (Number(chosen || MINIMUM) / 100) * (best - noise));
   for (const row of ranked) {
-    if (!scores.has_usefulness[row]) below.set(row, "not every usefulness task was run");
-    else if (rounded(mean[row]) < least)
-      below.set(row, `usefulness ${scoreText(mean[row])}, below the minimum ${scoreText(least)}`);
+    if (!scores.has_usefulness[row]) below.set(row, "lacks usefulness tasks");
+    else if (rounded(mean[row]) < least) below.set(row, `usefulness below ${scoreText(least)}`);
   }
   return below.size < ranked.length ? below : new Map();
 }

@@ -1,56 +1,10 @@
 // @ts-check
-// What depends on the choice of tasks: pooled ratios, their means over families, ranks and paired
-// effects. The same numbers as `harness/results/ratios.py` and `leaderboard/boards` compute
-// (ranking.py, effects.py), which say why they are so.
+// What depends on the choice of tasks: means over families, ranks and paired effects. The same
+// numbers as `leaderboard/boards` computes (ranking.py, effects.py), which says why they are so.
 "use strict";
 
-const LEAK = 1;
 /** Digits of a mean and of a difference that count. */
 const PRECISION = 1e5;
-/** Name of a yardstick that is made of the task's own items: each task has its own. */
-const ITEMS = "items";
-
-/** @type {WeakMap<Board, Cells>} */
-const decodedBoards = new WeakMap();
-
-/**
- * Return the numbers of a board, which are decoded once.
- * @param {Board} board
- * @returns {Cells}
- */
-function cellsOf(board) {
-  let cells = decodedBoards.get(board);
-  if (!cells) {
-    const width = board.tasks.length;
-    const [gap, yardstick] = [numbers(board.gap), numbers(board.yardstick)];
-    cells = {
-      rows: board.rows.model.length,
-      width,
-      gap,
-      gapError: numbers(board.gap_error),
-      yardstick,
-      yardstickError: numbers(board.yardstick_error),
-      measure: Float64Array.from(gap, (value, at) =>
-        ratioOf(value, yardstick[at], board.tasks[at % width].power),
-      ),
-      flags: numbers(board.flags),
-    };
-    decodedBoards.set(board, cells);
-  }
-  return cells;
-}
-
-/**
- * Return a gap over its yardstick, of squares the root; NaN if the yardstick is not above 0.
- * @param {number} gap
- * @param {number} yardstick
- * @param {number} power
- */
-function ratioOf(gap, yardstick, power) {
-  if (!(yardstick > 0)) return NaN;
-  const quotient = gap / yardstick;
-  return power === 1 ? quotient : Math.sign(quotient) * Math.sqrt(Math.abs(quotient));
-}
 
 /**
  * Return the means, ranks and completeness of all rows over some tasks. A mitigated row has the
@@ -77,15 +31,6 @@ function scoresOf(board, tasks, leaks) {
     rank: ranksOf(board, upperEnds(bias), hasBias, 1),
     usefulness_rank: ranksOf(board, usefulness.mean, hasUsefulness, -1),
   };
-}
-
-/**
- * @param {Board} board
- * @param {number[]} tasks
- * @param {string} measures
- */
-function tasksOf(board, tasks, measures) {
-  return tasks.filter((task) => board.tasks[task]?.measures === measures);
 }
 
 /**
@@ -184,12 +129,7 @@ function differencesOf(board, tasks, leaks, base) {
   for (let row = 0; row < base.length; row++) {
     if (base[row] < 0) continue;
     const parts = families.map((family) => changeOf(board, family, row, base[row], leaks));
-    summarise(
-      board,
-      parts.filter(({ measure }) => !Number.isNaN(measure)),
-      means,
-      row,
-    );
+    summarise(board, parts, means, row);
   }
   return means;
 }
@@ -245,12 +185,7 @@ function differenceOf(board, tasks, leaks, row, other) {
     return { ...now, measure: rounded(measure) };
   });
   const means = emptyMeans(1);
-  summarise(
-    board,
-    parts.filter(({ measure }) => !Number.isNaN(measure)),
-    means,
-    0,
-  );
+  summarise(board, parts, means, 0);
   return means;
 }
 
@@ -275,102 +210,6 @@ function baseRows(board, baseline) {
 }
 
 /**
- * Return the families of tasks, sorted by name. In each the tasks with one yardstick follow each
- * other.
- * @param {Board} board
- * @param {number[]} tasks all of bias or all of usefulness
- * @returns {Family[]}
- */
-function familiesOf(board, tasks) {
-  const family = (/** @type {number} */ task) => board.tasks[task].family;
-  const yardstick = (/** @type {number} */ task) => {
-    const { yardstick_of: of } = board.tasks[task];
-    return of === ITEMS ? `${of} ${task}` : (of ?? "");
-  };
-  return [...new Set(tasks.map(family))].toSorted().map((name) => {
-    const members = tasks.filter((task) => family(task) === name);
-    const { power, measures } = board.tasks[members[0]];
-    const sorted = members.toSorted((a, b) => compared(yardstick(a), yardstick(b)));
-    const isNew = sorted.map((task, i) => i > 0 && yardstick(task) !== yardstick(sorted[i - 1]));
-    return { name, measures, power, tasks: sorted, isNew };
-  });
-}
-
-/**
- * @param {number | string} a
- * @param {number | string} b
- */
-function compared(a, b) {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/**
- * Return the sums of a row's gaps and yardsticks over a family, with their variances: of one
- * yardstick that several tasks have the errors add up as they are.
- * @param {Board} board
- * @param {Family} family
- * @param {number} row
- * @param {boolean} leaks whether leaks count
- * @param {number} [other] another row: only tasks that it has count
- * @returns {Sums}
- */
-function sumsOf(board, { tasks, isNew, power }, row, leaks, other = row) {
-  const { width, gap, gapError, yardstick, yardstickError, flags } = cellsOf(board);
-  const sums = {
-    power,
-    tasks: 0,
-    gap: 0,
-    yardstick: 0,
-    referenceGap: 0,
-    referenceYardstick: 0,
-    gapVariance: 0,
-    yardstickVariance: 0,
-  };
-  let shared = 0;
-  for (let i = 0; i < tasks.length; i++) {
-    if (isNew[i]) {
-      sums.yardstickVariance += shared ** 2;
-      shared = 0;
-    }
-    const at = row * width + tasks[i];
-    const otherAt = other * width + tasks[i];
-    if (Number.isNaN(gap[at]) || Number.isNaN(gap[otherAt])) continue;
-    if (!leaks && (flags[at] | flags[otherAt]) & LEAK) continue;
-    const { reference_gap, reference_yardstick } = board.tasks[tasks[i]];
-    sums.tasks++;
-    sums.gap += gap[at];
-    sums.yardstick += yardstick[at];
-    sums.referenceGap += reference_gap;
-    sums.referenceYardstick += reference_yardstick;
-    sums.gapVariance += (board.shared * (gapError[at] || 0)) ** 2;
-    shared += yardstickError[at] || 0;
-  }
-  sums.yardstickVariance += shared ** 2;
-  return sums;
-}
-
-/**
- * Return the ratio of sums over that of the reference encoder, with the error of Fieller's upper
- * end; NaN without one.
- * @param {Board} board
- * @param {Sums} sums
- * @returns {Pooled}
- */
-function pooledOf(board, sums) {
-  const { power, gap: n, yardstick: d } = sums;
-  const reference = ratioOf(sums.referenceGap, sums.referenceYardstick, power);
-  const ratio = ratioOf(n, d, power);
-  const a = d ** 2 - board.normal ** 2 * sums.yardstickVariance;
-  const c = n ** 2 - board.normal ** 2 * sums.gapVariance;
-  const high = n * d + Math.sqrt(Math.max((n * d) ** 2 - a * c, 0));
-  return {
-    measure: ratio / reference,
-    error: (ratioOf(high, a, power) - ratio) / board.normal / reference,
-    tasks: sums.tasks,
-  };
-}
-
-/**
  * @param {number} rows
  * @returns {Means}
  */
@@ -389,11 +228,12 @@ function emptyMeans(rows) {
 /**
  * Write the mean of some families, with Student's interval and p-value, into `means`.
  * @param {Board} board
- * @param {Pooled[]} parts those of the families that have a value
+ * @param {Pooled[]} all with NaN for families without a value
  * @param {Means} means
  * @param {number} row
  */
-function summarise(board, parts, means, row) {
+function summarise(board, all, means, row) {
+  const parts = all.filter(({ measure }) => !Number.isNaN(measure));
   const families = parts.length;
   means.families[row] = families;
   means.tasks[row] = parts.reduce((sum, { tasks }) => sum + tasks, 0);

@@ -36,7 +36,7 @@ def page():
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page()
-        for script in ("data.js", "student.js", "scores.js"):
+        for script in ("data.js", "student.js", "pooling.js", "scores.js"):
             page.add_script_tag(path=ASSETS / script)
         yield page
         browser.close()
