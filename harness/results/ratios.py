@@ -131,6 +131,15 @@ def ratio_of(
     )
 
 
+def with_value(part: RatioPart) -> RatioPart:
+    """Return a ratio of means over runs, with the value and the t of these means."""
+    is_above = part.yardstick > 0
+    value = _root(part.gap / part.yardstick, part.power) if is_above else None
+    has_t = part.t is not None and part.yardstick_error > 0
+    t = part.yardstick / part.yardstick_error if has_t else None
+    return part.model_copy(update={"value": value, "t": t})
+
+
 def deviations_of(gap: Gap, yardstick: Gap, *, own: bool) -> dict[str, tuple[float, float]]:
     """Return the deviations of a gap and of its yardstick by unit, in few groups.
 

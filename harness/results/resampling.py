@@ -363,10 +363,11 @@ def _left_out(
 SEED = "seed"
 RUNS = "runs"
 """Key of the details of a mean: the values of its runs."""
+_OF_RATIO = ("gap", "gap_error", "yardstick", "yardstick_error")
 _MEANS = (
     *("value", "measure", "distance", "low", "high", "unit"),
     *("floor", "floor_sd", "floor_centre", "floor_spread"),
-    *("gap", "gap_error", "yardstick", "yardstick_error"),
+    *(*_OF_RATIO, "ratio_low", "ratio_high"),
 )
 _EVERY = ("reversed", "undone")
 
@@ -454,6 +455,9 @@ def _means(runs: Mapping[int, Sequence[Record]]) -> dict[int, dict[str, Any]]:
             "floor_sd": None if record.floor is None else record.floor.sd,
             "floor_centre": None if record.floor is None else record.floor.centre,
             "floor_spread": None if record.floor is None else record.floor.spread,
+            **{name: record.ratio and getattr(record.ratio, name) for name in _OF_RATIO},
+            "ratio_low": record.ratio and record.ratio.low,
+            "ratio_high": record.ratio and record.ratio.high,
             "reversed": bool(record.details.get("reversed")),
             "undone": record.undone,
         }
@@ -489,12 +493,18 @@ def _mean(runs: Sequence[Record], mean: Mapping[str, Any]) -> Record:
     if floor is not None:
         update = {"mean": "floor", **{key: f"floor_{key}" for key in ("sd", "centre", "spread")}}
         floor = floor.model_copy(update={key: mean[name] for key, name in update.items()})
+    ratio = next((record.ratio for record in runs if record.ratio is not None), None)
+    if ratio is not None:
+        update = {name: mean[name] for name in _OF_RATIO}
+        update |= {"low": mean["ratio_low"], "high": mean["ratio_high"]}
+        ratio = ratios.with_value(ratio.model_copy(update=update))
     return _with_any_seed(first).model_copy(
         update={
             **{name: mean[name] for name in ("value", "p_value", "unit")},
             "details": details,
             "interval": interval,
             "floor": floor,
+            "ratio": ratio,
             "tables": {},
             "figures": {},
             "samples": None,

@@ -19,7 +19,7 @@ def record(
     **more: Any,
 ) -> Record:
     """Return a record of a WEAT effect size; `more` are further fields of it."""
-    content = {
+    content: dict[str, Any] = {
         "run": "r",
         "created": "2026-01-01T00:00:00Z",
         "model": {"name": model, "fingerprint": f"print of {model}", "kind": kind},
@@ -39,7 +39,34 @@ def record(
         "seconds": 0.5,
         "environment": {"harness": "0", "python": "3", "platform": "x", "device": "cpu"},
     }
-    return Record.model_validate(content | more)
+    content |= more
+    content.setdefault("ratio", ratio_of(content))
+    return Record.model_validate(content)
+
+
+def ratio_of(content: dict[str, Any], *, yardstick: float = 1.0) -> dict[str, Any] | None:
+    """Return the ratio of a record of bias: its distance from the ideal, over a yardstick.
+
+    The distance is a share of the greatest one. A score without bounds or a fair number has none.
+    """
+    value, ideal, bounds = content["value"], content["ideal"], content["bounds"]
+    if value is None or content["task"]["measures"] != "bias":
+        return None
+    if isinstance(ideal, str) or None in bounds:
+        return None
+    gap = abs(value - ideal) / max(abs(end - ideal) for end in bounds)
+    return {
+        "value": gap / yardstick,
+        "low": gap / yardstick - 0.02,
+        "high": gap / yardstick + 0.02,
+        "gap": gap,
+        "gap_error": 0.01,
+        "yardstick": yardstick,
+        "yardstick_error": 0.01,
+        "t": yardstick / 0.01,
+        "df": 30.0,
+        "of": "yardstick-words",
+    }
 
 
 def similarity(task: str, mitigator: str, value: float | None, **more: Any) -> Record:

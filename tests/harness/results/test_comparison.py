@@ -10,13 +10,13 @@ import harness
 from harness.errors import UnknownName, UsageError
 from harness.results import resampling
 from harness.results.comparison import between, between_runs, compare
-from harness.results.record import FloorPart
+from harness.results.record import NO_YARDSTICK, OUTSIDE, FloorPart
 
 
 def row(mitigator, values, **more):
-    """Return a record of each value; each task is a family of its own."""
+    """Return a record of each value; each task is a method of its own."""
     return [
-        record(f"t{i}", mitigator, value, **{"category": f"c{i}", **more})
+        record(f"t{i}", mitigator, value, **{"metric": f"metric {i}", **more})
         for i, value in enumerate(values)
     ]
 
@@ -60,10 +60,10 @@ def test_equal_differences_have_an_interval_without_width():
 
 
 def test_a_family_has_one_vote_however_many_tasks_it_has():
-    a = [*row("none", [1.0] * 8), *row("none", [1.0] * 20, category="many", digest="d")]
-    b = [*row("x", [0.5] * 8), *row("x", [1.0] * 20, category="many", digest="d")]
-    a = [r.model_copy(update={"scenario": r.category}) for r in a]
-    b = [r.model_copy(update={"scenario": r.category}) for r in b]
+    a = [*row("none", [1.0] * 8), *row("none", [1.0] * 20, metric="many", digest="d")]
+    b = [*row("x", [0.5] * 8), *row("x", [1.0] * 20, metric="many", digest="d")]
+    a = [r.model_copy(update={"scenario": r.metric}) for r in a]
+    b = [r.model_copy(update={"scenario": r.metric}) for r in b]
     (mean,) = compare(a, b).means
     assert mean.n == 28
     assert mean.difference == pytest.approx(-0.25 * 8 / 9)
@@ -71,7 +71,7 @@ def test_a_family_has_one_vote_however_many_tasks_it_has():
 
 def test_twenty_tasks_of_one_family_have_no_interval():
     (mean,) = compare(
-        row("none", [1.0] * 20, category="c"), row("x", [0.5] * 20, category="c")
+        row("none", [1.0] * 20, metric="c"), row("x", [0.5] * 20, metric="c")
     ).means
     assert mean.interval is None
 
@@ -91,17 +91,31 @@ def test_bias_and_usefulness_have_a_mean_each_and_controls_none():
     assert len(found.pairs) == 3
 
 
-def test_a_value_outside_its_bounds_and_one_without_the_floor_of_the_other_do_not_count():
-    floor = {"mean": 0.1, "sd": 0.1, "centre": 0.0, "spread": 0.1, "draws": 9, "shuffled": "sides"}
-    part = FloorPart(**floor)
-    without, too_large, with_both = record("a"), record("b", value=5.0), record("c")
-    a = [without, too_large, with_both.model_copy(update={"floor": part})]
-    b = [record(name, "x").model_copy(update={"floor": part}) for name in "ac"]
-    found = compare(a, [*b, record("b", "x")])
-    assert [mean.n for mean in found.means] == [1]
+def test_a_value_outside_its_bounds_and_one_without_a_yardstick_do_not_count():
+    a = [record("a", ratio=None), record("b", value=5.0), record("c")]
+    b = [record(name, "x", 0.5) for name in "abc"]
+    found = compare(a, b)
+    assert [(mean.n, mean.of, mean.difference) for mean in found.means] == [(1, 3, -0.25)]
+    assert found.means[0].both.left_out == {NO_YARDSTICK: ("a",), OUTSIDE: ("b",)}
     assert len(found.pairs) == 3
     undone = record("c", "x", 0.0, details={"undone": "no difference is left"})
     assert [mean.n for mean in compare(a, [undone]).means] == [1]
+
+
+def test_noise_that_lowers_gap_and_yardstick_alike_is_no_change():
+    """The gap and its yardstick fall to a fifth: the ratio over the own yardstick is the same."""
+    a, b = (record("t", mitigator, value) for mitigator, value in (("none", 1.0), ("noise", 0.2)))
+    noise = b.ratio.model_copy(update={"yardstick": 0.2})
+    (mean,) = compare([a], [b.model_copy(update={"ratio": noise})]).means
+    assert mean.difference == pytest.approx(0)  # (.1 / .2) - (.5 / 1)
+
+
+def test_a_boosted_yardstick_is_no_change():
+    """The yardstick is five times as large, the gap as it was: over the old one nothing changed."""
+    a, b = record("t", "none", 1.0), record("t", "boost", 1.0)
+    boost = b.ratio.model_copy(update={"yardstick": 5.0})
+    (mean,) = compare([a], [b.model_copy(update={"ratio": boost})]).means
+    assert mean.difference == pytest.approx(0)  # .5 / 1 over the yardstick of `none`
 
 
 def test_what_cannot_be_paired_is_left_out_with_the_reason():
@@ -296,7 +310,7 @@ def test_answers_that_differ_do_not_prevent_an_interval_over_the_questions():
 
 
 def test_a_leak_is_nearer_to_nothing_and_counts_in_no_mean():
-    leak = record("t0", "x", 0.0, category="c0", overlap=("she",))
+    leak = record("t0", "x", 0.0, metric="metric 0", overlap=("she",))
     found = compare(row("none", [1.0, 1.0]), [leak, *row("x", [0.0, 0.5])[1:]])
     assert [(pair.is_leak, pair.distances, pair.nearer) for pair in found.pairs] == [
         (True, None, ""),

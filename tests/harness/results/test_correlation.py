@@ -13,7 +13,7 @@ MODELS = "abcdef"
 
 
 def scores(model: str, inner: tuple[float, float], outer: float, mitigator: str = "none"):
-    """Return effect sizes of one row: two inner tasks of one family and an outer one."""
+    """Return effect sizes of one row: two inner tasks and an outer one, of one method."""
     values = {"inner-1": inner[0], "inner-2": inner[1], "outer": outer}
     return [record(task, mitigator, value, model=model) for task, value in values.items()]
 
@@ -30,7 +30,7 @@ def test_models_are_correlated_by_their_means_of_sizes():
         *scores("b", (1.0, 1.0), -0.6),
         *scores("c", (1.5, 1.5), 0.4),
     ]
-    part = of(correlate(records, A, B, ()), "models")
+    part = of(correlate(records, A, B), "models")
     assert [(p.model, p.a, p.b) for p in part.points] == [
         ("a", pytest.approx(0.25), pytest.approx(0.1)),
         ("b", pytest.approx(0.5), pytest.approx(0.3)),
@@ -52,7 +52,7 @@ def test_mitigators_are_correlated_by_their_changes():
         *scores("b", (0.3, 0.3), 0.4, "x"),
         *scores("b", (0.1, 0.1), 0.1, "y"),
     ]
-    part = of(correlate(records, A, B, ()), "mitigators")
+    part = of(correlate(records, A, B), "mitigators")
     assert [(p.model, p.mitigator) for p in part.points] == [(m, n) for m in "ab" for n in "xy"]
     a, b = ([getattr(p, side) for p in part.points] for side in "ab")
     assert a == pytest.approx([-0.1, -0.2, -0.05, -0.15])
@@ -62,7 +62,7 @@ def test_mitigators_are_correlated_by_their_changes():
 def test_a_task_counts_over_models_only_if_it_counts_for_each():
     records = [line for name in "abc" for line in scores(name, (1.0, 0.5), 0.1)]
     records[1] = record("inner-2", value=None, model="a", reason="void")
-    part = of(correlate(records, A, B, ()), "models")
+    part = of(correlate(records, A, B), "models")
     assert part.tasks == (1, 1)
     assert {p.a for p in part.points} == {0.5}
     assert part.spearman is None, "all values of a side are equal"
@@ -76,7 +76,7 @@ def test_only_ranked_bias_without_a_leak_counts():
         record("inner-2", "x", 0.2, model="a"),
         record("outer", "x", 0.2, model="a"),
     ]
-    found = correlate(records, A | {"inner-3"}, B, ())
+    found = correlate(records, A | {"inner-3"}, B)
     assert of(found, "models").tasks == (2, 1)
     part = of(found, "mitigators")
     assert part.tasks == (1, 1), "inner-1 leaks, and inner-3 is usefulness"
@@ -84,16 +84,16 @@ def test_only_ranked_bias_without_a_leak_counts():
     assert point.a == pytest.approx(-0.15), "the change of inner-2 alone"
 
 
-def test_a_model_without_a_group_or_without_none_or_that_fails_a_control_is_left_out():
+def test_a_model_without_a_group_or_without_none_or_clear_yardsticks_is_left_out():
     records = [line for name in "abc" for line in scores(name, (1.0, 0.5), 0.1)]
-    records += [record("flowers", value=1.0, p_value=0.001, model=name) for name in "abc"]
-    records += scores("noise", (0.1, 0.1), 0.1)
-    records += [record("flowers", value=0.2, p_value=0.4, model="noise")]
+    for line, t in zip(scores("noise", (0.1, 0.1), 0.1), (9.0, 1.0, 2.9), strict=True):
+        ratio = line.ratio.model_copy(update={"t": t})
+        records.append(line.model_copy(update={"ratio": ratio}))
     records += [record("inner-1", model="half"), *scores("bare", (1.0, 1.0), 1.0, "x")]
-    found = correlate(records, A, B, {"flowers"})
+    found = correlate(records, A, B)
     assert {p.model for p in of(found, "models").points} == {"a", "b", "c"}
     assert dict(found.left_out) == {
-        "noise": "fails the control 'flowers': p = 0.4",
+        "noise": "1 of 3 yardsticks are clear; half of them are needed",
         "half": "no score of a ranked task of B",
         "bare": "no records without a mitigator ('none')",
     }
@@ -101,7 +101,7 @@ def test_a_model_without_a_group_or_without_none_or_that_fails_a_control_is_left
 
 def test_a_task_of_both_groups_counts_for_the_first_alone():
     records = [line for name in "abc" for line in scores(name, (1.0, 0.5), 0.1)]
-    assert of(correlate(records, A, A | B, ()), "models").tasks == (2, 1)
+    assert of(correlate(records, A, A | B), "models").tasks == (2, 1)
 
 
 def test_a_task_counts_over_mitigators_only_if_it_counts_for_each_point():
@@ -110,7 +110,7 @@ def test_a_task_counts_over_mitigators_only_if_it_counts_for_each_point():
     records += [line for name in "abc" for line in scores(name, (0.4, 0.1), 0.1, "y")]
     leak = next(i for i, line in enumerate(records) if line.mitigator.label == "x")
     records[leak] = record("inner-1", "x", 0.6, model="a", overlap=("she",))
-    part = of(correlate(records, A, B, ()), "mitigators")
+    part = of(correlate(records, A, B), "mitigators")
     assert (part.tasks, len(part.points)) == ((1, 1), 6)
     assert [p.a for p in part.points] == pytest.approx([0, -0.2] * 3), "inner-2 alone"
 
@@ -130,7 +130,7 @@ def test_the_interval_over_models_is_that_of_bonett_and_wright():
     for name in MODELS:
         bias = rng.uniform(0.2, 1.8)
         records += scores(name, (bias, bias), min(2, bias + rng.normal(0, 0.1)))
-    part = of(correlate(records, A, B, ()), "models")
+    part = of(correlate(records, A, B), "models")
     assert part.interval is not None
     # tanh(atanh ρ ± 1.96 √((1 + ρ²/2) / (n − 3))), with n = 6
     half = 1.959964 * np.sqrt((1 + part.spearman**2 / 2) / 3)
@@ -149,6 +149,6 @@ def test_the_interval_over_mitigators_covers_rows_that_share_models_and_mitigato
             for j in range(6):
                 a, b = 1 + of_model[:, i] + of_mitigator[:, j] + rng.normal(0, 0.05, 2)
                 records += scores(name, (a, a), b, f"x{j}")
-        interval = of(correlate(records, A, B, ()), "mitigators").interval
+        interval = of(correlate(records, A, B), "mitigators").interval
         hits += interval.low <= 0 <= interval.high
     assert hits >= 54

@@ -62,7 +62,14 @@ def test_the_p_value_of_several_seeds_is_the_largest_and_reversed_holds_with_eve
     assert mean.details["reversed"] is False
     assert over_seeds([WEIT_6[0], WEIT_6[2]])[0].details["reversed"] is True
     assert (mean.floor.mean, mean.floor.sd, mean.unit) == pytest.approx((0.07, 0.02, 0.5))
-    assert mean.counted == pytest.approx((0.2901 - 0.07) / 0.5)
+
+
+def test_the_gap_and_the_yardstick_of_several_seeds_are_means():
+    (mean,) = over_seeds(WEIT_6)
+    gaps = [record.ratio.gap for record in WEIT_6]
+    assert (mean.ratio.gap, mean.ratio.yardstick) == pytest.approx((sum(gaps) / 3, 1.0))
+    assert mean.ratio.value == pytest.approx(sum(gaps) / 3)
+    assert mean.counted.gap == mean.ratio.gap
 
 
 def test_the_default_seed_and_the_seed_of_the_run_count_too():

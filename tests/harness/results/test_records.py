@@ -165,7 +165,7 @@ def test_frames_have_the_distances_leaks_and_reasons_that_records_have():
     assert frame["left_out"].to_list() == [r.left_out for r in records]
     assert frame["leak"].to_list() == [r.is_leak for r in records]
     assert frame["overlap"].unique().sort().to_list() == [0, 2]
-    assert frame["left_out"].n_unique() == 7
+    assert frame["left_out"].n_unique() == 8
 
 
 def test_frames_have_what_a_value_is_judged_by():
