@@ -70,9 +70,7 @@ def test_a_family_has_one_vote_however_many_tasks_it_has():
 
 
 def test_twenty_tasks_of_one_family_have_no_interval():
-    (mean,) = compare(
-        row("none", [1.0] * 20, metric="c"), row("x", [0.5] * 20, metric="c")
-    ).means
+    (mean,) = compare(row("none", [1.0] * 20, metric="c"), row("x", [0.5] * 20, metric="c")).means
     assert mean.interval is None
 
 
