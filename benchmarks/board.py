@@ -247,7 +247,6 @@ def values_of(
         "p_value": None if record.p_value is None else 0.0001 if is_control else p_value,
         "interval": record.interval
         and {"low": value - 0.01, "high": value + 0.01, "level": 0.95, "method": "jackknife"},
-        "ratio": ratio_of(record, value),
         "overlap": ["she", "he"] if is_leak else [],
     }
 

@@ -25,8 +25,16 @@ ENTRY = {
 
 
 RATIO = {
-    **{"value": 0.25, "low": 0.1, "high": 0.4, "gap": 0.1, "gap_error": 0.02, "yardstick": 0.4},
-    **{"yardstick_error": 0.02, "t": 20.0, "df": 20.0, "of": "yardstick-words"},
+    "value": 0.25,
+    "low": 0.1,
+    "high": 0.4,
+    "gap": 0.1,
+    "gap_error": 0.02,
+    "yardstick": 0.4,
+    "yardstick_error": 0.02,
+    "t": 20.0,
+    "df": 20.0,
+    "of": "yardstick-words",
 }
 """A gap over a yardstick that a usable model shows; random vectors show none."""
 
