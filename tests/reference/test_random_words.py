@@ -36,7 +36,6 @@ ONE_SIDE = {
     "occupation-projection": "labels",
     "similarity-gap": "labels",
     "group-dispersion": "groups",
-    "sem-bias": "pairs",
 }
 """The side that the published or former test shuffles."""
 WORDS = ("weat-3", "weat-7", "rnd-gender", "ripa-gender", "ripa-religion", "profession-stereotypes")
