@@ -47,7 +47,6 @@ MORE_WORDS = (
     "rnd-ethnicity",
     "weathub-en",
     "rnsb-gender",
-    "sem-bias",
 )
 MORE_SENTENCES = ("seat-c3", "seat-c6", "seat-c8", "ethnicity-words", "holistic-bias-age")
 TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "Here is {}.")
