@@ -10,7 +10,7 @@ from submission_records import changed, good_records
 from harness.results.record import Record
 
 CONTROL = "seat-c1"
-BIAS = ("name-triplets", "seat-c3", "seat-c6", "seat-c9", "seat-c10", "wealth-ethnicities")
+BIAS = ("name-triplets", "seat-c5", "seat-c6", "seat-c8b", "seat-c7b", "gender-occupations")
 """Tasks of several methods."""
 USEFUL = ("simlex-999", "ws-353")
 TASKS = (CONTROL, *BIAS, *USEFUL)
