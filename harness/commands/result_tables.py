@@ -402,11 +402,13 @@ def _conclusion(
         interval = f"{mean.interval.level:.0%} interval of the difference over families"
         lines.append(f"  {interval}: {_ends(mean.interval)}")
     if mean.own_a.n > mean.n or mean.own_b.n > mean.n:
+        sides = ((mean.mean_a, mean.own_a), (mean.mean_b, mean.own_b))
         own = (
-            f"{names[i]} {of.mean(side):.3f} ({of.counts})"
-            for i, (side, of) in enumerate((("a", mean.own_a), ("b", mean.own_b)))
+            f"{name} {value:.3f} ({of.counts})"
+            for name, (value, of) in zip(names, sides, strict=True)
+            if value is not None
         )
-        lines.append(f"  {name}, each over all its own tasks: {', '.join(own)}")
+        lines.append(f"  {name} of each row, as in its table: {', '.join(own)}")
     left_out = tables.left_out_lines({"": mean.both}, verbose=verbose)
     return [*lines, *(f"  {line}" for line in left_out)]
 

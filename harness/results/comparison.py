@@ -25,6 +25,7 @@ from harness.results.resampling import (
     TaskMeans,
     coefficient,
     interval_of,
+    mean_of_mitigated,
     newest_versions,
     task_means,
 )
@@ -109,7 +110,10 @@ class Mean:
     interval
         Interval of the difference over families; None with too few families.
     both, own_a, own_b
-        What counts in both rows, and in each, whose mean is the one of its row everywhere.
+        What counts in both rows, and in each.
+    mean_a, mean_b
+        The mean of each row, as it is everywhere: of a mitigated row that of its model plus its
+        change, if the other row is that without a mitigator.
     """
 
     measures: str
@@ -122,6 +126,8 @@ class Mean:
     both: TaskMeans = field(repr=False)
     own_a: TaskMeans = field(repr=False)
     own_b: TaskMeans = field(repr=False)
+    mean_a: float | None = field(repr=False)
+    mean_b: float | None = field(repr=False)
 
     def row(self) -> dict[str, Any]:
         """Return it as a flat mapping, with the means of each row over all its own tasks."""
@@ -130,9 +136,9 @@ class Mean:
             "difference": self.difference,
             "interval": self.interval.model_dump() if self.interval else None,
             "left_out": {reason: list(tasks) for reason, tasks in self.both.left_out.items()},
-            "mean_a": self.own_a.mean("a"),
+            "mean_a": self.mean_a,
             "n_a": self.own_a.n,
-            "mean_b": self.own_b.mean("b"),
+            "mean_b": self.mean_b,
             "n_b": self.own_b.n,
         }
 
@@ -316,6 +322,15 @@ def _mean(
     a, b, difference = both.mean("a"), both.mean("b"), both.change("a", "b")
     if a is None or b is None or difference is None:
         return both
+    own = {row: task_means(lines, (row,), is_old=is_old) for row in "ab"}
+    means = {row: of.mean(row) for row, of in own.items()}
+    unmitigated = {
+        row: all(line[row].mitigator.name == NONE for line in lines if row in line) for row in "ab"
+    }
+    for base, row in (("a", "b"), ("b", "a")):
+        if unmitigated[base] and not unmitigated[row]:
+            mean = mean_of_mitigated(own[base], both, (base, row))
+            means[row] = means[row] if mean is None else mean
     return Mean(
         measures=measures,
         n=both.n,
@@ -325,8 +340,10 @@ def _mean(
         difference=difference,
         interval=resampling.over_families(both.differences("a", "b")),
         both=both,
-        own_a=task_means(lines, ("a",), is_old=is_old),
-        own_b=task_means(lines, ("b",), is_old=is_old),
+        own_a=own["a"],
+        own_b=own["b"],
+        mean_a=means["a"],
+        mean_b=means["b"],
     )
 
 

@@ -313,6 +313,22 @@ def _has_scale(family: Sequence[Values]) -> bool:
     return ratios.has_scale([next(iter(values.values())) for values in family])
 
 
+def mean_of_mitigated(base: TaskMeans, pair: TaskMeans, rows: tuple[str, str]) -> float | None:
+    """Return the mean of a mitigated row: that of its model, plus its change; None if unknown.
+
+    A mean over its own tasks would be one over other tasks than its model's: leaks are left out.
+
+    Parameters
+    ----------
+    base, pair
+        What counts in the row without a mitigator, and in both rows.
+    rows
+        The row without a mitigator and the mitigated one.
+    """
+    value, change = base.mean(rows[0]), pair.change(*rows)
+    return value + change if pair.is_effect and value is not None and change is not None else None
+
+
 def newest_versions(records: Iterable[Record]) -> dict[str, int]:
     """Return the newest version of each task of some records."""
     newest: dict[str, int] = {}

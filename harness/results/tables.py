@@ -32,7 +32,12 @@ from harness.results.record import (
     stars,
 )
 from harness.results.record import loss as loss_of
-from harness.results.resampling import TaskMeans, standard_error, task_means
+from harness.results.resampling import (
+    TaskMeans,
+    mean_of_mitigated,
+    standard_error,
+    task_means,
+)
 
 MEASURES = ("bias", "usefulness", "control")
 """Sections of a model, in this order."""
@@ -415,16 +420,12 @@ def _with_means(
 
 
 def _mean_of(section: Section, column: str) -> float | None:
-    """Return the mean of a column: that of its model, plus its change if it is mitigated.
-
-    The mean over a mitigated column's own tasks would be one over other tasks: leaks are left out.
-    """
-    pair, base = section.pairs.get(column), section.means.get(names.NONE)
-    if pair is not None and base is not None and pair.is_effect:
-        value, change = base.mean(names.NONE), pair.change(names.NONE, column)
-        if value is not None and change is not None:
-            return value + change
-    return section.means[column].mean(column)
+    """Return the mean of a column."""
+    own, pair = section.means[column].mean(column), section.pairs.get(column)
+    if pair is None:
+        return own
+    mean = mean_of_mitigated(section.means[names.NONE], pair, (names.NONE, column))
+    return own if mean is None else mean
 
 
 def mean_rows(sections: Iterable[Section]) -> list[dict[str, Any]]:

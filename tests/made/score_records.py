@@ -16,6 +16,7 @@ def record(
     measures: str = "bias",
     kind: str = "text",
     digest: str = "",
+    family: str = "",
     **more: Any,
 ) -> Record:
     """Return a record of a WEAT effect size; `more` are further fields of it."""
@@ -24,7 +25,13 @@ def record(
         "created": "2026-01-01T00:00:00Z",
         "model": {"name": model, "fingerprint": f"print of {model}", "kind": kind},
         "mitigator": {"name": mitigator, "fingerprint": mitigator},
-        "task": {"name": task, "version": 1, "digest": digest or task, "measures": measures},
+        "task": {
+            "name": task,
+            "version": 1,
+            "digest": digest or task,
+            "measures": measures,
+            "family": family,
+        },
         "category": "gender",
         "language": "en",
         "scenario": "default",
@@ -78,7 +85,7 @@ def similarity(task: str, mitigator: str, value: float | None, **more: Any) -> R
 def many(n_mitigators: int, n_tasks: int = 8, *, longest: str = "") -> list[Record]:
     """Return records of one model: bias and usefulness of mitigators, the first of them `none`.
 
-    Each task of bias is a family of its own.
+    Each task of bias is a method of its own.
     """
     mitigators = ["none", *(f"mitigator-{i}{longest}" for i in range(1, n_mitigators))]
     return [
@@ -89,6 +96,7 @@ def many(n_mitigators: int, n_tasks: int = 8, *, longest: str = "") -> list[Reco
                 1.5 - 0.1 * m - 0.01 * t,
                 p_value=0.004,
                 category=f"category-{t}",
+                family=f"method-{t}",
             )
             for t in range(n_tasks)
             for m, mitigator in enumerate(mitigators)

@@ -11,7 +11,10 @@ import polars as pl
 import pytest
 from score_records import many, record
 
+from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.claims.reading import frame_of
 from harness.results.folder import ResultsFile
+from harness.results.records import Records
 
 
 @pytest.fixture
@@ -290,8 +293,9 @@ def test_every_command_prints_one_mean_its_count_and_the_leaks(harness, leaking)
     leaks = "2 of 3 scores are leaks (†) and do not count in the mean: a, b"
     shown = harness("results", "show", leaking)
     assert f"x: {leaks}" in shown.out
-    assert ["mean", "above", "the", "floor", "0", "0.500", "(3", "of", "3)", "0.250", "(1", "of",
-            "3)"] in [line.split() for line in shown.out.splitlines()]  # fmt: skip
+    assert ["mean", "bias", "0", "0.500", "(3", "of", "3)", "0.250", "(1", "of", "3)"] in [
+        line.split() for line in shown.out.splitlines()
+    ]
     assert "1 score was run with several seeds: the latest is shown" in shown.out
     compared = harness("results", "compare", "none", "x", "-r", leaking)
     assert leaks in compared.out
@@ -315,6 +319,36 @@ def test_a_comparison_of_leaks_alone_names_them(harness, leaking):
     assert "bias: no score counts in both" in said.out
     assert "1 of 1 score is a leak (†) and does not count in the mean: a" in said.out
     assert "is nearer" not in said.out
+
+
+def test_the_mean_of_a_mitigated_row_is_that_of_its_model_and_its_change_everywhere(
+    harness, tmp_path
+):
+    """The leak has the largest bias: a mean of x over its own tasks would show a reduction."""
+    values = {"a": (2.0, 0.0), "b": (0.4, 0.8), "c": (0.6, 0.6)}
+    records = [
+        *(record(task, "none", before) for task, (before, _) in values.items()),
+        *(record(task, "x", after) for task, (_, after) in values.items() if task != "a"),
+        record("a", "x", 0.0, overlap=("she",)),
+    ]
+    folder = tmp_path / "results"
+    ResultsFile(folder, "m").add(records)
+    none = (1.0 + 0.2 + 0.3) / 3
+    x = none + (0.4 + 0.3) / 2 - (0.2 + 0.3) / 2
+    expected = [pytest.approx(none), pytest.approx(x)]
+    assert [row["mean"] for row in Records(records).means()] == expected
+    averages = json.loads(harness("results", "average", folder, "--json").out)
+    assert [row["mean"] for row in averages["means"]] == expected
+    (found,) = json.loads(harness("results", "compare", "none", "x", "-r", folder, "--json").out)
+    (mean,) = found["means"]
+    assert [mean["mean_a"], mean["mean_b"]] == expected
+    (board,) = compile_boards(frame_of(records))
+    assert board.rows.sort("mitigator")["bias"].to_list() == expected
+    for command in (("results", "show", folder), ("results", "average", folder),
+                    ("results", "compare", "none", "x", "-r", folder)):  # fmt: skip
+        printed = harness(*command).out
+        assert f"{none:.3f}" in printed, command
+        assert f"{x:.3f}" in printed, command
 
 
 def test_names_that_are_left_out_are_listed_on_request(harness, tmp_path):
