@@ -38,7 +38,10 @@ LEAKY = "hard-debias"
 """Mitigator that was fitted on texts of some tasks."""
 KEPT = {"bias": (1.0, 0.98, 0.6, 0.8), "usefulness": (1.0, 0.99, 0.96, 0.93)}
 """Share of a model's bias and usefulness that each mitigator leaves, on average."""
-MARKS = ("id", "created", "model", "mitigator", "value", "p_value", "interval", "overlap")
+MARKS = (
+    *("id", "created", "model", "mitigator", "value", "p_value", "interval", "ratio"),
+    "overlap",
+)
 """Fields of a record that differ between models, in their order."""
 SIZE, MARKED = 2300, 700
 """Bytes of a record, and of these fields; so many have those of `harness eval`."""
@@ -134,7 +137,7 @@ def make(folder: Path, models: int, mitigators: int, tasks: int) -> int:
 def copies() -> Iterator[tuple[str, Record]]:
     """Yield shipped tasks and a record of each, then copies of them under other names.
 
-    The required controls come first; then come two bias tasks for each usefulness task.
+    Two bias tasks come for each usefulness task.
     """
     shipped = [
         record
@@ -145,7 +148,6 @@ def copies() -> Iterator[tuple[str, Record]]:
         measures: [record for record in shipped if record.task.measures == measures]
         for measures in ("bias", "usefulness")
     }
-    yield from ((r.task.name, r) for r in shipped if r.task.required)
     for i in itertools.count():
         group = kinds["usefulness" if i % 3 == 2 else "bias"]
         turn, place = divmod(i // 3 if i % 3 == 2 else i - i // 3, len(group))
@@ -241,11 +243,22 @@ def values_of(
             "method": record.mitigator.method if is_none else digest(mitigator),
         },
         "value": value,
+        "ratio": ratio_of(record, value),
         "p_value": None if record.p_value is None else 0.0001 if is_control else p_value,
         "interval": record.interval
         and {"low": value - 0.01, "high": value + 0.01, "level": 0.95, "method": "jackknife"},
         "overlap": ["she", "he"] if is_leak else [],
     }
+
+
+def ratio_of(record: Record, value: float) -> dict[str, Any] | None:
+    """Return a gap over a yardstick for a score of bias."""
+    if record.task.measures != "bias" or isinstance(record.ideal, str):
+        return None
+    gap = abs(value - record.ideal) / (greatest_loss(record.ideal, record.bounds) or 1.0)
+    ends = {"value": gap, "low": gap - 0.05, "high": gap + 0.05}
+    errors = {"gap_error": 0.02, "yardstick_error": 0.05, "t": 20.0, "df": 20.0}
+    return {**ends, **errors, "gap": gap, "yardstick": 1.0, "of": "yardstick-sentences"}
 
 
 if __name__ == "__main__":

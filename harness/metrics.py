@@ -333,7 +333,7 @@ def t_p_value(t: float | Floats, df: float | Floats) -> Floats:
     """Return the two-sided p-value of Student's t."""
     import numpy as np
 
-    return 2 * t_below(-np.abs(np.asarray(t, dtype=np.float64)), df)
+    return np.asarray(2 * t_below(-np.abs(t), df))
 
 
 def t_quantile(confidence: float, df: float | Floats) -> Floats:

@@ -307,6 +307,10 @@ def show_comparison(
     for mean in comparison.means:
         for line in _conclusion(mean, names, comparison, verbose=verbose):
             click.echo(formats.wrapped(line, width))
+    for measures, means in comparison.without_mean.items():
+        click.echo(f"{measures}: no score counts in both")
+        for line in tables.left_out_lines({"": means}, verbose=verbose):
+            click.echo(formats.wrapped(f"  {line}", width))
     reasons: dict[str, list[str]] = {}
     for task, reason in comparison.left_out:
         reasons.setdefault(reason, []).append(task)
@@ -344,6 +348,10 @@ def comparison_as_json(comparisons: Mapping[str, Comparison]) -> list[dict[str, 
             "context": context,
             "scores": comparison.rows(),
             "means": [mean.row() for mean in comparison.means],
+            "without_mean": {
+                measures: {reason: list(tasks) for reason, tasks in means.left_out.items()}
+                for measures, means in comparison.without_mean.items()
+            },
             "left_out": [{"task": task, "reason": reason} for task, reason in comparison.left_out],
         }
         for context, comparison in comparisons.items()

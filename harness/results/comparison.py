@@ -158,12 +158,15 @@ class Comparison:
         the task, and why.
     several_seeds
         Number of scores of several runs with different seeds, of which the latest counts.
+    without_mean
+        By what tasks measure, why no score counts in both rows.
     """
 
     pairs: tuple[Pair, ...] = field(repr=False)  # whole records
     means: tuple[Mean, ...]
     left_out: tuple[tuple[str, str], ...] = ()
     several_seeds: int = 0
+    without_mean: Mapping[str, TaskMeans] = field(default_factory=dict)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat mapping per pair; its keys are the columns of the data frame."""
@@ -235,12 +238,13 @@ def compare(
             left_out.append((key[0], pair))
         else:
             pairs.append(pair)
-    means = [_mean(measures, left, right) for measures in ("bias", "usefulness")]
+    means = {measures: _mean(measures, left, right) for measures in ("bias", "usefulness")}
     return Comparison(
         tuple(pairs),
-        tuple(mean for mean in means if mean),
+        tuple(mean for mean in means.values() if isinstance(mean, Mean)),
         tuple(left_out),
         _several_seeds(a) + _several_seeds(b),
+        {name: mean for name, mean in means.items() if isinstance(mean, TaskMeans) and mean.of},
     )
 
 
@@ -299,7 +303,10 @@ def _samples(record: Record, folder: Path | str | None) -> Sequence[Mapping[str,
     return ()
 
 
-def _mean(measures: str, left: Mapping[Key, Record], right: Mapping[Key, Record]) -> Mean | None:
+def _mean(
+    measures: str, left: Mapping[Key, Record], right: Mapping[Key, Record]
+) -> Mean | TaskMeans:
+    """Return the means of two rows, or what they leave out if no score counts in both."""
     sides = {"a": left, "b": right}
     lines = [
         {side: of[key] for side, of in sides.items() if key in of}
@@ -314,7 +321,7 @@ def _mean(measures: str, left: Mapping[Key, Record], right: Mapping[Key, Record]
     both = task_means(lines, ("a", "b"), is_old=is_old)
     a, b, difference = both.mean("a"), both.mean("b"), both.change("a", "b")
     if a is None or b is None or difference is None:
-        return None
+        return both
     own = {row: task_means(lines, (row,), is_old=is_old) for row in "ab"}
     means = {row: of.mean(row) for row, of in own.items()}
     unmitigated = {

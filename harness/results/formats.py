@@ -258,7 +258,7 @@ def _latex_cell(value: Any) -> str:
     )
     bold = rf"\textbf{{{number}}}" if value.is_best else number
     raised = f"$^{{{value.stars}}}$" if value.stars else ""
-    sign = f" {value.sign.translate(_LATEX)}" if value.sign else ""
+    sign = value.sign.replace("↔", " ↔").translate(_LATEX)  # the other marks are raised
     return f"{bold}{raised}{sign} {beside}".rstrip()
 
 
@@ -404,7 +404,9 @@ def plain_text(report: Report) -> str:
 
 def wrapped(line: str, width: int | None) -> str:
     """Return a line with breaks between words, so that it fits a width."""
-    return textwrap.fill(line, width, subsequent_indent="  ") if width else line
+    if not width:
+        return line
+    return textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _print(table: Table, width: int | None) -> list[str]:

@@ -261,7 +261,8 @@ def _anybodys(raw: bytes, size: int, schema: type[Kind]) -> Kind | tuple[Status,
     except ValidationError:
         return _looked_at_closely(raw, schema)
     # pydantic takes the last of equal keys, and numbers that JSON does not have.
-    is_plain = raw.count(_VALUE) == 1 and b"NaN" not in raw and b"Infinity" not in raw
+    values = 1 if getattr(record, "ratio", None) is None else 2  # a ratio has a value, too
+    is_plain = raw.count(_VALUE) == values and b"NaN" not in raw and b"Infinity" not in raw
     if not is_plain or not record.id:
         return _looked_at_closely(raw, schema)
     return record

@@ -455,7 +455,7 @@ def mean_rows(sections: Iterable[Section]) -> list[dict[str, Any]]:
     return rows
 
 
-CHANGES = "its change, on the tasks of both"
+CHANGES = "change, on shared tasks"
 """Name of the row of mean differences from `none`."""
 
 
@@ -493,7 +493,8 @@ def report(
     parts: list[Table | Sentences] = []
     for section in sections:
         parts.append(_table(section, intervals=intervals))
-        parts.append(Sentences("", left_out_lines(section.means, verbose=verbose)))
+        means = section.means if max((m.of for m in section.means.values()), default=0) > 1 else {}
+        parts.append(Sentences("", left_out_lines(means, verbose=verbose)))
     return Report("", [*parts, Sentences("", legend(sections, intervals=intervals, best=best))])
 
 
@@ -510,8 +511,6 @@ def left_out_lines(means: Mapping[str, TaskMeans], *, verbose: bool) -> list[str
     leaks: dict[tuple[tuple[str, ...], int], list[str]] = {}
     others: dict[tuple[str, int], list[str]] = {}
     for row, of in means.items():
-        if of.of < 2:
-            continue
         rest = dict(of.left_out)
         if tasks := rest.pop(LEAKS, ()):
             leaks.setdefault((tasks, of.of), []).append(row)
@@ -523,13 +522,13 @@ def left_out_lines(means: Mapping[str, TaskMeans], *, verbose: bool) -> list[str
             others.setdefault((", ".join(reasons), of.of), []).append(row)
     lines = []
     for (tasks, n), rows in leaks.items():
-        verb = "is a leak" if len(tasks) == 1 else "are leaks"
+        verb, does = ("is a leak", "does") if len(tasks) == 1 else ("are leaks", "do")
         lines.append(
-            f"{_prefix(rows)}{len(tasks)} of {n} scores {verb} ({LEAK}) and {_does(len(tasks))} "
-            f"not count in the mean: {_listed(tasks, verbose=verbose)}"
+            f"{_prefix(rows)}{len(tasks)} of {_scores(n)} {verb} ({LEAK}) and {does} not count in "
+            f"the mean: {_listed(tasks, verbose=verbose)}"
         )
     for (reasons_, n), rows in others.items():
-        lines.append(f"{_prefix(rows)}not in the mean of {n} scores: {reasons_}")
+        lines.append(f"{_prefix(rows)}not in the mean of {_scores(n)}: {reasons_}")
     return lines
 
 
@@ -537,8 +536,8 @@ def _prefix(rows: Sequence[str]) -> str:
     return f"{', '.join(rows)}: " if any(rows) else ""
 
 
-def _does(n: int) -> str:
-    return "does" if n == 1 else "do"
+def _scores(n: int) -> str:
+    return "1 score" if n == 1 else f"{n} scores"
 
 
 def _listed(tasks: Sequence[str], *, verbose: bool) -> str:

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from harness.embedder import Kind
 from harness.errors import InvalidFile, one_line, unreadable
@@ -34,12 +34,12 @@ class Reference(Strict):
     model: str
     gap: float
     """The gap of the task."""
-    error: float
+    error: float = 0.0
     """Its standard error."""
     yardstick: float
     """The gap of its yardstick."""
-    contrasts: dict[str, float]
-    """The gap of each contrast of the yardstick."""
+    contrasts: dict[str, float] = Field(default_factory=dict)
+    """Of a yardstick, the gap of each contrast."""
 
 
 def of_task(task_file: Path, name: str, version: int) -> dict[Kind, Reference]:

@@ -279,10 +279,10 @@ def uneven(grid: pl.DataFrame, references: References) -> pl.DataFrame:
     """Return the `row` of each row whose yardstick is uneven, with `uneven`, the reason."""
     lines = grid.filter(
         pl.col("contrasts").is_not_null(), measures="bias", mitigator=BASELINES[0]
-    ).select("row", "task", *(pl.col(name).cast(pl.String) for name in ("of", "contrasts")))
+    ).select("row", *(pl.col(name).cast(pl.String) for name in ("of", "contrasts")))
     lines = lines.unique(["row", "of"], keep="first", maintain_order=True)
     reasons: dict[str, str] = {}
-    for row, task, of, text in lines.iter_rows():
+    for row, of, text in lines.iter_rows():
         own = json.loads(text)
         if len(own) < FEWEST_CONTRASTS or row in reasons:
             continue
@@ -291,7 +291,7 @@ def uneven(grid: pl.DataFrame, references: References) -> pl.DataFrame:
         if own[largest] > MOST_OF_ONE * values.sum():
             share = round(100 * own[largest] / values.sum())
             reasons[row] = f"'{largest}' gives {share} % of {of}"
-        held = references.get(str(task))
+        held = references.get(str(of))
         if held is None or set(held.contrasts) != set(own):
             continue
         usual = np.array(list(held.contrasts.values()))
@@ -1087,7 +1087,7 @@ def _board(
     frame = rows.join(aggregated(grid, tasks), on="row")
     ranked = grid.filter(pl.col("not_ranked").is_null())
     for marks in (uneven(grid, references), meanings(grid), recoverabilities(grid)):
-        frame = frame.join(marks, on="row", how="left")
+        frame = frame.join(marks, on="row", how="left", maintain_order="left")
     del grid  # it is as large as what is ranked
     over_models = mitigators(differences(ranked), rows, failing)
     models = models_of(own, rows)

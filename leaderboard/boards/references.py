@@ -11,7 +11,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
@@ -29,6 +29,8 @@ _LISTED = 5
 """Most tasks that a notice names."""
 _DETAILS = ("alternative", "reversed")
 """Details that a board shows."""
+_LEFT_OUT = ("deviations", "contrasts", "tables", "figures")
+"""Fields of a record that are large, and that no board reads of a reference."""
 _LONG_AGO = "1970-01-01T00:00:00+00:00"
 _Key: TypeAlias = tuple[str, str, str]
 """Kind, task and digest."""
@@ -154,11 +156,13 @@ def _name(record: Record) -> str:
 def _small(record: Record) -> Record:
     """Return a record with only the fields that a board reads, dated before all others.
 
-    The facts of a task come from its latest record, so a reference never decides them.
+    It keeps the gap over the yardstick, without the part of each unit and contrast. The facts of a
+    task come from its latest record, so a reference never decides them.
     """
     details = {key: record.details[key] for key in _DETAILS if key in record.details}
     update = {"run": "references", "created": _LONG_AGO, "details": details}
-    return record.model_copy(update=update | {"tables": {}, "figures": {}})
+    empty: dict[str, Any] = {name: {} for name in _LEFT_OUT}
+    return record.model_copy(update=update | empty)
 
 
 def _notice(kind: str, tasks: list[str]) -> str:

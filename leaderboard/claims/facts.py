@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from harness import folders
 from harness.embedder import Kind
@@ -71,9 +71,9 @@ class TaskFacts(_Facts):
     """Family of methods."""
     language: str
     concept: str | None
-    yardstick: str | None
+    yardstick: str | None = None
     """The task that its gap is compared with; null for one that is made of its own items."""
-    references: dict[Kind, Reference]
+    references: dict[Kind, Reference] = Field(default_factory=dict)
     """What the reference encoder of each kind shows on this version."""
     unranked: str
     """Why its score is shown and not ranked, or empty."""
@@ -184,7 +184,10 @@ def update(now: Mapping[str, TaskFacts], file: Path = FILE) -> int:
     Facts that need missing data are kept from the file.
     """
     has = shipped(file)
-    lines = [_completed(now[name], has.get(name)).model_dump_json() for name in sorted(now)]
+    lines = [
+        _completed(now[name], has.get(name)).model_dump_json(exclude_defaults=True)
+        for name in sorted(now)
+    ]
     folders.write_atomically(file, ("[\n" + ",\n".join(lines) + "\n]\n").encode())
     shipped.cache_clear()
     return len(lines)

@@ -135,7 +135,7 @@ def _index(values: pl.Series, names: list[str]) -> Any:
     return values.cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy()
 
 
-SCHEMA = 3
+SCHEMA = 4
 """Version of the data files and of leaderboard.json."""
 FLAGS = {"leak": 1, "reversed": 2, "missing": 4, "truncated": 8, "aside": 16, "p": 32, "run": 64}
 """Bits of the flags of a cell."""

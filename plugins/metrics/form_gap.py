@@ -118,7 +118,7 @@ def form_gap(
         the p-value of shuffled ratings alone.
     confidence, resamples
         Level of the intervals over occupations, and the most of these to leave out; directions
-        are fixed.
+        are fixed, so that an interval may exclude 0 where random directions do as well.
     rng
         Random number generator of the shuffles.
     texts

@@ -87,7 +87,7 @@ def group_dispersion(
     null_draws
         Number of random assignments for the floor and the p-value; 0 for none.
     confidence, resamples
-        Level of the intervals over groups, and the most of these to leave out.
+        Level of the intervals over groups, and the most of these to leave out. The words stay.
     rng
         Random number generator of the assignments.
     texts

@@ -88,7 +88,7 @@ def occupation_projection(
         the p-value of shuffled ratings alone.
     confidence, resamples
         Level of the interval over occupations, and the most of these to leave out; g is
-        fixed.
+        fixed, so that the interval may exclude 0 where random directions do as well.
     rng
         Random number generator of the resamples.
     clusters

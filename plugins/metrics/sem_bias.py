@@ -103,8 +103,9 @@ def sem_bias(
         Number of times that the sides of the stereotyped pairs are swapped at random, and of
         directions between two random words of the questions; 0 for neither floor nor p-value.
     confidence, resamples
-        Level of the intervals over stereotyped pairs, and the most of these to leave out.
-        Each stereotyped pair is in many questions, which are therefore not independent.
+        Level of the intervals over stereotyped pairs, and the most of these to leave out; g is
+        fixed, so that an interval may exclude .5 where random directions do as well. Each
+        stereotyped pair is in many questions, which are therefore not independent.
     rng
         Random number generator of the resamples and of the swapped sides.
     texts

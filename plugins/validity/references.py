@@ -19,6 +19,8 @@ from harness.task.reference import ENCODERS, Reference
 def of_records(records: Iterable[Record]) -> list[Reference]:
     """Return the references that records of the reference encoders give, by task and kind."""
     found: dict[tuple[str, Kind], Reference] = {}
+    records = list(records)
+    versions = {record.task.name: record.task.version for record in records}
     for record in records:
         kind, model = record.model.kind, record.model.name
         if record.ratio is None or record.limit is not None or record.mitigator.name != "none":
@@ -33,8 +35,19 @@ def of_records(records: Iterable[Record]) -> list[Reference]:
             gap=float(f"{record.ratio.gap:.6g}"),
             error=float(f"{record.ratio.gap_error:.4g}"),
             yardstick=float(f"{record.ratio.yardstick:.6g}"),
-            contrasts={name: float(f"{v:.4g}") for name, v in record.contrasts.items()},
         )
+        of = record.ratio.of
+        if record.contrasts and of in versions:
+            found[of, kind] = Reference(
+                task=of,
+                version=versions[of],
+                kind=kind,
+                model=model,
+                gap=float(f"{record.ratio.yardstick:.6g}"),
+                error=float(f"{record.ratio.yardstick_error:.4g}"),
+                yardstick=float(f"{record.ratio.yardstick:.6g}"),
+                contrasts={name: float(f"{v:.4g}") for name, v in record.contrasts.items()},
+            )
     return [found[key] for key in sorted(found)]
 
 

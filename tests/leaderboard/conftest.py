@@ -73,7 +73,7 @@ def ratio_of(content: dict[str, Any], **changes: Any) -> dict[str, Any] | None:
     if value is None or content["task"].get("measures") != "bias" or isinstance(ideal, str):
         return None
     ends = [abs(end - ideal) for end in content["bounds"] if end is not None]
-    gap = abs(value - ideal) / max(ends, default=1.0)
+    gap = abs(value - ideal) / (max(ends, default=1.0) or 1.0)
     return {
         "value": gap,
         "low": gap - 0.02,
@@ -147,7 +147,8 @@ def facts_of(records: Iterable[Record]) -> dict[str, TaskFacts]:
             ideal=record.ideal, bounds=record.bounds,
         )  # fmt: skip
         facts[task.name] = TaskFacts(
-            **task.model_dump(exclude={"family"}), kinds=("word", "text"), description="",
+            **task.model_dump(exclude={"family", "required"}), kinds=("word", "text"),
+            yardstick=None, references={}, description="",
             source="", licence="", category=record.category, family=task.family or record.metric,
             language=record.language, concept=record.concept, superseded_by=None,
             primary=(record.scenario, record.metric, record.score), scores=(score,), examples={},

@@ -320,7 +320,6 @@ SUBMISSIONS = (
     Hostile("another category", field(category="evil"), "row"),
     Hostile("another family", field(task__family="evil"), "row"),
     Hostile("other measures", field(task__measures="usefulness"), "row"),
-    Hostile("not required", field(task__required=True), "row"),
     Hostile("unranked", field(task__unranked="because"), "row"),
     Hostile("not primary", field(primary=False), "row"),
     Hostile("unknown metric", field(metric="mine")),

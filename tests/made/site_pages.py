@@ -70,9 +70,10 @@ def addresses(page: Any) -> list[str]:
 
 
 def many_families(make_record: Callable[..., Record]) -> list[Record]:
-    """Return records of six text models under three mitigators with enough families for intervals.
+    """Return records of six text models under three mitigators, with enough families for sets.
 
-    The better a model's letter, the less bias it has; the last one lacks a task.
+    Each task is a method of its own. The better a model's letter, the less bias it has; the last
+    one lacks a task.
     """
     rng = np.random.default_rng(1)
     tasks = [
@@ -86,7 +87,7 @@ def many_families(make_record: Callable[..., Record]) -> list[Record]:
             model__licence="mit" if i % 2 else "apache-2.0", model__languages=("en",),
             mitigator__name=mitigator, mitigator__fingerprint=mitigator,
             task__name=name, task__digest=name, task__measures=measures,
-            task__title=f"The task {name}", category=category, metric=metric,
+            task__title=f"The task {name}", task__family=name, category=category, metric=metric,
             ideal=0.0 if measures == "bias" else "higher",
             bounds=(-2.0, 2.0) if measures == "bias" else (-1.0, 1.0),
             value=(0.2 + 0.1 * i if measures == "bias" else 0.5 + 0.05 * i)

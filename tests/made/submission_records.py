@@ -14,6 +14,7 @@ from harness.leaderboard.submissions.submission import Submission
 from harness.results.record import Record
 
 CREATED = "2026-01-02T03:04:05+00:00"
+CLEAR = {"yardstick": 0.4, "yardstick_error": 0.02, "t": 20.0}
 ENTRY = {
     "submitted_by": "Ada Example",
     "created": CREATED,
@@ -23,21 +24,41 @@ ENTRY = {
 }
 
 
+RATIO = {
+    "value": 0.25,
+    "low": 0.1,
+    "high": 0.4,
+    "gap": 0.1,
+    "gap_error": 0.02,
+    "yardstick": 0.4,
+    "yardstick_error": 0.02,
+    "t": 20.0,
+    "df": 20.0,
+    "of": "yardstick-words",
+}
+"""A gap over a yardstick that a usable model shows; random vectors show none."""
+
+
 def good_records(
     name: str = "good-words", run: str = "r1", kind: str = "word", tasks: int | None = None
 ) -> list[Record]:
-    """Return records of a made-up model with the values of a reference model."""
+    """Return records of a made-up model with the values of a reference model.
+
+    Its yardsticks are clear, those of the reference are not.
+    """
     fingerprint = f"vectors-{hashlib.sha256(name.encode()).hexdigest()[:32]}"
     shipped = [r for r in references.shipped() if r.model.name == f"random-{kind}s"]
     return [
         changed(
             record.model_dump(mode="json", by_alias=True),
+            ratio=record.ratio and record.ratio.model_dump() | CLEAR,
             model__name=name,
             model__fingerprint=fingerprint,
             model__aliases=[],
             model__url=f"https://models.example/{name}",
             run=run,
             created=CREATED,
+            **({"ratio": RATIO} if record.ratio else {}),
         )
         for record in shipped[:tasks]
     ]

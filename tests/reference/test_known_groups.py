@@ -173,8 +173,9 @@ def test_amplitude_0_is_at_the_floor_and_bias_rises_from_there(known_board):
     assert abs(bias[ORDER[0]]) < 0.1
     assert bias[ORDER[1]] > 0.1
     assert bias[ORDER[-1]] > 0.5
-    (noise,) = known_board.rows.filter(model="noise")["bias"]
-    assert abs(noise) < 0.15
+    ((rank, reason),) = known_board.rows.filter(model="noise").select("rank", "unusable").rows()
+    assert rank is None
+    assert "yardstick" in reason
 
 
 def test_removing_what_was_planted_is_the_best_mitigator_and_adding_as_much_the_worst(known_board):

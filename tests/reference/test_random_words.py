@@ -36,7 +36,6 @@ ONE_SIDE = {
     "occupation-projection": "labels",
     "similarity-gap": "labels",
     "group-dispersion": "groups",
-    "sem-bias": "pairs",
 }
 """The side that the published or former test shuffles."""
 WORDS = ("weat-3", "weat-7", "rnd-gender", "ripa-gender", "ripa-religion", "profession-stereotypes")
@@ -48,7 +47,6 @@ MORE_WORDS = (
     "rnd-ethnicity",
     "weathub-en",
     "rnsb-gender",
-    "sem-bias",
 )
 MORE_SENTENCES = ("seat-c3", "seat-c6", "seat-c8", "ethnicity-words", "holistic-bias-age")
 TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "Here is {}.")

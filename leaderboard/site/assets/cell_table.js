@@ -86,14 +86,15 @@ function withDetails(site, board, build) {
  * @param {CellTable} options
  */
 function cellTable(board, details, options) {
-  const { flags, measure } = cellsOf(board);
-  const width = board.tasks.length;
+  const { flags, measure, width } = cellsOf(board);
   const ends = endsOf([0, ...options.cells.map(({ row, task }) => measure[row * width + task])]);
+  const isBias = options.cells.some(({ task }) => board.tasks[task].measures === "bias");
   const columns = [
     { title: options.first, class: "model" },
     ...(options.second ? [{ title: options.second, class: options.secondClass }] : []),
     { title: options.measure, number: true },
     { title: "Drawn", class: "wide-only" },
+    ...(isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : []),
     ...(details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : []),
     { title: "Notes", class: "notes" },
   ];
@@ -105,11 +106,28 @@ function cellTable(board, details, options) {
       ...(options.second ? [options.more?.(cell) ?? null] : []),
       scoreText(measure[at]) + (isLeak ? "†" : ""),
       intervalBar(measure[at], null, null, ends),
+      ...(isBias ? gapCells(board, at) : []),
       ...(details ? detailCells(details, at, isLeak) : []),
       notes(board, details, cell),
     ];
   });
   return plainTable(options.caption, columns, rows);
+}
+
+/**
+ * Return the gap and the yardstick with their standard errors, in cosines.
+ * @param {Board} board
+ * @param {number} at
+ */
+function gapCells(board, at) {
+  const { gap, gapError, yardstick, yardstickError } = cellsOf(board);
+  const pairs = [
+    [gap[at], gapError[at]],
+    [yardstick[at], yardstickError[at]],
+  ];
+  return pairs.map(([value, error]) =>
+    Number.isNaN(value) ? NOTHING : `${scoreText(value)} ± ${scoreText(error)}`,
+  );
 }
 
 const DETAIL_COLUMNS = ["Score", "p", "Floor", "Texts with a vector"];

@@ -96,6 +96,7 @@ function choose(board, view, before) {
   });
   const key = JSON.stringify([tasks, view.leaks]);
   const isSame = before?.key === key;
+  const scores = isSame ? before.scores : scoresOf(board, tasks, view.leaks);
   const isOfBenchmark =
     tasks.length === benchmark.tasks.length &&
     tasks.every((task) => benchmark.tasks.includes(task));
@@ -107,12 +108,76 @@ function choose(board, view, before) {
     leaks: view.leaks,
     against: view.against,
     isBenchmark: isOfBenchmark && !view.leaks,
-    scores: isSame ? before.scores : scoresOf(board, tasks, view.leaks),
+    scores,
     effects:
       isSame && before.against === view.against
         ? before.effects
         : effectsOf(board, tasks, view.leaks, view.against),
+    below: belowMinimum(board, tasks, scores, view.minimum),
+    front: frontRows(tasksOf(board, tasks, "bias").length ? scores : null),
   };
+}
+
+/** How far below the best model's usefulness a leading model may be, unless a view says another. */
+const MINIMUM = 10;
+
+/**
+ * Return the models that are ranked by bias and are less useful than the best of them by more than
+ * the chosen share of its usefulness above random vectors, with the reason. A model without each
+ * usefulness task is among them: nobody leads by being worse.
+ * @param {Board} board
+ * @param {number[]} tasks
+ * @param {Scores} scores
+ * @param {string} chosen percent; `off` for no minimum, empty for `MINIMUM`
+ * @returns {Map<number, string>}
+ */
+function belowMinimum(board, tasks, scores, chosen) {
+  /** @type {Map<number, string>} */
+  const below = new Map();
+  const useful = tasksOf(board, tasks, "usefulness");
+  if (chosen === "off" || !useful.length) return below;
+  const { mean } = scores.usefulness;
+  const ranked = [...mean.keys()].filter((row) => scores.rank[row] > 0);
+  const full = ranked.filter((row) => scores.has_usefulness[row]);
+  const best = Math.max(...full.map((row) => mean[row]));
+  const noise = noiseOf(board, mean);
+  const least = rounded(best - (Number(chosen || MINIMUM) / 100) * (best - noise));
+  for (const row of ranked) {
+    if (!scores.has_usefulness[row]) below.set(row, "lacks usefulness tasks");
+    else if (rounded(mean[row]) < least) below.set(row, `usefulness below ${scoreText(least)}`);
+  }
+  return below.size < ranked.length ? below : new Map();
+}
+
+/**
+ * Return the mean usefulness of random vectors; 0 on a board without them.
+ * @param {Board} board
+ * @param {Float64Array} mean
+ */
+function noiseOf(board, mean) {
+  const { model, role } = board.rows;
+  const values = model.flatMap((index, row) => {
+    const isNoise = role[row] === "reference" && board.models[index].name.startsWith("random-");
+    return isNoise && !Number.isNaN(mean[row]) ? [mean[row]] : [];
+  });
+  return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0;
+}
+
+/**
+ * Return the Pareto front: the ranked models with each usefulness task of which no other ranked
+ * one has both less bias, by the upper end of its interval, and more usefulness.
+ * @param {Scores | null} scores null without a task of bias
+ * @returns {Set<number>}
+ */
+function frontRows(scores) {
+  if (!scores) return new Set();
+  const { rank, has_usefulness, usefulness } = scores;
+  const order = upperEnds(scores.bias);
+  const rows = [...rank.keys()].filter((row) => rank[row] > 0 && has_usefulness[row]);
+  const x = /** @type {PlotAxis} */ ({ title: "", better: "low" });
+  const y = /** @type {PlotAxis} */ ({ title: "", better: "high" });
+  const points = rows.map((row) => ({ x: order[row], y: usefulness.mean[row], usable: true }));
+  return new Set(frontOf(points, x, y).map((i) => rows[i]));
 }
 
 /**

@@ -66,18 +66,6 @@ function rangeLine(text) {
 }
 
 /**
- * Return on how many of the model's tasks the mean of a mitigated row is, if these are fewer: it
- * is not to be compared with that of the model.
- * @param {Means} means
- * @param {number} row
- * @param {number} head row of the model
- */
-function fewerTasks({ tasks }, row, head) {
-  const isFewer = tasks[row] > 0 && tasks[row] < tasks[head];
-  return isFewer ? `${tasks[row]} of ${tasks[head]} tasks` : NOTHING;
-}
-
-/**
  * Return a number and, in brackets, its interval or set if there is one.
  * @param {string} text
  * @param {string} range

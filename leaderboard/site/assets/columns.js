@@ -34,6 +34,7 @@ function columnsOf(choice) {
     changeColumn(choice, "usefulness"),
     ...factColumns(choice.board),
     ...(hasBias ? [rankColumn(choice, "usefulness")] : []),
+    ...besideColumns(choice.board),
     ...countColumns(choice),
     ...conceptColumns(choice),
   ];
@@ -67,7 +68,9 @@ function rankColumn({ benchmark, isBenchmark, scores }, measures) {
   return {
     key: isBias ? "rank" : "usefulness-rank",
     title: isBias ? "Rank" : "Rank by usefulness",
-    tip: `The rank by ${measures}, and the set of ranks that holds the true one`,
+    tip: isBias
+      ? "The rank by the upper end of bias among all usable models, and the set of ranks that holds the true one"
+      : "The rank by usefulness, and the set of ranks that holds the true one",
     width: isBias ? 5 : 7,
     narrow: isBias ? 3.75 : 7,
     isNumber: true,
@@ -88,14 +91,13 @@ function rankColumn({ benchmark, isBenchmark, scores }, measures) {
  */
 function meanColumn(choice, measures) {
   const means = choice.scores[measures];
-  const { model } = choice.board.rows;
   const domain = domainOf(means, measures === "bias");
   return {
     key: measures,
     title: measures === "bias" ? "Bias" : "Usefulness",
     tip:
       measures === "bias"
-        ? "Mean distance above the floor over families of tasks: 0 is chance, lower is better"
+        ? "Mean over methods of the gap over its yardstick: 0 is fair, 1 is as biased as the reference encoder. Models are ordered by the upper end of the interval"
         : "Mean over families of tasks, from 0 to 1: higher is better",
     width: 10,
     narrow: 8,
@@ -112,11 +114,7 @@ function meanColumn(choice, measures) {
     draw: ({ row }) => [
       meanBar(means, row, domain),
       scoreText(means.mean[row]),
-      rangeLine(
-        Number.isNaN(means.low[row])
-          ? fewerTasks(means, row, model.indexOf(model[row]))
-          : intervalText(means.low[row], means.high[row]),
-      ),
+      rangeLine(intervalText(means.low[row], means.high[row])),
     ],
   };
 }
@@ -133,7 +131,7 @@ function changeColumn(choice, measures) {
     title: `Change in ${measures}`,
     tip:
       `Paired change of a mitigated model against ${choice.against}, over families. ` +
-      `An arrow (▲ better, ▼ worse) stands for evidence: p < ${String(EVIDENCE).slice(1)} after Holm's correction`,
+      `An arrow (▲ better, ▼ worse) stands for evidence: p < ${String(EVIDENCE).slice(1)} after Holm's correction over the changes of this model`,
     width: 9,
     narrow: 8,
     isNumber: true,
@@ -191,6 +189,36 @@ function factColumns(board) {
 }
 
 /**
+ * Return the columns that stand beside the ranks and enter none.
+ * @param {Board} board
+ * @returns {TableColumn[]}
+ */
+function besideColumns({ rows }) {
+  /** @type {(key: "meaning" | "recoverability", title: string, tip: string) => TableColumn} */
+  const beside = (key, title, tip) => ({
+    key,
+    title,
+    tip,
+    width: 6.5,
+    isNumber: true,
+    value: (row) => rows[key][row],
+    text: (row) => scoreText(rows[key][row]),
+  });
+  return [
+    beside(
+      "meaning",
+      "Kept meaning",
+      "How far words that are female and male by definition are told apart: 1 for the reference encoder",
+    ),
+    beside(
+      "recoverability",
+      "Recoverability",
+      "How well a classifier finds the groups of words again: the bias that linear mitigators leave",
+    ),
+  ];
+}
+
+/**
  * @param {Choice} choice
  * @returns {TableColumn[]}
  */
@@ -234,7 +262,7 @@ function conceptColumns({ board, tasks, leaks }) {
     return {
       key: `bias:${category}`,
       title: `Bias: ${category}`,
-      tip: `Mean of the families of ${category}`,
+      tip: `Mean over the methods of ${category}: 0 is fair, 1 is as biased as the reference encoder`,
       width: 6.5,
       isNumber: true,
       value: (row) => finite(computed().mean[row]),

@@ -93,6 +93,23 @@ function searchField(view, change) {
 }
 
 /**
+ * Return the choice of how useful a model must be to stand above the others.
+ * @param {View} view
+ * @param {Change} change
+ */
+function minimumField(view, change) {
+  const options = /** @type {[string, string][]} */ ([
+    ["0", "that of the best model"],
+    ["", `within ${MINIMUM} % of the best model`],
+    ["25", "within 25 % of the best model"],
+    ["off", "none"],
+  ]);
+  return choiceField("Minimum of usefulness", options, view.minimum, (minimum) =>
+    change({ minimum }),
+  );
+}
+
+/**
  * @param {string[]} names
  * @returns {[string, string][]}
  */

@@ -34,7 +34,7 @@ function effectTable(board, { bias, usefulness }, caption, first, rows, head) {
     leaksOf(board, row, tasks).length,
     board.rows.unusable[row] ?? " ",
   ]);
-  const evidence = `p has Holm's correction over all changes of the board. Only a change with p < ${String(EVIDENCE).slice(1)} has an arrow: ▲ better, ▼ worse.`;
+  const evidence = `p has Holm's correction over the changes of one model. Only a change with p < ${String(EVIDENCE).slice(1)} has an arrow: ▲ better, ▼ worse.`;
   return plainTable(`${caption} ${evidence}`, columns, lines);
 }
 

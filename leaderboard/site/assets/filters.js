@@ -6,7 +6,8 @@
 const searchTexts = new WeakMap();
 
 /**
- * Return the lines of the table: ranked models, those that are not ranked, and references, each
+ * Return the lines of the table: ranked models, those of them that are less useful than the view
+ * asks for, those that are not ranked, and references, each
  * sorted, with the mitigated rows of a model below it if they are unfolded.
  * @param {Choice} choice
  * @param {View} view
@@ -20,7 +21,8 @@ function linesOf(choice, view, sorted) {
   /** @type {Lines} */
   const result = { lines: [], groups, models: 0, ranked: 0 };
   const sections = /** @type {[string, (row: number) => boolean][]} */ ([
-    ["", (row) => isRanked(choice, row)],
+    ["", (row) => isRanked(choice, row) && !choice.below.has(row)],
+    ["Below the minimum of usefulness", (row) => choice.below.has(row)],
     ["Not ranked", (row) => !isRanked(choice, row) && choice.board.rows.role[row] !== "reference"],
     ["References, never ranked", (row) => choice.board.rows.role[row] === "reference"],
   ]);
@@ -29,7 +31,7 @@ function linesOf(choice, view, sorted) {
     if (title && members.length) {
       result.lines.push({ row: -1, title: `${title} (${members.length.toLocaleString("en")})` });
     }
-    if (!title) result.ranked = members.length;
+    if (members.some(({ row }) => isRanked(choice, row))) result.ranked += members.length;
     if (!title.startsWith("References")) result.models += members.length;
     for (const group of ordered(members, keyOf, view.desc)) {
       const unfolded = isUnfolded(group);
@@ -207,12 +209,4 @@ function ordered(groups, keyOf, descending) {
       return sign * compared(a.key, b.key) || a.group.row - b.group.row;
     })
     .map(({ group }) => group);
-}
-
-/**
- * @param {number | string} a
- * @param {number | string} b
- */
-function compared(a, b) {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

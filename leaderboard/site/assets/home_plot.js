@@ -47,11 +47,15 @@ function plotOfModels(choice, groups, title, by) {
   const isReference = (/** @type {RowGroup} */ { row }) => board.rows.role[row] === "reference";
   const references = groups.filter(isReference).map((group) => referenceLine(choice, group.row));
   const shown = groups.filter((group) => !isReference(group));
-  const lines = [{ label: "floor", x: 0, y: null }, ...references];
+  const lines = [
+    { label: "fair", x: 0, y: null },
+    { label: "reference encoder", x: 1, y: null },
+    ...references,
+  ];
   const isByFact = plottable(board).includes(by);
   const subject = isByFact ? `Bias by ${nameOfFact(by)}` : "Bias against usefulness";
   /** @type {PlotAxis} */
-  const bias = { title: "Bias", better: "low" };
+  const bias = { title: "Bias: 0 is fair, 1 the reference encoder", better: "low" };
   const options = {
     label: `${subject}: ${title}, ${isBenchmark ? benchmark.title : "own choice of tasks"}`,
     points: pointsOf(choice, shown),
@@ -96,29 +100,24 @@ function factsOf({ models }, by) {
 }
 
 /**
- * Return a point for each model and for each of its mitigated rows, which has moved by its paired
- * changes from the row without it: a leak moves no point.
+ * Return a point for each model and for each of its mitigated rows.
  * @param {Choice} choice
  * @param {RowGroup[]} groups
  * @returns {PlotPoint[]}
  */
 function pointsOf(choice, groups) {
-  const { board, scores, effects } = choice;
-  const bases = baseRows(board, choice.against);
+  const { board, scores } = choice;
   /** @type {PlotPoint[]} */
   const points = [];
   for (const group of groups) {
     const base = points.length;
     for (const row of [group.row, ...group.children]) {
-      const place = (/** @type {"bias" | "usefulness"} */ measures) =>
-        bases[row] < 0
-          ? scores[measures].mean[row]
-          : scores[measures].mean[bases[row]] + effects[measures].mean[row];
       points.push({
         name: board.models[board.rows.model[row]].name,
         series: board.rows.mitigator[row],
-        x: place("bias"),
-        y: place("usefulness"),
+        x: scores.bias.mean[row],
+        y: scores.usefulness.mean[row],
+        isOnFront: choice.front.has(row),
         xEnds: row === group.row ? endsAt(scores.bias, row) : null,
         yEnds: row === group.row ? endsAt(scores.usefulness, row) : null,
         unusable: reasonOf(choice, row) || null,

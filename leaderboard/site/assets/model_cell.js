@@ -60,8 +60,11 @@ function modelColumn(screen) {
 function modelCell(screen, line) {
   const { board } = screen;
   const { name, superseded_by: successor } = board.models[board.rows.model[line.row]];
-  const reason = board.rows.role[line.row] === "reference" ? "" : reasonOf(screen.choice, line.row);
-  const note = reason || (successor ? `superseded by ${successor}` : "");
+  const isReference = board.rows.role[line.row] === "reference";
+  const reason = isReference ? "" : reasonOf(screen.choice, line.row);
+  const successorNote = successor ? `superseded by ${successor}` : "";
+  const standing = reason || screen.choice.below.get(line.row) || successorNote;
+  const note = [standing, unevenNote(board, line.row)].filter(Boolean).join("; ");
   const link = h(
     "a",
     { href: address(board.kind, "model", name), title: name, class: "name" },
@@ -69,8 +72,33 @@ function modelCell(screen, line) {
   );
   return [
     h("span", { class: "first-line" }, compareBox(screen, line.row), link),
-    h("span", { class: "second-line" }, foldButton(screen, line, name), reasonNote(note)),
+    h(
+      "span",
+      { class: "second-line" },
+      foldButton(screen, line, name),
+      frontMark(screen.choice, line.row),
+      reasonNote(note),
+    ),
   ];
+}
+
+/**
+ * Return a mark for a model on the Pareto front.
+ * @param {Choice} choice
+ * @param {number} row
+ */
+function frontMark({ front }, row) {
+  const meaning = "On the Pareto front: no ranked model has both less bias and more usefulness";
+  return front.has(row) ? h("span", { class: "on-front", title: meaning }, "Pareto front") : null;
+}
+
+/**
+ * Return why the yardstick of a row is uneven, if it is.
+ * @param {Board} board
+ * @param {number} row
+ */
+function unevenNote({ rows }, row) {
+  return row in rows.uneven ? `yardstick uneven: ${rows.uneven[row]}` : "";
 }
 
 /**
@@ -123,11 +151,11 @@ function reasonOf({ board, tasks, scores }, row) {
   if (scores.complete[row]) return "";
   const hasBias = tasks.some((task) => board.tasks[task].measures === "bias");
   const measures = hasBias ? "bias" : "usefulness";
-  const members = tasks.filter((task) => board.tasks[task].measures === measures);
-  const { width, measure, flags } = cellsOf(board);
+  const members = tasksOf(board, tasks, measures);
+  const { width, gap, flags } = cellsOf(board);
   const missing = members.filter((task) => {
     const at = row * width + task;
-    return Number.isNaN(measure[at]) && !(flags[at] & LEAK);
+    return Number.isNaN(gap[at]) && !(flags[at] & LEAK);
   });
   return `lacks ${missing.length} of ${countText(members.length, `${measures} task`)}`;
 }

@@ -62,16 +62,11 @@ function emptyPlot(options) {
   // Models as they are lie on top and are smaller, so that a mitigated one that stands at the same
   // place looks out below.
   shown.sort((a, b) => points[b].series - points[a].series);
-  const candidates = models.map((i) => ({
-    x: points[i].x,
-    y: points[i].y,
-    usable: !points[i].unusable,
-  }));
   plotCount += 1;
   return {
     options,
     shown,
-    front: frontOf(candidates, x, y).map((i) => models[i]),
+    front: frontIn(options, models),
     many: models.length > FEW_MODELS,
     width: 0,
     scales: { x: scaleOf([], 0, 1), y: scaleOf([], 0, 1) },
@@ -87,6 +82,21 @@ function emptyPlot(options) {
     }),
     frame: { left: 0, top: 0, right: 0, bottom: 0 },
   };
+}
+
+/**
+ * Return the indices of the models on the Pareto front: those that say so, or as their values say.
+ * @param {PlotOptions} options
+ * @param {number[]} models
+ */
+function frontIn({ points, x, y }, models) {
+  const candidates = models.map((i) => {
+    return { x: points[i].x, y: points[i].y, usable: !points[i].unusable };
+  });
+  const isSaid = x.better && y.better && models.some((i) => points[i].isOnFront !== undefined);
+  if (!isSaid) return frontOf(candidates, x, y).map((i) => models[i]);
+  const said = models.filter((i) => points[i].isOnFront);
+  return said.toSorted((a, b) => points[a].x - points[b].x);
 }
 
 /**

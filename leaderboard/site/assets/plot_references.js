@@ -1,5 +1,5 @@
 // @ts-check
-// The lines of a plot to compare with, such as the floor and random vectors.
+// The lines of a plot to compare with, such as fair and random vectors.
 "use strict";
 
 /**

@@ -43,7 +43,7 @@ function intervalBar(value, low, high, ends, width = BAR.width) {
  * @param {string} label
  * @param {Spread[]} values
  * @param {PlotAxis} axis
- * @param {{ label: string, value: number }[]} lines such as the floor
+ * @param {{ label: string, value: number }[]} lines such as no change
  */
 function distribution(label, values, axis, lines = []) {
   const known = values.filter(({ value }) => Number.isFinite(value));

@@ -62,6 +62,7 @@ const DEFAULT_VIEW = Object.freeze({
   without: [],
   concept: "",
   leaks: false,
+  minimum: "",
   q: "",
   mitigator: "",
   licence: "",
@@ -88,6 +89,7 @@ const PATTERNS = {
   dims: /^(?=.*\d)\d{0,7}-\d{0,7}$/,
   released: /^(?=.*\d)(\d{4}-\d\d-\d\d)?\.\.(\d{4}-\d\d-\d\d)?$/,
   against: /^(none|normalize)$/,
+  minimum: /^(0|25|off)$/,
 };
 const LONGEST_TEXT = 300;
 

@@ -3,7 +3,7 @@
 
 /** data/site.js */
 interface Site {
-  schema: 3;
+  schema: 4;
   title: string;
   built: string;
   harness: string;
@@ -66,19 +66,33 @@ interface Board {
     role: Role[];
     /** By row, why it is not usable. */
     unusable: Record<number, string>;
+    /** By row, why its yardstick may have been boosted. */
+    uneven: Record<number, string>;
+    /** How far a row tells words apart that are female and male by definition; 1: the reference. */
+    meaning: (number | null)[];
+    /** How well a classifier finds the groups of words again: what linear mitigators leave. */
+    recoverability: (number | null)[];
   };
   /**
-   * (rows × tasks), row after row. float32; NaN without one. For bias the distance above the floor
-   * (lower is better), for usefulness 1 - distance (higher is better). That of a leak is there, too.
+   * (rows × tasks), row after row. float32; NaN where nothing counts. For bias the gap in cosines
+   * (0 is fair), for usefulness 1 - distance (higher is better). That of a leak is there, too.
    */
-  measure: Column;
+  gap: Column;
+  gap_error: Column;
+  /** What the gap is divided by; 1 for usefulness. */
+  yardstick: Column;
+  yardstick_error: Column;
   /** (rows × tasks), bits of `Flag`. */
   flags: Column;
   /** Quantiles of Student's t at (1 + level) / 2, by degrees of freedom from 1. */
   student: number[];
   level: number;
-  /** Fewest families for intervals and sets of ranks. */
+  /** Fewest families for Student's intervals and sets of ranks. */
   enough_families: number;
+  /** Quantile of the normal distribution at (1 + level) / 2. */
+  normal: number;
+  /** Error of the sum of a method's gaps, over that of tasks that share no words. */
+  shared: number;
   published: PublishedLine[];
 }
 
@@ -129,6 +143,8 @@ interface Benchmark {
 interface MitigatorLine {
   mitigator: string;
   models: number;
+  /** On how many of them it is not usable; the effects are those on the others. */
+  not_usable: number;
   rank: number | null;
   rank_low: number | null;
   rank_high: number | null;
@@ -158,7 +174,7 @@ interface Task {
   digest: string;
   measures: Measures;
   category: string;
-  /** category/family: one vote. */
+  /** What has one vote: of bias the method, of usefulness category/method. */
   family: string;
   concept: string | null;
   language: string;
@@ -168,6 +184,13 @@ interface Task {
   ideal: number | "higher" | "lower";
   low_bound: number | null;
   high_bound: number | null;
+  /** 2 if gap and yardstick are squares. */
+  power: number;
+  /** The task that is the yardstick, `items` for the task's own items, null for usefulness. */
+  yardstick_of: string | null;
+  /** The gap and the yardstick of the reference encoder. */
+  reference_gap: number;
+  reference_yardstick: number;
   /** Why it is shown and not ranked. */
   not_ranked: string | null;
   /** Some of its texts by the name of the input. */
@@ -251,11 +274,46 @@ interface AttachedTable {
 interface Cells {
   rows: number;
   width: number;
-  measure: ReturnType<typeof numbers>;
+  gap: ReturnType<typeof numbers>;
+  gapError: ReturnType<typeof numbers>;
+  yardstick: ReturnType<typeof numbers>;
+  yardstickError: ReturnType<typeof numbers>;
+  /** The gap over the yardstick; of usefulness the usefulness. */
+  measure: Float64Array;
   flags: ReturnType<typeof numbers>;
 }
 
-/** Means over families, by row. NaN without a mean, and for the ends and p with few families. */
+/** Tasks that have one vote together. */
+interface Family {
+  name: string;
+  measures: Measures;
+  power: number;
+  /** Those with one yardstick follow each other. */
+  tasks: number[];
+  /** By task, whether its yardstick is another one than that of the task before. */
+  isNew: boolean[];
+}
+
+/** Sums over the tasks of a family in a row. */
+interface Sums {
+  power: number;
+  tasks: number;
+  gap: number;
+  yardstick: number;
+  referenceGap: number;
+  referenceYardstick: number;
+  gapVariance: number;
+  yardstickVariance: number;
+}
+
+/** What a family gives: its pooled ratio over that of the reference encoder, or a change of it. */
+interface Pooled {
+  measure: number;
+  error: number;
+  tasks: number;
+}
+
+/** Means over families, by row. NaN without a mean, and for Student's ends and p with few families. */
 interface Means {
   mean: Float64Array;
   low: Float64Array;
@@ -272,12 +330,14 @@ interface Scores {
   usefulness: Means;
   /** Whether a row has each bias task; each usefulness task where there is no bias task. */
   complete: Uint8Array;
+  /** Whether a row has each usefulness task. */
+  has_usefulness: Uint8Array;
   /** 0 for rows that are not ranked. */
   rank: Int32Array;
   usefulness_rank: Int32Array;
 }
 
-/** Paired effects by row, with Holm's correction over all of them. */
+/** Paired effects by row, with Holm's correction over those on one model. */
 interface Effects {
   bias: Effect;
   usefulness: Effect;
@@ -297,6 +357,8 @@ interface View {
   concept: string;
   /** Whether leaks count. */
   leaks: boolean;
+  /** How far below the best model's usefulness a leading model may be, in %; `off` for any. */
+  minimum: string;
   q: string;
   mitigator: string;
   licence: string;
@@ -337,6 +399,10 @@ interface Choice {
   isBenchmark: boolean;
   scores: Scores;
   effects: Effects;
+  /** Ranked models below the minimum of usefulness, and why; they stand below the others. */
+  below: Map<number, string>;
+  /** Ranked models that no other one beats in both bias and usefulness. */
+  front: Set<number>;
 }
 
 /** The row of a model, and its mitigated rows. */
@@ -450,6 +516,8 @@ interface PlotPoint {
   yEnds?: [number, number] | null;
   /** Why it is not usable: such a point is open, and never on the Pareto front. */
   unusable: string | null;
+  /** Whether it is on the Pareto front; by default as its values say. */
+  isOnFront?: boolean;
   /** Address of the page that a click or Enter opens. */
   href: string | null;
   /** Index of the point from which a line leads here, such as the model without a mitigator. */
@@ -466,7 +534,7 @@ interface PlotAxis {
   format?: (value: number) => string;
 }
 
-/** A labelled line to compare with, such as the floor; null for no line on that axis. */
+/** A labelled line to compare with, such as fair; null for no line on that axis. */
 interface PlotLine {
   label: string;
   x: number | null;

@@ -314,6 +314,13 @@ def test_every_command_prints_one_mean_its_count_and_the_leaks(harness, leaking)
     assert mean["left_out"] == {"leak (†)": ["a", "b"]}
 
 
+def test_a_comparison_of_leaks_alone_names_them(harness, leaking):
+    said = harness("results", "compare", "none", "x", "-r", leaking, "-t", "a")
+    assert "bias: no score counts in both" in said.out
+    assert "1 of 1 score is a leak (†) and does not count in the mean: a" in said.out
+    assert "is nearer" not in said.out
+
+
 def test_the_mean_of_a_mitigated_row_is_that_of_its_model_and_its_change_everywhere(
     harness, tmp_path
 ):

@@ -354,3 +354,10 @@ def test_older_versions_count_in_no_mean():
 def test_a_comparison_counts_scores_with_several_seeds():
     a = [record(value=1.0), record(value=0.9, seed=1), record("u")]
     assert compare(a, [record("t", "x"), record("u", "x")]).several_seeds == 1
+
+
+def test_a_comparison_of_leaks_alone_has_no_mean_and_says_why():
+    found = compare([record()], [record("t", "x", 0.0, overlap=("she",))])
+    assert found.means == ()
+    assert found.without_mean["bias"].left_out == {"leak (†)": ("t",)}
+    assert set(found.without_mean) == {"bias"}

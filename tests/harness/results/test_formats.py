@@ -139,7 +139,7 @@ LEAKING = [
 
 def test_latex_marks_a_leak_without_star_and_bold():
     text = latex(sections(LEAKING))
-    assert r"a & effect\_size & 0 & 1.000$^{**}$ & 0.100 $^{\dagger}$ ($-$0.900) \\" in text
+    assert r"a & effect\_size & 0 & 1.000$^{**}$ & 0.100$^{\dagger}$ ($-$0.900) \\" in text
     assert r"b & effect\_size & 0 & 1.000$^{**}$ & \textbf{0.500}$^{**}$ ($-$0.500) \\" in text
     assert "% † leak: " in text
     assert "1 of 2 scores is a leak (†) and does not count in the mean: a" in text

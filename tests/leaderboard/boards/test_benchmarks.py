@@ -117,10 +117,14 @@ def test_records_of_another_version_are_not_on_the_benchmark(rows) -> None:
 
 
 def test_usability_is_decided_over_all_tasks_of_the_board(rows) -> None:
-    control = {"task__measures": "control", "task__required": True}
-    records = rows("m", {"a": 1.0}) + rows("n", {"a": 0.5}) + rows("noise", {"a": 0.0})
-    for model, p in (("m", 0.001), ("n", 0.001), ("noise", 0.4)):
-        records += rows(model, {"c": 1.0}, p_value=p, **control)
+    blurred = {
+        "value": None, "low": None, "high": None, "t": 1.0, "df": 9.0, "gap": 0.0,
+        "gap_error": 0.1, "yardstick": 0.1, "yardstick_error": 0.1,
+    }  # fmt: skip
+    records = rows("m", dict.fromkeys("abc", 1.0)) + rows("n", dict.fromkeys("abc", 0.5))
+    records += rows("noise", {"a": 0.0})
+    for task in "bc":
+        records += rows("noise", {task: 0.0}, ratio=blurred | {"of": task})
     parts = by_name(board_of(records, benchmark("only", "a")))
     assert ranks(parts["only"]) == [("n", 1), ("m", 2)]
 

@@ -1,4 +1,4 @@
-"""Boards: the choice of records, distances, completeness, changes and labels."""
+"""Boards: the choice of records, what counts, completeness, changes and labels."""
 
 import random
 
@@ -7,6 +7,12 @@ import pytest
 
 from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.claims.reading import frame_of
+from harness.task.reference import Reference
+
+RATIO = {
+    "value": 1.0, "low": 0.9, "high": 1.1, "gap": 1.0, "gap_error": 0.01, "yardstick": 1.0,
+    "yardstick_error": 0.02, "t": 50.0, "df": 20.0, "of": "yardstick-words",
+}  # fmt: skip
 
 
 def only(records):
@@ -20,8 +26,8 @@ def rows_of(board, *columns: str) -> dict[str, tuple]:
     return dict(zip(names, [v[0] if len(v) == 1 else v for v in values], strict=True))
 
 
-def test_complete_models_are_ranked_by_the_mean_distance(make_rows) -> None:
-    # WEAT in [-2, 2]: |−0.4|/2 = .2, |1|/2 = .5, 0
+def test_complete_models_are_ranked_by_their_mean_bias(make_rows) -> None:
+    # the gaps over a yardstick of 1: .2 and .5, .5 and .5, 0
     board = only(
         make_rows(
             {"a": {"x": -0.4, "y": 1.0}, "b": {"x": 1.0, "y": -1.0}, "c": {"x": 0.0, "y": 0.0}}
@@ -34,16 +40,54 @@ def test_complete_models_are_ranked_by_the_mean_distance(make_rows) -> None:
     }
 
 
-def test_bias_is_the_distance_above_the_floor_in_units(make_record) -> None:
-    floor = {"mean": 0.1, "sd": 0.02, "centre": 0.0, "spread": 0.1, "draws": 500, "shuffled": "s"}
-    record = make_record(value=-0.3, bounds=(None, None), floor=floor, unit=0.5)
-    board = only([record])
-    assert board.rows["bias"][0] == pytest.approx(0.4)
-    assert board.cells.select("floor", "floor_sd", "unit").row(0) == (0.1, 0.02, 0.5)
-    assert only([record.model_copy(update={"value": 0.0})]).rows["bias"][0] == pytest.approx(-0.2)
+def test_bias_is_the_gap_over_the_yardstick_relative_to_the_reference(make_record) -> None:
+    ratio = {**RATIO, "gap": 0.3, "yardstick": 0.5}
+    reference = Reference(task="t", version=1, kind="text", model="r", gap=0.2, yardstick=0.4,
+                          contrasts={})  # fmt: skip
+    (board,) = compile_boards(
+        frame_of([make_record(ratio=ratio)]), references={"text": {"t": reference}}
+    )
+    (cell,) = board.cells.to_dicts()
+    assert (cell["gap"], cell["yardstick"]) == (0.3, 0.5)
+    assert cell["measure"] == pytest.approx(0.6)
+    assert board.rows["bias"][0] == pytest.approx(0.6 / 0.5)
+    assert only([make_record(ratio=ratio)]).rows["bias"][0] == pytest.approx(0.6), "no reference"
 
 
-def test_a_category_and_a_family_of_methods_have_one_vote(make_rows) -> None:
+def test_a_method_is_pooled_over_its_tasks_and_categories(make_rows) -> None:
+    """A mean of single ratios would be ruled by the task with the small yardstick."""
+    strong, weak = ({**RATIO, "gap": 0.4, "yardstick": d} for d in (1.6, 0.4))
+    records = make_rows({"a": {"x": 0.8}}, ratio=strong)
+    records += make_rows({"a": {"y": 0.8}}, ratio=weak, category="age")
+    (row,) = only(records).rows.to_dicts()
+    assert row["bias"] == pytest.approx(0.8 / 2.0), "not (.25 + 1) / 2"
+    assert (row["bias_families"], row["bias_tasks"]) == (1, 2)
+    assert (row["bias:age"], row["bias:gender"]) == (pytest.approx(1.0), pytest.approx(0.25))
+
+
+def test_models_are_ordered_by_the_upper_end_of_their_interval(make_rows) -> None:
+    """A blurred model cannot show that its bias is low."""
+    sharp = {**RATIO, "gap": 0.30, "gap_error": 0.01}
+    blurred = {**RATIO, "gap": 0.25, "gap_error": 0.20}
+    records = make_rows({"sharp": {"x": 0.6}}, ratio=sharp)
+    records += make_rows({"blurred": {"x": 0.5}}, ratio=blurred)
+    board = only(records)
+    assert rows_of(board, "rank", "bias") == {"sharp/none": (1, 0.3), "blurred/none": (2, 0.25)}
+    highs = rows_of(board, "bias_high")
+    assert highs["sharp/none"] < highs["blurred/none"]
+
+
+def test_a_bias_against_the_stereotype_counts_as_far_as_one_towards_it(make_rows) -> None:
+    values = {"fair": 0.0, "against": -0.5, "towards": 0.3}
+    records = [
+        record
+        for name, gap in values.items()
+        for record in make_rows({name: {"x": gap}}, ratio={**RATIO, "gap": gap})
+    ]
+    assert only(records).rows["model"].to_list() == ["fair", "towards", "against"]
+
+
+def test_a_method_has_one_vote(make_rows) -> None:
     # b wins four of five tasks, but loses the other family
     records = make_rows(
         {"a": dict.fromkeys("wxyz", 1.0), "b": dict.fromkeys("wxyz", 0.8)},
@@ -59,15 +103,15 @@ def test_a_category_and_a_family_of_methods_have_one_vote(make_rows) -> None:
 
 def test_records_without_a_family_count_by_their_metric(make_rows) -> None:
     records = make_rows({"a": {"x": 1.0}}, metric="weat") + make_rows({"a": {"y": 1.0}}, metric="m")
-    assert only(records).tasks["family"].to_list() == ["gender/weat", "gender/m"]
+    assert only(records).tasks["family"].to_list() == ["weat", "m"]
 
 
-@pytest.mark.parametrize("measures", ["bias", "usefulness"])
-def test_a_value_outside_its_bounds_never_enters(make_rows, measures) -> None:
+@pytest.mark.parametrize(("measures", "ideal"), [("bias", 1.0), ("usefulness", "higher")])
+def test_a_value_outside_its_bounds_never_enters(make_rows, measures, ideal) -> None:
     """A Spearman of 5 was ranked first."""
     records = make_rows(
         {"a": {"s": 0.5}, "b": {"s": 0.6}, "cheat": {"s": 5.0}},
-        task__measures=measures, ideal="higher", bounds=(-1.0, 1.0),
+        task__measures=measures, ideal=ideal, bounds=(-1.0, 1.0),
     )  # fmt: skip
     prefix = "" if measures == "bias" else "usefulness_"
     board = only(records)
@@ -96,13 +140,32 @@ def test_bounds_may_depend_on_the_number_of_items(make_record) -> None:
     assert only(records).lacks.is_empty()
 
 
-def test_a_score_with_neither_bounds_nor_unit_is_shown_and_not_ranked(make_rows) -> None:
-    records = make_rows({"a": {"x": 3.0}, "b": {"x": 40.0}}, bounds=(None, None))
+def test_bias_without_a_yardstick_is_shown_and_not_ranked(make_rows) -> None:
+    """|value| - floor shrinks with noise, so it says in part who is the most blurred."""
+    records = make_rows({"a": {"x": 1.5}, "b": {"x": 0.1}}, ratio=None)
     records += make_rows({"a": {"y": 1.0}, "b": {"y": 0.5}})
     board = only(records)
-    assert rows_of(board, "rank", "task:x") == {"b/none": (1, 40.0), "a/none": (2, 3.0)}
-    assert "cannot be added" in board.tasks.filter(task="x")["not_ranked"][0]
+    assert rows_of(board, "rank", "task:x") == {"b/none": (1, 0.1), "a/none": (2, 1.5)}
+    assert "no gap over a yardstick" in board.tasks.filter(task="x")["not_ranked"][0]
     assert board.names("bias") == ["y"]
+    assert any("'x' has no gap over a yardstick" in notice for notice in board.notices)
+
+
+def test_an_older_record_without_a_yardstick_does_not_count(make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}})
+    records += make_rows({"old": {"x": 0.0}}, ratio=None)
+    board = only(records)
+    assert rows_of(board, "rank") == {"b/none": 1, "a/none": 2, "old/none": None}
+    assert "older than its yardstick" in board.lacks["reason"][0]
+
+
+def test_usefulness_without_bounds_is_shown_and_not_ranked(make_rows) -> None:
+    useful = {"task__measures": "usefulness", "ideal": "higher"}
+    records = make_rows({"a": {"s": 3.0}, "b": {"s": 40.0}}, bounds=(None, None), **useful)
+    records += make_rows({"a": {"u": 0.1}, "b": {"u": 0.5}}, bounds=(-1.0, 1.0), **useful)
+    board = only(records)
+    assert "cannot be added" in board.tasks.filter(task="s")["not_ranked"][0]
+    assert board.names("usefulness") == ["u"]
 
 
 def test_an_unranked_task_is_shown_with_its_reason(make_rows) -> None:
@@ -276,7 +339,7 @@ def test_the_only_complete_row_has_no_rank(make_rows) -> None:
     assert board.summary().startswith("1 complete model on 2 bias tasks")
 
 
-def test_columns_by_category_are_mean_distances(make_rows) -> None:
+def test_columns_by_category_are_pooled_over_its_tasks(make_rows) -> None:
     records = make_rows({"m": {"x": 1.0, "y": 2.0}}) + make_rows({"m": {"z": 0.0}}, category="age")
     (row,) = only(records).rows.to_dicts()
     assert (row["bias:gender"], row["bias:age"]) == (0.75, 0.0)
@@ -351,32 +414,12 @@ def test_clones_of_rows_change_no_order(make_many) -> None:
     assert more["model"].to_list() == order
 
 
-FLOOR = {"mean": 0.1, "sd": 0.02, "centre": 0.0, "spread": 0.1, "draws": 500, "shuffled": "s"}
-
-
-def test_a_record_without_the_floor_that_others_have_does_not_count(make_rows) -> None:
-    records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}}, floor=FLOOR)
-    records += make_rows({"old": {"x": 0.0}})
-    board = only(records)
-    assert rows_of(board, "rank") == {"b/none": 1, "a/none": 2, "old/none": None}
-    assert "--overwrite" in board.lacks["reason"][0]
-    assert only(make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}})).lacks.is_empty()
-
-
-def test_one_record_with_a_floor_takes_the_value_of_nobody(make_record) -> None:
-    models = [
-        make_record(model__name=name, model__fingerprint=name, value=value)
-        for name, value in (("a", 1.0), ("b", 0.5))
-    ]
-    forged = make_record(model__name="c", model__fingerprint="c", floor=FLOOR)
-    assert only([*models, forged]).cells["aside"].null_count() == 3
-
-
 def test_usefulness_has_no_floor_and_no_unit(make_rows) -> None:
+    floor = {"mean": 0.1, "sd": 0.02, "centre": 0.0, "spread": 0.1, "draws": 9, "shuffled": "s"}
     records = make_rows({"a": {"s": 0.5}}, task__measures="usefulness", ideal="higher",
-                        bounds=(0.0, 1.0), floor=FLOOR, unit=0.1)  # fmt: skip
+                        bounds=(0.0, 1.0), floor=floor, unit=0.1)  # fmt: skip
     assert only(records).rows["usefulness"][0] == pytest.approx(0.5)
-    assert records[0].counted == pytest.approx(0.5)
+    assert records[0].counted.gap == pytest.approx(0.5)
 
 
 def test_a_task_without_a_value_says_so(make_rows) -> None:
@@ -395,10 +438,10 @@ def test_where_no_bias_task_is_ranked_usefulness_decides_what_is_complete(make_r
     assert board.summary() == "2 models ranked on 0 bias tasks and 1 usefulness task"
 
 
-def test_a_mitigator_that_leaves_no_difference_has_no_floor_and_counts(make_rows) -> None:
-    records = make_rows({"a": {"x": 1.0}}, floor=FLOOR)
+def test_a_mitigator_that_leaves_no_difference_counts(make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}})
     records += make_rows({"a": {"x": 0.0}}, mitigator__name="h", mitigator__fingerprint="h",
                          details={"undone": "all targets are equal", "before": 1.0})  # fmt: skip
     board = only(records)
     assert board.lacks.is_empty()
-    assert board.effects["bias"].to_list() == pytest.approx([-0.45])
+    assert board.effects["bias"].to_list() == pytest.approx([-0.5])

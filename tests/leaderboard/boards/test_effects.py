@@ -5,6 +5,7 @@ import pytest
 
 from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.claims.reading import frame_of
+from harness.task.reference import Reference
 
 FAMILIES = tuple("abcdefgh")
 
@@ -123,8 +124,8 @@ def test_mitigators_are_ranked_by_their_mean_effect_over_models(make_record) -> 
     assert frame["unranked"].null_count() == 3
 
 
-def test_mitigators_are_compared_on_the_tasks_that_all_have_without_a_leak(make_record) -> None:
-    leaky, clean = dict.fromkeys("ab", 0.0), dict.fromkeys("cd", 0.8)
+def test_mitigators_are_ranked_on_the_methods_that_all_have_without_a_leak(make_record) -> None:
+    leaky, clean = dict.fromkeys("ab", 0.0), dict.fromkeys("cd", 0.5)
     board = only(
         rows(make_record, "none", dict.fromkeys("abcd", 1.0))
         + rows(make_record, "fitted", leaky, overlap=("she",))
@@ -133,24 +134,118 @@ def test_mitigators_are_compared_on_the_tasks_that_all_have_without_a_leak(make_
         + rows(make_record, "cheat", dict.fromkeys("abcd", 0.0), overlap=("he",))
     )
     frame = board.mitigators
-    assert frame["mitigator"].to_list() == ["other", "fitted", "cheat"]
-    assert frame["bias"].to_list()[:2] == pytest.approx([-0.2, -0.1])
-    assert frame["bias_tasks"].to_list() == [2, 2, None]
+    assert frame["mitigator"].to_list() == ["fitted", "other", "cheat"]
+    assert frame["bias"].to_list()[:2] == pytest.approx([-0.25, -0.35]), "over its own methods"
+    assert frame["bias_tasks"].to_list() == [2, 4, None]
     assert frame["unranked"].null_count() == 2
     assert "leak" in frame["unranked"][2]
 
 
-def test_a_mitigator_on_other_models_is_not_ranked_with_the_rest(make_record) -> None:
+def test_a_mitigator_is_compared_over_the_models_that_it_ran_on(make_record) -> None:
     records = []
     for model in ("m1", "m2", "m3"):
         records += rows(make_record, "none", around(1.0), model)
     for model in ("m1", "m2"):
         records += rows(make_record, "x", around(0.5), model)
-        records += rows(make_record, "y", around(0.7), model)
     records += rows(make_record, "z", around(0.1), "m3")
     frame = only(records).mitigators
-    assert frame.select("mitigator", "rank").rows() == [("x", 1), ("y", 2), ("z", None)]
-    assert "not run" in frame["unranked"][2]
+    lines = frame.select("mitigator", "rank", "models", "not_usable", "unranked").rows()
+    assert lines == [("z", 1, 1, 0, None), ("x", 2, 2, 0, None)]
+
+
+def gaps(make_record, mitigator: str, gap: float, yardstick: float, **changes):
+    """Return records of eight methods with a gap over a yardstick, the second one fair."""
+    return [
+        record
+        for i, family in enumerate(FAMILIES)
+        for record in rows(
+            make_record, mitigator, {family: 1.0},
+            ratio={
+                "value": None, "low": None, "high": None, "t": None, "df": 9.0, "of": "y",
+                "gap": gap * (i != 1), "gap_error": 0.01, "yardstick": yardstick,
+                "yardstick_error": 0.01,
+            },
+            **changes,
+        )
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("gap", "yardstick", "change"),
+    [
+        (0.2, 0.5, 0.0),  # noise halves both
+        (0.4, 2.0, 0.0),  # the yardstick was boosted
+        (0.8, 2.0, 0.4),  # both are larger: twice as strong on the model's own scale
+        (0.1, 1.0, -0.3),  # bias was removed
+        (0.05, 0.5, -0.3),  # bias was removed, and noise was added
+        (-0.1, 1.0, -0.3),  # less is left, the other way round
+        (-0.6, 1.0, 0.2),  # and more
+        (0.4, 0.5, 0.4),  # the yardstick was damaged
+    ],
+)
+def test_a_reduction_holds_by_the_yardsticks_of_both_rows(
+    make_record, gap, yardstick, change
+) -> None:
+    board = only(gaps(make_record, "none", 0.4, 1.0) + gaps(make_record, "x", gap, yardstick))
+    line = effect(board, "x")
+    assert line["bias"] == pytest.approx(change * 7 / 8, abs=1e-5)
+    (row,) = board.rows.filter(mitigator="x").to_dicts()
+    assert row["bias"] == pytest.approx(0.4 * 7 / 8 + change * 7 / 8, abs=1e-5)
+
+
+def test_a_change_is_in_the_unit_of_the_reference_encoder(make_record) -> None:
+    held = {
+        name: Reference(task=name, version=1, kind="text", model="r", gap=0.5, yardstick=1.0,
+                        contrasts={})
+        for name in FAMILIES
+    }  # fmt: skip
+    records = gaps(make_record, "none", 0.4, 1.0) + gaps(make_record, "x", 0.1, 1.0)
+    (board,) = compile_boards(frame_of(records), references={"text": held})
+    assert effect(board, "x")["bias"] == pytest.approx(-0.3 / 0.5 * 7 / 8, abs=1e-5)
+
+
+def test_a_mitigated_row_is_its_model_plus_the_change(make_record) -> None:
+    """Over its own tasks, without leaks, 5 of 34 signs contradicted the change."""
+    values = dict(zip(FAMILIES, (0.2, 0.2, 0.2, 0.2, 1.8, 1.8, 1.8, 1.8), strict=True))
+    better = {family: 0.9 * value for family, value in values.items()}
+    low, high = FAMILIES[:4], FAMILIES[4:]
+    board = only(
+        rows(make_record, "none", values)
+        + rows(make_record, "fitted", {f: better[f] for f in low}, overlap=("she",))
+        + rows(make_record, "fitted", {f: better[f] for f in high})
+    )
+    line = effect(board, "fitted")
+    by_label = {row["mitigator"]: row for row in board.rows.to_dicts()}
+    model, fitted = by_label["none"], by_label["fitted"]
+    assert line["bias"] == pytest.approx(-0.09)
+    assert fitted["bias"] == pytest.approx(model["bias"] + line["bias"])
+    assert fitted["bias"] < model["bias"] < 0.9, "over its own tasks it would be .81"
+    width = fitted["bias_high"] - fitted["bias_low"]
+    assert fitted["bias_high"] == pytest.approx(fitted["bias"] + width / 2)
+
+
+def test_no_sign_of_a_mitigated_row_contradicts_its_change(make_many) -> None:
+    board = only(make_many())
+    model = board.rows.filter(role="model").select("model", base="bias")
+    both = board.rows.filter(role="mitigated").join(model, on="model").join(
+        board.effects.filter(baseline="none").select("row", change="bias"), on="row"
+    )  # fmt: skip
+    assert both.height == 9
+    for row in both.to_dicts():
+        assert row["bias"] - row["base"] == pytest.approx(row["change"], abs=1e-6)
+
+
+def test_another_model_changes_no_evidence_of_a_model(make_record) -> None:
+    """Holm's correction over the whole board took arrows away when a model joined."""
+    records = rows(make_record, "none", around(1.0)) + rows(make_record, "x", around(0.9, 4, 0.1))
+    alone = only(records)
+    for i in range(6):
+        records += rows(make_record, "none", around(1.0, i), f"n{i}")
+        for j in range(5):
+            records += rows(make_record, f"y{j}", around(1.0, 10 * i + j), f"n{i}")
+    more = only(records)
+    assert effect(more, "x") == effect(alone, "x")
+    assert more.effects.height == 31
 
 
 def test_a_single_mitigator_has_an_effect_and_no_rank(make_record) -> None:

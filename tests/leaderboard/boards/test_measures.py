@@ -1,4 +1,4 @@
-"""What each value counts: the same as for a single record, and what does not count."""
+"""What each value counts, and what does not count."""
 
 import itertools
 
@@ -14,30 +14,43 @@ IDEALS = (0.0, 0.5, 1.0, -0.3, "higher", "lower")
 BOUNDS = ((-2.0, 2.0), (0.0, 1.0), (-1.0, 4.0), (None, None), (0.0, None), (None, 1.0))
 
 
-def test_measures_are_those_of_single_records(make_record) -> None:
+def test_usefulness_is_that_of_single_records(make_record) -> None:
     rng = np.random.default_rng(0)
     records = []
-    for ideal, bounds, measures, unit, with_floor in itertools.product(
-        IDEALS, BOUNDS, ("bias", "usefulness"), (None, 0.3), (False, True)
+    for ideal, bounds, unit, with_floor in itertools.product(
+        IDEALS, BOUNDS, (None, 0.3), (False, True)
     ):
         floor = {"mean": 0.07, "sd": 0.1, "centre": 0, "spread": 1, "draws": 9, "shuffled": "s"}
         name = f"t{len(records)}"
         records.append(
             make_record(
-                task__name=name, task__digest=name, task__measures=measures, ideal=ideal,
+                task__name=name, task__digest=name, task__measures="usefulness", ideal=ideal,
                 bounds=bounds, unit=unit, value=float(rng.uniform(-1.5, 2.5)),
                 floor=floor if with_floor else None,
             )
         )  # fmt: skip
     counted = [record.counted for record in records]
-    expected = [
-        1 - value if value is not None and record.task.measures == "usefulness" else value
-        for record, value in zip(records, counted, strict=True)
-    ]
+    expected = [None if part is None else part.gap for part in counted]
     frame = measured(frame_of(records))
     assert frame["measure"].to_list() == expected, "to the last digit"
-    assert sum(value is not None for value in expected) > 50
+    assert sum(value is not None for value in expected) > 40
     assert frame.filter(frame["measure"].is_null())["aside"].null_count() == 0
+
+
+@pytest.mark.parametrize(("power", "expected"), [(1, -0.25), (2, -0.5)])
+def test_bias_is_the_gap_over_the_yardstick_and_of_squares_its_root(
+    make_record, power, expected
+) -> None:
+    ratio = {
+        "value": None, "low": None, "high": None, "gap": -0.1, "gap_error": 0.01,
+        "yardstick": 0.4, "yardstick_error": 0.02, "t": 20.0, "df": 9.0, "power": power,
+        "of": "items",
+    }  # fmt: skip
+    (line,) = measured(frame_of([make_record(ratio=ratio)])).to_dicts()
+    assert line["measure"] == pytest.approx(expected)
+    below = measured(frame_of([make_record(ratio=ratio | {"yardstick": -0.4})]))
+    assert below["measure"].to_list() == [None]
+    assert below["gap"].to_list() == [-0.1], "the row is told that its yardstick is below 0"
 
 
 def test_a_leak_has_a_measure_that_nothing_counts(make_record) -> None:
@@ -73,6 +86,6 @@ def test_the_board_and_the_tables_of_the_commands_have_one_mean(make_record) -> 
     on_board = {row["mitigator"]: (row["bias"], row["bias_tasks"]) for row in board.rows.to_dicts()}
     none, mitigated = Records(records).means()
     assert on_board["none"] == (pytest.approx(none["mean"]), none["n"])
-    assert on_board["h"] == (pytest.approx(mitigated["mean"]), mitigated["n"])
+    assert on_board["h"] == (pytest.approx(mitigated["mean"], abs=1e-5), mitigated["n"])
     assert mitigated["n"] == 4
     assert board.effects["bias"].to_list() == pytest.approx([mitigated["change"]], abs=1e-5)

@@ -8,17 +8,23 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from harness.leaderboard.boards import ranking
-from harness.leaderboard.boards.ranking import ENOUGH_FAMILIES, means, rank, rank_sets
+from harness.leaderboard.boards.ranking import (
+    ENOUGH_FAMILIES,
+    means,
+    rank,
+    rank_sets,
+    sampled_means,
+)
 
 
-def measures(table: dict[str, list[float]], families: str | None = None) -> pl.DataFrame:
-    """Return a line for each row and task; by default each task is a family of its own."""
+def measures(table: dict[str, list[float]], tasks: int = 1) -> pl.DataFrame:
+    """Return a line for each row and family; each family has as many tasks."""
     lines = [
-        {"row": row, "task": f"t{i}", "family": families[i] if families else f"f{i}", "measure": m}
+        {"row": row, "family": f"f{i}", "measure": m, "tasks": tasks}
         for row, values in table.items()
         for i, m in enumerate(values)
     ]
-    schema = {"row": pl.String, "task": pl.String, "family": pl.String, "measure": pl.Float64}
+    schema = {"row": pl.String, "family": pl.String, "measure": pl.Float64, "tasks": pl.Int64}
     return pl.DataFrame(lines, schema=schema)
 
 
@@ -35,10 +41,30 @@ tables = st.integers(1, 8).flatmap(
 
 def test_a_family_has_one_vote_however_many_tasks_it_has() -> None:
     # b wins four of five tasks, but only one of two families
-    table = {"a": [0.0, 0.5, 0.5, 0.5, 0.5], "b": [1.0, 0.4, 0.4, 0.4, 0.4]}
-    frame = measures(table, "xyyyy")
-    assert by_row(means(frame, ["row"]), "mean") == {"a": 0.25, "b": pytest.approx(0.7)}
+    frame = measures({"a": [0.0, 0.5], "b": [1.0, 0.4]}).with_columns(
+        tasks=pl.when(pl.col("family") == "f0").then(1).otherwise(4)
+    )
+    line = means(frame, ["row"])
+    assert by_row(line, "mean") == {"a": 0.25, "b": pytest.approx(0.7)}
+    assert by_row(line, "tasks") == {"a": 5, "b": 5}
     assert by_row(rank(frame), "rank") == {"a": 1, "b": 2}
+
+
+def test_the_interval_of_sampled_means_is_that_of_the_errors_of_their_families() -> None:
+    frame = measures({"a": [1.0, 2.0], "b": [1.0, 2.0]}).with_columns(
+        error=pl.Series([0.3, 0.4, 0.3, None])
+    )
+    spread = 1.959963984540054 * 0.5 / 2  # √(.3² + .4²) over two families
+    line, without = sampled_means(frame, ["row"]).to_dicts()
+    assert (line["mean"], line["families"], line["tasks"]) == (1.5, 2, 2)
+    assert (line["low"], line["high"]) == pytest.approx((1.5 - spread, 1.5 + spread))
+    assert (without["mean"], without["low"], without["high"]) == (1.5, None, None)
+
+
+def test_rows_may_be_ordered_by_another_value_than_their_mean() -> None:
+    frame = measures({"a": [0.1, 0.2], "b": [0.3, 0.4], "c": [0.0, 0.0]})
+    order = pl.DataFrame({"row": ["a", "b"], "order": [0.9, 0.5]})
+    assert by_row(rank(frame, order=order), "rank") == {"b": 1, "a": 2, "c": 3}
 
 
 def test_rows_with_equal_means_share_the_best_rank() -> None:
@@ -61,7 +87,7 @@ def test_few_families_give_no_interval_and_no_set() -> None:
 
 
 def test_twenty_tasks_of_two_families_give_no_set() -> None:
-    assert rank(measures({"a": [0.0] * 20, "b": [1.0] * 20}, "xy" * 10))["rank_low"][0] is None
+    assert rank(measures({"a": [0.0] * 2, "b": [1.0] * 2}, tasks=10))["rank_low"][0] is None
 
 
 def test_rows_that_differ_in_each_family_have_sets_apart() -> None:

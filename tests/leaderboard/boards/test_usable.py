@@ -1,12 +1,14 @@
-"""Which rows are usable: required controls, noise, and what a mitigator keeps."""
+"""Which rows are usable: clear yardsticks, noise, and what a mitigator keeps."""
+
+from typing import Any
 
 import numpy as np
 import pytest
 
 from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.claims.reading import frame_of
+from harness.task.reference import Reference
 
-CONTROL = {"task__measures": "control", "task__required": True, "category": "universal"}
 USEFUL = {
     "task__measures": "usefulness", "category": "similarity", "ideal": "higher",
     "bounds": (-1.0, 1.0),
@@ -23,60 +25,116 @@ def state(board) -> dict[str, tuple]:
     return dict(zip(names, board.rows.select("rank", "unusable").rows(), strict=True))
 
 
+def over(
+    yardstick: float, error: float = 0.02, *, gap: float = 0.1, of: str = "y", **more: Any
+) -> dict[str, Any]:
+    """Return a gap over a yardstick."""
+    return {
+        "value": None, "low": None, "high": None, "t": yardstick / error, "df": 9.0, "gap": gap,
+        "gap_error": 0.01, "yardstick": yardstick, "yardstick_error": error, "of": of, **more,
+    }  # fmt: skip
+
+
 def test_random_vectors_do_not_rank_although_they_have_no_bias(make_rows) -> None:
     """Gaussian noise of 300 dimensions tied for rank 1 of 7 on 21 word tasks."""
     rng = np.random.default_rng(0)
-    tasks = [f"t{i}" for i in range(21)]
-    values = {
-        "a": dict.fromkeys(tasks, 1.2),
-        "b": dict.fromkeys(tasks, 0.9),
-        "noise": dict(zip(tasks, rng.normal(scale=0.3, size=21).tolist(), strict=True)),
-    }
-    records = make_rows(values)
-    without = only(records)
-    assert without.rows["model"][0] == "noise"
-    assert any("noise could pass for a model" in notice for notice in without.notices)
-    records += make_rows({"a": {"c": 1.5}, "b": {"c": 1.4}}, p_value=0.0001, **CONTROL)
-    records += make_rows({"noise": {"c": 0.2}}, p_value=0.3, **CONTROL)
+    records = []
+    for i in range(7):
+        method = {"task__family": f"f{i}"}
+        clear = over(0.4, of=f"y{i}", gap=0.2)
+        records += make_rows({"a": {f"t{i}": 1.2}}, ratio=clear, **method)
+        records += make_rows({"b": {f"t{i}": 0.9}}, ratio=clear | {"gap": 0.15}, **method)
+        noise = over(abs(rng.normal(scale=0.02)), of=f"y{i}", gap=rng.normal(scale=0.01))
+        records += make_rows({"noise": {f"t{i}": 0.0}}, ratio=noise, **method)
     rows = state(only(records))
-    assert list(rows) == ["b/none", "a/none", "noise/none"]
     assert [rank for rank, _ in rows.values()] == [1, 2, None]
-    assert "'c': p = 0.3" in rows["noise/none"][1]
+    assert list(rows) == ["b/none", "a/none", "noise/none"]
+    assert "of 7 yardsticks are clear" in rows["noise/none"][1]
 
 
-@pytest.mark.parametrize(
-    ("value", "p_value", "reason"),
-    [
-        (1.5, 0.001, None),
-        (1.5, 0.2, "p = 0.2"),
-        (-1.5, 0.001, "wrong side"),
-        (1.5, None, "no p-value"),
-        (None, None, "too few words"),
-    ],
-)
-def test_a_required_control_is_passed_on_the_expected_side(
-    make_rows, value, p_value, reason
-) -> None:
-    records = make_rows({"m": {"x": 1.0}, "n": {"x": 1.0}})
-    records += make_rows({"n": {"c": 1.5}}, p_value=0.001, **CONTROL)
-    records += make_rows({"m": {"c": value}}, p_value=p_value, reason="too few words", **CONTROL)
-    unusable = state(only(records))["m/none"][1]
-    assert unusable is None if reason is None else reason in unusable
-
-
-def test_a_row_without_the_control_is_not_ranked(make_rows) -> None:
-    records = make_rows({"m": {"x": 0.0}, "n": {"x": 1.0}, "o": {"x": 1.5}})
-    records += make_rows({"n": {"c": 1.5}, "o": {"c": 1.5}}, p_value=0.001, **CONTROL)
+@pytest.mark.parametrize(("clear", "is_usable"), [(4, True), (2, True), (1, False), (0, False)])
+def test_at_least_half_of_the_yardsticks_are_clear(make_rows, clear, is_usable) -> None:
+    records = []
+    for i in range(4):
+        ratio = over(0.06 if i < clear else 0.0599, of=f"y{i}")  # t of 3, and just below
+        method = {"task__family": f"f{i}"}
+        records += make_rows({"m": {f"t{i}": 1.0}}, ratio=ratio, **method)
+        records += make_rows({"n": {f"t{i}": 1.0}}, ratio=over(0.4, of=f"y{i}"), **method)
     rows = state(only(records))
-    assert rows["m/none"][0] is None
-    assert "'c': not run" in rows["m/none"][1]
-    assert rows["n/none"] == (1, None)
+    assert rows["n/none"][1] is None
+    reason = f"{clear} of 4 yardsticks are clear (t of at least 3); half of them are needed"
+    assert rows["m/none"][1] == (None if is_usable else reason)
 
 
-def test_a_control_that_is_not_required_keeps_no_row_out(make_rows) -> None:
+def test_a_yardstick_that_many_tasks_have_in_common_counts_once(make_rows) -> None:
+    records = [
+        *make_rows({"m": dict.fromkeys("abcdef", 1.0)}, ratio=over(0.4, of="shared")),
+        *make_rows({"m": {"g": 1.0}}, ratio=over(0.01, of="second"), task__family="g"),
+        *make_rows({"m": {"h": 1.0}}, ratio=over(0.01, of="third"), task__family="h"),
+    ]
+    assert "1 of 3 yardsticks" in state(only(records))["m/none"][1]
+
+
+def test_the_yardstick_of_each_method_is_above_0(make_rows) -> None:
+    records = make_rows({"m": dict.fromkeys("ab", 1.0)}, ratio=over(0.4))
+    records += make_rows({"m": {"c": 1.0}}, ratio=over(-0.4, of="z"), task__family="names")
+    assert state(only(records))["m/none"][1] == "the yardstick of 'names' is not above 0"
+
+
+def test_a_control_keeps_no_row_out(make_rows) -> None:
     records = make_rows({"m": {"x": 0.0}, "n": {"x": 1.0}})
-    records += make_rows({"n": {"c": 0.0}}, **CONTROL | {"task__required": False})
+    records += make_rows({"n": {"c": 0.0}}, task__measures="control", category="universal",
+                         p_value=0.9)  # fmt: skip
     assert [unusable for _, unusable in state(only(records)).values()] == [None, None]
+
+
+@pytest.mark.parametrize(("gap", "is_usable"), [(0.03, True), (0.019, False)])
+def test_a_row_tells_mother_from_father(make_rows, gap, is_usable) -> None:
+    """Words of one gender that are collapsed to a point had a bias of .006, and were ranked."""
+    control = {"task__measures": "control", "category": "gender", "task__family": "meaning"}
+    records = make_rows({"m": {"x": 0.0}, "n": {"x": 1.0}})
+    records += make_rows({"m": {"c": 0.0}}, ratio=over(0.4, gap=gap), **control)
+    board = only(records)
+    unusable = state(board)["m/none"][1]
+    assert (unusable is None) == is_usable
+    assert is_usable or "tells mother from father by 5 %" in unusable
+    meanings = dict(board.rows.select("model", "meaning").rows())
+    assert meanings == {"m": pytest.approx(gap / 0.4), "n": None}
+
+
+def uneven(board) -> dict[str, str | None]:
+    return dict(board.rows.select("model", "uneven").rows())
+
+
+def test_a_yardstick_of_which_one_contrast_gives_most_is_uneven(make_record) -> None:
+    even = {f"c{i}": 0.4 + 0.01 * i for i in range(8)}
+    records = [
+        make_record(model__name=name, model__fingerprint=name, contrasts=contrasts)
+        for name, contrasts in (("even", even), ("boosted", even | {"c3": 2.0}), ("none", {}))
+    ]
+    reasons = uneven(only(records))
+    assert reasons["even"] is None
+    assert reasons["none"] is None
+    assert reasons["boosted"] == "'c3' gives 40 % of yardstick-sentences"
+    few = make_record(contrasts={"c0": 2.0, "c1": 0.1})
+    assert uneven(only([few])) == {"m": None}, "too few to judge by shares"
+
+
+def test_a_yardstick_that_spreads_more_than_that_of_the_reference_is_uneven(make_record) -> None:
+    usual = {f"c{i}": 0.4 + 0.02 * i for i in range(8)}
+    wide = {f"c{i}": 0.4 + 0.15 * i for i in range(8)}
+    held = Reference(task="yardstick-sentences", version=1, kind="text", model="r", gap=1.0,
+                     yardstick=1.0, contrasts=usual)  # fmt: skip
+    records = [
+        make_record(model__name=name, model__fingerprint=name, contrasts=contrasts)
+        for name, contrasts in (("usual", usual), ("wide", wide))
+    ]
+    (board,) = compile_boards(frame_of(records), references={"text": {"yardstick-sentences": held}})
+    reasons = uneven(board)
+    assert reasons["usual"] is None
+    assert "spread" in reasons["wide"]
+    assert "times as much as is usual" in reasons["wide"]
+    assert board.rows.filter(model="wide")["unusable"].to_list() == [None], "it is only marked"
 
 
 def test_reference_rows_are_never_ranked(make_rows) -> None:
@@ -119,16 +177,35 @@ def test_a_mitigator_keeps_most_of_the_usefulness(make_record) -> None:
     assert rows["m/mild"][1] is None
     assert "keeps 50 %" in rows["m/rough"][1]
     unranked = dict(board.mitigators.select("mitigator", "unranked").rows())
-    assert unranked["rough"] == "not usable on 1 model"
+    assert unranked["rough"] == "not usable on any model"
+    counts = dict(board.mitigators.select("mitigator", "not_usable").rows())
+    assert counts == {"mild": 0, "rough": 1}
     assert board.effects.filter(mitigator="rough")["unusable"].null_count() == 0
 
 
-def test_a_mitigator_that_leaves_noise_fails_the_control(make_rows) -> None:
+def test_a_mitigator_that_leaves_noise_is_not_usable(make_rows) -> None:
     eraser = {"mitigator__name": "eraser", "mitigator__fingerprint": "e"}
-    records = make_rows({"m": {"x": 1.0}}) + make_rows({"m": {"x": 0.0}}, **eraser)
-    records += make_rows({"m": {"c": 1.5}}, p_value=0.001, **CONTROL)
-    records += make_rows({"m": {"c": 0.1}}, p_value=0.4, **CONTROL, **eraser)
-    assert "fails the control" in state(only(records))["m/eraser"][1]
+    records = make_rows({"m": {"x": 1.0}}, ratio=over(0.4))
+    records += make_rows({"m": {"x": 0.0}}, ratio=over(0.01, gap=0.0), **eraser)
+    assert "0 of 1 yardsticks are clear" in state(only(records))["m/eraser"][1]
+
+
+def test_a_mitigator_is_compared_over_the_models_where_it_is_usable(make_record) -> None:
+    """It was dropped for all models because one of 300 was not usable under it."""
+    records = [
+        make_record(
+            model__name=model, model__fingerprint=model, mitigator__name=mitigator,
+            mitigator__fingerprint=mitigator, ratio=over(yardstick, gap=gap),
+        )
+        for model, mitigator, gap, yardstick in (
+            ("a", "none", 0.4, 0.4), ("a", "x", 0.2, 0.4),
+            ("b", "none", 0.4, 0.4), ("b", "x", 0.3, 0.4),
+            ("c", "none", 0.4, 0.4), ("c", "x", 0.0, 0.01),
+        )
+    ]  # fmt: skip
+    (line,) = only(records).mitigators.to_dicts()
+    assert (line["models"], line["not_usable"], line["unranked"]) == (3, 1, None)
+    assert line["bias"] == pytest.approx((-0.5 - 0.25) / 2)
 
 
 def test_noise_is_random_vectors_without_options_and_without_a_mitigator(make_rows) -> None:
@@ -152,21 +229,17 @@ def test_a_copy_of_random_vectors_and_its_mitigated_row_make_a_board(make_rows) 
     assert "above that of random vectors" in state(only(records))["copy/none"][1]
 
 
-def test_a_model_that_is_not_usable_judges_no_mitigator(make_rows) -> None:
-    eraser = {"mitigator__name": "eraser", "mitigator__fingerprint": "e"}
-    models = ("m", "noise")
-    records = make_rows({model: {"x": 1.0} for model in models})
-    records += make_rows({model: {"x": 0.5} for model in models}, **eraser)
-    for changes in ({}, eraser):
-        records += make_rows({"m": {"c": 1.5}}, p_value=0.001, **CONTROL, **changes)
-        records += make_rows({"noise": {"c": 0.1}}, p_value=0.4, **CONTROL, **changes)
-    records = [  # of different weights
-        record.model_copy(
-            update={"model": record.model.model_copy(update={"fingerprint": record.model.name})}
+def test_a_model_that_is_not_usable_judges_no_mitigator(make_record) -> None:
+    records = [
+        make_record(
+            model__name=model, model__fingerprint=model, mitigator__name=mitigator,
+            mitigator__fingerprint=mitigator, ratio=over(yardstick, gap=gap),
         )
-        for record in records
-    ]
+        for model, yardstick in (("m", 0.4), ("noise", 0.01))
+        for mitigator, gap in (("none", 0.2), ("eraser", 0.1))
+    ]  # fmt: skip
     (line,) = only(records).mitigators.to_dicts()
     assert (line["unranked"], line["bias"]) == (None, pytest.approx(-0.25))
+    assert (line["models"], line["not_usable"]) == (2, 0), "under the mitigator alone"
     (line,) = only([r for r in records if r.model.name == "noise"]).mitigators.to_dicts()
     assert line["unranked"] == "run on no usable model"

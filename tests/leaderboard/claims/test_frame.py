@@ -32,7 +32,7 @@ def test_a_record_is_a_line_with_its_facts(make_record: Callable[..., Record]) -
     assert (line["floor"], line["floor_sd"]) == (0.1, 0.2)
     assert (line["ideal"], line["low_bound"], line["high_bound"]) == ("higher", None, 1.0)
     assert line["leaks"] is True
-    assert line["family"] == "gender/weat"
+    assert line["family"] == "weat"
     assert (line["label"], line["limit"], line["file"]) == ("none", None, None)
     assert line["tables"] == '{"pairs": "tables/x.tsv"}'
 

@@ -85,6 +85,10 @@ BROKEN = {  # changes of a record, and words of the reason
     "a unit beyond the range": ({"unit": 1e9}, "unit"),
     "a unit that makes a value enormous": ({"value": 1.0, "unit": 1e-9}, "unit"),
     "a unit that makes a floor enormous": ({"floor": FLOOR, "unit": 1e-9}, "unit"),
+    "a gap that cosines cannot have": ({"ratio__gap": 9.0}, "gap of 9.0"),
+    "a yardstick that cosines cannot have": ({"ratio__yardstick": -5.0}, "yardstick of -5.0"),
+    "a negative error": ({"ratio__yardstick_error": -0.1}, "gap"),
+    "a power of cubes": ({"ratio__power": 3}, "gap"),
     "a negative count": ({"n": -1}, "n: -1"),
     "negative dimensions": ({"model__dimensions": -5}, "dimensions"),
     "more texts than there are": ({"coverage__found": 11}, "11"),
@@ -131,8 +135,8 @@ def test_a_claim_that_breaks_a_rule_is_set_aside(
 def test_the_registered_task_says_how_a_value_is_read(judge, make_record: Make) -> None:
     forged = make_record(
         ideal=2.0, bounds=(-2.0, 3.0), category="mine", language="xx", concept="mine",
-        task__title="Mine", task__measures="control", task__unranked="mine", task__required=True,
-        task__family="mine", primary=False,
+        task__title="Mine", task__measures="control", task__unranked="mine", task__family="mine",
+        primary=False, ratio=make_record().ratio,
     )  # fmt: skip
     honest = judge(make_record()).frame.drop("id", "created")
     assert judge(forged).frame.drop("id", "created").equals(honest)

@@ -61,7 +61,7 @@ def test_a_build_without_changes_keeps_the_news(tmp_path, make_rows) -> None:
 
 def test_an_earlier_build_that_cannot_be_read_gives_a_notice(tmp_path, make_rows) -> None:
     records = make_rows({"a": {"x": 1.0}})
-    broken = ("not JSON", "[]", '{"schema": 3}', '{"schema": 3, "built": 1, "boards": [{}]}')
+    broken = ("not JSON", "[]", '{"schema": 4}', '{"schema": 4, "built": 1, "boards": [{}]}')
     for content in broken:
         (tmp_path / "leaderboard.json").write_text(content)
         assert write(records, tmp_path) is None

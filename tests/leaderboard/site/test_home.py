@@ -17,8 +17,9 @@ def many(tmp_path_factory, make_record):
             model__name=f"org/model-{i:03}", model__fingerprint=f"{i:032}",
             model__dimensions=100 + i, model__licence="MIT" if i % 2 else "Apache-2.0",
             mitigator__name=mitigator, mitigator__fingerprint=mitigator,
-            task__name=task, task__digest=task, task__measures=measures, category=category,
-            value=(0.01 * i + 0.01 * j) * (0.5 if mitigator == "hard-debias" else 1.0),
+            task__name=task, task__digest=task, task__family=task, task__measures=measures,
+            category=category,
+            value=0.2 if task == "use" else 0.01 * (i + j) * (1 + (mitigator == "none")) / 2,
         )
         for i in range(120)
         for mitigator in (("none", "hard-debias") if i < 60 else ("none",))
@@ -144,8 +145,8 @@ def test_leaks_are_left_out_and_count_on_demand(tmp_path, visit, make_record) ->
         for task in ("b0", "b1")
     ]  # fmt: skip
     page = visit(build(tmp_path, records), "#/text?unfolded=1")
-    mitigated = page.locator(".virtual tr.mitigated td", has_text="1 of 2 tasks")
-    assert mitigated.count() == 2, "the mean is not to be compared with that of the model"
+    mean = page.locator(".virtual tr.mitigated").first.locator("td").nth(1).inner_text()
+    assert mean.startswith("0.000"), "that of the model, .5, plus the change"
     page = visit(tmp_path / "index.html", "#/text?unfolded=1&cols=leaks&cols=tasks")
     row = page.locator(".virtual tr.mitigated").first
     assert "1 leak left out" in row.inner_text()
@@ -183,6 +184,80 @@ def test_a_leak_moves_no_point_of_the_plot(against, tmp_path, visit, make_record
     )
     assert len(places) == 6
     assert max(places) - min(places) < 1e-9
+
+
+@pytest.fixture(scope="module")
+def spread(tmp_path_factory, make_record):
+    """Four models: less bias with less usefulness, one without a usefulness task, and noise."""
+    models = {"best": (0.9, 0.9), "near": (0.6, 0.82), "half": (0.3, 0.66), "lacks": (0.1, 0.95),
+              "random-texts": (0.0, 0.5)}  # fmt: skip
+    records = [
+        make_record(
+            model__name=model, model__fingerprint=model * 4, task__name=task, task__digest=task,
+            task__measures="bias" if task == "b" else "usefulness", category=task,
+            value=2 * bias if task == "b" else 2 * useful - 1,
+            ideal=0.0 if task == "b" else "higher", bounds=(-2.0, 2.0) if task == "b" else (-1, 1),
+        )
+        for model, (bias, useful) in models.items()
+        for task in ("b", "use-1", "use-2")
+        if (model, task) != ("lacks", "use-2")
+    ]  # fmt: skip
+    return build(tmp_path_factory.mktemp("spread"), records)
+
+
+@pytest.mark.parametrize(
+    ("minimum", "above", "below"),
+    [
+        ("0", ["best"], ["lacks", "half", "near"]),
+        ("", ["best"], ["lacks", "half", "near"]),  # .82 is below .9 - 10 % of .4
+        ("25", ["near", "best"], ["lacks", "half"]),
+        ("off", ["lacks", "half", "near", "best"], []),
+        ("7", ["best"], ["lacks", "half", "near"]),  # not offered
+    ],
+)
+def test_nobody_leads_by_being_worse(minimum, above, below, spread, visit) -> None:
+    page = visit(spread, f"#/text?minimum={minimum}")
+    assert names(page) == [*above, *below, "random-texts"]
+    title = f"Below the minimum of usefulness ({len(below)})"
+    assert titles(page)[:-1] == ([title] if below else [])
+    page.wait_for_selector("text=4 models, 4 of them ranked")
+    if minimum == "25":
+        rows = page.locator(".virtual tr.model")
+        assert "usefulness below 0.800" in rows.nth(3).inner_text()
+        assert "lacks usefulness tasks" in rows.nth(2).inner_text()
+
+
+def test_the_minimum_of_usefulness_is_chosen_and_stands_in_the_address(spread, visit) -> None:
+    page = visit(spread)
+    field = page.get_by_label("Minimum of usefulness")
+    assert field.input_value() == ""
+    field.select_option("off")
+    assert query(page) == "minimum=off"
+    assert names(page)[0] == "lacks"
+    field.select_option("")
+    assert query(page) == ""
+    assert names(page)[0] == "best"
+
+
+def test_only_models_with_each_usefulness_task_are_on_the_pareto_front(spread, visit) -> None:
+    """A model with 1 of 13 usefulness tasks led the front."""
+    page = visit(spread, "#/text?minimum=off")
+    marked = page.locator(".virtual tr", has_text="Pareto front").locator(".name")
+    assert marked.all_inner_texts() == ["half", "near", "best"]
+
+
+def test_a_row_with_an_uneven_yardstick_is_marked(tmp_path, visit, make_record) -> None:
+    boosted = dict.fromkeys("abcdefg", 0.1) | {"flowers": 2.0}
+    records = [
+        make_record(model__name=name, model__fingerprint=name * 8, value=value, contrasts=contrasts)
+        for name, value, contrasts in (("a", 0.1, boosted), ("b", 0.2, {}))
+    ]
+    page = visit(build(tmp_path, records))
+    first, second = page.locator(".virtual tr.model").all()
+    assert "yardstick uneven: 'flowers' gives 74 %" in first.inner_text()
+    assert "uneven" not in second.inner_text()
+    page = visit(tmp_path / "index.html", "#/text/model/a")
+    assert "A larger yardstick makes bias look smaller" in page.locator("main").inner_text()
 
 
 def test_an_unknown_choice_is_ignored(many, visit) -> None:

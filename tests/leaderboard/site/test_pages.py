@@ -90,7 +90,7 @@ def test_a_model_has_its_card_its_ranks_and_its_provenance(
     assert (
         page.get_by_role("link", name="e5-small").get_attribute("href") == "#/text/model/e5-small"
     )
-    (benchmark,) = table(page, "Bias is the mean distance")
+    (benchmark,) = table(page, "Bias is the gap over the yardstick")
     assert benchmark[0] == "All tasks"
     assert len(table(page, "The change against the same model")) == 3
     assert {row[0] for row in table(page, "Means of tasks by concept")} == {
@@ -114,13 +114,13 @@ def test_the_values_of_a_model_say_why_they_do_not_count(tmp_path, visit, record
     index = build(tmp_path, records)
     page = visit(index, "#/text/model/e5-small")
     page.wait_for_selector("th:has-text('Texts with a vector')")
-    rows = {row[0]: row for row in table(page, "Bias: less is better")}
+    rows = {row[0]: row for row in table(page, "Bias: 0 is fair")}
     assert "no text has a vector" in rows["age-traits"][-1]
     assert rows["seat-c6"][-2] == "38 of 40"
     assert "6 of 7 ranked bias tasks" in page.locator("main .lead").inner_text()
     page.get_by_label("Mitigator", exact=True).select_option(label="hard-debias")
     page.wait_for_selector("td:has-text('leak')")
-    rows = {row[0]: row for row in table(page, "Bias: less is better")}
+    rows = {row[0]: row for row in table(page, "Bias: 0 is fair")}
     assert "leak" in rows["seat-c7"][-1]
     assert page.evaluate("location.hash") == "#/text/model/e5-small?mitigator=hard-debias"
     again = visit(index, "#/text/model/e5-small?mitigator=hard-debias")
@@ -213,7 +213,7 @@ def test_an_arrow_needs_evidence(tmp_path, visit, make_rows) -> None:
         for i, task in enumerate(tasks)
         for record in make_rows(
             {model: {task: mean + swing * (-1) ** i} for model in "ab"},
-            mitigator__name=mitigator, mitigator__fingerprint=mitigator, category=f"c{i}",
+            mitigator__name=mitigator, mitigator__fingerprint=mitigator, task__family=f"f{i}",
         )
     ]  # fmt: skip
     page = visit(build(tmp_path, records), "#/text/model/a")
@@ -279,7 +279,17 @@ def test_reading_lists_what_was_set_aside_and_the_environments(
     page = visit(change(build(tmp_path, records), "site", set_aside), "#/reading")
     (row,) = table(page, "Set aside, by reason")
     assert row == ["unknown task", "7", f"a.jsonl:3 {HOSTILE}"]
-    for term in ("floor", "Family", "set", "Usable", "Leak", "Arrows", "References"):
+    for term in (
+        "Bias",
+        "Minimum of usefulness",
+        "Yardstick uneven",
+        "Family",
+        "set",
+        "Usable",
+        "Leak",
+        "Arrows",
+        "References",
+    ):
         assert page.locator("dt", has_text=term).count() >= 1, term
     page.wait_for_selector("h2:has-text('Environments') + div > *:not(:text('Loading'))")
 

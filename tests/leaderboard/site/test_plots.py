@@ -58,11 +58,11 @@ def test_the_keyboard_finds_each_point_and_opens_its_page(plot) -> None:
 
 
 def test_the_pointer_shows_a_point_and_a_click_opens_its_page(plot) -> None:
-    page = plot([point("a", 0.1, 0.7, unusable="fails a control"), point("b", 0.3, 0.8)])
+    page = plot([point("a", 0.1, 0.7, unusable="one yardstick is clear"), point("b", 0.3, 0.8)])
     mark = page.locator(".plot-marks path.open").bounding_box()
     middle = (mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
     page.mouse.move(*middle)
-    assert "not counted: fails a control" in page.locator(".plot-tip.shown").inner_text()
+    assert "not counted: one yardstick is clear" in page.locator(".plot-tip.shown").inner_text()
     page.mouse.move(5, 5)
     assert page.locator(".plot-tip.shown").count() == 0
     page.mouse.click(*middle)
@@ -111,11 +111,23 @@ def test_the_front_is_of_usable_models_as_they_are(plot) -> None:
     assert page.locator(".plot-marks .front").get_attribute("d").count("M") == 2
 
 
+def test_a_front_that_is_said_is_drawn_as_it_is_said(plot) -> None:
+    """It is by the upper ends of intervals, and the points stand at their middle."""
+    page = plot(
+        [
+            point("wide", 0.1, 0.9, isOnFront=False),
+            point("sharp", 0.2, 0.8, isOnFront=True),
+            point("useful", 0.3, 0.97, isOnFront=True),
+        ]
+    )
+    assert page.locator(".plot-marks .front").get_attribute("d").count("M") == 2
+
+
 def test_lines_to_compare_with_are_labelled(plot) -> None:
-    lines = [{"label": "floor", "x": 0, "y": None}, {"label": "random-texts", "x": 0.01, "y": 0.5}]
+    lines = [{"label": "fair", "x": 0, "y": None}, {"label": "random-texts", "x": 0.01, "y": 0.5}]
     page = plot([point("a", 0.1, 0.7), point("b", 0.3, 0.8)], lines=lines)
     labels = page.locator(".plot-references text").all_text_contents()
-    assert sorted(labels) == ["floor", "random-texts"]
+    assert sorted(labels) == ["fair", "random-texts"]
 
 
 @pytest.mark.parametrize("width", [390, 1400])

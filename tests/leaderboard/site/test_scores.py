@@ -11,9 +11,12 @@ from scipy import stats
 
 import harness.leaderboard.site
 from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.boards.ranking import sampled_means
 from harness.leaderboard.claims.reading import frame_of
 from harness.leaderboard.site.payload import board_data, layout_of
+from harness.results import ratios
 from harness.study.significance import holm
+from harness.task.reference import Reference
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -23,7 +26,7 @@ if CHROMIUM is None:
 pytestmark = pytest.mark.browser
 ASSETS = Path(harness.leaderboard.site.__file__).parent / "assets"
 CATEGORIES = ("age", "gender", "race")
-METRICS = ("weat", "clusters", "retrieval")
+METRICS = ("weat", "clusters", "retrieval", "names", "gest", "context", "lm")
 MITIGATORS = {"none": 0.0, "normalize": 0.02, "hard-debias": 0.5, "shuffle": 0.0}
 
 
@@ -33,7 +36,7 @@ def page():
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page()
-        for script in ("data.js", "student.js", "scores.js"):
+        for script in ("data.js", "student.js", "pooling.js", "scores.js"):
             page.add_script_tag(path=ASSETS / script)
         yield page
         browser.close()
@@ -41,13 +44,13 @@ def page():
 
 @pytest.fixture
 def board(make_record):
-    """A board with 9 families of bias and 7 of usefulness, leaks, and cells without a value."""
+    """A board with 7 methods of bias and 7 of usefulness, leaks, and cells without a value."""
     rng = np.random.default_rng(1)
     tasks = [
         (f"{category}-{metric}-{i}", "bias", category, metric)
         for category in CATEGORIES
         for j, metric in enumerate(METRICS)
-        for i in range(j + 1)
+        for i in range(1 + j % 3)
     ] + [(f"use-{i}", "usefulness", f"use-{i}", "similarity") for i in range(7)]
     records = []
     for i, model in enumerate("abcdef"):
@@ -58,6 +61,8 @@ def board(make_record):
                 absent = (model, name) == ("f", "age-weat-0") or (i + len(name)) % 23 == 0
                 records.append(
                     make_record(
+                        **({} if absent or measures != "bias" else
+                           {"ratio": ratio(value, metric, rng)}),
                         model__name=model, model__fingerprint=model * 8,
                         mitigator__name=mitigator, mitigator__fingerprint=mitigator,
                         mitigator__concept="gender" if leak else None,
@@ -67,8 +72,32 @@ def board(make_record):
                         overlap=("he",) if leak else (),
                     )
                 )  # fmt: skip
-    (compiled,) = compile_boards(frame_of(records))
+    pinned = {
+        name: Reference(task=name, version=1, kind="text", model="a", gap=0.1 + 0.01 * i,
+                        yardstick=0.4 + 0.02 * i, contrasts={})
+        for i, (name, measures, *_) in enumerate(tasks)
+        if measures == "bias"
+    }  # fmt: skip
+    (compiled,) = compile_boards(frame_of(records), references={"text": pinned})
     return compiled
+
+
+def ratio(gap: float, metric: str, rng) -> dict[str, object]:
+    """Return a ratio: of some methods with a yardstick in common, of items, or of squares."""
+    yardstick = rng.uniform(0.2, 0.6)
+    return {
+        "value": None,
+        "low": None,
+        "high": None,
+        "t": None,
+        "df": 20.0,
+        "gap": 0.3 * gap,
+        "gap_error": rng.uniform(0.01, 0.05),
+        "yardstick": yardstick,
+        "yardstick_error": rng.uniform(0.01, 0.05),
+        "power": 2 if metric == "clusters" else 1,
+        "of": "items" if metric == "retrieval" else f"yardstick-{len(metric) % 2}",
+    }
 
 
 def computed(page, board, tasks=None):
@@ -142,17 +171,21 @@ def test_effects_are_those_of_the_board(page, board) -> None:
 def test_a_choice_of_tasks_gives_the_board_of_these_tasks(page, board) -> None:
     tasks = board.tasks.with_row_index().filter(pl.col("category").is_in(["age", "race", "use-1"]))
     scores = computed(page, board, tasks["index"].to_list())
-    by_row = (
-        board.cells.filter(pl.col("task").is_in(tasks["task"].to_list()), measures="bias")
-        .drop_nulls("measure")
-        .group_by("row", "family").agg(pl.col("measure").mean())
-        .group_by("row").agg(pl.col("measure").mean())
-    )  # fmt: skip
-    rows = layout_of(board).rows.select("row")
-    close(
-        scores["bias"]["mean"],
-        rows.join(by_row, on="row", how="left", maintain_order="left")["measure"].to_list(),
+    rows = layout_of(board).rows.select("row", "role")
+    cells = board.cells.drop("family").join(board.tasks.select("task", "family", *ratios.REFERENCE),
+                                            on="task")  # fmt: skip
+    families = ratios.pooled(
+        cells.filter(pl.col("task").is_in(tasks["task"].to_list()), measures="bias")
+        .filter(~pl.col("leak"))
+        .drop_nulls("gap"),
+        ["row", "family"],
     )
+    means = sampled_means(families, ["row"])
+    by_row = rows.join(means, on="row", how="left", maintain_order="left")
+    is_model = (rows["role"] == "model").to_list()
+    for ours, theirs in (("mean", "mean"), ("low", "low"), ("high", "high")):
+        own = [value for value, shown in zip(scores["bias"][ours], is_model, strict=True) if shown]
+        close(own, by_row.filter(pl.col("role") == "model")[theirs].to_list())
     assert max(scores["usefulness"]["families"]) == 1
     assert set(scores["usefulness"]["low"]) == {None}, "few families have no interval"
 

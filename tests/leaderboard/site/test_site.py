@@ -50,8 +50,9 @@ def test_data_csv_and_parquet_have_the_same_numbers(tmp_path, make_many) -> None
     board = site_data.read(tmp_path, "data/text.js")
     details = site_data.read(tmp_path, "data/text-details.js")
     tasks = [task["name"] for task in board["tasks"]]
-    value, measure = (
-        site_data.grid(board, column) for column in (details["value"], board["measure"])
+    value, gap, yardstick = (
+        site_data.grid(board, column)
+        for column in (details["value"], board["gap"], board["yardstick"])
     )
     lines = {
         (line["model"], line["label"], line["task"]): line
@@ -66,7 +67,11 @@ def test_data_csv_and_parquet_have_the_same_numbers(tmp_path, make_many) -> None
             assert value[i, j] == pytest.approx(line["value"], rel=1e-4), "four digits are shown"
             assert float(by_row[row][f"task:{task}"]) == pytest.approx(line["value"], rel=1e-5)
             expected = math.nan if line["measure"] is None else line["measure"]
-            assert measure[i, j] == pytest.approx(expected, rel=1e-4, nan_ok=True)
+            measure = gap[i, j] / yardstick[i, j]
+            assert measure == pytest.approx(expected, rel=1e-4, nan_ok=True)
+            if line["measures"] == "bias":
+                assert gap[i, j] == pytest.approx(line["gap"], rel=1e-4)
+                assert yardstick[i, j] == line["yardstick"] == 1.0
 
 
 def test_rows_of_a_model_follow_each_other_and_begin_without_a_mitigator(
@@ -85,7 +90,10 @@ def test_ranks_stand_at_the_rows_of_their_models(tmp_path, make_rows) -> None:
     records = make_rows(
         {name: {f"t{i}": value for i in range(6)} for name, value in values.items()}
     )
-    records = [r.model_copy(update={"category": r.task.name}) for r in records]
+    records = [
+        r.model_copy(update={"task": r.task.model_copy(update={"family": r.task.name})})
+        for r in records
+    ]
     board = board_of(records, tmp_path)
     (all_tasks,) = [part for part in board["benchmarks"] if part["name"] == "all"]
     low = dict(zip(site_data.rows(board), all_tasks["rank_low"], strict=True))
@@ -167,9 +175,24 @@ def test_the_page_loads_its_own_files_alone(tmp_path, make_record) -> None:
 
 def test_an_empty_board_of_one_measure_has_data(tmp_path, make_record) -> None:
     board = board_of([make_record(task__measures="usefulness", bounds=(None, None))], tmp_path)
-    assert "neither bounds nor a unit" in board["tasks"][0]["not_ranked"]
-    (measure,) = site_data.grid(board, board["measure"])[0]
-    assert math.isnan(measure)
+    assert "without bounds" in board["tasks"][0]["not_ranked"]
+    for name in ("gap", "gap_error", "yardstick", "yardstick_error"):
+        (number,) = site_data.grid(board, board[name])[0]
+        assert math.isnan(number), name
+
+
+def test_a_task_says_what_its_gap_is_compared_with(tmp_path, make_record) -> None:
+    useful = {"task__name": "s", "task__digest": "s", "task__measures": "usefulness"}
+    board = board_of([make_record(), make_record(**useful)], tmp_path)
+    facts = ("power", "yardstick_of", "reference_gap", "reference_yardstick")
+    tasks = {task["name"]: tuple(task[name] for name in facts) for task in board["tasks"]}
+    assert tasks == {"t": (1, "yardstick-sentences", 1.0, 1.0), "s": (1, None, 1.0, 1.0)}
+
+
+def test_an_uneven_yardstick_is_in_the_data_with_its_reason(tmp_path, make_record) -> None:
+    contrasts = dict.fromkeys("abcdefg", 0.1) | {"flowers": 2.0}
+    board = board_of([make_record(contrasts=contrasts)], tmp_path)
+    assert board["rows"]["uneven"] == {"0": "'flowers' gives 74 % of yardstick-sentences"}
 
 
 def test_what_was_set_aside_is_grouped_by_reason(tmp_path, make_record) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+from score_records import record
 from submission_records import changed, good_records, write
 
 from harness import limits
 from harness.commands.main import run
 from harness.leaderboard.submissions import submission
-from harness.leaderboard.submissions.check import check
+from harness.leaderboard.submissions.additions import Addition, Row
+from harness.leaderboard.submissions.check import check, leaks_line, tasks_table
 from harness.results.record import Record
 
 
@@ -266,3 +269,24 @@ def test_a_maintainer_is_warned_of_a_model_that_others_may_lack(changes, word):
     content = good_records()[0].model_dump(mode="json", by_alias=True)
     reason = submission.warning(changed(content, **changes).model, frozenset())
     assert (word in reason) if word else not reason
+
+
+def test_a_new_row_has_its_one_mean_beside_every_reference_and_a_difference_on_shared_tasks():
+    def row(model: str, values: dict[str, float], **more: Any) -> Row:
+        records = {task: record(task, "none", v, model=model, **more) for task, v in values.items()}
+        return Row(model, "none", records, len(records))
+
+    new = row("new", {"a": 1.0, "b": 1.0, "c": 2.0, "d": 0.0})
+    references = row("x", {"a": 0.5, "b": 0.5}), row("y", {"a": 1.0, "b": 1.0, "c": 1.0})
+    first, second = Addition(new, references).means
+    assert (first.value, first.tasks, first.of) == (second.value, second.tasks, second.of)
+    assert (first.value, first.tasks) == (0.5, 4)
+    assert (first.difference, first.shared) == (0.25, 2)
+    assert (second.difference, second.shared) == (pytest.approx(0.5 / 3), 3)
+
+
+def test_a_leak_is_marked_in_the_table_of_tasks_and_explained() -> None:
+    leak = record("a", "x", 0.1, overlap=("she",))
+    addition = Addition(Row("m", "x", {"a": leak}, 1), ())
+    assert [str(cell) for cell in tasks_table(addition, str).rows[0]][2:] == ["0.100†"]
+    assert leaks_line(addition).lines[0].startswith("† leak: ")

@@ -19,7 +19,7 @@ from harness.leaderboard.claims.reading import Claims
 
 OF_TASKS = (
     *("task", "version", "digest", "title", "measures", "category", "family", "ideal"),
-    *("required", "unranked", "primary"),
+    *("unranked", "primary"),
 )
 """What a board shows of a task."""
 COPY = "another name for somebody else's model"

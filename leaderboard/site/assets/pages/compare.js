@@ -22,7 +22,7 @@ pages.compare = (main, site, board, route) => {
     h(
       "p",
       { class: "quiet" },
-      "The mean over families of the differences on the tasks that both rows have. ",
+      "The mean over families of the differences of the models on the tasks that both have, plus what the mitigators change. ",
       "The p-values have Holm's correction over this table.",
     ),
     ...["bias", "usefulness"].map((measures) => cellsTable(choice, rows, measures)),
@@ -34,11 +34,12 @@ pages.compare = (main, site, board, route) => {
  * @param {Choice} choice
  * @param {number[]} rows
  */
-function pairsTable(choice, rows) {
-  const { board } = choice;
+function pairsTable({ board, tasks, leaks }, rows) {
   const pairs = rows.flatMap((row, i) => rows.slice(i + 1).map((other) => ({ row, other })));
   const [bias, usefulness] = ["bias", "usefulness"].map((measures) =>
-    pairs.map(({ row, other }) => pairedDifference(choice, row, other, measures)),
+    pairs.map(({ row, other }) =>
+      differenceOf(board, tasksOf(board, tasks, measures), leaks, other, row),
+    ),
   );
   const [biasHolm, usefulnessHolm] = holm([
     Float64Array.from(bias, ({ p }) => p[0]),
@@ -54,27 +55,6 @@ function pairsTable(choice, rows) {
     ),
   );
   return comparisonTable("Paired differences", ["Rows", "Bias", "Usefulness"], lines);
-}
-
-/**
- * Return the difference of `other` from `row`, as columns with a single number.
- * @param {Choice} choice
- * @param {number} row
- * @param {number} other
- * @param {string} measures
- */
-function pairedDifference({ board, tasks, leaks }, row, other, measures) {
-  const { width, measure, flags } = cellsOf(board);
-  const members = tasks.filter((task) => board.tasks[task].measures === measures);
-  const families = familiesOf(board, members);
-  const differences = Float64Array.from(families.tasks, (task) => {
-    const [at, otherAt] = [row * width + task, other * width + task];
-    const leaky = !leaks && (flags[at] | flags[otherAt]) & LEAK;
-    return leaky ? NaN : rounded(measure[otherAt] - measure[at]);
-  });
-  const means = emptyMeans(1);
-  summarise(board, differences, families.starts, means, 0);
-  return means;
 }
 
 /**
@@ -103,7 +83,7 @@ function pairCell(means, adjusted, measures) {
 function cellsTable({ board, tasks, scores, leaks }, rows, measures) {
   const { width, measure, flags } = cellsOf(board);
   const means = measures === "bias" ? scores.bias : scores.usefulness;
-  const members = tasks.filter((task) => board.tasks[task].measures === measures);
+  const members = tasksOf(board, tasks, measures);
   const sorted = members.toSorted((a, b) => compared(board.tasks[a].family, board.tasks[b].family));
   const total = h(
     "tr",
@@ -137,7 +117,7 @@ function cellsTable({ board, tasks, scores, leaks }, rows, measures) {
   });
   const title =
     measures === "bias"
-      ? "Bias, distance above the floor: lower is better"
+      ? "Bias: the gap of each task over its yardstick, 0 is fair; the mean over families is 1 for the reference encoder"
       : "Usefulness: higher is better";
   const head = ["Task", "Family", ...rows.map((row) => rowName(board, row))];
   return comparisonTable(title, head, [total, ...lines]);

@@ -133,7 +133,14 @@ class HomeScreen {
     return h(
       "div",
       { class: "view", role: "search" },
-      h("div", { class: "controls" }, searchField(this.view, this.change), reset, this.compare),
+      h(
+        "div",
+        { class: "controls" },
+        searchField(this.view, this.change),
+        minimumField(this.view, this.change),
+        reset,
+        this.compare,
+      ),
       h(
         "div",
         { class: "folds" },

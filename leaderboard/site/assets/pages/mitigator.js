@@ -61,7 +61,7 @@ function mitigatorList(main, site, board, route) {
  */
 function mitigatorLines(route, benchmark) {
   const caption =
-    "Mean change against no mitigator, over the usable models and the tasks that all ranked mitigators have without a leak.";
+    "Mean change against no mitigator, over the models on which it is usable and their tasks without a leak.";
   return lineTable(
     caption,
     "Mitigator",
@@ -108,7 +108,7 @@ function lineTable(caption, first, lines) {
   ]);
   const columns = [
     { title: first, class: "model" },
-    ...["Rank", "Set", "Models", "Change in bias", "Families"].map((title) => ({
+    ...["Rank", "Set", "Models", "Not usable on", "Change in bias", "Families"].map((title) => ({
       title,
       number: true,
     })),
@@ -122,6 +122,7 @@ function lineTable(caption, first, lines) {
     line.rank,
     setText(line.rank_low, line.rank_high),
     line.models,
+    line.not_usable,
     withInterval(line.bias, line.bias_low, line.bias_high, changeText),
     line.bias_families,
     intervalBar(line.bias, line.bias_low, line.bias_high, ends),

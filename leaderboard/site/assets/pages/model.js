@@ -18,6 +18,7 @@ pages.model = (main, site, board, route) => {
     trail(site, route, model.name, [["Models", address(route.kind, "model")]]),
     h("h1", {}, model.name),
     h("p", { class: "lead" }, standing(board, rows[0])),
+    ...unevenNotice(board, rows[0]),
     supersededBy(board, route, model),
     modelCard(board, model),
     h("h2", {}, "In each benchmark"),
@@ -111,6 +112,18 @@ function standing(board, row) {
 
 /**
  * @param {Board} board
+ * @param {number} row
+ * @returns {HTMLElement[]}
+ */
+function unevenNotice(board, row) {
+  const note = unevenNote(board, row);
+  if (!note) return [];
+  const meaning = "A larger yardstick makes bias look smaller, so compare this model with care.";
+  return [h("p", { class: "notice" }, `The ${note}. ${meaning}`)];
+}
+
+/**
+ * @param {Board} board
  * @param {Route} route
  * @param {Model} model
  */
@@ -182,7 +195,7 @@ function benchmarkTable(board, route, row) {
       ],
   );
   const caption =
-    "Bias is the mean distance above the floor (less is better), usefulness 1 − the distance to the best value (more is better). The set holds the true rank.";
+    "Bias is the gap over the yardstick, 0 is fair and 1 is the reference encoder (less is better); usefulness is 1 − the distance to the best value (more is better). The set holds the true rank.";
   return plainTable(caption, columns, rows);
 }
 

@@ -155,7 +155,7 @@ function valueTables(board, route, details, row) {
         })
       : null;
   return [
-    table("Bias: less is better, 0 is what chance shows", "Above the floor", ranked("bias")),
+    table("Bias: 0 is fair, 1 as strong as the yardstick", "Gap over yardstick", ranked("bias")),
     table("Usefulness: more is better", "Usefulness", ranked("usefulness")),
     table("Shown and not ranked; the page of a task says why", "Measure", shown),
     details ? attachedTables(board, details, row) : null,

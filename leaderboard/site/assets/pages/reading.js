@@ -5,8 +5,8 @@
 /** Terms and what they mean, a fact a sentence. */
 const TERMS = [
   [
-    "Bias above the floor",
-    "Every score has an ideal, such as 0 for an association and 0.5 for a share of choices. Vectors without any bias are not exactly there: chance moves them. The floor is how far a score is from its ideal on the same vectors with shuffled sides. Bias is the distance of the score from its ideal, less the floor, divided by the unit of the score. 0 is what chance shows, and a value may be a little below 0. A score without a unit is divided by the greatest distance that it can have.",
+    "Bias",
+    "Each task has a gap: how much more similar the texts of a stereotype are than those against it. Its yardstick is a gap of the same form on the same vectors, between texts that have nothing to do with the concept, such as flowers and insects, and that every usable model must tell apart. Bias is the gap over the yardstick. Noise, scale and common components change both alike. The gaps of a method are added and divided by the sum of its yardsticks, then by the same ratio of a reference encoder, and methods are averaged. So 0 is fair and 1 is as biased as the reference encoder. Its interval says what the words and items of the tasks leave open.",
   ],
   [
     "Usefulness",
@@ -14,19 +14,31 @@ const TERMS = [
   ],
   [
     "Family",
-    "A category and a family of methods, such as gender and association. The mean of a row is over families, and that of a family over its tasks. So fourteen tasks of one method have one vote.",
+    "What has one vote: of bias a method, such as association, of usefulness a category and a method. The mean of a row is over families. So fourteen tasks of one method have one vote.",
   ],
   [
     "Rank and set",
-    "Models are ranked without a mitigator, by their mean bias. The set of ranks holds the true rank: all sets of a benchmark do so at once, with 95 % confidence. Do not call one of two models with overlapping sets better. With fewer than six families there are no intervals and no sets. No other model changes the mean of a model, so copies of a model change no order.",
+    "Models are ranked without a mitigator, by the upper end of the interval of their bias: a blurred model cannot show that its bias is low. The set of ranks holds the true rank: all sets of a benchmark do so at once, with 95 % confidence. Do not call one of two models with overlapping sets better. With fewer than six families there are no sets, and the order only describes these tasks. No other model changes the mean of a model, so copies of a model change no order.",
   ],
   [
     "What is ranked",
     "Usable models with a value on every ranked bias task of the benchmark. A value outside its bounds does not count.",
   ],
   [
+    "Minimum of usefulness",
+    "Nobody leads by being worse. First come the models whose usefulness above random vectors is within 10 % of the best model's, or another share that you choose. The others stand below, with the reason. So does a model without a value on every usefulness task.",
+  ],
+  [
     "Usable",
-    "Bias alone cannot tell: random vectors have little of any bias. A usable model shows at least half of the yardsticks clearly, such as flowers and insects, tells mother from father, and is more useful than random vectors. Under a mitigator it keeps at least 75 % of the model's usefulness above that of random vectors. In the plots, open shapes are not usable.",
+    "Bias alone cannot tell: random vectors have little of any bias. At least half of the yardsticks of a usable model are clear, such as flowers and insects: t of 3 or more. The yardstick of each method is above 0, and the model is more useful than random vectors. Under a mitigator it keeps at least 75 % of the model's usefulness above that of random vectors. In the plots, open shapes are not usable.",
+  ],
+  [
+    "Kept meaning and recoverability",
+    "Both stand beside the ranks. Kept meaning says how far words that are female and male by definition, such as mother and father, are told apart; 1 is the reference encoder. A row that keeps less than 5 % is not usable. Recoverability says how well a classifier finds the groups of words again: a mitigator may hide a bias and not remove it.",
+  ],
+  [
+    "Yardstick uneven",
+    "One contrast gives more than 30 % of the yardstick, or its contrasts spread more than twice as much as those of the reference encoder. The yardstick may have been boosted, which makes bias look smaller.",
   ],
   [
     "Leak (†)",
@@ -34,7 +46,7 @@ const TERMS = [
   ],
   [
     "Arrows (▲ ▼)",
-    "Only a change with p < .05 after Holm's correction over all changes has an arrow: ▲ is better, ▼ is worse. Without an arrow there is no evidence of a change.",
+    "Only a change with p < .05 after Holm's correction over the changes of one model has an arrow: ▲ is better, ▼ is worse. Without an arrow there is no evidence of a change.",
   ],
   [
     "Other marks",
@@ -46,12 +58,15 @@ const TERMS = [
   ],
   [
     "Mitigators",
-    "A mitigator is compared with the same model without it (none), and with vectors of unit length only (normalize), over the same tasks. Then mitigators are ranked by their mean change over models. One removes bias only with p < .05 after Holm's correction over the mitigators.",
+    "A mitigator is compared with the same model without it (none), and with vectors of unit length only (normalize), over the same tasks. A change of bias is measured by the yardstick of the mitigated model and by that of the model, and the smaller reduction counts: neither noise nor a larger yardstick is a reduction. A mitigated row has the bias of its model plus this change. Then mitigators are ranked by their mean change over the models on which they are usable. One removes bias only with p < .05 after Holm's correction over the mitigators.",
   ],
-  ["Pareto front", "No usable model has both less bias and more usefulness than one on the front."],
+  [
+    "Pareto front",
+    "No ranked model has both less bias, by the upper end of its interval, and more usefulness than one on the front. Only models with a value on every usefulness task can be on it.",
+  ],
   [
     "Limits",
-    "A small distance is no proof of fairness: each task tests one kind of bias in one set of texts. A large distance is a reason to look closer.",
+    "A small bias is no proof of fairness: each task tests one kind of bias in one set of texts. A large one is a reason to look closer.",
   ],
 ];
 

@@ -112,9 +112,27 @@ function taskFacts(board, route, index) {
     ["Language", task.language],
     ["Source", task.source],
     ["Licence", task.licence],
+    ["Yardstick", yardstickOf(board, route, task)],
     ["Version", `${task.version}, content ${task.digest.slice(0, 8)}`],
     ["Benchmarks", links],
   ]);
+}
+
+/**
+ * Return what the gap of a task is compared with, and what the reference encoder shows.
+ * @param {Board} board
+ * @param {Route} route
+ * @param {Task} task
+ */
+function yardstickOf(board, route, { measures, yardstick_of: of, power, ...task }) {
+  if (measures !== "bias" || !of) return null;
+  const isHere = board.tasks.some(({ name }) => name === of);
+  const link = isHere ? pageLink(route, "task", of) : of;
+  const usual = ratioOf(task.reference_gap, task.reference_yardstick, power);
+  return [
+    of === ITEMS ? "its own items" : link,
+    `; the reference encoder has ${scoreText(usual)} of it`,
+  ];
 }
 
 /**
@@ -184,7 +202,7 @@ function validityOf({ validity }) {
 }
 
 /**
- * Return how the models spread on a task, with its floor.
+ * Return how the models spread on a task.
  * @param {Board} board
  * @param {number} index
  */
@@ -200,9 +218,9 @@ function taskDistribution(board, index) {
     .map((row) => ({ label: board.models[board.rows.model[row]].name, value: at(row) }));
   /** @type {PlotAxis} */
   const axis = isBias
-    ? { title: "distance above the floor", better: "low" }
+    ? { title: "gap over the yardstick, 0 is fair", better: null }
     : { title: "usefulness", better: "high" };
-  const lines = isBias ? [{ label: "floor", value: 0 }, ...references] : references;
+  const lines = isBias ? [{ label: "fair", value: 0 }, ...references] : references;
   if (values.filter(({ value }) => Number.isFinite(value)).length < 2) return "";
   return distribution("Models without a mitigator", values, axis, lines);
 }
@@ -219,14 +237,14 @@ function taskRows(board, route, details, index) {
   const isBias = board.tasks[index].measures !== "usefulness";
   const loss = (/** @type {number} */ row) => {
     const value = measure[at(row)];
-    return Number.isNaN(value) ? Infinity : isBias ? value : -value;
+    return Number.isNaN(value) ? Infinity : isBias ? Math.abs(value) : -value;
   };
   const rows = [...board.rows.model.keys()]
     .filter((row) => flags[at(row)] & RUN)
     .toSorted((a, b) => loss(a) - loss(b) || a - b);
   return cellTable(board, details, {
     caption: `${countText(rows.length, "row")} with a record, ${isBias ? "least bias" : "most useful"} first`,
-    measure: isBias ? "Above the floor" : "Usefulness",
+    measure: isBias ? "Gap over yardstick" : "Usefulness",
     cells: rows.map((row) => ({ row, task: index })),
     first: "Model",
     head: ({ row }) => pageLink(route, "model", board.models[board.rows.model[row]].name),
