@@ -113,7 +113,8 @@ def test_senteval_has_the_twelve_of_the_paper_on_the_bias_score_in_both_protocol
 def test_every_newer_task_is_in_a_benchmark(registry, benchmarks):
     listed = {task for file in benchmarks.values() for task in file.tasks}
     missing = {entry.file.name for entry in list_tasks(registry)} - listed
-    assert {name for name in missing if not name.startswith(IN_NONE)} == set()
+    # A yardstick is run with the tasks that name it.
+    assert {name for name in missing if not name.startswith((*IN_NONE, "yardstick-"))} == set()
 
 
 def test_what_is_downstream_is_not_counted_twice(registry):
