@@ -195,7 +195,7 @@ def test_a_reduction_holds_by_the_yardsticks_of_both_rows(
 
 def test_a_change_is_in_the_unit_of_the_reference_encoder(make_record) -> None:
     held = {
-        name: Reference(task=name, version=1, kind="text", model="r", gap=0.5, yardstick=1.0,
+        name: Reference(task=name, version=1, kind="text", model="r", gap=0.5, error=0.01, yardstick=1.0,
                         contrasts={})
         for name in FAMILIES
     }  # fmt: skip
