@@ -42,8 +42,8 @@ def test_complete_models_are_ranked_by_their_mean_bias(make_rows) -> None:
 
 def test_bias_is_the_gap_over_the_yardstick_relative_to_the_reference(make_record) -> None:
     ratio = {**RATIO, "gap": 0.3, "yardstick": 0.5}
-    reference = Reference(task="t", version=1, kind="text", model="r", gap=0.2, yardstick=0.4,
-                          contrasts={})  # fmt: skip
+    reference = Reference(task="t", version=1, kind="text", model="r", gap=0.2, error=0.01,
+                          yardstick=0.4, contrasts={})  # fmt: skip
     (board,) = compile_boards(
         frame_of([make_record(ratio=ratio)]), references={"text": {"t": reference}}
     )

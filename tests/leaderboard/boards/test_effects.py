@@ -195,8 +195,8 @@ def test_a_reduction_holds_by_the_yardsticks_of_both_rows(
 
 def test_a_change_is_in_the_unit_of_the_reference_encoder(make_record) -> None:
     held = {
-        name: Reference(task=name, version=1, kind="text", model="r", gap=0.5, yardstick=1.0,
-                        contrasts={})
+        name: Reference(task=name, version=1, kind="text", model="r", gap=0.5, error=0.01,
+                        yardstick=1.0, contrasts={})
         for name in FAMILIES
     }  # fmt: skip
     records = gaps(make_record, "none", 0.4, 1.0) + gaps(make_record, "x", 0.1, 1.0)

@@ -30,7 +30,7 @@ def over(
 ) -> dict[str, Any]:
     """Return a gap over a yardstick."""
     return {
-        "value": None, "low": None, "high": None, "t": yardstick / error, "df": 9.0, "gap": gap,
+        "value": None, "low": None, "high": None, "t": None, "df": 9.0, "gap": gap,
         "gap_error": 0.01, "yardstick": yardstick, "yardstick_error": error, "of": of, **more,
     }  # fmt: skip
 
@@ -123,13 +123,13 @@ def test_a_yardstick_of_which_one_contrast_gives_most_is_uneven(make_record) -> 
 def test_a_yardstick_that_spreads_more_than_that_of_the_reference_is_uneven(make_record) -> None:
     usual = {f"c{i}": 0.4 + 0.02 * i for i in range(8)}
     wide = {f"c{i}": 0.4 + 0.15 * i for i in range(8)}
-    held = Reference(task="yardstick-sentences", version=1, kind="text", model="r", gap=1.0,
+    held = Reference(task="t", version=1, kind="text", model="r", gap=1.0, error=0.01,
                      yardstick=1.0, contrasts=usual)  # fmt: skip
     records = [
         make_record(model__name=name, model__fingerprint=name, contrasts=contrasts)
         for name, contrasts in (("usual", usual), ("wide", wide))
     ]
-    (board,) = compile_boards(frame_of(records), references={"text": {"yardstick-sentences": held}})
+    (board,) = compile_boards(frame_of(records), references={"text": {"t": held}})
     reasons = uneven(board)
     assert reasons["usual"] is None
     assert "spread" in reasons["wide"]
