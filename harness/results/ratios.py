@@ -312,6 +312,7 @@ def pooled(cells: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     a, c = d**2 - NORMAL**2 * v_d, n**2 - NORMAL**2 * v_n
     high = n * d + ((n * d) ** 2 - a * c).clip(0.0).sqrt()  # over a
     reference = ratio("reference_gap", "reference_yardstick")
+    is_scaled = pl.col("reference_gap") > 0
     return (
         cells.group_by(by, maintain_order=True)
         .agg(
@@ -324,8 +325,10 @@ def pooled(cells: pl.DataFrame, by: list[str]) -> pl.DataFrame:
         .with_columns(a=a, high=high)
         .select(
             *by,
-            measure=ratio() / reference,
-            error=pl.when(d > 0).then((ratio("high", "a") - ratio()) / NORMAL / reference),
+            measure=pl.when(is_scaled).then(ratio() / reference),
+            error=pl.when(is_scaled & (d > 0)).then(
+                (ratio("high", "a") - ratio()) / NORMAL / reference
+            ),
             t=pl.when(v_d > 0).then(d / v_d.sqrt()),
             tasks="tasks",
         )

@@ -175,6 +175,7 @@ def differences(grid: pl.DataFrame, baseline: str = BASELINES[0]) -> pl.DataFram
     reference = ratios.ratio(*ratios.REFERENCE)
     of_bias = pl.max_horizontal(own.abs(), on_base.abs()) - before.abs()
     difference = pl.when(pl.col("measures") == "bias").then(of_bias).otherwise(own - before)
+    difference = pl.when(pl.col("reference_gap") > 0).then(difference)
     return (
         grid.filter(role="mitigated")
         .join(base, on=[*_MODEL, "task"])

@@ -134,6 +134,15 @@ function sumsOf(board, { tasks, isNew, power }, row, leaks, other = row) {
 }
 
 /**
+ * Return the ratio of the reference encoder; NaN if its gap is not above 0, so that there is no
+ * scale.
+ * @param {Sums} sums
+ */
+function referenceOf({ referenceGap, referenceYardstick, power }) {
+  return referenceGap > 0 ? ratioOf(referenceGap, referenceYardstick, power) : NaN;
+}
+
+/**
  * Return the ratio of sums over that of the reference encoder, with the error of Fieller's upper
  * end; NaN without one.
  * @param {Board} board
@@ -142,7 +151,7 @@ function sumsOf(board, { tasks, isNew, power }, row, leaks, other = row) {
  */
 function pooledOf(board, sums) {
   const { power, gap: n, yardstick: d } = sums;
-  const reference = ratioOf(sums.referenceGap, sums.referenceYardstick, power);
+  const reference = referenceOf(sums);
   const ratio = ratioOf(n, d, power);
   const a = d ** 2 - board.normal ** 2 * sums.yardstickVariance;
   const c = n ** 2 - board.normal ** 2 * sums.gapVariance;

@@ -149,7 +149,7 @@ function differencesOf(board, tasks, leaks, base) {
 function changeOf(board, family, row, base, leaks) {
   const now = sumsOf(board, family, row, leaks, base);
   const before = sumsOf(board, family, base, leaks, row);
-  const reference = ratioOf(now.referenceGap, now.referenceYardstick, family.power);
+  const reference = referenceOf(now);
   const own = ratioOf(now.gap, now.yardstick, family.power);
   const old = ratioOf(before.gap, before.yardstick, family.power);
   let change = own - old;
