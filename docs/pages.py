@@ -162,7 +162,8 @@ def result(*arguments: str) -> str:
     for line in result_tables.text(records.select(), intervals=False).splitlines():
         if line.startswith("*"):
             break  # the notes
-        if not line.strip().startswith("mean distance"):
+        is_mean = line.strip().startswith(("mean ", "change,"))
+        if not is_mean and " in the mean: " not in line:
             lines.append(line)
     text = "\n".join(lines).strip("\n")
     text = "```\n" + text.replace("\n\n" + MODEL, "\n …\n\n" + MODEL) + "\n …\n```"

@@ -24,21 +24,6 @@ ENTRY = {
 }
 
 
-RATIO = {
-    "value": 0.25,
-    "low": 0.1,
-    "high": 0.4,
-    "gap": 0.1,
-    "gap_error": 0.02,
-    "yardstick": 0.4,
-    "yardstick_error": 0.02,
-    "t": 20.0,
-    "df": 20.0,
-    "of": "yardstick-words",
-}
-"""A gap over a yardstick that a usable model shows; random vectors show none."""
-
-
 def good_records(
     name: str = "good-words", run: str = "r1", kind: str = "word", tasks: int | None = None
 ) -> list[Record]:
@@ -58,7 +43,6 @@ def good_records(
             model__url=f"https://models.example/{name}",
             run=run,
             created=CREATED,
-            **({"ratio": RATIO} if record.ratio else {}),
         )
         for record in shipped[:tasks]
     ]

@@ -30,7 +30,7 @@ def over(
 ) -> dict[str, Any]:
     """Return a gap over a yardstick."""
     return {
-        "value": None, "low": None, "high": None, "t": None, "df": 9.0, "gap": gap,
+        "value": None, "low": None, "high": None, "t": yardstick / error, "df": 9.0, "gap": gap,
         "gap_error": 0.01, "yardstick": yardstick, "yardstick_error": error, "of": of, **more,
     }  # fmt: skip
 
@@ -129,7 +129,7 @@ def test_a_yardstick_that_spreads_more_than_that_of_the_reference_is_uneven(make
         make_record(model__name=name, model__fingerprint=name, contrasts=contrasts)
         for name, contrasts in (("usual", usual), ("wide", wide))
     ]
-    (board,) = compile_boards(frame_of(records), references={"text": {"t": held}})
+    (board,) = compile_boards(frame_of(records), references={"text": {"yardstick-sentences": held}})
     reasons = uneven(board)
     assert reasons["usual"] is None
     assert "spread" in reasons["wide"]
