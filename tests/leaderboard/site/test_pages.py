@@ -38,7 +38,7 @@ def change():
         text = quoted.strip().removesuffix("'));")
         content = json.loads(text.replace("\\'", "'").replace("\\\\", "\\"))
         change(content)
-        path.write_text(script(file, content), "utf-8")
+        path.write_bytes(b"".join(script(file, content)))
         return index
 
     return change_data
