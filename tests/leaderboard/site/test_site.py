@@ -254,7 +254,7 @@ def test_facts_of_a_registered_model_come_from_its_card(tmp_path, make_record) -
     records = [
         make_record(model__name=name, model__fingerprint=name, model__licence="WTFPL",
                     model__dimensions=1, model__url="https://evil.example", task__name="seat-c6",
-                    task__version=2)
+                    task__version=3)
         for name in ("all-MiniLM-L6-v2", "somebody")
     ]  # fmt: skip
     write(records, tmp_path, registered=known)
