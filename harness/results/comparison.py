@@ -691,11 +691,9 @@ def _unusable(of_task: OfTask, groups: Sequence[Collection[str]]) -> str | None:
     for group, name in zip(groups, "AB", strict=True):
         if not any(_counts(of_task, task) for task in group):
             return f"no score of a ranked task of {name}"
-    judged = [record.ratio.t for record in of_task.values() if record.ratio and record.ratio.t]
-    clear = sum(t >= ratios.CLEAR for t in judged)
-    if clear < ratios.CLEAR_SHARE * len(judged):
-        return f"{clear} of {len(judged)} yardsticks are clear; half of them are needed"
-    return None
+    return ratios.unclear(
+        [record.ratio.t for record in of_task.values() if record.ratio and record.ratio.t]
+    )
 
 
 def _counts(of_task: OfTask, task: str) -> bool:

@@ -11,7 +11,7 @@ pages compute the same from a reader's choice of tasks (`assets/pooling.js`).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -243,6 +243,20 @@ length 1 11 to 13."""
 CLEAR_GAP = 2.0
 """Least sum of the gaps of the reference encoder in a method, over its standard error."""
 UNCLEAR = "in a method without a clear gap of the reference encoder, so without a scale"
+
+
+def unclear(ts: Collection[float]) -> str | None:
+    """Return why the means of a row say nothing: too few of its yardsticks are clear; else None.
+
+    Parameters
+    ----------
+    ts
+        The t of each yardstick.
+    """
+    clear = sum(t >= CLEAR for t in ts)
+    if clear >= CLEAR_SHARE * len(ts):
+        return None
+    return f"{clear} of {len(ts)} yardsticks are clear; half of them are needed"
 
 
 def has_scale(parts: Sequence[Counted]) -> bool:

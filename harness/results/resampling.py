@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -201,6 +201,8 @@ class TaskMeans:
     is_effect
         Whether the rows are one model, and the scores measure bias: then a difference is the
         effect of a mitigator.
+    yardsticks
+        The t of the yardstick of each score that counts, by row.
     """
 
     families: Mapping[str, Sequence[Values]]
@@ -208,6 +210,7 @@ class TaskMeans:
     left_out: Mapping[str, tuple[str, ...]]
     is_primary: bool = True
     is_effect: bool = False
+    yardsticks: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     def name(self, measures: str) -> str:
         """Return the name of the mean of what tasks measure."""
@@ -222,6 +225,10 @@ class TaskMeans:
     def counts(self) -> str:
         """How many scores count, of how many."""
         return f"{self.n} of {self.of}"
+
+    def unclear(self, row: str) -> str | None:
+        """Return why the mean of a row says nothing: too few yardsticks are clear; else None."""
+        return ratios.unclear(self.yardsticks.get(row, ()))
 
     def mean(self, row: str) -> float | None:
         """Return the mean of a row over its families; None if no task counts."""
@@ -278,6 +285,7 @@ def task_means(
     families: defaultdict[str, list[Values]] = defaultdict(list)
     left_out: defaultdict[str, list[str]] = defaultdict(list)
     members: defaultdict[str, list[str]] = defaultdict(list)
+    yardsticks: defaultdict[str, list[float]] = defaultdict(list)
     models: set[str] = set()
     of = 0
     is_primary = is_bias = True
@@ -298,6 +306,9 @@ def task_means(
         }
         if reason is None:
             families[first.family].append(values)
+            for row, record in records.items():
+                if record.ratio is not None and record.ratio.t is not None:
+                    yardsticks[row].append(record.ratio.t)
             members[first.family].append(first.task.name)
         else:
             left_out[reason].append(first.task.name)
@@ -305,7 +316,8 @@ def task_means(
         del families[family]
         left_out[ratios.UNCLEAR] += members[family]
     tasks = {reason: tuple(dict.fromkeys(names)) for reason, names in left_out.items()}
-    return TaskMeans(dict(families), of, tasks, is_primary, is_bias and len(models) == 1)
+    is_effect = is_bias and len(models) == 1
+    return TaskMeans(dict(families), of, tasks, is_primary, is_effect, dict(yardsticks))
 
 
 def _has_scale(family: Sequence[Values]) -> bool:

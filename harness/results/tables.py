@@ -420,8 +420,11 @@ def _with_means(
 
 
 def _mean_of(section: Section, column: str) -> float | None:
-    """Return the mean of a column."""
-    own, pair = section.means[column].mean(column), section.pairs.get(column)
+    """Return the mean of a column; None if too few of its yardsticks are clear."""
+    means, pair = section.means[column], section.pairs.get(column)
+    if means.unclear(column):
+        return None
+    own = means.mean(column)
     if pair is None:
         return own
     mean = mean_of_mitigated(section.means[names.NONE], pair, (names.NONE, column))
@@ -450,6 +453,7 @@ def mean_rows(sections: Iterable[Section]) -> list[dict[str, Any]]:
                     "change": pair and pair.change(names.NONE, column),
                     "n_change": pair and pair.n,
                     "left_out": {reason: list(tasks) for reason, tasks in means.left_out.items()},
+                    "unclear": means.unclear(column),
                 }
             )
     return rows
@@ -529,6 +533,9 @@ def left_out_lines(means: Mapping[str, TaskMeans], *, verbose: bool) -> list[str
         )
     for (reasons_, n), rows in others.items():
         lines.append(f"{_prefix(rows)}not in the mean of {_scores(n)}: {reasons_}")
+    for row, of in means.items():
+        if reason := of.unclear(row):
+            lines.append(f"{_prefix([row])}no mean: {reason}")
     return lines
 
 
