@@ -41,6 +41,8 @@ LANGUAGES = {"universal": "control", "gender": "gender"}
 """Scenarios of the association tests in many languages that have a table of their own."""
 _DETAILS = ("alternative", "reversed", "undone")
 """Details that a board reads."""
+_NOT_SHOWN = ("tables", "figures", "deviations")
+"""Parts of a record that no table shows."""
 
 
 def keep(results: Sequence[Path]) -> None:
@@ -52,7 +54,9 @@ def keep(results: Sequence[Path]) -> None:
         if not (record.primary or _is_of_languages(record)):
             continue
         details = {key: record.details[key] for key in _DETAILS if key in record.details}
-        small = {"run": "board", "details": details, "tables": {}, "figures": {}, "samples": None}
+        small = {"run": "board", "details": details, "samples": None} | dict.fromkeys(
+            _NOT_SHOWN, {}
+        )
         lines.append(record.model_copy(update=small).line())
     KEPT.write_bytes(gzip.compress("".join(sorted(lines)).encode(), 9, mtime=0))
 
