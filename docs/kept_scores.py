@@ -54,10 +54,9 @@ def keep(results: Sequence[Path]) -> None:
         if not (record.primary or _is_of_languages(record)):
             continue
         details = {key: record.details[key] for key in _DETAILS if key in record.details}
-        small = {"run": "board", "details": details, "samples": None} | dict.fromkeys(
-            _NOT_SHOWN, {}
-        )
-        lines.append(record.model_copy(update=small).line())
+        small = {"run": "board", "details": details, "samples": None}
+        emptied: dict[str, Any] = {key: {} for key in _NOT_SHOWN}
+        lines.append(record.model_copy(update=small | emptied).line())
     KEPT.write_bytes(gzip.compress("".join(sorted(lines)).encode(), 9, mtime=0))
 
 
@@ -82,8 +81,8 @@ class Scores:
         lines = [
             [
                 row["model"],
-                number(row["bias"]),
-                ends(row["bias_low"], row["bias_high"]),
+                "–" if is_nothing else number(row["bias"]),
+                "–" if is_nothing else ends(row["bias_low"], row["bias_high"]),
                 ranks(row),
                 str(row["bias_tasks"] or "–"),
                 number(row["usefulness"]),
@@ -91,6 +90,7 @@ class Scores:
                 row["unusable"] or ("reference" if row["role"] == "reference" else ""),
             ]
             for row in rows.iter_rows(named=True)
+            for is_nothing in [row["role"] == "reference"]  # no clear yardstick, so no mean
         ]
         columns = ["", "bias", "95 % interval", "ranks", "tasks", "usefulness", "95 % interval", ""]
         return table(columns, lines)

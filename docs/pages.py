@@ -126,7 +126,8 @@ def validity() -> str:
 def families() -> str:
     """Return the families of tasks that there are in other languages than English."""
     files = [entry.file for entry in list_tasks(Registry())]
-    names = {file.name.partition(f"-{file.language}")[0] for file in files if file.language != "en"}
+    other = [file for file in files if file.language != "en" and f"-{file.language}" in file.name]
+    names = {file.name.partition(f"-{file.language}")[0] for file in other}
     members: dict[str, list[TaskFile]] = {name: [] for name in sorted(names)}
     for file in files:
         found = [name for name in names if file.name.startswith(f"{name}-")]

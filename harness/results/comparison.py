@@ -704,44 +704,51 @@ def _counts(of_task: OfTask, task: str) -> bool:
 def _shared(
     models: Collection[OfTask], groups: Sequence[Collection[str]]
 ) -> tuple[set[str], set[str]]:
-    """Return the tasks of each group that count for every model."""
+    """Return the tasks of each group that count for every model, in families with a scale."""
     a, b = (
         {task for task in group if models and all(_counts(of_task, task) for of_task in models)}
         for group in groups
     )
-    return a, b
+    first = next(iter(models), {})
+    return _with_scale(first, a), _with_scale(first, b)
+
+
+def _with_scale(of_task: OfTask, tasks: Collection[str]) -> set[str]:
+    """Return the tasks whose family has a scale, which it has for all models alike."""
+    left_out = task_means([{"": of_task[task]} for task in tasks], [""]).left_out
+    return set(tasks).difference(*left_out.values())
 
 
 def _as_they_are(models: Mapping[Model, OfTask], tasks: Sequence[Collection[str]]) -> list[Point]:
-    return [
-        Point(name, NONE, *(_mean_correlation(of_task, group) for group in tasks))
-        for (name, _), of_task in models.items()
-        if all(tasks)
-    ]
+    points = []
+    for (name, _), of_task in models.items():
+        a, b = (_mean_of_group(of_task, group) for group in tasks)
+        if a is not None and b is not None:
+            points.append(Point(name, NONE, a, b))
+    return points
 
 
 def _changes(
     pairs: Iterable[tuple[Model, str, OfTask, OfTask]], tasks: Sequence[Collection[str]]
 ) -> list[Point]:
-    return [
-        Point(
-            name,
-            mitigator,
-            *(
-                _mean_correlation(after, group) - _mean_correlation(before, group)
-                for group in tasks
-            ),
-        )
-        for (name, _), mitigator, before, after in pairs
-        if all(tasks)
-    ]
+    points = []
+    for (name, _), mitigator, before, after in pairs:
+        a, b = (_change_of_group(before, after, group) for group in tasks)
+        if a is not None and b is not None:
+            points.append(Point(name, mitigator, a, b))
+    return points
 
 
-def _mean_correlation(of_task: OfTask, tasks: Iterable[str]) -> float:
-    """Return the mean over families of what counts of these tasks, all of which count."""
-    mean = task_means([{"": of_task[task]} for task in sorted(tasks)], [""]).mean("")
-    assert mean is not None  # noqa: S101  # by the choice of tasks
-    return mean
+def _mean_of_group(of_task: OfTask, tasks: Iterable[str]) -> float | None:
+    """Return the mean over families of what counts of these tasks; None if no family has one."""
+    return task_means([{"": of_task[task]} for task in sorted(tasks)], [""]).mean("")
+
+
+def _change_of_group(before: OfTask, after: OfTask, tasks: Iterable[str]) -> float | None:
+    """Return the effect of a mitigator, as everywhere, on these tasks; None if it has none."""
+    rows = {NONE: before, "": after}
+    lines = [{row: of[task] for row, of in rows.items()} for task in sorted(tasks)]
+    return task_means(lines, list(rows)).change(NONE, "")
 
 
 def _correlation(
