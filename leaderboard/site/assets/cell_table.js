@@ -163,6 +163,9 @@ function notes(board, details, { row, task }) {
   const { flags, measure } = cellsOf(board);
   const texts = FLAG_TEXTS.filter(([bit]) => flags[at] & bit).map(([, text]) => text);
   if (board.rows.role[row] === "reference") texts.unshift("reference, never ranked");
+  if (board.tasks[task].measures === "bias" && !(flags[at] & LEAK)) {
+    texts.push(strengthText(measure[at]));
+  }
   const share = details?.word_share[at] ?? 0;
   if (share > 0) {
     texts.push(
@@ -173,5 +176,5 @@ function notes(board, details, { row, task }) {
   if (!(flags[at] & RUN)) texts.push("not run");
   else if (reason && !(flags[at] & 1)) texts.push(`does not count: ${reason}`);
   else if (Number.isNaN(measure[at]) && !details) texts.push("does not count");
-  return [texts.join("; ") || " "];
+  return [texts.filter(Boolean).join("; ") || " "];
 }

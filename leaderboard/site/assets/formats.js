@@ -61,6 +61,34 @@ function pText(p) {
   return p < 0.001 ? "< .001" : p.toFixed(3);
 }
 
+/** @type {[number, string][]} */
+const STRENGTHS = [
+  [1 / 10, "a tenth as strong as"],
+  [1 / 5, "a fifth as strong as"],
+  [1 / 4, "a quarter as strong as"],
+  [1 / 3, "a third as strong as"],
+  [1 / 2, "half as strong as"],
+  [2 / 3, "two thirds as strong as"],
+  [1, "as strong as"],
+  [3 / 2, "one and a half times as strong as"],
+  [2, "twice as strong as"],
+  [3, "three times as strong as"],
+];
+
+/**
+ * Say in words how strong a gap is beside its yardstick; empty without a ratio.
+ * @param {number} ratio
+ */
+function strengthText(ratio) {
+  if (!Number.isFinite(ratio)) return "";
+  const size = Math.abs(ratio);
+  if (size < 0.07) return "next to nothing beside its yardstick";
+  const distance = (/** @type {number} */ share) => Math.abs(Math.log(size / share));
+  const [[, nearest]] = STRENGTHS.toSorted(([a], [b]) => distance(a) - distance(b));
+  const strength = size < 4 ? nearest : `${size.toFixed(0)} times as strong as`;
+  return `${ratio < 0 ? "against the stereotype, " : ""}${strength} its yardstick`;
+}
+
 /**
  * Return a number and its noun.
  * @param {number} count
