@@ -55,7 +55,7 @@ def mitigators(changes: pl.DataFrame, rows: pl.DataFrame, unusable: pl.DataFrame
     judged = on_usable.join(unusable, on="row", how="anti")
     own = changes.join(judged.select("row"), on="row", how="semi")
     over = {
-        name: own.filter(measures=name)
+        name: own.filter("is_bounded", measures=name)
         .group_by("mitigator", "family")
         .agg(pl.col("difference").mean().alias("measure"), pl.col("tasks").max())
         for name in MEASURES
@@ -163,8 +163,14 @@ def differences(grid: pl.DataFrame, baseline: str = BASELINES[0]) -> pl.DataFram
     -------
     pl.DataFrame
         A line for each row and family: `row`, `name` and `fingerprint` of the model, `mitigator`,
-        `measures`, `family`, `difference` and `tasks`, their number.
+        `measures`, `family`, `difference`, `tasks`, their number, and `is_bounded`: whether both
+        ratios have an interval. If not, they may be anything, and so may their difference.
     """
+    unbounded = (
+        ratios.pooled(grid.drop_nulls("gap"), ["row", "family"])
+        .filter(pl.col("error").is_null())
+        .select("row", "family", is_unbounded=True)
+    )
     base = (
         grid.filter(mitigator=baseline)
         .sort(pl.col("params").cast(pl.String).str.len_chars(), "params", "row")  # fewest settings
@@ -184,12 +190,19 @@ def differences(grid: pl.DataFrame, baseline: str = BASELINES[0]) -> pl.DataFram
         .group_by("row", *_MODEL, "measures", "family", mitigator="label")
         .agg(
             pl.col({name for pair in (*_PAIRS, ratios.REFERENCE) for name in pair}).sum(),
-            pl.col("power").first(),
+            pl.col("power", "base_row").first(),
             tasks=pl.len(),
+        )
+        .join(unbounded, on=["row", "family"], how="left")
+        .join(unbounded.rename({"row": "base_row"}), on=["base_row", "family"], how="left")
+        .with_columns(
+            is_bounded=pl.col("is_unbounded").is_null() & pl.col("is_unbounded_right").is_null()
         )
         .with_columns(difference=(difference / reference).round(DIGITS))
         .drop_nulls("difference")
-        .select("row", *_MODEL, "mitigator", "measures", "family", "difference", "tasks")
+        .select(
+            "row", *_MODEL, "mitigator", "measures", "family", "difference", "tasks", "is_bounded"
+        )
         .with_columns(pl.col("mitigator").cast(pl.String))
         .sort("row", "measures", "family")
     )
@@ -204,7 +217,17 @@ def _against(grid: pl.DataFrame, baseline: str) -> pl.DataFrame:
     frame = grid.filter(role="mitigated").select("row", *_MODEL).unique().sort("row")
     leaks = grid.filter("leak").group_by("row").agg(bias_leaks=pl.len().cast(pl.Int64))
     for name in MEASURES:
-        mean = means(changes.filter(measures=name), ["row"]).rename({"mean": name})
+        of_measure = changes.filter(measures=name)
+        bounded = of_measure.group_by("row").agg(pl.col("is_bounded").all())
+        mean = (
+            means(of_measure, ["row"])
+            .join(bounded, on="row")
+            .with_columns(
+                pl.when("is_bounded").then(end).alias(end) for end in ("low", "high", "p")
+            )
+            .drop("is_bounded")
+            .rename({"mean": name})
+        )
         ends = ("low", "high", "p", "tasks", "families")
         frame = frame.join(
             mean.rename({end: f"{name}_{end}" for end in ends}), on="row", how="left"

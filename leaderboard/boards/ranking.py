@@ -164,7 +164,7 @@ def rank(
         `lowest` or `highest`: which mean has rank 1.
     order
         `row` and `order`, by which rows are ordered, lowest first, in place of their means; a row
-        without a value comes last.
+        without a value comes last, and may have any rank: one of its means is not known.
 
     Returns
     -------
@@ -190,7 +190,10 @@ def rank(
     low: pl.Expr | pl.Series = pl.lit(None)
     high = low
     if losses.shape[1] >= ENOUGH_FAMILIES:
-        ends = rank_sets(losses)
+        known = np.isfinite(by)
+        ends = np.ones(len(by), dtype=int), np.full(len(by), len(by))
+        of_known = rank_sets(losses[known])
+        ends[0][known], ends[1][known] = of_known[0], of_known[1] + np.sum(~known)
         low, high = pl.Series(np.minimum(ends[0], ranks)), pl.Series(np.maximum(ends[1], ranks))
     return (
         pl.DataFrame({"row": names})

@@ -193,6 +193,24 @@ def test_a_reduction_holds_by_the_yardsticks_of_both_rows(
     assert row["bias"] == pytest.approx(0.4 * 7 / 8 + change * 7 / 8, abs=1e-5)
 
 
+def test_a_ratio_that_may_be_anything_gives_no_evidence(make_record) -> None:
+    """A method whose yardstick is within its error has no interval."""
+    sure = gaps(make_record, "none", 0.4, 1.0) + gaps(make_record, "x", 0.1, 1.0)
+    line = effect(only(sure), "x")
+    assert line["bias_evidence"]
+    blurred = [
+        record.model_copy(
+            update={"ratio": record.ratio.model_copy(update={"yardstick_error": 0.8})}
+        )
+        if record.mitigator.name == "x" and record.family == "c"
+        else record
+        for record in sure
+    ]
+    line = effect(only(blurred), "x")
+    assert line["bias"] < 0
+    assert (line["bias_low"], line["bias_p"], line["bias_evidence"]) == (None, None, False)
+
+
 def test_a_change_is_in_the_unit_of_the_reference_encoder(make_record) -> None:
     held = {
         name: Reference(task=name, version=1, kind="text", model="r", gap=0.5, error=0.01,

@@ -130,6 +130,22 @@ def test_a_set_contains_its_rank(table: dict[str, list[float]]) -> None:
     assert (ranks["rank"] <= ranks["rank_high"]).all()
 
 
+def test_a_row_whose_mean_is_not_known_may_have_any_rank_and_moves_no_other() -> None:
+    table = {
+        "a": [0.0] * 6,
+        "b": [1.0, 2.0, 1.5, 1.2, 1.8, 1.1],
+        "z": [0.0, 0.0, 0.0, 0.0, 0.0, 90.0],
+    }
+    order = pl.DataFrame({"row": ["a", "b", "z"], "order": [0.1, 2.0, None]})
+    ranks = rank(measures(table), order=order)
+    ends = dict(zip(ranks["row"], ranks.select("rank_low", "rank_high").rows(), strict=True))
+    assert ranks["row"].to_list() == ["a", "b", "z"]
+    assert ends["z"] == (1, 3)
+    without = rank(measures({name: table[name] for name in "ab"}), order=order.head(2))
+    assert [low for low, _ in (ends["a"], ends["b"])] == without["rank_low"].to_list()
+    assert [high - 1 for _, high in (ends["a"], ends["b"])] == without["rank_high"].to_list()
+
+
 EQUAL = np.zeros(8)
 UNEQUAL = np.array([0.0, 0.0, 0.0, 0.8, 0.8, 1.6, 1.6, 3.0])
 FEW = (14, 3, 2, 1, 1, 1)  # the number of tasks of each family
