@@ -285,10 +285,10 @@ def show_report(
         Whether the tables show confidence intervals instead of changes.
     """
     from harness.results import formats, tables
-    from harness.results.records import outcomes, reasons, void
+    from harness.results.records import outcomes, reasons
 
     if not quiet:
-        width = output.width()
+        width = formats.width()
         primary = [record for record in records if record.primary]
         sections = tables.sections(primary)
         formats.show(tables.report(sections, intervals=intervals, verbose=verbose), width)
@@ -305,7 +305,6 @@ def show_report(
             n_scores = output.counted(records.reused, "score")
             click.echo(f"{n_scores} from earlier records (--overwrite computes them again)")
         explain((e for e in records.skipped if e.task not in records.missed), verbose=verbose)
-        _lines("void: ", void(records), verbose=verbose)
         for notice in records.notices:
             click.echo(notice, err=True)
     _lines("FAILED: ", reasons(records.failed), verbose=True)

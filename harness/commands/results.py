@@ -720,13 +720,15 @@ def compare(a: str, b: str, results: Path, verbose: bool, as_json: bool, **optio
     harness results compare all-MiniLM-L6-v2 all-mpnet-base-v2 --mitigator none
     harness results compare results-of-monday results-of-friday
     """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.results import formats
+
     comparisons = read_comparison(a, b, results, options).comparisons
     if as_json:
         output.as_json(result_tables.comparison_as_json(comparisons))
         return
     for context, comparison in comparisons.items():
         result_tables.show_comparison(
-            context, (a, b), comparison, width=output.width(), verbose=verbose
+            context, (a, b), comparison, width=formats.width(), verbose=verbose
         )
 
 

@@ -246,7 +246,7 @@ def test_no_tasks_are_a_usage_error(evaluate):
     assert "no task" in said.err
 
 
-def test_a_void_score_is_printed_with_its_reason(evaluate, write):
+def test_a_void_score_has_its_reason_under_the_table(evaluate, write):
     path = write(
         "mine.yaml",
         """
@@ -263,10 +263,10 @@ def test_a_void_score_is_printed_with_its_reason(evaluate, write):
     )
     said = evaluate("-t", path, model="toy-words", tasks="toy-places")
     assert said.code == 0
-    assert "void: no number" in said.out
     assert "void 1" in said.out
-    (line,) = [line for line in said.err.splitlines() if line.startswith("void: ")]
-    for fact in ("toy-words", "mine", "100%", "'targets_1'"):
+    (line,) = [line for line in said.out.splitlines() if line.startswith("void: ")]
+    assert said.out.index("toy-words: bias") < said.out.index(line) < said.out.index("tasks run")
+    for fact in ("none on mine", "100%", "'targets_1'"):
         assert fact in line
 
 
