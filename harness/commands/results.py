@@ -672,9 +672,29 @@ def show(
     if as_json:
         output.as_json(records.rows())
     else:
-        sections = tables.sections(records)
+        installed = _installed_versions()
+        sections = tables.sections(records, installed)
         output.report(tables.report(sections, intervals=intervals, verbose=verbose))
+        if line := _older_versions(records, installed):
+            click.echo(line, err=True)
     notices(records)
+
+
+def _installed_versions() -> dict[str, int]:
+    """Return the version of each installed task."""
+    from harness.registry.registry import Registry
+    from harness.run.tasks import list_tasks
+
+    return {entry.file.name: entry.file.version for entry in list_tasks(Registry())}
+
+
+def _older_versions(records: Records, installed: Mapping[str, int]) -> str:
+    """Return a line that names the tasks of which a newer version is installed; empty if none."""
+    versions = records.flat({"task": "task.name", "version": "task.version"}).unique()
+    old = {task for task, version in versions.iter_rows() if version < installed.get(task, 0)}
+    if not old:
+        return ""
+    return f"a newer version is installed of {', '.join(sorted(old))}: harness eval runs it"
 
 
 @command.command("average")

@@ -178,13 +178,22 @@ Key = tuple[str, str, str, str]
 """Task, scenario, metric and score of a row."""
 
 
-def sections(records: Iterable[Record]) -> list[Section]:
+def sections(
+    records: Iterable[Record], installed: Mapping[str, int] | None = None
+) -> list[Section]:
     """Return the tables of records: models and mitigators in the order of the records.
 
     Of several records of one cell, such as those of two seeds, the newest version and then the
     latest record counts. Scores of other versions of a task than the newest one of all records are
     marked, and count in no mean. Different weights under one name have a section each, with the end
     of their fingerprint.
+
+    Parameters
+    ----------
+    records
+        The records.
+    installed
+        The installed version of tasks; a row of an older version has its version in its name.
     """
     from harness.results.columns import Columns
 
@@ -199,6 +208,7 @@ def sections(records: Iterable[Record]) -> list[Section]:
             measures,
             chosen,
             newest,
+            installed or {},
         )
         for (name, fingerprint), places in models.items()
         for of_model in [list(columns.at(places))]  # the records of one model at a time
@@ -208,7 +218,11 @@ def sections(records: Iterable[Record]) -> list[Section]:
 
 
 def _section(
-    model: str, measures: str, records: Sequence[Record], newest: Mapping[str, int]
+    model: str,
+    measures: str,
+    records: Sequence[Record],
+    newest: Mapping[str, int],
+    installed: Mapping[str, int],
 ) -> Section:
     lines: dict[Key, dict[str, Record]] = {}
     seeds: dict[tuple[Key, str, str], set[int]] = {}
@@ -227,6 +241,10 @@ def _section(
 
     columns = _columns(lines.values())
     named = _names(lines)
+    for key, (shown, score) in named.items():
+        version = max(record.task.version for record in lines[key].values())
+        if version < installed.get(key[0], version):
+            named[key] = f"{shown} (version {version})", score
     one_sided = [
         record.metric
         for line in lines.values()
