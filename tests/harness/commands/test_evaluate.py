@@ -240,6 +240,21 @@ def test_a_score_without_a_value_is_marked_as_void(evaluate, write):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ((), "the same command with --mitigator none --mitigator hard-debias shows a mitigation"),
+        (("-M", "none", "-M", "toy-shift"), "harness results compare none toy-shift --results "),
+        (("-m", "toy-words"), "harness leaderboard build "),
+        (("--limit", "2"), "the same command without --limit"),
+    ],
+)
+def test_the_end_of_a_run_names_the_next_command(evaluate, arguments, line):
+    said = evaluate(*arguments, tasks="toy-places")
+    assert f"\nnext: {line}" in said.out
+    assert "next: " not in evaluate(*arguments, "--quiet", tasks="toy-places").out
+
+
 def test_no_tasks_are_a_usage_error(evaluate):
     said = evaluate(tasks=" ")
     assert said.code == 2
