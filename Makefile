@@ -17,7 +17,7 @@ demo: $(DEMO)/made
 	$(DEMO)/bin/pip install -q --no-deps --force-reinstall .
 	@echo "First some tests of word vectors, which take half a minute."
 	$(DEMO_EVAL) --model glove-6b-50d --tasks social-bias-words
-	@echo "The rest takes some six minutes on two cores: four models, all tasks, and the page."
+	@echo "The rest takes some eight minutes on two cores: four models, all tasks, and the page."
 	$(DEMO_EVAL) $(addprefix --model ,$(DEMO_MODELS)) --tasks all --exclude published-protocol
 	$(DEMO)/bin/harness leaderboard build results/demo --out site
 	@echo "Open site/index.html in a browser."
