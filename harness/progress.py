@@ -122,7 +122,8 @@ class CellLine:
 
         started = shown = time.monotonic()
         done = 0
-        line = display(_plain(f"{label}: 0/{total} {unit}"), raw=True, display_id=True)
+        state = _plain(f"{label}: 0/{total} {unit}")
+        line = display(state, raw=True, display_id=True)  # type: ignore[no-untyped-call]
 
         def advance(n: int) -> None:
             nonlocal done, shown
