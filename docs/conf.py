@@ -52,7 +52,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 5,  # more do not fit one row beside the search
 }
 
 HERE = Path(__file__).parent / "reference"

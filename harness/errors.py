@@ -36,6 +36,13 @@ class HarnessError(Exception):
 
     exit_code = 1
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython and notebooks print: one line, as on the command line.
+
+        The traceback is still there for `%debug`, `logging` and `traceback`.
+        """
+        return [f"{type(self).__name__}: {self}"]
+
 
 class UsageError(HarnessError):
     """Arguments that are invalid or do not fit together."""

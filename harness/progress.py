@@ -1,20 +1,20 @@
-"""Progress reporting: a bar on a terminal, plain lines elsewhere, or nothing."""
+"""Progress reporting: a bar on a terminal, a line in a notebook, plain lines, or nothing."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 from harness.errors import InvalidOption
 
 Advance = Callable[[int], None]
 """Called with the number of units that were done since the last call."""
 EVERY = 10.0  # seconds between plain lines
+REFRESH = 0.5  # seconds between two states of a line in a notebook
 
 
 class Progress(Protocol):
@@ -109,9 +109,50 @@ class Bars:
         self.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
+class CellLine:
+    """A line below the cell of a notebook, which is replaced until its stage ends.
+
+    Bars of rich need a widget, which a saved notebook keeps as an empty output.
+    """
+
+    @contextlib.contextmanager
+    def stage(self, label: str, total: int, unit: str) -> Iterator[Advance]:
+        """Show the progress of a stage in one output of the cell."""
+        from IPython.display import display
+
+        started = shown = time.monotonic()
+        done = 0
+        state = _plain(f"{label}: 0/{total} {unit}")
+        line = display(state, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+
+        def advance(n: int) -> None:
+            nonlocal done, shown
+            done += n
+            now = time.monotonic()
+            if now - shown >= REFRESH:
+                shown = now
+                left = (total - done) / (done / (now - started)) if done else 0
+                state = f"{label}: {done}/{total} {unit}, {left:.0f} s left"
+                line.update(_plain(state), raw=True)
+
+        yield advance
+        seconds = time.monotonic() - started
+        line.update(_plain(f"{label}: {done}/{total} {unit} in {seconds:.1f} s"), raw=True)
+
+    def say(self, line: str) -> None:
+        """Print a line."""
+        print(line, file=sys.stderr, flush=True)
+
+
+def _plain(line: str) -> dict[str, Any]:
+    return {"text/plain": line}
+
+
 def for_terminal() -> Progress:
-    """Return `Bars` if standard error is a terminal or a notebook shows bars, else `Lines`."""
-    return Bars() if sys.stderr.isatty() or _in_notebook() else Lines()
+    """Return `Bars` if standard error is a terminal, `CellLine` in a notebook, else `Lines`."""
+    if sys.stderr.isatty():
+        return Bars()
+    return CellLine() if _in_notebook() else Lines()
 
 
 def shown(progress: bool | Progress) -> Progress:
@@ -130,9 +171,6 @@ def shown(progress: bool | Progress) -> Progress:
 
 
 def _in_notebook() -> bool:
-    """Return whether this is a notebook that can show rich's bars, which needs a package."""
-    if "IPython" not in sys.modules or importlib.util.find_spec("ipywidgets") is None:
-        return False
-    from rich.console import Console
-
-    return Console().is_jupyter
+    """Return whether this process is the kernel of a notebook."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")

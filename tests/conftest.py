@@ -72,6 +72,12 @@ settings.register_profile("harness", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("harness")
 
 
+@pytest.fixture(autouse=True)
+def no_limit_of_the_width(monkeypatch):
+    """Forget the width that workers of pytest-xdist have in COLUMNS: tables are printed whole."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture(scope="session")
 def kept_cache(request, tmp_path_factory):
     """A cache folder that all processes share, so that each text is encoded once.

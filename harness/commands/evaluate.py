@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -285,10 +286,10 @@ def show_report(
         Whether the tables show confidence intervals instead of changes.
     """
     from harness.results import formats, tables
-    from harness.results.records import outcomes, reasons, void
+    from harness.results.records import outcomes, reasons
 
     if not quiet:
-        width = output.width()
+        width = formats.width()
         primary = [record for record in records if record.primary]
         sections = tables.sections(primary)
         formats.show(tables.report(sections, intervals=intervals, verbose=verbose), width)
@@ -304,8 +305,9 @@ def show_report(
         if records.reused:
             n_scores = output.counted(records.reused, "score")
             click.echo(f"{n_scores} from earlier records (--overwrite computes them again)")
+        if line := _next(records, results):
+            click.echo(f"next: {line}")
         explain((e for e in records.skipped if e.task not in records.missed), verbose=verbose)
-        _lines("void: ", void(records), verbose=verbose)
         for notice in records.notices:
             click.echo(notice, err=True)
     _lines("FAILED: ", reasons(records.failed), verbose=True)
@@ -398,6 +400,22 @@ def _facts(records: Records, results: Place) -> list[str]:
         cached = int(100 * (1 - records.encoded / records.texts))  # 100 only if none was encoded
         facts.append(f"{output.counted(records.texts, 'text')}, {cached} % read from the cache")
     return facts
+
+
+def _next(records: Records, results: Place) -> str:
+    """Return what to do next; empty if there is no score."""
+    if not any(record.value is not None for record in records):
+        return ""
+    if any(record.limit is not None for record in records):
+        return "the same command without --limit, since a smoke run has no scores to compare"
+    folder = shlex.quote(str(results))
+    if len({record.model.fingerprint for record in records}) > 1:
+        return f"harness leaderboard build {folder} --out site"
+    labels = list(dict.fromkeys(record.mitigator.label for record in records))
+    if len(labels) > 1:
+        where = "" if str(results) == "results" else f" --results {folder}"
+        return f"harness results compare {shlex.join(labels[:2])}{where}"
+    return "the same command with --mitigator none --mitigator hard-debias shows a mitigation"
 
 
 def _joined(facts: Iterable[str], width: int) -> None:

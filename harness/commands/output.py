@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,17 +26,12 @@ def lines(rows: Sequence[Mapping[str, Any]], *, title: str = "", **layout: Any) 
 
 def report(report: Report) -> None:
     """Print a report in the width of the terminal."""
-    formats.show(report, width())
-
-
-def width() -> int | None:
-    """Return the width of the terminal in characters; None if the output is not a terminal."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    formats.show(report, formats.width())
 
 
 def wrapped(line: str) -> str:
     """Return a line with breaks between words, so that it fits the terminal."""
-    return formats.wrapped(line, width())
+    return formats.wrapped(line, formats.width())
 
 
 def counted(n: int, noun: str) -> str:

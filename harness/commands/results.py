@@ -672,9 +672,29 @@ def show(
     if as_json:
         output.as_json(records.rows())
     else:
-        sections = tables.sections(records)
+        installed = _installed_versions()
+        sections = tables.sections(records, installed)
         output.report(tables.report(sections, intervals=intervals, verbose=verbose))
+        if line := _older_versions(records, installed):
+            click.echo(line, err=True)
     notices(records)
+
+
+def _installed_versions() -> dict[str, int]:
+    """Return the version of each installed task."""
+    from harness.registry.registry import Registry
+    from harness.run.tasks import list_tasks
+
+    return {entry.file.name: entry.file.version for entry in list_tasks(Registry())}
+
+
+def _older_versions(records: Records, installed: Mapping[str, int]) -> str:
+    """Return a line that names the tasks of which a newer version is installed; empty if none."""
+    versions = records.flat({"task": "task.name", "version": "task.version"}).unique()
+    old = {task for task, version in versions.iter_rows() if version < installed.get(task, 0)}
+    if not old:
+        return ""
+    return f"a newer version is installed of {', '.join(sorted(old))}: harness eval runs it"
 
 
 @command.command("average")
@@ -720,13 +740,15 @@ def compare(a: str, b: str, results: Path, verbose: bool, as_json: bool, **optio
     harness results compare all-MiniLM-L6-v2 all-mpnet-base-v2 --mitigator none
     harness results compare results-of-monday results-of-friday
     """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.results import formats
+
     comparisons = read_comparison(a, b, results, options).comparisons
     if as_json:
         output.as_json(result_tables.comparison_as_json(comparisons))
         return
     for context, comparison in comparisons.items():
         result_tables.show_comparison(
-            context, (a, b), comparison, width=output.width(), verbose=verbose
+            context, (a, b), comparison, width=formats.width(), verbose=verbose
         )
 
 

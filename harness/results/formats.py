@@ -11,7 +11,10 @@ import csv
 import html as html_
 import io
 import json
+import os
 import re
+import shutil
+import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -394,11 +397,20 @@ def show(report: Report, width: int | None) -> None:
             click.echo()
 
 
-def plain_text(report: Report) -> str:
-    """Return what `show` prints, without a limit of the width."""
+def width() -> int | None:
+    """Return the width of the output in characters; None if nothing limits it.
+
+    The environment variable `COLUMNS` counts for every output; else a terminal has its own width.
+    """
+    is_limited = os.environ.get("COLUMNS") or sys.stdout.isatty()
+    return shutil.get_terminal_size().columns if is_limited else None
+
+
+def plain_text(report: Report, width: int | None = None) -> str:
+    """Return what `show` prints; by default without a limit of the width."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        show(report, None)
+        show(report, width)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar, overload
 
 from harness import names
-from harness.errors import UnknownName, UsageError
+from harness.errors import Unavailable, UnknownName, UsageError
 from harness.results.record import MitigatorPart, ModelPart, Record
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from harness.results.columns import Column, Columns
+    from harness.results.formats import Report
 
 
 # Sequences of records that are data frames, too.
@@ -52,9 +53,20 @@ class Framed(Sequence[T]):
         return pl.DataFrame(self.rows(), schema=dict(self.columns))
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a pandas data frame of `rows()` (needs the package pandas)."""
-        import pandas as pd
+        """Return a pandas data frame of `rows()`, which the extra `pandas` makes possible.
 
+        Raises
+        ------
+        Unavailable
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise Unavailable(
+                'a pandas data frame needs pandas: pip install "embedding-bias-harness[pandas]"; '
+                "to_polars() needs nothing more"
+            ) from None
         return pd.DataFrame(self.rows(), columns=list(self.columns))
 
     def __len__(self) -> int:
@@ -191,6 +203,11 @@ class Records(Framed[Record]):
 
     def __repr__(self) -> str:
         return f"<{self._summary()}>"
+
+    def __str__(self) -> str:
+        from harness.results import formats
+
+        return formats.plain_text(self._report(), formats.width()).rstrip("\n")
 
     @property
     def skipped(self) -> tuple[NotRun, ...]:
@@ -347,12 +364,18 @@ class Records(Framed[Record]):
         return rows
 
     def _repr_html_(self) -> str:
+        from harness.results.formats import html
+
+        return html(self._report())
+
+    def _report(self) -> Report:
+        """Return the tables of the primary scores, and how many records there are."""
         from harness.results import tables
-        from harness.results.formats import Report, Sentences, html
+        from harness.results.formats import Report, Sentences
 
         shown = tables.report(tables.sections(record for record in self if record.primary))
         facts = Sentences("", [self._summary(), *self.notices])
-        return html(Report("", [*shown.parts, facts]))
+        return Report("", [*shown.parts, facts])
 
     def _summary(self) -> str:
         """Return how many records there are, and how many tasks were not run."""
@@ -517,7 +540,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why tasks were not run, or why their scores are void.
+    """Why tasks were not run.
 
     Parameters
     ----------
@@ -579,20 +602,7 @@ def outcome(model: str, embedder: str, run: tuple[str, ...], not_run: Iterable[N
 
 def reasons(not_run: Iterable[NotRun]) -> list[Reason]:
     """Return why tasks were not run: equal reasons once, over models, mitigators and tasks."""
-    return _grouped((e.reason, e.model, e.mitigator, e.task) for e in not_run)
-
-
-def void(records: Iterable[Record]) -> list[Reason]:
-    """Return why primary scores are void: equal reasons once."""
-    return _grouped(
-        (record.reason or "no number", record.model.name, record.mitigator.label, record.task.name)
-        for record in records
-        if record.primary and record.value is None
-    )
-
-
-def _grouped(entries: Iterable[tuple[str, str, str, str]]) -> list[Reason]:
-    """Join entries of reason, model, mitigator and task that differ in one name only."""
+    entries = [(entry.reason, entry.model, entry.mitigator, entry.task) for entry in not_run]
     by_task = [(r, (m,), (u,), (t,)) for r, m, u, t in dict.fromkeys(entries)]
     by_mitigator = _joined(by_task, 3)
     by_model = _joined(by_mitigator, 2)

@@ -79,6 +79,8 @@ class Cell:
         Standard error of a mean over runs with other seeds.
     counts
         Of a mean over tasks, how many count, where not all columns have the same tasks.
+    reason
+        Why the score is void.
     """
 
     value: float | None
@@ -90,6 +92,7 @@ class Cell:
     interval: IntervalPart | None = None
     standard_error: float | None = None
     counts: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +178,22 @@ Key = tuple[str, str, str, str]
 """Task, scenario, metric and score of a row."""
 
 
-def sections(records: Iterable[Record]) -> list[Section]:
+def sections(
+    records: Iterable[Record], installed: Mapping[str, int] | None = None
+) -> list[Section]:
     """Return the tables of records: models and mitigators in the order of the records.
 
     Of several records of one cell, such as those of two seeds, the newest version and then the
     latest record counts. Scores of other versions of a task than the newest one of all records are
     marked, and count in no mean. Different weights under one name have a section each, with the end
     of their fingerprint.
+
+    Parameters
+    ----------
+    records
+        The records.
+    installed
+        The installed version of tasks; a row of an older version has its version in its name.
     """
     from harness.results.columns import Columns
 
@@ -196,6 +208,7 @@ def sections(records: Iterable[Record]) -> list[Section]:
             measures,
             chosen,
             newest,
+            installed or {},
         )
         for (name, fingerprint), places in models.items()
         for of_model in [list(columns.at(places))]  # the records of one model at a time
@@ -205,7 +218,11 @@ def sections(records: Iterable[Record]) -> list[Section]:
 
 
 def _section(
-    model: str, measures: str, records: Sequence[Record], newest: Mapping[str, int]
+    model: str,
+    measures: str,
+    records: Sequence[Record],
+    newest: Mapping[str, int],
+    installed: Mapping[str, int],
 ) -> Section:
     lines: dict[Key, dict[str, Record]] = {}
     seeds: dict[tuple[Key, str, str], set[int]] = {}
@@ -224,6 +241,10 @@ def _section(
 
     columns = _columns(lines.values())
     named = _names(lines)
+    for key, (shown, score) in named.items():
+        version = max(record.task.version for record in lines[key].values())
+        if version < installed.get(key[0], version):
+            named[key] = f"{shown} (version {version})", score
     one_sided = [
         record.metric
         for line in lines.values()
@@ -331,7 +352,7 @@ def cell_of(record: Record, base: Record | None = None, *, is_old: bool = False)
     """
     mark = OLD if is_old else LEAK if record.is_leak else ""
     if record.value is None:
-        return Cell(None, mark=OLD if is_old else "")
+        return Cell(None, mark=OLD if is_old else "", reason=record.reason or "no number")
     is_same = base is not None and base.task.digest == record.task.digest
     before = base.value if base is not None and base is not record and is_same else None
     has_stars = record.task.measures != "usefulness" and not record.is_leak
@@ -470,6 +491,8 @@ REVERSED = "↔"
 """Marks a reversed association."""
 OLD_MEANS = "another version of the task: compared with no score, and in no mean"
 VOID = "void"
+REASONS = 5
+"""Most reasons why scores of a table are void, unless all are asked for."""
 WIDEST = 50
 """Number of columns that do not fit any terminal."""
 
@@ -481,7 +504,7 @@ def report(
     best: str = BEST,
     verbose: bool = True,
 ) -> Report:
-    """Return the tables, each with what its means leave out, and a legend.
+    """Return the tables, each with why scores are void and what its means leave out, and a legend.
 
     Parameters
     ----------
@@ -492,14 +515,34 @@ def report(
     best
         What marks the best value of a row in the legend.
     verbose
-        Whether to name all tasks that a mean leaves out.
+        Whether to name all tasks that are void, or that a mean leaves out.
     """
     parts: list[Table | Sentences] = []
     for section in sections:
         parts.append(_table(section, intervals=intervals))
         means = section.means if max((m.of for m in section.means.values()), default=0) > 1 else {}
-        parts.append(Sentences("", left_out_lines(means, verbose=verbose)))
+        left_out = left_out_lines(means, verbose=verbose)
+        parts.append(Sentences("", [*_void_lines(section, verbose=verbose), *left_out]))
     return Report("", [*parts, Sentences("", legend(sections, intervals=intervals, best=best))])
+
+
+def _void_lines(section: Section, *, verbose: bool) -> list[str]:
+    """Return why scores of a table are void: a line for each reason and its mitigators."""
+    tasks: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for row in section.rows:
+        columns: dict[str, list[str]] = {}
+        for column, cell in zip(section.columns, row.cells, strict=True):
+            if cell and cell.value is None:
+                columns.setdefault(cell.reason, []).append(column)
+        for reason, of_reason in columns.items():
+            tasks.setdefault((reason, tuple(of_reason)), []).append(row.task)
+    lines = [
+        f"{VOID}: {', '.join(columns)} on {_listed(names_, verbose=verbose)}: {reason}"
+        for (reason, columns), names_ in tasks.items()
+    ]
+    if verbose or len(lines) <= REASONS:
+        return lines
+    return [*lines[:REASONS], f"{VOID}: {len(lines) - REASONS} more reasons; --verbose names them"]
 
 
 def left_out_lines(means: Mapping[str, TaskMeans], *, verbose: bool) -> list[str]:
@@ -653,8 +696,6 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
         for mark, meaning in ((LEAK, LEAK_MEANS), (OLD, OLD_MEANS))
         if any(cell.mark == mark for cell in cells)
     ]
-    if any(cell.value is None and not cell.counts for cell in cells):
-        lines.append(f"{VOID}: no number could be computed")
     if any(cell is None for section in sections for row in section.rows for cell in row.cells):
         lines.append(f"{NOTHING} not run")
     if any(section.limit is not None for section in sections):

@@ -507,8 +507,8 @@ def evaluate(
     registry
         Where names are looked up; by default the installed plugins.
     progress
-        Whether to show progress: bars in a terminal, and in a notebook with the package ipywidgets;
-        otherwise lines. Or a `Progress`, which shows it.
+        Whether to show progress: bars in a terminal, a line below the cell of a notebook; otherwise
+        lines. Or a `Progress`, which shows it.
     debug
         Whether an unexpected error in a task is raised; by default it is reported.
 

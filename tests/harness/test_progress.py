@@ -57,3 +57,25 @@ def test_a_stage_that_fails_leaves_no_bar(capsys):
 
 def test_without_a_terminal_there_are_lines():
     assert isinstance(for_terminal(), Lines)
+
+
+def test_a_notebook_keeps_one_line_of_a_stage_and_of_a_mistake(tmp_path, monkeypatch):
+    import nbformat
+    from ipykernel.kernelspec import write_kernel_spec
+    from nbclient import NotebookClient
+
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
+    write_kernel_spec(tmp_path / "jupyter" / "kernels" / "this")
+    sources = [
+        """from harness.progress import for_terminal
+with for_terminal().stage("m: scoring", 3, "tasks") as advance:
+    advance(3)""",
+        """import harness
+harness.Registry().mitigator("leacee")""",
+    ]
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(notebook, kernel_name="this", timeout=60, allow_errors=True).execute()
+    (line,), (error,) = (cell.outputs for cell in notebook.cells)
+    assert line["data"]["text/plain"].startswith("m: scoring: 3/3 tasks in ")
+    assert error["traceback"] == ["UnknownName: unknown mitigator 'leacee'; did you mean 'leace'?"]

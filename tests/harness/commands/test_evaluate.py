@@ -240,13 +240,28 @@ def test_a_score_without_a_value_is_marked_as_void(evaluate, write):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ((), "the same command with --mitigator none --mitigator hard-debias shows a mitigation"),
+        (("-M", "none", "-M", "toy-shift"), "harness results compare none toy-shift --results "),
+        (("-m", "toy-words"), "harness leaderboard build "),
+        (("--limit", "2"), "the same command without --limit"),
+    ],
+)
+def test_the_end_of_a_run_names_the_next_command(evaluate, arguments, line):
+    said = evaluate(*arguments, tasks="toy-places")
+    assert f"\nnext: {line}" in said.out
+    assert "next: " not in evaluate(*arguments, "--quiet", tasks="toy-places").out
+
+
 def test_no_tasks_are_a_usage_error(evaluate):
     said = evaluate(tasks=" ")
     assert said.code == 2
     assert "no task" in said.err
 
 
-def test_a_void_score_is_printed_with_its_reason(evaluate, write):
+def test_a_void_score_has_its_reason_under_the_table(evaluate, write):
     path = write(
         "mine.yaml",
         """
@@ -263,10 +278,10 @@ def test_a_void_score_is_printed_with_its_reason(evaluate, write):
     )
     said = evaluate("-t", path, model="toy-words", tasks="toy-places")
     assert said.code == 0
-    assert "void: no number" in said.out
     assert "void 1" in said.out
-    (line,) = [line for line in said.err.splitlines() if line.startswith("void: ")]
-    for fact in ("toy-words", "mine", "100%", "'targets_1'"):
+    (line,) = [line for line in said.out.splitlines() if line.startswith("void: ")]
+    assert said.out.index("toy-words: bias") < said.out.index(line) < said.out.index("tasks run")
+    for fact in ("none on mine", "100%", "'targets_1'"):
         assert fact in line
 
 

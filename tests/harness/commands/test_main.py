@@ -36,6 +36,15 @@ def test_the_help_names_every_command(harness):
         assert line[:40] in result.out
 
 
+def test_help_and_version_are_commands_too(harness):
+    assert harness("help").out == harness("--help").out
+    assert harness("help", "results", "show").out == harness("results", "show", "--help").out
+    assert harness("version").out == harness("--version").out
+    said = harness("help", "evl")
+    assert said.code == 2
+    assert "unknown command 'evl'; did you mean 'eval'?" in said.err
+
+
 def test_the_help_imports_nothing_heavy():
     heavy = {"numpy", "pydantic", "torch", "scipy", "sklearn", "yaml", "rich", "polars"}
     assert heavy & modules_after("--help") == set()

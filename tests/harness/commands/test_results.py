@@ -44,6 +44,17 @@ def test_show_prints_the_primary_scores_of_each_model(harness, folder):
     assert "0.125" not in said.out
 
 
+def test_show_marks_rows_of_tasks_of_which_a_newer_version_is_installed(harness, tmp_path):
+    records = [record("weat-1"), record("weat-2"), record("mine-1")]
+    newer = records[1].task.model_copy(update={"version": 999})
+    records[1] = records[1].model_copy(update={"task": newer})
+    ResultsFile(tmp_path / "results", "m").add(records)
+    said = harness("results", "show", tmp_path / "results")
+    rows = [line for line in said.out.splitlines() if line.startswith((" weat-", " mine-"))]
+    assert [" (version 1) " in row for row in rows] == [True, False, False]
+    assert "a newer version is installed of weat-1: harness eval runs it" in said.err
+
+
 def test_the_folder_results_is_the_default(harness, folder, monkeypatch):
     monkeypatch.chdir(folder.parent)
     assert harness("results", "show").out == harness("results", "show", folder).out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from score_records import record
 
-from harness.results.records import EVERY_TASK, NotRun, outcomes, reasons, void
+from harness.results.records import EVERY_TASK, NotRun, outcomes, reasons
 
 
 def test_tasks_are_counted_once_whatever_the_number_of_mitigators():
@@ -64,13 +64,3 @@ def test_long_lists_of_tasks_are_counted_unless_all_are_asked_for():
     (reason,) = reasons([NotRun("m", "none", f"t{i}", "r", "data") for i in range(9)])
     assert "9 tasks" in reason.line(verbose=False)
     assert "t0, t1" in reason.line(verbose=True)
-
-
-def test_reasons_of_void_scores_are_those_of_primary_scores():
-    records = [
-        record("a", value=None, reason="too few"),
-        record("b", value=None, reason="too few"),
-        record("c", value=None, reason="other", primary=False),
-    ]
-    (reason,) = void(records)
-    assert (reason.reason, reason.tasks) == ("too few", ("a", "b"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import sys
 
 import pytest
 from score_records import record
@@ -27,6 +28,21 @@ def test_records_are_a_sequence(records):
     assert isinstance(records[1:3], Records)
     assert list(records[1:3]) == list(records)[1:3]
     assert repr(records) == "<4 records of 1 model>"
+
+
+def test_printed_records_are_the_table_of_the_command(records, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    lines = str(records).splitlines()
+    assert [line.split() for line in lines if line.startswith(" toy-places ")]
+    assert lines[-1] == "4 records of 1 model"
+    monkeypatch.setenv("COLUMNS", "30")
+    assert max(map(len, str(records).splitlines())) <= 30
+
+
+def test_a_pandas_frame_without_pandas_names_the_extra(records, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)  # as if it were not installed
+    with pytest.raises(harness.Unavailable, match=r"embedding-bias-harness\[pandas\]"):
+        records.to_pandas()
 
 
 def test_both_data_frames_have_one_row_per_record(records):

@@ -6,6 +6,7 @@ import pytest
 from score_records import record, similarity
 
 from harness.results import tables
+from harness.results.formats import Sentences
 
 
 def section(*records):
@@ -83,6 +84,28 @@ def test_a_task_that_was_not_run_has_no_cell_and_a_void_score_has_no_value():
     assert [cell and cell.value for cell in found.rows[0].cells] == [1.0, None]
     assert found.rows[0].cells[1] is not None
     assert found.rows[1].cells[1] is None
+
+
+def void_lines(*records, verbose=False):
+    parts = tables.report(tables.sections(records), verbose=verbose).parts
+    lines = [line for part in parts if isinstance(part, Sentences) for line in part.lines]
+    return [line for line in lines if line.startswith("void")]
+
+
+def test_the_reason_of_a_void_score_stands_under_its_table_once_for_equal_reasons():
+    assert void_lines(
+        record("a", value=None, reason="too few"),
+        record("a", "x", None, reason="too few"),
+        record("b", value=None, reason="too few"),
+        record("b", "x", None, reason="too few"),
+        record("c", "x", None, reason="other"),
+    ) == ["void: none, x on a, b: too few", "void: x on c: other"]
+
+
+def test_many_reasons_of_void_scores_are_counted_unless_all_are_asked_for():
+    records = [record(f"t{i}", value=None, reason=f"reason {i}") for i in range(8)]
+    assert void_lines(*records)[5:] == ["void: 3 more reasons; --verbose names them"]
+    assert len(void_lines(*records, verbose=True)) == 8
 
 
 @pytest.mark.parametrize(
