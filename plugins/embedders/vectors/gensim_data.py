@@ -62,8 +62,13 @@ def _cached(reference: str) -> Path | None:
 
 
 def _downloaded(reference: str) -> Path:
-    from gensim import downloader
-
+    try:
+        from gensim import downloader
+    except ModuleNotFoundError:
+        raise Unavailable(
+            f"'gensim:{reference}' is not in '{_folder()}', and its download needs the package "
+            "'gensim', which Python 3.14 has no wheels of; download it with an earlier Python"
+        ) from None
     try:
         with contextlib.redirect_stdout(sys.stderr):  # gensim prints its progress
             models = downloader.info()["models"]
