@@ -178,8 +178,8 @@ def _write_gensim(
         from gensim.models import KeyedVectors
     except ModuleNotFoundError:
         raise Unavailable(
-            "gensim's format needs the package 'gensim', which Python 3.14 has no wheels of; "
-            "write word2vec-binary, which gensim reads"
+            "gensim's format needs the package 'gensim', which has no wheels for Python 3.14: "
+            "pip install gensim, or write word2vec-binary, which gensim reads"
         ) from None
 
     keyed = KeyedVectors(d)

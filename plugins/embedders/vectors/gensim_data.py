@@ -67,7 +67,7 @@ def _downloaded(reference: str) -> Path:
     except ModuleNotFoundError:
         raise Unavailable(
             f"'gensim:{reference}' is not in '{_folder()}', and its download needs the package "
-            "'gensim', which Python 3.14 has no wheels of; download it with an earlier Python"
+            "'gensim', which has no wheels for Python 3.14: pip install gensim"
         ) from None
     try:
         with contextlib.redirect_stdout(sys.stderr):  # gensim prints its progress
