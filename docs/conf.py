@@ -47,7 +47,7 @@ napoleon_use_rtype = False
 napoleon_use_ivar = True
 
 html_theme = "pydata_sphinx_theme"
-html_title = project
+html_title = f"{project} {release}"
 html_show_sourcelink = False
 html_theme_options = {
     "show_toc_level": 2,

@@ -443,7 +443,14 @@ for command in (pack, check, rerun, merge, card):
 @click.option(
     "--title", default="Bias in embeddings", show_default=True, help="Title of the board."
 )
-def init(folder: Path, title: str) -> None:
+@click.option(
+    "--harness",
+    "pinned",
+    metavar="WHEEL",
+    help="What the repository installs: FILE.whl, https://…/FILE.whl or git+https://…@COMMIT.  "
+    "[default: what this harness was installed from]",
+)
+def init(folder: Path, title: str, pinned: str | None) -> None:
     """Write a repository that collects results into FOLDER.
 
     It has guides, a checklist and workflows. People submit results to it by pull requests, which a
@@ -452,7 +459,7 @@ def init(folder: Path, title: str) -> None:
     """
     from .submissions.init import init as write
 
-    written = write(folder, title=title)
+    written = write(folder, title=title, pinned=pinned)
     for file in written.files:
         click.echo(file)
     for file in written.kept:

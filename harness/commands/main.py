@@ -118,6 +118,7 @@ def run(arguments: list[str]) -> int:
     """Run the command line and return its exit code; every error becomes one line."""
     debug = "--debug" in arguments  # accepted anywhere in the command line
     rest = [argument for argument in arguments if argument != "--debug"]
+    _report_other_project()
     code = _exit_code(rest, debug)
     if rest[:1] != ["plugins"]:
         _report_failed_plugins()
@@ -170,6 +171,23 @@ def _in_one_line(error: click.ClickException) -> str:
         message = f"{message[: several.start()]}; did you mean {near}?"
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{message} (see {context.command_path} --help)" if context else message
+
+
+def _report_other_project() -> None:
+    """Print a line if the project `harness` of the package index is installed, too.
+
+    Both have the import package `harness`: files of the one installed later replace files of the
+    other. Only its name is looked up: to read what each distribution holds takes 20 ms.
+    """
+    from importlib.metadata import Distribution
+
+    for other in Distribution.discover(name="harness"):
+        click.echo(
+            f"harness: another project, 'harness' {other.version}, is installed in this "
+            "environment and has the same import package; use an environment for each",
+            err=True,
+        )
+        return
 
 
 def _report_failed_plugins() -> None:

@@ -28,6 +28,7 @@ from harness.errors import (
     HarnessError,
     InvalidOption,
     NotApplicable,
+    Unavailable,
     UsageError,
     suggestion,
 )
@@ -173,7 +174,13 @@ def _write_binary(
 def _write_gensim(
     path: Path, words: Sequence[str], d: int, blocks: Blocks, _: Mapping[str, str]
 ) -> None:
-    from gensim.models import KeyedVectors
+    try:
+        from gensim.models import KeyedVectors
+    except ModuleNotFoundError:
+        raise Unavailable(
+            "gensim's format needs the package 'gensim', which has no wheels for Python 3.14: "
+            "pip install gensim, or write word2vec-binary, which gensim reads"
+        ) from None
 
     keyed = KeyedVectors(d)
     keyed.index_to_key = list(words)

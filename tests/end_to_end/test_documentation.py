@@ -32,6 +32,7 @@ NOT_RUN = {
     r"(pip|python3 -m pip) install .*": "needs the network; test_third_party.py installs",
     r"python3 -m venv .*": "makes an environment; test_packaging.py makes them",
     r"\. .*/bin/activate": "needs an environment",
+    r"(pipx|uvx|docker) .*": "needs the network or a daemon; test_release.py has their lines",
     r"(harness|export) .*s3://.*": "needs a bucket; test_buckets.py has one",
     r"harness .*--engine .*ray.*": "starts a cluster; test_ray.py has one",
     r"harness train .*--device cuda.*": "needs a GPU",

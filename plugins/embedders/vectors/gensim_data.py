@@ -62,8 +62,13 @@ def _cached(reference: str) -> Path | None:
 
 
 def _downloaded(reference: str) -> Path:
-    from gensim import downloader
-
+    try:
+        from gensim import downloader
+    except ModuleNotFoundError:
+        raise Unavailable(
+            f"'gensim:{reference}' is not in '{_folder()}', and its download needs the package "
+            "'gensim', which has no wheels for Python 3.14: pip install gensim"
+        ) from None
     try:
         with contextlib.redirect_stdout(sys.stderr):  # gensim prints its progress
             models = downloader.info()["models"]

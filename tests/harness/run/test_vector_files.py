@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from harness.errors import DiskError, HarnessError, InvalidFile, InvalidOption, UsageError
+from harness.errors import (
+    DiskError,
+    HarnessError,
+    InvalidFile,
+    InvalidOption,
+    Unavailable,
+    UsageError,
+)
 from harness.plugins.embedders.vectors import table_builder
 from harness.plugins.embedders.vectors import vectors_file as binary_file
 from harness.plugins.embedders.vectors import vectors_file as text_file
@@ -53,6 +61,13 @@ def test_gensim_reads_the_same_bits(tmp_path, format_):
     cosines = VECTORS @ VECTORS[3] / np.linalg.norm(VECTORS, axis=1)
     nearest = [WORDS[i] for i in np.argsort(-cosines) if i != 3]
     assert [word for word, _ in keyed.most_similar("naïve", topn=9)] == nearest
+
+
+def test_without_gensim_its_format_is_one_line_and_no_file(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "gensim.models", None)  # as where it is not installed
+    with pytest.raises(Unavailable, match="pip install gensim, or write word2vec-binary"):
+        write(tmp_path / "a.kv")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_gensim_can_load_and_save_its_format_again(tmp_path):

@@ -9,16 +9,20 @@ from typing import Any
 import pytest
 import yaml
 
-import harness
 from harness.commands.main import run
 
+COMMIT = "git+https://models.example/harness@0123abcd"
 WORKFLOWS = ("check", "comment", "publish")
+
+
+def init(folder: Path, *options: str, pinned: str = COMMIT) -> int:
+    return run(["leaderboard", "init", str(folder), "--harness", pinned, *options])
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     folder = tmp_path / "board"
-    assert run(["leaderboard", "init", str(folder), "--title", "Bias: all # 'models'"]) == 0
+    assert init(folder, "--title", "Bias: all # 'models'") == 0
     return folder
 
 
@@ -33,39 +37,67 @@ def steps(content: dict[str, Any]) -> list[dict[str, Any]]:
     return [step for job in content["jobs"].values() for step in job["steps"]]
 
 
-def test_the_repository_is_whole_and_pins_this_version(repository: Path) -> None:
+def test_the_repository_is_whole_and_pins_what_it_was_given(repository: Path) -> None:
     names = {p.relative_to(repository).as_posix() for p in repository.rglob("*") if p.is_file()}
     assert names == {
         *("README.md", "CONTRIBUTING.md", "LICENCE.md", "requirements.txt", "withdrawn.yaml"),
         ".github/pull_request_template.md",
         *(f".github/workflows/{name}.yml" for name in WORKFLOWS),
     }
-    pinned = f"embedding-bias-harness=={harness.__version__}"
-    assert pinned in (repository / "requirements.txt").read_text()
+    requirements = (repository / "requirements.txt").read_text().splitlines()
+    assert f"embedding-bias-harness @ {COMMIT}" in requirements
     for file in names:
         text = (repository / file).read_text("utf-8")
-        assert not re.search(r"<(title|version)", text), file
+        assert not re.search(r"<(title|requirement)", text), file
 
 
 def test_files_that_exist_stay_as_they_are(tmp_path, capsys) -> None:
     (tmp_path / "README.md").write_text("mine")
     for _ in range(2):
-        assert run(["leaderboard", "init", str(tmp_path)]) == 0
+        assert init(tmp_path) == 0
     assert (tmp_path / "README.md").read_text() == "mine"
     assert "README.md', which exists" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("title", ["two\nlines", " "])
 def test_a_title_is_one_line(tmp_path, title, capsys) -> None:
-    assert run(["leaderboard", "init", str(tmp_path / "board"), "--title", title]) == 2
+    assert init(tmp_path / "board", "--title", title) == 2
     assert not (tmp_path / "board").exists()
     assert "one line" in capsys.readouterr().err
 
 
 def test_a_file_in_the_place_of_the_folder_is_one_line(tmp_path, capsys) -> None:
     (tmp_path / "file").touch()
-    assert run(["leaderboard", "init", str(tmp_path / "file")]) == 2
+    assert init(tmp_path / "file") == 2
     assert "is a file" in capsys.readouterr().err
+
+
+def test_a_wheel_is_copied_into_the_repository(tmp_path) -> None:
+    wheel = tmp_path / "embedding_bias_harness-9.9.9-py3-none-any.whl"
+    wheel.write_bytes(b"a wheel")
+    assert init(tmp_path / "board", pinned=str(wheel)) == 0
+    requirements = (tmp_path / "board" / "requirements.txt").read_text().splitlines()
+    assert f"./wheels/{wheel.name}" in requirements
+    assert (tmp_path / "board" / "wheels" / wheel.name).read_bytes() == b"a wheel"
+
+
+@pytest.mark.parametrize(
+    ("pinned", "said"),
+    [
+        ("git+https://models.example/harness", "names no commit"),
+        ("git+ssh://git@models.example/harness", "names no commit"),
+        ("embedding-bias-harness==0.1.0", "no harness that others can install"),
+        ("other-1.0-py3-none-any.whl", "no harness that others can install"),
+        ("http://models.example/embedding_bias_harness-1-any.whl", "no harness that others"),
+        ("embedding_bias_harness-9.9.9-py3-none-any.whl", "does not exist"),
+    ],
+)
+def test_what_others_cannot_install_is_not_pinned(tmp_path, capsys, pinned, said) -> None:
+    assert init(tmp_path / "board", pinned=pinned) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+    assert "expected a wheel" in line
+    assert not (tmp_path / "board").exists()
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)

@@ -24,6 +24,7 @@ from harness.results.folder import ResultsFile
 
 pytestmark = [pytest.mark.end_to_end, pytest.mark.posix]
 
+COMMIT = "git+https://models.example/harness@0123abcd"
 TITLE = "Bias: 'all' # models"
 INSTALLED = "python -m pip install", "python3 -m pip install"
 """Commands that need the network; the harness is installed."""
@@ -80,7 +81,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a board of one model, and a submitter who followed CONTRIBUTING.md."""
     folder = tmp_path_factory.mktemp("made")
     board, submitter = folder / "board", folder / "submitter"
-    init(board, title=TITLE)
+    init(board, title=TITLE, pinned=COMMIT)
     (folder / "first").mkdir()
     evaluate(folder / "first", "first-words")
     succeeds(f"harness results pack results --out '{board}' --by 'Bob Example'", folder / "first")
@@ -187,7 +188,7 @@ def host(tmp_path: Path) -> Path:
 
 
 def comment(host: Path) -> subprocess.CompletedProcess[str]:
-    init(host / "repository", title="Board")
+    init(host / "repository", title="Board", pinned=COMMIT)
     (host / "runner").mkdir()
     run = "\n".join(steps(host / "repository", "comment", "comment").values())
     environment = {"HOST": str(host), "GH_REPO": "o/board", "RUN": "77", "HEAD": "0123abcd"}

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -53,6 +54,12 @@ def test_without_the_collection_it_is_unavailable_in_one_line(collection):
     with pytest.raises(Unavailable, match="gensim:tiny") as caught:
         Registry().embedder("gensim:tiny")
     assert "\n" not in str(caught.value)
+
+
+def test_without_gensim_a_line_says_what_to_install(collection, monkeypatch):
+    monkeypatch.setitem(sys.modules, "gensim", None)  # as where it is not installed
+    with pytest.raises(Unavailable, match="pip install gensim"):
+        Registry().embedder("gensim:tiny")
 
 
 def test_a_download_with_a_wrong_hash_is_unavailable(collection):
