@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from harness.results.record import Record
     from harness.results.records import Records
 
+PAIRED = ("ripa", "direct-bias")
+"""Metrics that read the target sets as pairs."""
+
 
 @click.command("words")
 @click.argument("lists", required=False, type=click.Path(path_type=Path), metavar="[FILE]")
@@ -195,50 +198,55 @@ def _write(path: Path, own: Any, reading: Any, registry: Any, *, overwrite: bool
 
 def show(records: Records, name: str) -> None:
     """Print the scores in one table, and what its marks mean."""
-    from harness.results import formats, tables
+    from harness.names import NONE
+    from harness.results import formats
 
-    models = dict.fromkeys(record.model.name for record in records)
-    mitigators = dict.fromkeys(record.mitigator.label for record in records)
     lines = [_line(record) for record in records]
-    for key, values in (("model", models), ("mitigator", mitigators)):
-        if len(values) < 2:
-            for line in lines:
-                del line[key]
-    shown = [name, *(", ".join(v) for v in (models, mitigators) if len(v) == 1)]
-    legend = [tables.STARS] if any(record.p_value is not None for record in records) else []
+    title = [name]
+    for key in ("model", "mitigator"):
+        values = {line[key]: None for line in lines}
+        if len(values) == 1:
+            title += [value for value in values if value != NONE]
+            lines = [{k: v for k, v in line.items() if k != key} for line in lines]
+    table = formats.Table.of(": ".join(title), lines, drop=["n", "ideal"])
+    output.report(formats.Report("", [table, formats.Sentences("", _legend(records))]))
+
+
+def _legend(records: Records) -> list[str]:
+    """Return the meaning of the columns and marks, a line each."""
+    from harness.results import tables
+
+    lines = [tables.STARS] if any(record.p_value is not None for record in records) else []
     if any(record.floor for record in records):
-        legend.append("floor: mean distance from the ideal with shuffled sides; noise is near it")
+        lines.append("floor: mean distance from the ideal with shuffled sides; noise is near it")
     if any(record.ratio for record in records):
-        legend.append(
-            "yardstick: gap of the sets over that of contrasts of things, such as flowers"
-        )
-    leaks = list(dict.fromkeys(word for record in records for word in record.overlap))
+        lines.append("yardstick: gap of the sets over that of things, such as flowers and insects")
+    if paired := [m for m in PAIRED if any(record.metric == m for record in records)]:
+        lines.append(f"{' and '.join(paired)}: word i of both target sets is read as a pair")
     if any(record.is_leak for record in records):
-        legend.append(f"{tables.LEAK} {tables.LEAK_MEANS}: {', '.join(leaks[:8])}")
-    void = dict.fromkeys(
-        f"{record.metric} {record.score}: {record.reason}"
-        for record in records
-        if record.value is None
-    )
-    legend += [f"{tables.VOID}: {line}" for line in void]
-    table = formats.Table.of(
-        ": ".join([shown[0], ", ".join(shown[1:])]), lines, drop=["n", "ideal"]
-    )
-    output.report(formats.Report("", [table, formats.Sentences("", legend)]))
+        leaks = list(dict.fromkeys(word for record in records for word in record.overlap))
+        lines.append(f"{tables.LEAK} {tables.LEAK_MEANS}: {', '.join(leaks[:8])}")
+    reasons: dict[str, dict[str, None]] = {}
+    for record in records:
+        if record.value is None:
+            reasons.setdefault(str(record.reason), {})[record.metric] = None
+    voids = [f"{tables.VOID} ({', '.join(its)}): {reason}" for reason, its in reasons.items()]
+    return [*lines, *voids]
 
 
 def _line(record: Record) -> dict[str, Any]:
     """Return the row of a score."""
     interval, floor, ratio = record.interval, record.floor, record.ratio
+    p = record.p_value
     return {
         "model": record.model.name,
         "mitigator": record.mitigator.label,
         "metric": record.metric,
         "score": record.score,
-        "ideal": record.ideal,
+        "ideal": f"{record.ideal:g}" if isinstance(record.ideal, float) else record.ideal,
         "value": _value(record),
         "interval": f"[{interval.low:z.2f}, {interval.high:z.2f}]" if interval else None,
-        "p": None if record.p_value is None else f"{record.p_value:.3f}",
+        "p": None if p is None else "<.001" if p < 0.001 else f"{p:.3f}",
         "floor": None if floor is None else f"{floor.mean:.3f}",
         "yardstick": None if ratio is None or ratio.value is None else f"{ratio.value:.2f}",
         "n": record.n,

@@ -24,7 +24,7 @@ from harness.embedder import Embedder, Kind
 from harness.errors import HarnessError, InvalidFile, InvalidOption, UsageError, suggestion
 from harness.folders import Place
 from harness.progress import Progress
-from harness.registry.registry import Registry
+from harness.registry.registry import Registry, with_concepts_beside
 from harness.results.records import NotRunWarning, Records
 from harness.run import evaluation
 from harness.run.plan import Row
@@ -357,15 +357,19 @@ def task_of(sets: WordSets, kind: Kind, reading: Reading, registry: Registry) ->
     attributes = {f"attributes_{i}": name for i, name in enumerate(sets.attributes, start=1)}
     members = {role: sets.sets[name] for role, name in (targets | attributes).items()}
     uses = _uses(len(targets), len(attributes), has_pairs=bool(sets.pairs))
-    lines = []
+    left_out: dict[str, list[str]] = {}
     for name in list(uses):
         metric, its = registry.metric(name), uses[name].get("inputs", {})
-        for first, second in metric.disjoint:
-            one, other = (its.get(parameter, parameter) for parameter in (first, second))
-            if shared := [w for w in members.get(one, ()) if w in members.get(other, ())]:
-                lines.append(f"{name} is left out: its sets must not share {_listed(shared)}")
+        for pair in metric.disjoint:
+            first, second = (members.get(its.get(key, key), ()) for key in pair)
+            if shared := [word for word in first if word in second]:
+                left_out.setdefault(_listed(shared), []).append(name)
                 del uses[name]
                 break
+    lines = [
+        f"{', '.join(those)}: left out, since their sets must not share {shared}"
+        for shared, those in left_out.items()
+    ]
     if not uses:
         raise UsageError(
             "no metric fits these sets: expected two sets of targets with no word in common, and "
@@ -414,24 +418,24 @@ def _uses(n_targets: int, n_attributes: int, *, has_pairs: bool) -> dict[str, di
     """
     uses: dict[str, dict[str, Any]] = {}
     two = n_attributes >= 2
-    first = {ATTRIBUTES: "attributes_1"}
+    first = {ATTRIBUTES: "attributes_1"}  # merged below: YAML would write a second use as an alias
     pairs = {"targets_1": "pairs_1", "targets_2": "pairs_2"}
     if n_targets >= 2:
         if two:
             uses["weat"] = {}
             uses["association-test"] = {}
-        uses["rnd"] = {"options": _UNIT, "inputs": first}
+        uses["rnd"] = {"options": dict(_UNIT), "inputs": {**first}}
         if has_pairs:
-            uses["ripa"] = {"options": _UNIT, "inputs": pairs | first}
+            uses["ripa"] = {"options": dict(_UNIT), "inputs": pairs | first}
         if n_attributes == 2:  # SAME calls the groups attributes, and the neutral words targets
             groups = {f"attributes_{i}": f"targets_{i}" for i in range(1, n_targets + 1)}
             uses["same"] = {"inputs": groups | {f"targets_{i}": f"attributes_{i}" for i in (1, 2)}}
     if n_targets >= 2 and two:
-        uses["rnsb"] = {"options": _UNIT}
+        uses["rnsb"] = {"options": dict(_UNIT)}
     if n_targets <= 3:
         uses["mac"] = {}
     if n_targets >= 2:
-        uses["ect"] = {"options": _UNIT, "inputs": {ATTRIBUTES: ATTRIBUTES}}
+        uses["ect"] = {"options": dict(_UNIT), "inputs": {ATTRIBUTES: ATTRIBUTES}}
         if has_pairs:
             uses["direct-bias"] = {"inputs": {"neutral": ATTRIBUTES}}
     return uses
@@ -559,18 +563,19 @@ def words(
         If the sets fit no metric, or a name, argument or file is wrong.
     """
     registry = registry or Registry(include=paths(include))
+    beside = with_concepts_beside(registry, Path(NAME))  # as for a task file in this folder
     own = word_sets(lists, sets, name=name)
     reading = reading_of(language, concept, templates)
     check_name(own.name, registry)
     models = evaluation.as_list(model, registry)
     embedders = [_embedder(each, registry) for each in models]
     kinds = {e.info.kind for e in embedders if isinstance(e, Embedder)} or {"word"}
-    tasks = [task_of(own, kind, reading, registry) for kind in sorted(kinds, reverse=True)]
+    tasks = [task_of(own, kind, reading, beside) for kind in sorted(kinds, reverse=True)]
     is_fitted = evaluation.plan.rows(mitigators) != evaluation.plan.rows(names_.NONE)
     lines = [
         *own.warnings(),
         *(line for task in tasks for line in task.warnings),
-        *reading_warnings(reading, kinds, registry, is_fitted=is_fitted),
+        *reading_warnings(reading, kinds, beside, is_fitted=is_fitted),
         *(line for e in embedders if isinstance(e, Embedder) for line in _foreign(e, reading)),
     ]
     with warnings.catch_warnings():
