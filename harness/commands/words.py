@@ -214,9 +214,10 @@ def show(records: Records, name: str) -> None:
 
 def _legend(records: Records) -> list[str]:
     """Return the meaning of the columns and marks, a line each."""
-    from harness.results import tables
+    from harness.results.record import LEAK, LEAK_MEANS, STARS
+    from harness.results.tables import VOID
 
-    lines = [tables.STARS] if any(record.p_value is not None for record in records) else []
+    lines = [STARS] if any(record.p_value is not None for record in records) else []
     if any(record.floor for record in records):
         lines.append("floor: mean distance from the ideal with shuffled sides; noise is near it")
     if any(record.ratio for record in records):
@@ -225,12 +226,12 @@ def _legend(records: Records) -> list[str]:
         lines.append(f"{' and '.join(paired)}: word i of both target sets is read as a pair")
     if any(record.is_leak for record in records):
         leaks = list(dict.fromkeys(word for record in records for word in record.overlap))
-        lines.append(f"{tables.LEAK} {tables.LEAK_MEANS}: {', '.join(leaks[:8])}")
+        lines.append(f"{LEAK} {LEAK_MEANS}: {', '.join(leaks[:8])}")
     reasons: dict[str, dict[str, None]] = {}
     for record in records:
         if record.value is None:
             reasons.setdefault(str(record.reason), {})[record.metric] = None
-    voids = [f"{tables.VOID} ({', '.join(its)}): {reason}" for reason, its in reasons.items()]
+    voids = [f"{VOID} ({', '.join(its)}): {reason}" for reason, its in reasons.items()]
     return [*lines, *voids]
 
 

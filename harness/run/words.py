@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from harness import folders, limits
-from harness import names as names_
 from harness.embedder import Embedder, Kind
 from harness.errors import HarnessError, InvalidFile, InvalidOption, UsageError, suggestion
 from harness.folders import Place
+from harness.names import NONE
 from harness.progress import Progress
 from harness.registry.registry import Registry, with_concepts_beside
 from harness.results.records import NotRunWarning, Records
-from harness.run import evaluation
+from harness.run import evaluation, plan
 from harness.run.plan import Row
 from harness.run.settings import FALLBACK_CONCEPT, paths
 from harness.run.tasks import Added
@@ -81,7 +81,7 @@ class WordSets:
         first, second, *_ = [*self.targets.values(), (), ()]
         if len(first) != len(second):
             return []
-        return [list(pair) for pair in zip(first, second, strict=True) if pair[0] != pair[1]]
+        return [[one, other] for one, other in zip(first, second, strict=True) if one != other]
 
     def warnings(self) -> Iterator[str]:
         """Yield what is seldom meant: repeated words, words in two sets, unequal sizes."""
@@ -494,7 +494,7 @@ def words(
     model: str | object | Iterable[str | object],
     lists: Path | str | Mapping[str, Any] | WordSets | None = None,
     *,
-    mitigators: Row | Iterable[Row] = names_.NONE,
+    mitigators: Row | Iterable[Row] = NONE,
     name: str | None = None,
     language: str = ENGLISH,
     concept: str | None = None,
@@ -571,7 +571,7 @@ def words(
     embedders = [_embedder(each, registry) for each in models]
     kinds = {e.info.kind for e in embedders if isinstance(e, Embedder)} or {"word"}
     tasks = [task_of(own, kind, reading, beside) for kind in sorted(kinds, reverse=True)]
-    is_fitted = evaluation.plan.rows(mitigators) != evaluation.plan.rows(names_.NONE)
+    is_fitted = plan.rows(mitigators) != plan.rows(NONE)
     lines = [
         *own.warnings(),
         *(line for task in tasks for line in task.warnings),
@@ -634,7 +634,7 @@ def word_sets(
             "targets_1=he,man (and not both)"
         )
     label, source = name or NAME, "own word lists"
-    found: WordSets | Mapping[str, Any]
+    found: Any
     if isinstance(lists, str | Path):
         path = folders.typed(str(lists))
         found, source = read_file(path), f"own word lists, {path.name}"
