@@ -249,7 +249,7 @@ def test_what_is_seldom_meant_is_said(vectors):
         "career": [*SETS["career"], "uncle"],
         "family": [*SETS["family"], "hearth"],
     }
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="a word counts once") as caught:
         records = package.words(vectors, sets, language="pt", mitigators="hard-debias")
     lines = "\n".join(str(warning.message) for warning in caught)
     for said in (
