@@ -208,7 +208,7 @@ def show(records: Records, name: str) -> None:
         if len(values) == 1:
             title += [value for value in values if value != NONE]
             lines = [{k: v for k, v in line.items() if k != key} for line in lines]
-    table = formats.Table.of(": ".join(title), lines, drop=["n", "ideal"])
+    table = formats.Table.of(": ".join(title), lines, drop=["n", "ideal", "interval"])
     output.report(formats.Report("", [table, formats.Sentences("", _legend(records))]))
 
 

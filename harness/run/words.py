@@ -26,9 +26,9 @@ from harness.names import NONE
 from harness.progress import Progress
 from harness.registry.registry import Registry, with_concepts_beside
 from harness.results.records import NotRunWarning, Records
-from harness.run import evaluation, plan
+from harness.run import evaluation
 from harness.run.plan import Row
-from harness.run.settings import FALLBACK_CONCEPT, paths
+from harness.run.settings import paths
 from harness.run.tasks import Added
 
 NAME = "own-words"
@@ -454,36 +454,34 @@ def _yardstick(primary: str, kind: Kind, reading: Reading, registry: Registry) -
     return name if primary == "weat" and is_of_form and is_known else None
 
 
-def reading_warnings(
-    reading: Reading, kinds: Iterable[Kind], registry: Registry, *, is_fitted: bool
-) -> Iterator[str]:
-    """Yield what the language, the concept and the templates leave out.
+def reading_warnings(reading: Reading, kinds: Iterable[Kind]) -> Iterator[str]:
+    """Yield what the language and the templates leave out for these kinds of embedders."""
+    if reading.language == ENGLISH:
+        return
+    yield (
+        f"there is no yardstick in the language '{reading.language}': read a score beside its floor"
+    )
+    if "text" in kinds and not reading.sentences:
+        yield (
+            "encoders read the bare words: --template '… {text} …' gives them sentences in "
+            f"'{reading.language}'"
+        )
 
-    Parameters
-    ----------
-    reading, kinds, registry
-        How the words are read, by which kinds of embedders, and where names are looked up.
-    is_fitted
-        Whether a mitigator is fitted on the concept.
-    """
-    language, concept = reading.language, reading.concept
-    if language != ENGLISH:
-        yield f"there is no yardstick in the language '{language}': read a score beside its floor"
-        if "text" in kinds and not reading.sentences:
+
+def concept_warnings(records: Records, reading: Reading, registry: Registry) -> Iterator[str]:
+    """Yield whether mitigators were fitted on a concept unasked, or on one of another language."""
+    fitted = [name for record in records if (name := record.mitigator.concept)]
+    if fitted and reading.concept is None:
+        yield f"mitigators were fitted on the concept '{fitted[0]}': --concept names another"
+    for name in dict.fromkeys([reading.concept or "", *fitted]):
+        concept = registry.concept(name) if name else None
+        if concept is None or concept.language == reading.language:
+            continue
+        if registry.concept_in(concept, reading.language) is None:
             yield (
-                f"encoders read the bare words: --template '… {{text}} …' gives them sentences in "
-                f"'{language}'"
-            )
-    if is_fitted and concept is None:
-        yield f"mitigators are fitted on the concept '{FALLBACK_CONCEPT}': --concept names another"
-    used = registry.concept(concept or FALLBACK_CONCEPT)
-    if (concept or is_fitted) and used.language != language:
-        translated = registry.concept_in(used, language)
-        if translated is None:
-            yield (
-                f"the concept '{used.name}' is in the language '{used.language}', and the words "
-                f"are in '{language}': write one with 'harness new concept "
-                f"{used.name}-{language}'"
+                f"the concept '{name}' is in the language '{concept.language}', and the words are "
+                f"in '{reading.language}': 'harness new concept {name}-{reading.language}' "
+                "writes one"
             )
 
 
@@ -567,15 +565,16 @@ def words(
     own = word_sets(lists, sets, name=name)
     reading = reading_of(language, concept, templates)
     check_name(own.name, registry)
+    if concept is not None:
+        beside.concept(concept)  # an unknown one is an error of the argument, not of a file
     models = evaluation.as_list(model, registry)
     embedders = [_embedder(each, registry) for each in models]
     kinds = {e.info.kind for e in embedders if isinstance(e, Embedder)} or {"word"}
     tasks = [task_of(own, kind, reading, beside) for kind in sorted(kinds, reverse=True)]
-    is_fitted = plan.rows(mitigators) != plan.rows(NONE)
     lines = [
         *own.warnings(),
         *(line for task in tasks for line in task.warnings),
-        *reading_warnings(reading, kinds, beside, is_fitted=is_fitted),
+        *reading_warnings(reading, kinds),
         *(line for e in embedders if isinstance(e, Embedder) for line in _foreign(e, reading)),
     ]
     with warnings.catch_warnings():
@@ -596,7 +595,9 @@ def words(
             progress=progress,
             debug=debug,
         )
-    lines = list(dict.fromkeys([*lines, *_missing(records)]))
+    lines = list(
+        dict.fromkeys([*lines, *concept_warnings(records, reading, beside), *_missing(records)])
+    )
     for line in lines:
         warnings.warn(line, UserWarning, stacklevel=2)
     return Records(

@@ -265,6 +265,19 @@ def test_what_is_seldom_meant_is_said(vectors):
     assert set(lines.splitlines()) <= set(records.notices)
 
 
+def test_the_concept_of_a_mitigator_is_said_only_if_one_was_fitted(vectors):
+    chosen = package.words(vectors, SETS, concept="gender", mitigators="hard-debias")
+    plain = package.words(vectors, SETS, mitigators="normalize")
+    with pytest.warns(UserWarning, match="fitted on the concept 'gender': --concept"):
+        package.words(vectors, SETS, mitigators="hard-debias")
+    assert not [line for r in (chosen, plain) for line in r.notices if "--concept" in line]
+
+
+def test_an_unknown_concept_is_an_error_of_the_argument(vectors):
+    with pytest.raises(UsageError, match="^unknown concept 'gendr'; did you mean"):
+        package.words(vectors, SETS, concept="gendr")
+
+
 def test_a_repeated_word_counts_once(vectors):
     with pytest.warns(UserWarning, match="a word counts once"):
         repeated = package.words(vectors, {**SETS, "career": [*SETS["career"], "office"]})
