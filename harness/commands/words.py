@@ -12,9 +12,12 @@ import click
 from harness.commands import arguments, output
 
 if TYPE_CHECKING:
+    from harness.embedder import Kind
+    from harness.registry.registry import Registry
     from harness.results.formats import Value
     from harness.results.record import Record
     from harness.results.records import Records
+    from harness.run.words import Reading, WordSets
 
 PAIRED = ("ripa", "direct-bias")
 """Metrics that read the target sets as pairs."""
@@ -181,7 +184,9 @@ def _typed_sets(sets: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-def _write(path: Path, own: Any, reading: Any, registry: Any, *, overwrite: bool) -> None:
+def _write(
+    path: Path, own: WordSets, reading: Reading, registry: Registry, *, overwrite: bool
+) -> None:
     """Write the task of the sets for word embeddings, and beside it that for text encoders."""
     from harness import folders
     from harness.run import words
@@ -189,8 +194,9 @@ def _write(path: Path, own: Any, reading: Any, registry: Any, *, overwrite: bool
     beside = path.with_name(f"{path.stem}{words.SENTENCES}{path.suffix}")
     for file in (path, beside):
         arguments.refuse_to_replace(file, overwrite=overwrite)
-    for kind, file in (("word", path), ("text", beside)):
-        task = words.task_of(own, kind, reading, registry)  # type: ignore[arg-type]
+    files: dict[Kind, Path] = {"word": path, "text": beside}
+    for kind, file in files.items():
+        task = words.task_of(own, kind, reading, registry)
         head = f"# Own word lists. Run it: harness eval --model MODEL --tasks {file.name}\n"
         folders.write_atomically(file, (head + task.yaml).encode())
         click.echo(f"wrote {file}, for {'word embeddings' if kind == 'word' else 'text encoders'}")

@@ -274,7 +274,7 @@ def test_the_concept_of_a_mitigator_is_said_only_if_one_was_fitted(vectors):
 
 
 def test_an_unknown_concept_is_an_error_of_the_argument(vectors):
-    with pytest.raises(UsageError, match="^unknown concept 'gendr'; did you mean"):
+    with pytest.raises(UsageError, match=r"^unknown concept 'gendr'"):
         package.words(vectors, SETS, concept="gendr")
 
 
