@@ -78,7 +78,7 @@ class WordSets:
     @property
     def pairs(self) -> list[list[str]]:
         """Word i of the first and of the second target set; none if their numbers differ."""
-        first, second, *_ = [*self.targets.values(), (), ()]
+        first, second = [*map(list, self.targets.values()), [], []][:2]
         if len(first) != len(second):
             return []
         return [[one, other] for one, other in zip(first, second, strict=True) if one != other]
@@ -175,11 +175,13 @@ def _of_json(path: Path) -> WordSets | dict[str, list[str]]:
     """Return sets by role, also of a query of WEFE, or sets by name."""
     text = folders.read_text(path, limits.YAML_BYTES)
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=_without_repeats)
     except json.JSONDecodeError as error:
         raise InvalidFile(f"not JSON: {error.msg}", path=path, line=error.lineno) from None
     except RecursionError:
         raise InvalidFile("not JSON: nested too deeply", path=path) from None
+    except ValueError as error:  # a repeated key, or a number of thousands of digits
+        raise InvalidFile(f"not JSON: {error}", path=path) from None
     if not isinstance(data, dict) or not data:
         raise InvalidFile(
             'expected {"targets": {"name": ["word", …], …}, "attributes": {…}}', path=path
@@ -201,6 +203,13 @@ def _of_json(path: Path) -> WordSets | dict[str, list[str]]:
     return WordSets(roles[TARGETS], roles[ATTRIBUTES])
 
 
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    repeated = [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
+    if repeated:
+        raise ValueError(f"a second '{repeated[0]}'")
+    return dict(pairs)
+
+
 def _sets_in(value: Any, labels: Any, key: str, path: Path) -> dict[str, list[str]]:
     """Return the sets of a mapping, or of a list of sets with or without names beside it."""
     if isinstance(value, list):
@@ -217,7 +226,7 @@ def _sets_in(value: Any, labels: Any, key: str, path: Path) -> dict[str, list[st
         if not isinstance(words, list) or not words:
             raise InvalidFile('expected a list of words, ["word", …]', path=path, key=place)
         for word in words:
-            if not isinstance(word, str) or not word.strip():
+            if not _is_word(word):
                 raise InvalidFile(f"expected a word, not {word!r}", path=path, key=place)
         sets[name] = [word.strip() for word in words]
     return sets
@@ -657,11 +666,18 @@ def _as_words(name: str, value: Iterable[str]) -> tuple[str, ...]:
         raise UsageError(f"set '{name}': expected a list of words, not {value!r}")
     words_ = tuple(value)
     for word in words_:
-        if not isinstance(word, str) or not word.strip():
+        if not _is_word(word):
             raise UsageError(f"set '{name}': expected a word, not {word!r}")
     if not words_:
         raise UsageError(f"set '{name}' has no words")
     return words_
+
+
+def _is_word(value: object) -> bool:
+    """Return whether a value is a text with a character in it, and without half of one."""
+    return (
+        isinstance(value, str) and bool(value.strip()) and not re.search("[\ud800-\udfff]", value)
+    )
 
 
 def reading_of(language: str, concept: str | None, templates: str | Iterable[str]) -> Reading:

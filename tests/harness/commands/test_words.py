@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 import harness as package
 from harness.errors import UsageError
@@ -183,6 +187,9 @@ def test_sets_of_a_column_may_differ_in_length(write):
         ("sets.json", '{"targets": {"a": ["x"]}}', r"sets\.json: missing key 'attributes'"),
         ("sets.json", '{"a": ["x", 3]}', r"sets\.json: a: expected a word, not 3"),
         ("sets.json", '{"a": "x"}', r"sets\.json: a: expected a list of words"),
+        ("sets.json", '{"a": ["x"], "a": ["y"]}', r"sets\.json: not JSON: a second 'a'"),
+        ("sets.json", '{"a": ["\\ud800"]}', r"sets\.json: a: expected a word, not '\\ud800'"),
+        ("sets.json", f'{{"a": {"9" * 5000}}}', r"sets\.json: not JSON: "),
         ("sets.txt", "a b", r"expected a \.csv, \.tsv or \.json file"),
     ],
 )
@@ -223,6 +230,21 @@ def test_a_wrong_option_is_one_line(words, arguments, message):
     assert result.code == 2
     assert message in result.err
     assert result.err.count("\n") == 1
+
+
+@given(st.binary(max_size=60) | st.text(alphabet='a,;"\n\t{}[]: 1\\', max_size=60).map(str.encode))
+def test_any_bytes_are_sets_or_one_line(content):
+    with tempfile.TemporaryDirectory() as folder:
+        for suffix in (".csv", ".json"):
+            path = Path(folder) / f"sets{suffix}"
+            path.write_bytes(content)
+            sets, message = None, ""
+            try:
+                sets = read_file(path)
+            except UsageError as error:
+                message = str(error)
+            assert sets or message
+            assert "\n" not in message
 
 
 def test_sets_are_typed_on_the_command_line(words):
