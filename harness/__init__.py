@@ -64,6 +64,7 @@ _HOMES = {
     "read_results": "results.folder",
     "run_study": "study.running",
     "vocabulary_of": "embedder",
+    "words": "run.words",
 }
 """Module of each public name."""
 

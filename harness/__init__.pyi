@@ -31,6 +31,7 @@ from harness.results.record import Record as Record
 from harness.results.records import Records as Records
 from harness.run.debiasing import debias as debias
 from harness.run.evaluation import evaluate as evaluate
+from harness.run.words import words as words
 from harness.specs import AdapterSpec as AdapterSpec
 from harness.specs import EmbedderSpec as EmbedderSpec
 from harness.specs import EngineSpec as EngineSpec

@@ -17,6 +17,7 @@ import harness
 
 COMMANDS = {
     "eval": ("evaluate:command", "Evaluate models under mitigators on tasks."),
+    "words": ("words:command", "Score own word lists by every metric that they allow."),
     "debias": ("debias:command", "Write the debiased vocabulary of a word model to a file."),
     "results": ("results:command", "Show, compare and export recorded scores."),
     "study": ("study:command", "Compare mitigators by nested cross-validation."),

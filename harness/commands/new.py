@@ -14,11 +14,13 @@ import click
 if TYPE_CHECKING:
     from harness.registry.discovery import Catalogue
 
-KINDS = ("plugin", "model", "metric", "mitigator", "task")
+KINDS = ("plugin", "model", "metric", "mitigator", "task", "concept")
 STUBS = Path(__file__).parents[1] / "stubs"
 """Templates with placeholders in angle brackets, such as `<name>`."""
 MODEL = "glove-6b-50d"
 """Model of the example commands: small, and needs no model hub."""
+_LANGUAGE = re.compile(r"-([a-z]{2})$")
+"""Ends the name of a concept in another language, such as `gender-pt`."""
 SUMMARIES = {
     "model": "letter frequencies",
     "metric": "difference of two mean cosine similarities",
@@ -37,7 +39,7 @@ SUMMARIES = {
     help="Folder to write into.  [default: the current folder]",
 )
 def command(kind: str, name: str, out: Path) -> None:
-    """Write a package with a working model, metric or mitigator, or a task file.
+    """Write a package with a working model, metric or mitigator, or a task or concept file.
 
     `plugin` writes a package with all of these and a command of its own.
 
@@ -45,6 +47,7 @@ def command(kind: str, name: str, out: Path) -> None:
     harness new plugin my-lab && pip install -e ./harness-my-lab
     harness new metric my-metric && pip install -e ./harness-my-metric
     harness new task my-task && harness validate my-task.yaml
+    harness new concept gender-pt && harness validate concepts/gender-pt.yaml
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness import folders
     from harness.errors import UsageError
@@ -98,6 +101,8 @@ class Stub:
                 f"{self.name}.yaml": self._filled("task.yaml"),
                 f"test_{function}.py": self._filled("test_task.py"),
             }
+        if self.kind == "concept":
+            return {f"concepts/{self.name}.yaml": self._filled("concept.yaml")}
         folder, module = self.package, f"{self.package}/harness_{function}"
         files = {f"{folder}/pyproject.toml": self._filled("pyproject.toml")}
         if self.kind == "plugin":
@@ -126,6 +131,15 @@ class Stub:
             return [
                 f"harness validate {file}",
                 f"harness eval --model {MODEL} --tasks {file}",
+            ]
+        if self.kind == "concept":
+            file = shlex.quote(str(self.out / "concepts" / f"{self.name}.yaml"))
+            language = self._values(self.name)["language"]
+            where = "" if self.out == Path() else f" --include {shlex.quote(str(self.out))}"
+            return [
+                f"harness validate {file}",
+                "harness words sets.csv --model MODEL --mitigator hard-debias "
+                f"--concept {self.name} --language {language}{where}",
             ]
         path = self.out / self.package
         folder = shlex.quote(str(path) if path.is_absolute() else f"./{path}")
@@ -167,6 +181,7 @@ class Stub:
         data = f'\n[tool.setuptools.package-data]\n{module} = ["tasks/*.yaml"]\n'
         return {
             "name": name,
+            "language": language[1] if (language := _LANGUAGE.search(name)) else "en",
             "kind": self.kind,
             "package": self.package,
             "module": module,
@@ -216,6 +231,7 @@ def _check_free(kind: str, name: str) -> None:
         "metric": registry.metrics,
         "mitigator": registry.mitigators,
         "task": registry.task_files,
+        "concept": registry.concept_files,
     }
     if kind == "plugin":
         from harness.commands.main import group

@@ -195,6 +195,11 @@ def _matches(
             parts = yaml_files.documents(document)
             return [entry for part in parts for entry in _of_benchmark(entries, part)]
         matches = [_from_path(part, registry) for part in yaml_files.documents(document)]
+    if not matches and Path(pattern).suffix in (".csv", ".tsv", ".json"):
+        raise UsageError(
+            f"'{pattern}' is no task file; for a list of words write: harness words {pattern} "
+            "--model MODEL"
+        )
     if not matches and pattern in registry.task_files.owners:
         registry.task_files.find(pattern).validate(TaskFile)  # raises, since it was left out
     if not matches and (large := _matching(entries, pattern, with_large=True)):

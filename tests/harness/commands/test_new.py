@@ -135,3 +135,21 @@ def test_a_new_plugin_may_not_have_the_name_of_a_command(harness, tmp_path):
     assert result.code == 2
     assert "'harness eval'" in result.err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("name", "language"), [("gender-xx", "xx"), ("class-of-people", "en")])
+def test_a_new_concept_is_valid_and_has_the_language_of_its_name(harness, tmp_path, name, language):
+    result = harness("new", "concept", name, "--out", tmp_path)
+    assert result.code == 0, result.err
+    path = tmp_path / "concepts" / f"{name}.yaml"
+    assert f"language: {language} " in path.read_text(encoding="utf-8")
+    assert harness("validate", path).code == 0
+    shown = harness("show", "concept", name, "--include", tmp_path)
+    assert shown.code == 0, shown.err
+
+
+def test_a_concept_of_an_installed_name_is_not_written(harness, tmp_path):
+    result = harness("new", "concept", "gender", "--out", tmp_path)
+    assert result.code == 2
+    assert "the concept 'gender' exists already" in result.err
+    assert list(tmp_path.glob("concepts")) == []

@@ -1,0 +1,387 @@
+"""`harness words` and `harness.words`: own word lists become a task that every metric scores."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+import harness as package
+from harness.errors import UsageError
+from harness.run.words import Reading, read_file, task_of, with_roles
+
+SETS = {
+    "male": ["he", "man", "boy", "son", "uncle", "king"],
+    "female": ["she", "woman", "girl", "daughter", "aunt", "queen"],
+    "career": ["office", "salary", "career", "business", "job", "firm"],
+    "family": ["home", "wedding", "family", "parents", "cousins", "house"],
+}
+CSV = "\n".join(map(",".join, [list(SETS), *zip(*SETS.values(), strict=True)])) + "\n"
+ALL = {"weat", "association-test", "rnd", "ripa", "same", "rnsb", "mac", "ect", "direct-bias"}
+
+
+@pytest.fixture
+def vectors():
+    """Word vectors in which men are near careers, and women near families."""
+    rng = np.random.default_rng(0)
+    sides = {"male": 1, "career": 1, "female": -1, "family": -1}
+    drawn = {w: rng.normal(size=20) for words in SETS.values() for w in words}
+    for name, side in sides.items():
+        for word in SETS[name]:
+            drawn[word][0] += 3 * side
+    return drawn
+
+
+@pytest.fixture
+def model(vectors, tmp_path):
+    """A file of these vectors."""
+    path = tmp_path / "mine.vec"
+    lines = [f"{len(vectors)} 20"]
+    lines += [f"{word} {' '.join(f'{x:.5f}' for x in row)}" for word, row in vectors.items()]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def words(harness, tmp_path, model):
+    """Run `harness words` on the file of vectors."""
+
+    def run(*arguments):
+        results = ("--results", tmp_path / "results")
+        return harness("words", *arguments, "--model", model, *results)
+
+    return run
+
+
+def values(records):
+    """Return the numbers of records by metric and score."""
+    return {
+        (r.metric, r.score): (r.value, r.p_value, r.interval, r.floor, r.n, r.ratio)
+        for r in records
+    }
+
+
+def test_four_sets_have_every_metric_in_one_table(words, write):
+    result = words(write("sets.csv", CSV))
+    assert result.code == 0, result.err
+    rows = [line.split() for line in result.out.splitlines()]
+    assert {row[0] for row in rows if row} >= ALL
+    header = next(row for row in rows if "metric" in row)
+    assert {"value", "interval", "p", "floor", "yardstick"} <= set(header)
+
+
+def test_values_are_those_of_eval_on_the_written_task(harness, words, write, model, tmp_path):
+    own = json.loads(words(write("sets.csv", CSV), "--json").out)["records"]
+    file = tmp_path / "mine.yaml"
+    written = words(write("sets.csv", CSV), "--write-task", file, "--json")
+    assert written.code == 0, written.err
+    assert harness("validate", file).code == 0
+    again = harness(
+        "eval", "-m", model, "-t", file, "--results", tmp_path / "other", "--json", "--any-language"
+    )
+    assert again.code == 0, again.err
+    records = json.loads(again.out)["records"]
+    varying = {"run", "created", "seconds", "environment"}
+    strip = [{k: v for k, v in r.items() if k not in varying} for r in records]
+    assert strip == [{k: v for k, v in r.items() if k not in varying} for r in own]
+    assert {r["metric"] for r in records} == ALL
+
+
+def test_weat_is_that_of_a_task_with_the_same_sets(vectors):
+    roles = dict(zip(("targets_1", "targets_2", "attributes_1", "attributes_2"), SETS, strict=True))
+    task = {
+        "name": "by-hand", "version": 1, "title": "By hand", "category": "gender",
+        "inputs": {role: {"words": SETS[name]} for role, name in roles.items()},
+        "metrics": {"weat": {}}, "primary": {"metric": "weat", "score": "association"},
+        "yardstick": "yardstick-words",
+    }  # fmt: skip
+    expected = package.evaluate(vectors, task)
+    own = package.words(vectors, **{role: SETS[name] for role, name in roles.items()})
+    for record in expected:
+        (same,) = [r for r in own if (r.metric, r.score) == (record.metric, record.score)]
+        assert (same.value, same.n) == (record.value, record.n)
+        assert same.interval == record.interval
+
+
+def test_a_dict_of_arrays_and_keyed_vectors_give_equal_values(vectors):
+    gensim_models = pytest.importorskip("gensim.models")
+    keyed = gensim_models.KeyedVectors(20)
+    keyed.add_vectors(list(vectors), np.array(list(vectors.values()), np.float32))
+    by_name = package.words(vectors, SETS)
+    by_role = package.words(
+        keyed,
+        {
+            "targets": {name: SETS[name] for name in ("male", "female")},
+            "attributes": {name: SETS[name] for name in ("career", "family")},
+        },
+    )
+    first, second = values(by_name), values(by_role)
+    assert first.keys() == second.keys()
+    for key in first:
+        assert first[key][0] == pytest.approx(second[key][0], abs=1e-5)
+
+
+def test_planted_bias_has_the_sign_of_the_sets(vectors):
+    own = {key: value for key, (value, *_) in values(package.words(vectors, SETS)).items()}
+    assert own["weat", "association"] > 0
+    assert own["association-test", "association"] == pytest.approx(own["weat", "association"])
+    assert own["ripa", "association"] > 0  # careers lie to the side of the first targets
+    assert own["rnd", "difference"] < 0  # careers are nearer to the first targets
+    assert own["same", "stereotype"] > 0.3
+    assert own["rnsb", "gap"] > 0.3
+
+
+def test_one_attribute_set_leaves_the_metrics_of_one(vectors):
+    sets = {name: SETS[name] for name in ("male", "female", "career")}
+    records = package.words(vectors, sets)
+    assert {r.metric for r in records} == {"rnd", "ripa", "mac", "ect", "direct-bias"}
+
+
+def test_the_forms_of_a_file_hold_equal_sets(write):
+    long = "set,word\n" + "".join(f"{name},{w}\n" for name, ws in SETS.items() for w in ws)
+    wefe = {
+        "target_sets": [SETS["male"], SETS["female"]],
+        "target_sets_names": ["male", "female"],
+        "attribute_sets": [SETS["career"], SETS["family"]],
+        "attribute_sets_names": ["career", "family"],
+    }
+    own = {
+        "targets": {n: SETS[n] for n in ("male", "female")},
+        "attributes": {n: SETS[n] for n in ("career", "family")},
+    }
+    assert read_file(write("wide.csv", CSV)) == SETS
+    assert read_file(write("semicolon.csv", CSV.replace(",", ";"))) == SETS
+    assert read_file(write("wide.tsv", CSV.replace(",", "\t"))) == SETS
+    assert read_file(write("long.csv", long)) == SETS
+    assert read_file(write("flat.json", json.dumps(SETS))) == SETS
+    assert read_file(write("wefe.json", json.dumps(wefe))) == read_file(
+        write("own.json", json.dumps(own))
+    )
+
+
+def test_sets_of_a_column_may_differ_in_length(write):
+    assert read_file(write("sets.csv", "a,b\nx,y\n,z\n")) == {"a": ["x"], "b": ["y", "z"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("sets.csv", "a,b,c\nx,y,\nz,w,\n", r"sets\.csv:1: column 'c' has no words"),
+        ("sets.csv", "", r"sets\.csv:1: empty; the first line names the sets"),
+        ("sets.csv", "a,b,a\nx,y,z\n", r"sets\.csv:1: a second column 'a'"),
+        ("sets.csv", "a,,c\nx,y,z\n", r"sets\.csv:1: column 2 has no name"),
+        ("sets.csv", "a,b\nx,y,z\n", r"sets\.csv:2: 3 cells for 2 columns"),
+        ("sets.csv", "set,word\na,\n", r"sets\.csv:2: expected a set and a word"),
+        ("sets.csv", "a\nx\n", "1 set, and none of attributes"),
+        ("sets.csv", "a,b\nx,y\n", "2 sets, and none of attributes"),
+        ("sets.csv", "a,b,c,d,e\nx,y,z,v,w\n", "5 sets: say which are compared, with --targets"),
+        ("sets.json", "{", r"sets\.json:1: not JSON"),
+        ("sets.json", "[1]", r'sets\.json: expected \{"targets"'),
+        ("sets.json", '{"targets": {"a": ["x"]}}', r"sets\.json: missing key 'attributes'"),
+        ("sets.json", '{"a": ["x", 3]}', r"sets\.json: a: expected a word, not 3"),
+        ("sets.json", '{"a": "x"}', r"sets\.json: a: expected a list of words"),
+        ("sets.json", '{"a": ["x"], "a": ["y"]}', r"sets\.json: not JSON: a second 'a'"),
+        ("sets.json", '{"a": ["\\ud800"]}', r"sets\.json: a: expected a word, not '\\ud800'"),
+        ("sets.json", f'{{"a": {"9" * 5000}}}', r"sets\.json: not JSON: "),
+        ("sets.txt", "a b", r"expected a \.csv, \.tsv or \.json file"),
+    ],
+)
+def test_a_wrong_file_is_one_line(words, write, name, content, message):
+    result = words(write(name, content))
+    assert result.code == 2
+    assert re.search(message, result.err), result.err
+    assert result.err.count("\n") == 1
+
+
+def test_a_missing_file_and_one_that_is_not_utf_8_are_one_line(words, tmp_path):
+    (tmp_path / "latin.csv").write_bytes("a,b\né,y\n".encode("latin-1"))
+    for name, message in (
+        ("none.csv", "no such file"),
+        ("latin.csv", "is not UTF-8 text (byte 4)"),
+    ):
+        result = words(tmp_path / name)
+        assert result.code == 2
+        assert message in result.err
+        assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "expected word sets"),
+        (["--set", "a"], "--set a: expected NAME=WORD,WORD"),
+        (["--set", "a=x", "--set", "a=y"], "a second set 'a'"),
+        (["--set", "a=x", "--targets", "b"], "there is no set 'b'"),
+        (["--set", "a=x", "--set", "b=y", "--set", "c=z", "--template", "hm"], "expected {text}"),
+        (["--set", "a=x", "--set", "b=y", "--set", "c=z", "--language", "Welsh"], "ISO 639"),
+        (["--set", "a=x", "--set", "b=y", "--set", "c=z", "--name", "weat-6"], "exists already"),
+        (["--set", "a=x", "--set", "b=y", "--set", "c=z", "--name", "a b"], "invalid name"),
+    ],
+)
+def test_a_wrong_option_is_one_line(words, arguments, message):
+    result = words(*arguments)
+    assert result.code == 2
+    assert message in result.err
+    assert result.err.count("\n") == 1
+
+
+@given(st.binary(max_size=60) | st.text(alphabet='a,;"\n\t{}[]: 1\\', max_size=60).map(str.encode))
+def test_any_bytes_are_sets_or_one_line(content):
+    with tempfile.TemporaryDirectory() as folder:
+        for suffix in (".csv", ".json"):
+            path = Path(folder) / f"sets{suffix}"
+            path.write_bytes(content)
+            sets, message = None, ""
+            try:
+                sets = read_file(path)
+            except UsageError as error:
+                message = str(error)
+            assert sets or message
+            assert "\n" not in message
+
+
+def test_sets_are_typed_on_the_command_line(words):
+    options = [part for name, ws in SETS.items() for part in ("--set", f"{name}={','.join(ws)}")]
+    result = words(*options)
+    assert result.code == 0, result.err
+    assert "own-words: mine" in result.out
+
+
+def test_sets_are_chosen_by_name(words, write):
+    result = words(
+        write("sets.csv", CSV), "--targets", "career,family", "--attributes", "male", "--json"
+    )
+    assert result.code == 0, result.err
+    assert {r["task"]["title"] for r in json.loads(result.out)["records"]} == {
+        "career and family, male"
+    }
+
+
+def test_what_is_seldom_meant_is_said(vectors):
+    sets = {
+        "male": [*SETS["male"], "he"],
+        "female": SETS["female"][:5],
+        "career": [*SETS["career"], "uncle"],
+        "family": [*SETS["family"], "hearth"],
+    }
+    with pytest.warns(UserWarning, match="a word counts once") as caught:
+        records = package.words(vectors, sets, language="pt", mitigators="hard-debias")
+    lines = "\n".join(str(warning.message) for warning in caught)
+    for said in (
+        "set 'male' repeats 'he'; a word counts once",
+        "'uncle' stands in two sets, 'male' and 'career'",
+        "the targets are of unequal size: 'male' 6, 'female' 5; so they are no pairs",
+        "lacks 1 of the words: 'hearth'",
+        "there is no yardstick in the language 'pt'",
+        "'harness new concept gender-pt'",
+    ):
+        assert said in lines
+    assert not {"ripa", "direct-bias"} & {r.metric for r in records}
+    assert set(lines.splitlines()) <= set(records.notices)
+
+
+def test_the_concept_of_a_mitigator_is_said_only_if_one_was_fitted(vectors):
+    chosen = package.words(vectors, SETS, concept="gender", mitigators="hard-debias")
+    plain = package.words(vectors, SETS, mitigators="normalize")
+    with pytest.warns(UserWarning, match="fitted on the concept 'gender': --concept"):
+        package.words(vectors, SETS, mitigators="hard-debias")
+    assert not [line for r in (chosen, plain) for line in r.notices if "--concept" in line]
+
+
+def test_an_unknown_concept_is_an_error_of_the_argument(vectors):
+    with pytest.raises(UsageError, match=r"^unknown concept 'gendr'"):
+        package.words(vectors, SETS, concept="gendr")
+
+
+def test_a_repeated_word_counts_once(vectors):
+    with pytest.warns(UserWarning, match="a word counts once"):
+        repeated = package.words(vectors, {**SETS, "career": [*SETS["career"], "office"]})
+    assert values(repeated)["weat", "association"] == values(package.words(vectors, SETS))[
+        "weat", "association"
+    ]  # fmt: skip
+
+
+def test_metrics_whose_sets_share_a_word_are_left_out(vectors):
+    with pytest.warns(UserWarning, match="weat, rnd, same, ect: left out, .* share 'he'"):
+        records = package.words(vectors, {**SETS, "female": ["he", *SETS["female"][1:]]})
+    assert {r.metric for r in records} == {"association-test", "ripa", "rnsb", "mac", "direct-bias"}
+
+
+def test_a_concept_beside_the_lists_is_that_of_its_mitigators(words, write, harness, monkeypatch):
+    path = write("sets.csv", CSV)
+    monkeypatch.chdir(path.parent)
+    assert harness("new", "concept", "gender-xx").code == 0
+    assert harness("validate", "concepts/gender-xx.yaml").code == 0
+    result = words(
+        path, "--concept", "gender-xx", "--language", "xx", "--mitigator", "hard-debias", "--json"
+    )
+    assert result.code == 0, result.err
+    records = json.loads(result.out)["records"]
+    assert {r["mitigator"]["concept"] for r in records} == {"gender-xx"}
+    assert all(r["overlap"] for r in records)  # she and he are words of the sets
+
+
+def test_an_encoder_reads_the_words_in_sentences(vectors):
+    seen = []
+
+    def encode(texts):
+        seen.extend(texts)
+        return np.array([vectors.get(t, np.full(20, len(t))) + len(t) * 0.01 for t in texts])
+
+    records = package.words(encode, SETS, templates="Here: {text}", language="xx")
+    assert {r.task.name for r in records} == {"own-words-sentences"}
+    assert "Here: office" in seen
+    assert not {t for t in seen if t in SETS["male"]}
+
+
+def test_the_written_tasks_are_plain_yaml(registry_of_plugins):
+    sets = with_roles(SETS)
+    for kind in ("word", "text"):
+        text = task_of(sets, kind, Reading(concept="gender"), registry_of_plugins).yaml
+        assert "&id" not in text
+        task = yaml.safe_load(text)
+        assert task["yardstick"] == {"word": "yardstick-words", "text": "yardstick-sentences"}[kind]
+        assert set(task["metrics"]) == ALL
+
+
+@pytest.fixture
+def registry_of_plugins():
+    """The registry of the installed plugins."""
+    return package.Registry()
+
+
+def test_a_task_file_is_not_replaced_unasked(words, write, tmp_path):
+    file = write("mine.yaml", "name: mine\n")
+    result = words(write("sets.csv", CSV), "--write-task", file)
+    assert result.code == 2
+    assert "exists; --overwrite replaces it" in result.err
+    assert file.read_text() == "name: mine\n"
+    assert not (tmp_path / "mine-sentences.yaml").exists()
+
+
+def test_eval_says_what_to_do_with_a_list(harness, model, write):
+    path = write("sets.csv", CSV)
+    result = harness("eval", "--model", model, "--tasks", path)
+    assert result.code == 2
+    assert f"harness words {path} --model MODEL" in result.err
+
+
+def test_roles_are_read_from_names():
+    sets = {"attributes_1": ["a"], "targets_2": ["b"], "targets_1": ["c"]}
+    roles = with_roles(sets)
+    assert list(roles.targets) == ["targets_1", "targets_2"]
+    assert list(roles.attributes) == ["attributes_1"]
+
+
+def test_sets_in_two_ways_are_an_error(vectors):
+    with pytest.raises(UsageError, match="and not both"):
+        package.words(vectors, SETS, targets_1=["he"])
+    with pytest.raises(UsageError, match="expected a list of words, not 'he,man'"):
+        package.words(vectors, targets_1="he,man", targets_2=["she"], attributes_1=["home"])
