@@ -1,0 +1,640 @@
+"""The verdict on a model beside its base: more biased, less biased, or not clear.
+
+For each concept and overall it gives the difference of the bias, as `TaskMeans` defines it, with an
+interval over paired items. The intervals of one kind hold at once. It knows records, and runs no
+model.
+
+Each record has the deviations of its gap and of its yardstick by unit (`Record.deviations`). Both
+models have the same units. What a unit changes in the difference of two ratios is a linear
+function of these; units of one name add up over all tasks, so words that tasks share, and
+yardsticks, are counted as what they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from statistics import fmean, pstdev
+from typing import Any, Literal, TypeAlias
+
+from harness.metrics import t_quantile
+from harness.results import ratios
+from harness.results.formats import Report, Sentences, Table
+from harness.results.record import Counted, IntervalPart, Record, greatest_loss
+from harness.results.resampling import Line, TaskMeans, item, task_means
+
+LEVEL = 0.95
+"""Probability that all intervals of one kind hold at once."""
+POWER = 0.8
+"""Probability with which the smallest detectable difference is found."""
+EQUAL = 1e-5
+"""Vectors that differ by less are equal, and so are cosines and scores of usefulness."""
+FEWEST = 5
+"""Fewest units for an interval."""
+MOVED = 5
+"""Number of items that are named because they moved most."""
+OVERALL = "overall"
+ROWS = ("a", "b")
+"""The base and the model."""
+
+Measures: TypeAlias = Literal["bias", "usefulness"]
+Units: TypeAlias = "dict[str, float]"
+"""By unit, what it changes in an estimate; the sum of squares is the variance."""
+
+MORE, LESS, UNCLEAR, SAME = "more", "less", "not clear", "equal"
+WORDS = {"bias": "biased", "usefulness": "useful"}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The difference of one concept, or overall: the model less its base.
+
+    Parameters
+    ----------
+    measures
+        `bias` or `usefulness`.
+    name
+        The concept or the kind of usefulness, or `overall`.
+    tasks
+        Number of tasks that count in both rows.
+    base, model
+        The means of both.
+    difference
+        The model less its base; as a mitigator's effect it is the larger over both yardsticks.
+    interval
+        Simultaneous with all others that measure the same; None if it is unknown.
+    detectable
+        The smallest true difference that this run finds with a probability of 80 %.
+    verdict
+        `more`, `less`, `not clear` or `equal`.
+    reason
+        Why there is no interval.
+    """
+
+    measures: Measures
+    name: str
+    tasks: int
+    base: float
+    model: float
+    difference: float
+    interval: IntervalPart | None
+    detectable: float | None
+    verdict: str
+    reason: str = ""
+
+    @property
+    def words(self) -> str:
+        """The verdict in words, such as `more biased`."""
+        is_clear = self.verdict in (MORE, LESS)
+        return f"{self.verdict} {WORDS[self.measures]}" if is_clear else self.verdict
+
+    def row(self) -> dict[str, Any]:
+        """Return it as a flat mapping."""
+        row = asdict(self) | {"verdict": self.words}
+        part = row.pop("interval")
+        return row | {"low": part and part.low, "high": part and part.high}
+
+
+@dataclass(frozen=True)
+class Moved:
+    """An item whose contribution to a score moved much.
+
+    Parameters
+    ----------
+    task, text
+        The task, and the item's texts.
+    base, model
+        Contributions of the item to the score.
+    spreads
+        The difference in standard deviations of the contributions of the task's items.
+    """
+
+    task: str
+    text: str
+    base: float
+    model: float
+    spreads: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on a model beside its base.
+
+    Parameters
+    ----------
+    differences
+        Of bias, then of usefulness: that of each concept, and overall as the first.
+    left_out
+        By what tasks measure, the names of the tasks that do not count, by the reason.
+    moved
+        The items that moved most; none without samples.
+    without_line
+        Concepts on which the reference encoder shows too little bias for a line of their own.
+    is_effect
+        Whether both rows are one model, so that the difference is the effect of a mitigator.
+    names
+        Names of the base and the model.
+    """
+
+    differences: tuple[Difference, ...]
+    left_out: Mapping[str, Mapping[str, tuple[str, ...]]]
+    moved: tuple[Moved, ...] = ()
+    without_line: tuple[str, ...] = ()
+    is_effect: bool = False
+    names: tuple[str, str] = ("base", "model")
+
+    def overall(self, measures: Measures) -> Difference | None:
+        """Return the overall difference of bias or usefulness; None if no task counts."""
+        of = [d for d in self.differences if d.measures == measures and d.name == OVERALL]
+        return of[0] if of else None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one flat mapping per difference."""
+        return [difference.row() for difference in self.differences]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "base": self.names[0],
+            "model": self.names[1],
+            "level": LEVEL,
+            "power": POWER,
+            "differences": self.rows(),
+            "left_out": {
+                measures: {reason: list(tasks) for reason, tasks in of.items()}
+                for measures, of in self.left_out.items()
+            },
+            "without_line": list(self.without_line),
+            "moved": [asdict(moved) for moved in self.moved],
+        }
+
+    def report(self, *, verbose: bool = False) -> Report:
+        """Return it as tables and sentences.
+
+        Parameters
+        ----------
+        verbose
+            Whether to name all tasks that are left out.
+        """
+        base, model = self.names
+        parts: list[Table | Sentences] = [Sentences("", self.sentences())]
+        parts += [self._table(measures) for measures in WORDS if self._of(measures)]
+        if self.moved:
+            rows = [[m.task, m.text, m.base, m.model, f"{m.spreads:+.1f}"] for m in self.moved]
+            columns = ["task", "item", "base", "model", "moved by"]
+            parts.append(Table("items that moved most", columns, rows, shorten=("item",)))
+        parts.append(Sentences("How to read it", self._legend()))
+        parts.append(Sentences("Left out", self._left_out(verbose=verbose)))
+        return Report(f"{model} beside {base}", parts)
+
+    def sentences(self) -> list[str]:
+        """Return the overall verdict on bias and usefulness, a sentence each."""
+        sentences = []
+        for measures in WORDS:
+            of = [d for d in self._of(measures) if d.name == OVERALL]
+            if not of:
+                sentences.append(f"{measures}: no task counts in both")
+                continue
+            (overall,) = of
+            sentence = f"{measures}: {overall.words}, {overall.difference:+z.3f}"
+            if overall.interval:
+                sentence += f" {_ends(overall.interval)}"
+            if overall.verdict == UNCLEAR and overall.detectable is not None:
+                sentence += f"; this run could have found a difference of {overall.detectable:.3f}"
+            if overall.reason:
+                sentence += f" ({overall.reason})"
+            sentences.append(sentence)
+        return sentences
+
+    def _of(self, measures: str) -> list[Difference]:
+        return [d for d in self.differences if d.measures == measures]
+
+    def _table(self, measures: str) -> Table:
+        columns = [measures, "verdict", "base", "model", "difference", "95% interval"]
+        rows = [
+            [
+                *(d.name, d.words, d.base, d.model, f"{d.difference:+z.3f}"),
+                _ends(d.interval) if d.interval else None,
+                d.detectable,
+                d.tasks,
+            ]
+            for d in self._of(measures)
+        ]
+        return Table("", [*columns, "detectable", "tasks"], rows, drop=("tasks", "base", "model"))
+
+    def _legend(self) -> list[str]:
+        lines = [
+            "difference: model less base; of bias, 1 is the bias of the reference encoder",
+            "95% interval: over paired items, for all lines of a table at once; it says what the "
+            "words and items of the tasks leave open, not what another training would",
+            f"detectable: the smallest difference that this run finds in {POWER:.0%} of cases",
+        ]
+        if self.is_effect:
+            lines.append(
+                "the effect of a mitigator is the larger of two: over its own yardstick, and over "
+                "that of the base"
+            )
+        if self.moved:
+            lines.append("moved by: in standard deviations of the contributions of the task")
+        if self.without_line:
+            lines.append(
+                f"{', '.join(self.without_line)}: part of overall; the reference encoder shows too "
+                "little of these for a line of their own"
+            )
+        reasons: dict[str, list[str]] = {}
+        for d in self.differences:
+            if d.reason:
+                reasons.setdefault(d.reason, []).append(d.name)
+        lines += [f"no interval of {', '.join(names)}: {why}" for why, names in reasons.items()]
+        return lines
+
+    def _left_out(self, *, verbose: bool) -> list[str]:
+        lines = []
+        for measures, of in self.left_out.items():
+            for reason, tasks in of.items():
+                shown = tasks if verbose else tasks[:3]
+                more = f" and {len(tasks) - len(shown)} more" if len(tasks) > len(shown) else ""
+                lines.append(
+                    f"left out of {measures}: {len(tasks)} {reason} ({', '.join(shown)}{more})"
+                )
+        return lines
+
+
+def _ends(interval: IntervalPart) -> str:
+    return f"[{interval.low:+z.3f}, {interval.high:+z.3f}]"
+
+
+# From lines of two records to differences.
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """A difference before its interval: its units, and why they say nothing."""
+
+    name: str
+    tasks: int
+    base: float
+    model: float
+    difference: float
+    units: Units = field(repr=False)
+    reason: str = ""
+    is_equal: bool = False
+
+    @property
+    def error(self) -> float:
+        """Standard error of the difference."""
+        return math.sqrt(math.fsum(d * d for d in self.units.values()))
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of the error, from the fourth moment of its units.
+
+        For n units of one variance it is about n: E[d⁴] = 3 σ⁴.
+        """
+        fourth = math.fsum(d**4 for d in self.units.values())
+        return max(1.0, 3 * self.error**4 / fourth - 2) if fourth > 0 else 1.0
+
+
+def judge(
+    lines: Sequence[Line],
+    means: Mapping[str, TaskMeans],
+    *,
+    paired: Mapping[str, IntervalPart] | None = None,
+    moved: Sequence[Moved] = (),
+    names: tuple[str, str] = ("base", "model"),
+) -> Verdict:
+    """Return the verdict on a model beside its base.
+
+    Parameters
+    ----------
+    lines
+        The record of the base, `a`, and of the model, `b`, of each score.
+    means
+        What counts in both, by what tasks measure.
+    paired
+        The interval of the difference of a score over its paired items, by task. Without it an
+        interval of usefulness takes both scores as independent, and is wider.
+    moved
+        Items that moved, of which the first ones by `moved_items` are kept.
+    names
+        Names of the base and the model.
+    """
+    differences: list[Difference] = []
+    without_line: list[str] = []
+    for measures, of in means.items():
+        counted = _counted(lines, measures, of)
+        by_concept: defaultdict[str, list[Line]] = defaultdict(list)
+        for line in counted:
+            by_concept[line["a"].category].append(line)
+        groups = [(OVERALL, counted), *sorted(by_concept.items())]
+        if measures == "bias":
+            found = [_bias(name, part, of.is_effect) for name, part in groups]
+        else:
+            found = [_usefulness(name, part, paired or {}) for name, part in groups]
+        estimates = [estimate for estimate in found if estimate is not None]
+        shown = {estimate.name for estimate in estimates}
+        if OVERALL in shown:
+            without_line += [name for name, _ in groups if name not in shown]
+        unclear = of.unclear("b") or of.unclear("a") or ""
+        differences += [
+            _difference("bias" if measures == "bias" else "usefulness", e, len(estimates), unclear)
+            for e in estimates
+        ]
+    bias = means.get("bias")
+    return Verdict(
+        tuple(differences),
+        {measures: of.left_out for measures, of in means.items() if of.left_out},
+        tuple(sorted(moved, key=lambda m: -abs(m.spreads))[:MOVED]),
+        tuple(without_line),
+        bias is not None and bias.is_effect,
+        names,
+    )
+
+
+def _counted(lines: Sequence[Line], measures: str, means: TaskMeans) -> list[Line]:
+    """Return the lines of both rows that count: of primary scores, as in the means."""
+    out = {task for tasks in means.left_out.values() for task in tasks}
+    lines = [line for line in lines if all(row in line for row in ROWS)]
+    lines = [line for line in lines if line["a"].task.measures == measures]
+    has_primary = {line["a"].task.name for line in lines if line["a"].primary}
+    return [
+        line
+        for line in lines
+        if line["a"].task.name not in out
+        and (line["a"].primary or line["a"].task.name not in has_primary)
+    ]
+
+
+def _difference(measures: Measures, estimate: _Estimate, n_lines: int, unclear: str) -> Difference:
+    """Return an estimate with its verdict.
+
+    With K intervals of level .95^(1/K) all hold at once with a probability of .95 at least, however
+    they depend on each other (Šidák 1967).
+    """
+    reason = unclear or estimate.reason
+    if estimate.is_equal:
+        reason = ""
+    elif not reason and len(estimate.units) < FEWEST:
+        reason = f"{len(estimate.units)} units, an interval needs {FEWEST}"
+    interval = detectable = None
+    verdict = SAME if estimate.is_equal else UNCLEAR
+    if not reason and not estimate.is_equal:
+        quantile = float(t_quantile(LEVEL ** (1 / n_lines), estimate.df))
+        half = quantile * estimate.error
+        value = estimate.difference
+        method = f"t of paired units, simultaneous for {n_lines} differences (Šidák)"
+        interval = IntervalPart(low=value - half, high=value + half, level=LEVEL, method=method)
+        # One-sided: a difference is found if its estimate is beyond the half width.
+        detectable = half + float(t_quantile(2 * POWER - 1, estimate.df)) * estimate.error
+        if estimate.error > 0:
+            verdict = MORE if interval.low > 0 else LESS if interval.high < 0 else UNCLEAR
+    return Difference(
+        measures=measures,
+        name=estimate.name,
+        tasks=estimate.tasks,
+        base=estimate.base,
+        model=estimate.model,
+        difference=estimate.difference,
+        interval=interval,
+        detectable=detectable,
+        verdict=verdict,
+        reason=reason,
+    )
+
+
+# Bias: pooled per method over the yardstick and the reference encoder, then the mean over methods.
+
+
+@dataclass(frozen=True)
+class _Pooled:
+    """ΣN and ΣD of the tasks of one method, with what each unit changes in them.
+
+    R = root(ΣN/ΣD) over that of the reference encoder.
+    """
+
+    gap: float
+    yardstick: float
+    gap_units: Units
+    yardstick_units: Units
+    power: int
+    reference: float
+
+    @property
+    def value(self) -> float:
+        return self._root(self.gap / self.yardstick) / self.reference
+
+    @property
+    def units(self) -> Units:
+        """What each unit changes in R: δ(N/D) = δN/D − N δD/D²."""
+        n, d = self.gap, self.yardstick
+        changes = {
+            unit: self.gap_units.get(unit, 0.0) / d - n * self.yardstick_units.get(unit, 0.0) / d**2
+            for unit in self.gap_units.keys() | self.yardstick_units.keys()
+        }
+        slope = self._slope(math.sqrt(math.fsum(c * c for c in changes.values())))
+        return {unit: slope * change for unit, change in changes.items()}
+
+    def _slope(self, error: float) -> float:
+        """Return the slope of R on N/D: of a root the secant over its error.
+
+        The tangent of a root is infinite at 0, where gaps without a bias are.
+        """
+        if self.power == 1 or error == 0:
+            return 1 / self.reference
+        r = self.gap / self.yardstick
+        return (self._root(r + error) - self._root(r - error)) / (2 * error) / self.reference
+
+    def _root(self, value: float) -> float:
+        return value if self.power == 1 else math.copysign(abs(value) ** (1 / self.power), value)
+
+
+def _bias(name: str, lines: Sequence[Line], is_effect: bool) -> _Estimate | None:
+    """Return the difference of the bias over some tasks; None if no method has a scale."""
+    means = task_means(lines, ROWS)
+    base, model = means.mean("a"), means.mean("b")
+    difference = fmean(of) if (of := means.differences(*ROWS)) else None
+    if base is None or model is None or difference is None:
+        return None
+    lines = _counted(lines, "bias", means)
+    families: defaultdict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        families[line["a"].family].append(line)
+    units: defaultdict[str, float] = defaultdict(float)
+    for family in families.values():
+        for unit, change in _units_of_family(family, is_effect).items():
+            units[unit] += change / len(of)
+    has_units = all(line[row].deviations for line in lines for row in ROWS)
+    return _Estimate(
+        name,
+        means.n,
+        base,
+        model,
+        difference,
+        dict(units),
+        "" if has_units else "records without deviations by unit; --overwrite computes them",
+        all(_are_equal(line) for line in lines),
+    )
+
+
+def _are_equal(line: Line) -> bool:
+    a, b = line["a"].ratio, line["b"].ratio
+    if a is None or b is None:
+        return False
+    return abs(a.gap - b.gap) < EQUAL and abs(a.yardstick - b.yardstick) < EQUAL
+
+
+def _units_of_family(lines: Sequence[Line], is_effect: bool) -> Units:
+    """Return what each unit changes in the difference of a method, as `TaskMeans.differences`."""
+    before, after = (_pooled(lines, row, row) for row in ROWS)
+    if before is None or after is None:
+        return {}
+    sign_before = sign_after = 1.0
+    if is_effect:
+        on_base = _pooled(lines, "b", "a")
+        if on_base is not None and abs(on_base.value) > abs(after.value):
+            after = on_base
+        sign_before, sign_after = (math.copysign(1.0, part.value) for part in (before, after))
+    old, new = before.units, after.units
+    return {
+        unit: sign_after * new.get(unit, 0.0) - sign_before * old.get(unit, 0.0)
+        for unit in old.keys() | new.keys()
+    }
+
+
+def _pooled(lines: Sequence[Line], of_gap: str, of_yardstick: str) -> _Pooled | None:
+    """Return the sums of a method, with the gaps of one row and the yardsticks of one."""
+    gaps, yardsticks = [line[of_gap] for line in lines], [line[of_yardstick] for line in lines]
+    counted = [record.counted for record in gaps]
+    own = [record.counted for record in yardsticks]
+    reference = ratios.pool(
+        [Counted(c.reference_gap, c.reference_yardstick, c.power) for c in counted if c is not None]
+    )
+    yardstick = math.fsum(c.yardstick for c in own if c is not None)
+    if not reference or yardstick <= 0:
+        return None
+    gap_units: defaultdict[str, float] = defaultdict(float)
+    yardstick_units: defaultdict[str, float] = defaultdict(float)
+    for line in lines:
+        _add_units(gap_units, line, of_gap, 0)
+        _add_units(yardstick_units, line, of_yardstick, 1)
+    return _Pooled(
+        gap=math.fsum(c.gap for c in counted if c is not None),
+        yardstick=yardstick,
+        gap_units=dict(gap_units),
+        yardstick_units=dict(yardstick_units),
+        power=counted[0].power if counted[0] is not None else 1,
+        reference=reference,
+    )
+
+
+def _add_units(units: defaultdict[str, float], line: Line, row: str, place: int) -> None:
+    """Add the deviations of a row's gap, or of its yardstick, by unit.
+
+    Deviations count the interaction of two sets of units twice, and groups of units have random
+    signs; the errors in the records do not. So both rows are scaled by one factor to the errors.
+    """
+    known = both = 0.0
+    for record in line.values():
+        if record.ratio is not None:
+            error = record.ratio.gap_error if place == 0 else record.ratio.yardstick_error
+            both += error**2
+        known += math.fsum(d[place] ** 2 for d in record.deviations.values())
+    factor = math.sqrt(both / known) if known > 0 else 0.0
+    record = line[row]
+    of = record.ratio.of if record.ratio else ""
+    for unit, deviations in record.deviations.items():
+        if deviations[place]:
+            units[_unit(unit, record, of)] += factor * deviations[place]
+
+
+def _unit(unit: str, record: Record, of: str) -> str:
+    """Return what a unit of a record is over all tasks: groups of different units differ."""
+    if unit.startswith("yardstick "):
+        return f"{of} {unit}"
+    return f"{record.family} {unit}" if unit.startswith("group ") else unit
+
+
+# Usefulness: the mean over tasks of a family, then over families; tasks share no items.
+
+
+def _usefulness(
+    name: str, lines: Sequence[Line], paired: Mapping[str, IntervalPart]
+) -> _Estimate | None:
+    means = task_means(lines, ROWS)
+    base, model, difference = means.mean("a"), means.mean("b"), means.change(*ROWS)
+    if base is None or model is None or difference is None:
+        return None
+    lines = _counted(lines, "usefulness", means)
+    families: defaultdict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        families[line["a"].family].append(line)
+    squares, without, weights = 0.0, [], []
+    for family in families.values():
+        for line in family:
+            error = _error(line, paired)
+            weight = 1 / len(families) / len(family)
+            weights.append(weight)
+            if error is None:
+                without.append(line["a"].task.name)
+            else:
+                squares += (weight * error) ** 2
+    reason = f"no interval of {', '.join(without[:3])}" if without else ""
+    # Many items stand behind each error, so it has a normal distribution: as many equal units.
+    n = 1000
+    units = {str(i): math.sqrt(squares / n) for i in range(n)}
+    is_equal = all(
+        abs((line["a"].distance or 0.0) - (line["b"].distance or 0.0)) < EQUAL for line in lines
+    )
+    return _Estimate(name, means.n, base, model, difference, units, reason, is_equal)
+
+
+def _error(line: Line, paired: Mapping[str, IntervalPart]) -> float | None:
+    """Return the standard error of the difference of a score, as a share of its range."""
+    a, b = line["a"], line["b"]
+    greatest = greatest_loss(a.ideal, a.bounds)
+    intervals = [paired[a.task.name]] if a.task.name in paired else [a.interval, b.interval]
+    if greatest is None:
+        return None
+    squares = 0.0
+    for interval in intervals:
+        if interval is None:
+            return None
+        squares += ((interval.high - interval.low) / 2 / ratios.NORMAL) ** 2
+    return math.sqrt(squares) / greatest
+
+
+# The items that moved most.
+
+
+def moved_items(
+    task: str, a: Sequence[Mapping[str, Any]], b: Sequence[Mapping[str, Any]]
+) -> list[Moved]:
+    """Return the items of a score whose contribution moved most, in spreads of the score.
+
+    Parameters
+    ----------
+    task
+        Name of the task.
+    a, b
+        The samples of the base and of the model.
+    """
+    values = [
+        {tuple(item(row).values()): float(row["contribution"]) for row in rows if _is_counted(row)}
+        for rows in (a, b)
+    ]
+    spreads = [pstdev(of.values()) if len(of) > 1 else 0.0 for of in values]
+    spread = math.hypot(*spreads) / math.sqrt(2)
+    if spread <= 0:
+        return []
+    moved = [
+        Moved(task, " : ".join(key), base, values[1][key], (values[1][key] - base) / spread)
+        for key, base in values[0].items()
+        if key in values[1]
+    ]
+    return sorted(moved, key=lambda m: -abs(m.spreads))[:MOVED]
+
+
+def _is_counted(row: Mapping[str, Any]) -> bool:
+    return row.get("contribution") is not None
