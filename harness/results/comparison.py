@@ -20,7 +20,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from harness.errors import UnknownName, UsageError
 from harness.names import NONE
 from harness.results import ratios, resampling
-from harness.results.record import IntervalPart, Record, finite, is_leak, samples_exist
+from harness.results.record import (
+    IntervalPart,
+    Record,
+    finite,
+    is_leak,
+    loss,
+    samples_exist,
+)
 from harness.results.resampling import (
     Point,
     TaskMeans,
@@ -55,7 +62,8 @@ class Pair:
     value_a, value_b
         Their values.
     interval
-        Interval of the difference over paired items; None without samples.
+        Interval of the difference over paired items. Without samples that of two independent
+        scores, which is wider; None if one has no interval.
     """
 
     a: Record
@@ -88,11 +96,24 @@ class Pair:
 
     @property
     def nearer(self) -> str:
-        """Which of the two has the smaller distance: `a`, `b`, or empty if neither."""
-        if self.distances is None:
+        """Which of the two has the smaller distance: `a`, `b`, or empty if neither.
+
+        Neither if the difference of the distances is within the interval around 0.
+        """
+        if self.distances is None or self._is_within_interval:
             return ""
         a, b = (round(distance, DIGITS) for distance in self.distances)
         return "" if a == b else "a" if a < b else "b"
+
+    @property
+    def _is_within_interval(self) -> bool:
+        """Whether the losses differ by no more than half the interval of the difference."""
+        if self.interval is None:
+            return False
+        a, b = (loss(value, self.a.ideal, self.a.bounds) for value in (self.value_a, self.value_b))
+        half = (self.interval.high - self.interval.low) / 2
+        holds_0 = self.interval.low <= 0 <= self.interval.high
+        return holds_0 or abs(b - a) <= half
 
 
 @dataclass(frozen=True)
@@ -321,9 +342,9 @@ def _unpaired(a: Record | None, b: Record | None) -> str:
 def _pair(a: Record, b: Record, folders: Folders) -> tuple[Pair, list[Moved]]:
     """Return the pair of two records that have a value, and its items that moved most."""
     rows = [_samples(record, folder) for record, folder in zip((a, b), folders, strict=True)]
-    interval = resampling.over_items(*rows) if all(rows) else None
-    values = (record.value if record.value is not None else math.nan for record in (a, b))
-    pair = Pair(a, b, *values, interval)
+    paired = resampling.over_items(*rows) if all(rows) else None
+    value_a, value_b = (math.nan if r.value is None else r.value for r in (a, b))
+    pair = Pair(a, b, value_a, value_b, paired or resampling.of_independent(a, b))
     is_shown = a.primary and all(rows) and not a.left_out and not b.left_out
     return pair, moved_items(a.task.name, *rows) if is_shown else []
 

@@ -78,6 +78,27 @@ def over_items(
     return _interval(difference, left_out, "jackknife t of clusters of paired items")
 
 
+def of_independent(a: Record, b: Record) -> IntervalPart | None:
+    """Return the interval of the difference of two scores, from that of each.
+
+    The half widths add up as those of independent scores do. Scores of the same items are seldom
+    less than independent, so it is seldom too narrow. None if one has no interval, and for equal
+    vectors, which are no two scores.
+    """
+    same = a.model.fingerprint == b.model.fingerprint and a.mitigator.label == b.mitigator.label
+    if a.interval is None or b.interval is None or a.value is None or b.value is None or same:
+        return None
+    below = math.hypot(b.value - b.interval.low, a.interval.high - a.value)
+    above = math.hypot(b.interval.high - b.value, a.value - a.interval.low)
+    difference = b.value - a.value
+    return IntervalPart(
+        low=difference - below,
+        high=difference + above,
+        level=LEVEL,
+        method="intervals of both scores, as if they were independent",
+    )
+
+
 def _parts(pairs: Sequence[Pair]) -> list[list[Pair]]:
     """Return the items by role, if each role alone has both scores as its means; else all.
 

@@ -17,13 +17,16 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import fmean, pstdev
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from harness.metrics import t_quantile
 from harness.results import ratios
-from harness.results.formats import Report, Sentences, Table
+from harness.results.formats import Report, Sentences, Table, markdown, plain_text
 from harness.results.record import Counted, IntervalPart, Record, greatest_loss
 from harness.results.resampling import Line, TaskMeans, item, task_means
+
+if TYPE_CHECKING:
+    import polars as pl
 
 LEVEL = 0.95
 """Probability that all intervals of one kind hold at once."""
@@ -33,6 +36,8 @@ EQUAL = 1e-5
 """Vectors that differ by less are equal, and so are cosines and scores of usefulness."""
 FEWEST = 5
 """Fewest units for an interval."""
+LONGEST = 80
+"""Most characters of an item in a table."""
 MOVED = 5
 """Number of items that are named because they moved most."""
 OVERALL = "overall"
@@ -97,6 +102,22 @@ class Difference:
         return row | {"low": part and part.low, "high": part and part.high}
 
 
+FailOn: TypeAlias = Literal["more", "unclear", "never"]
+"""Which verdicts on bias fail: a larger bias; also one that is not clear; none."""
+
+
+class Failure(NamedTuple):
+    """Why a model does not pass, with the exit code of `harness compare`."""
+
+    code: int
+    line: str
+
+
+MORE_BIASED, NOT_SHOWN, LESS_USEFUL = 3, 4, 5
+"""Exit codes: more biased or beyond the margin; not clear; usefulness beyond its margin. 1 is an
+error and 2 a wrong command line."""
+
+
 @dataclass(frozen=True)
 class Moved:
     """An item whose contribution to a score moved much.
@@ -150,6 +171,67 @@ class Verdict:
         of = [d for d in self.differences if d.measures == measures and d.name == OVERALL]
         return of[0] if of else None
 
+    def failures(
+        self,
+        *,
+        fail_on: FailOn = "more",
+        margin: float | None = None,
+        usefulness_margin: float | None = None,
+    ) -> list[Failure]:
+        """Return why the model does not pass; none if it passes.
+
+        Less bias and more usefulness always pass. A comparison that could not be made passes only
+        if `fail_on` is `never` and there is no margin.
+
+        Parameters
+        ----------
+        fail_on
+            `more`: more bias, in a concept or overall; with a margin, by more than the margin.
+            `unclear`: also if the overall verdict is not clear. `never`: no verdict fails.
+        margin
+            Most bias above the base: the upper end of the overall interval must be below it.
+        usefulness_margin
+            Most usefulness that may be lost: the lower end of the overall interval of usefulness
+            must be above its negative.
+        """
+        failures = []
+        bias = self.overall("bias")
+        is_measured = bias is not None and (bias.interval is not None or bias.verdict == SAME)
+        if not is_measured and (fail_on != "never" or margin is not None):
+            why = bias.reason if bias else "no task counts in both"
+            failures.append(Failure(NOT_SHOWN, f"bias was not measured: {why}"))
+        for d in self._of("bias"):
+            if fail_on != "never" and d.interval is not None and d.interval.low > (margin or 0.0):
+                by = f" by more than {margin:g}" if margin else ""
+                failures.append(Failure(MORE_BIASED, f"{d.name}: more biased{by}"))
+        if bias is not None and bias.interval is not None:
+            if margin is not None and bias.interval.high >= margin:
+                line = f"the bias is not shown to be within {margin:g} of the base"
+                failures.append(Failure(MORE_BIASED, f"{line}: {_ends(bias.interval)}"))
+            if fail_on == "unclear" and bias.verdict == UNCLEAR:
+                failures.append(Failure(NOT_SHOWN, "the overall verdict on bias is not clear"))
+        if usefulness_margin is not None:
+            use = self.overall("usefulness")
+            low = None if use is None or use.interval is None else use.interval.low
+            is_equal = use is not None and use.verdict == SAME
+            if not is_equal and (low is None or low <= -usefulness_margin):
+                line = f"usefulness is not shown to fall by less than {usefulness_margin:g}"
+                ends = _ends(use.interval) if use and use.interval else "it was not measured"
+                failures.append(Failure(LESS_USEFUL, f"{line}: {ends}"))
+        return failures
+
+    def __str__(self) -> str:
+        return plain_text(self.report())
+
+    def _repr_markdown_(self) -> str:
+        return markdown(self.report())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a polars data frame with one row per difference."""
+        import polars as pl
+
+        return pl.DataFrame(self.rows())
+
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat mapping per difference."""
         return [difference.row() for difference in self.differences]
@@ -179,13 +261,15 @@ class Verdict:
             Whether to name all tasks that are left out.
         """
         base, model = self.names
-        parts: list[Table | Sentences] = [Sentences("", self.sentences())]
-        parts += [self._table(measures) for measures in WORDS if self._of(measures)]
+        parts: list[Table | Sentences] = [Sentences("", self.sentences()), *self.tables()]
         if self.moved:
-            rows = [[m.task, m.text, m.base, m.model, f"{m.spreads:+.1f}"] for m in self.moved]
+            rows = [
+                [m.task, _shortened(m.text), m.base, m.model, f"{m.spreads:+.1f}"]
+                for m in self.moved
+            ]
             columns = ["task", "item", "base", "model", "moved by"]
             parts.append(Table("items that moved most", columns, rows, shorten=("item",)))
-        parts.append(Sentences("How to read it", self._legend()))
+        parts.append(Sentences("How to read it", self.legend()))
         parts.append(Sentences("Left out", self._left_out(verbose=verbose)))
         return Report(f"{model} beside {base}", parts)
 
@@ -208,6 +292,10 @@ class Verdict:
             sentences.append(sentence)
         return sentences
 
+    def tables(self) -> list[Table]:
+        """Return the differences of bias and of usefulness, a table each."""
+        return [self._table(measures) for measures in WORDS if self._of(measures)]
+
     def _of(self, measures: str) -> list[Difference]:
         return [d for d in self.differences if d.measures == measures]
 
@@ -224,7 +312,10 @@ class Verdict:
         ]
         return Table("", [*columns, "detectable", "tasks"], rows, drop=("tasks", "base", "model"))
 
-    def _legend(self) -> list[str]:
+    def legend(self) -> list[str]:
+        """Return what the tables mean, a line each."""
+        if not self.differences:
+            return []
         lines = [
             "difference: model less base; of bias, 1 is the bias of the reference encoder",
             "95% interval: over paired items, for all lines of a table at once; it says what the "
@@ -260,6 +351,10 @@ class Verdict:
                     f"left out of {measures}: {len(tasks)} {reason} ({', '.join(shown)}{more})"
                 )
         return lines
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def _ends(interval: IntervalPart) -> str:

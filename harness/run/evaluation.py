@@ -28,7 +28,8 @@ from harness.folders import Place
 from harness.metrics import Metric
 from harness.progress import Progress, Silent
 from harness.registry.registry import Registry
-from harness.results.folder import ResultsFile, SharedResults
+from harness.results.comparison import Comparison, compare
+from harness.results.folder import ResultsFile, SharedResults, local_copy
 from harness.results.records import EVERY_TASK, NotRun, NotRunWarning, Records, reasons
 from harness.run import plan
 from harness.run.plan import Plan, Row, chains, make_plan
@@ -415,6 +416,10 @@ Task: TypeAlias = str | Path | Mapping[str, Any]
 """Tasks as users give them: names or a path, or one task as a mapping."""
 
 
+COMPARED = ("social-bias-encoders", "social-bias-words", "usefulness")
+"""Tasks of `compare_models` and `harness compare`: those that rank, and those of usefulness."""
+
+
 def evaluate(
     model: str | object | Iterable[str | object],
     tasks: Task | Iterable[Task] = "all",
@@ -599,6 +604,48 @@ def evaluate(
     for line in _failures(evaluated):
         warnings.warn(line, NotRunWarning, stacklevel=2)
     return evaluated
+
+
+def compare_models(
+    model: str | object,
+    base: str | object | None = None,
+    mitigator: Row = names.NONE,
+    tasks: Task | Iterable[Task] = COMPARED,
+    **options: Any,
+) -> Comparison:
+    """Evaluate a model and its base, and return whether the model is more biased.
+
+    Parameters
+    ----------
+    model
+        The model, as in `evaluate`.
+    base
+        What it is compared with, without a mitigator; by default the model itself.
+    mitigator
+        Mitigator of the model.
+    tasks
+        As in `evaluate`; by default those that rank, and those of usefulness.
+    **options
+        Further arguments of `evaluate`. Samples are always kept.
+
+    Returns
+    -------
+    Comparison
+        Its `verdict` has the differences with their intervals, is printed as tables, and says with
+        `failures` whether the model passes.
+
+    Raises
+    ------
+    UsageError
+        If an argument is wrong, or there is nothing to compare.
+    """
+    if base is None and mitigator == names.NONE:
+        raise UsageError("a model is compared with a base, or with itself under a mitigator")
+    options = {"samples": True, **options}
+    before = evaluate(model if base is None else base, tasks, names.NONE, **options)
+    after = evaluate(model, tasks, [mitigator], **options)
+    folder = options.get("results")
+    return compare(before, after, folder=None if folder is None else local_copy(folder))
 
 
 def _failures(records: Records) -> list[str]:

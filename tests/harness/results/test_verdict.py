@@ -127,3 +127,57 @@ def test_the_items_that_moved_most_come_first():
     moved = moved_items("t", a, b)
     assert [item.text for item in moved[:2]] == ["x : w3", "x : w7"]
     assert moved[0].spreads < 0 < moved[1].spreads
+
+
+def verdict_of(shift, *, use=0.0):
+    """Return the verdict on a model whose gap is larger by `shift` and its usefulness by `use`."""
+    ends = {"low": 0.44, "high": 0.46, "level": 0.95, "method": "x"}
+    base = [biased("base", "t", contributions(1, 0.5))]
+    mine = [biased("mine", "t", contributions(2, 0.5) + shift)]
+    base.append(similarity("s", "none", 0.45, model="base", interval=ends))
+    ends = ends | {"low": 0.44 + use, "high": 0.46 + use}
+    mine.append(similarity("s", "none", 0.45 + use, model="mine", interval=ends))
+    return compare(base, mine).verdict
+
+
+def codes(verdict, **options):
+    return {failure.code for failure in verdict.failures(**options)}
+
+
+def test_more_bias_fails_and_less_bias_passes():
+    assert codes(verdict_of(0.5)) == {3}
+    assert codes(verdict_of(-0.5)) == set()
+    assert codes(verdict_of(0.5), fail_on="never") == set()
+
+
+def test_what_is_not_clear_fails_only_if_asked():
+    assert codes(verdict_of(0.0)) == set()
+    assert codes(verdict_of(0.0), fail_on="unclear") == {4}
+
+
+def test_a_margin_needs_an_interval_that_is_below_it():
+    assert codes(verdict_of(0.0), margin=0.01) == {3}
+    assert codes(verdict_of(0.0), margin=2.0) == set()
+    assert codes(verdict_of(0.5), margin=3.0) == set()
+    assert codes(verdict_of(-0.5), margin=0.01) == set()
+
+
+def test_usefulness_that_may_have_fallen_by_the_margin_fails():
+    assert codes(verdict_of(0.0, use=-0.1), usefulness_margin=0.02) == {5}
+    assert codes(verdict_of(0.0), usefulness_margin=0.02) == set()
+    assert codes(verdict_of(0.0, use=0.1), usefulness_margin=0.02) == set()
+
+
+def test_a_comparison_that_could_not_be_made_does_not_pass():
+    scores = [similarity("s", "none", 0.4, model=model) for model in ("base", "mine")]
+    verdict = compare(scores[:1], scores[1:]).verdict
+    assert codes(verdict) == {4}
+    assert codes(verdict, fail_on="never") == set()
+    assert codes(verdict, fail_on="never", margin=1.0) == {4}
+
+
+def test_a_verdict_prints_as_text_and_markdown():
+    verdict = verdict_of(0.5)
+    assert "bias: more biased" in str(verdict)
+    assert "| overall | more biased |" in verdict._repr_markdown_()
+    assert verdict.to_polars()["name"].to_list()[:2] == [OVERALL, "gender"]
