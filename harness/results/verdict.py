@@ -641,10 +641,10 @@ def _add_units(units: defaultdict[str, float], line: Line, row: str, place: int)
     of = record.ratio.of if record.ratio else ""
     for unit, deviations in record.deviations.items():
         if deviations[place]:
-            units[_unit(unit, record, of)] += factor * deviations[place]
+            units[unit_name(unit, record, of)] += factor * deviations[place]
 
 
-def _unit(unit: str, record: Record, of: str) -> str:
+def unit_name(unit: str, record: Record, of: str) -> str:
     """Return what a unit of a record is over all tasks: groups of different units differ."""
     if unit.startswith("yardstick "):
         return f"{of} {unit}"
