@@ -13,7 +13,16 @@ from harness.commands import arguments, output
 
 
 @click.command("compare")
-@arguments.model("The model to judge: a registered name, hub id, folder or file.")
+@click.option(
+    "--model",
+    "-m",
+    "models",
+    multiple=True,
+    required=True,
+    help="Model to judge: a registered name, hub id, folder or file; repeated, the seeds of one "
+    "training.",
+    shell_complete=arguments.complete("model"),
+)
 @click.option(
     "--base",
     "-b",
@@ -83,7 +92,7 @@ from harness.commands import arguments, output
 def command(
     debug: bool,
     /,
-    model: str,
+    models: tuple[str, ...],
     base: str | None,
     mitigator: str,
     tasks: tuple[str, ...],
@@ -120,8 +129,8 @@ def command(
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", NotRunWarning)
-        comparison = evaluation.compare_models(
-            model,
+        verdict = evaluation.compare_models(
+            list(models),
             base,
             mitigator,
             list(tasks) or evaluation.COMPARED,
@@ -136,7 +145,6 @@ def command(
             progress=Silent() if quiet else for_terminal(),
             debug=debug,
         )
-    verdict = comparison.verdict
     failures = verdict.failures(
         fail_on=options["fail_on"],
         margin=options["margin"],

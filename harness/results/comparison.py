@@ -7,6 +7,7 @@ Over tasks it gives the mean difference of the distance to the ideal, with its i
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -38,7 +39,7 @@ from harness.results.resampling import (
     task_means,
 )
 from harness.results.tables import DIGITS, age
-from harness.results.verdict import Moved, Verdict, judge, moved_items
+from harness.results.verdict import Moved, Side, Verdict, judge, moved_items
 
 if TYPE_CHECKING:
     import polars as pl
@@ -183,8 +184,10 @@ class Comparison:
         Number of scores of several runs with different seeds, of which the latest counts.
     without_mean
         By what tasks measure, why no score counts in both rows.
-    verdict
-        For each concept and overall, whether `b` is more biased or more useful than `a`.
+    side
+        What the verdict is made of.
+    names
+        Names of the rows in the verdict.
     """
 
     pairs: tuple[Pair, ...] = field(repr=False)  # whole records
@@ -192,7 +195,13 @@ class Comparison:
     left_out: tuple[tuple[str, str], ...] = ()
     several_seeds: int = 0
     without_mean: Mapping[str, TaskMeans] = field(default_factory=dict)
-    verdict: Verdict = field(default_factory=lambda: Verdict((), {}), repr=False)
+    side: Side = field(default_factory=Side, repr=False)
+    names: tuple[str, str] = field(default=("", ""), repr=False)
+
+    @functools.cached_property
+    def verdict(self) -> Verdict:
+        """For each concept and overall, whether `b` is more biased or more useful than `a`."""
+        return judge([self.side], self.names)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat mapping per pair; its keys are the columns of the data frame."""
@@ -268,14 +277,13 @@ def compare(
         pairs.append(pair)
         moved += of_pair
     means = {measures: _mean(measures, left, right) for measures in ("bias", "usefulness")}
-    verdict = judge(
+    side = Side(
         _lines(left, right),
         {name: mean.both if isinstance(mean, Mean) else mean for name, mean in means.items()},
-        paired={
+        intervals={
             pair.a.task.name: pair.interval for pair in pairs if pair.a.primary and pair.interval
         },
         moved=moved,
-        names=(_name(a, b), _name(b, a)),
     )
     return Comparison(
         tuple(pairs),
@@ -283,7 +291,8 @@ def compare(
         tuple(left_out),
         _several_seeds(a) + _several_seeds(b),
         {name: mean for name, mean in means.items() if isinstance(mean, TaskMeans) and mean.of},
-        verdict,
+        side,
+        (_name(a, b), _name(b, a)),
     )
 
 

@@ -16,7 +16,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from statistics import fmean, pstdev
+from statistics import fmean, pstdev, variance
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from harness.metrics import t_quantile
@@ -34,6 +34,8 @@ POWER = 0.8
 """Probability with which the smallest detectable difference is found."""
 EQUAL = 1e-5
 """Vectors that differ by less are equal, and so are cosines and scores of usefulness."""
+FEWEST_SEEDS = 3
+"""Fewest seeds whose spread enters an interval."""
 FEWEST = 5
 """Fewest units for an interval."""
 LONGEST = 80
@@ -157,6 +159,9 @@ class Verdict:
         Whether both rows are one model, so that the difference is the effect of a mitigator.
     names
         Names of the base and the model.
+    seeds
+        Number of seeds of the model's training; with three or more their spread is part of the
+        intervals.
     """
 
     differences: tuple[Difference, ...]
@@ -165,6 +170,7 @@ class Verdict:
     without_line: tuple[str, ...] = ()
     is_effect: bool = False
     names: tuple[str, str] = ("base", "model")
+    seeds: int = 1
 
     def overall(self, measures: Measures) -> Difference | None:
         """Return the overall difference of bias or usefulness; None if no task counts."""
@@ -241,6 +247,7 @@ class Verdict:
         return {
             "base": self.names[0],
             "model": self.names[1],
+            "seeds": self.seeds,
             "level": LEVEL,
             "power": POWER,
             "differences": self.rows(),
@@ -319,7 +326,11 @@ class Verdict:
         lines = [
             "difference: model less base; of bias, 1 is the bias of the reference encoder",
             "95% interval: over paired items, for all lines of a table at once; it says what the "
-            "words and items of the tasks leave open, not what another training would",
+            "words and items of these tasks leave open, not what other ways to ask would show",
+            f"seeds: the spread of {self.seeds} trainings is part of the intervals"
+            if self.seeds >= FEWEST_SEEDS
+            else f"seeds: {self.seeds}; how much another training of the model would differ is "
+            f"unknown ({FEWEST_SEEDS} of them tell)",
             f"detectable: the smallest difference that this run finds in {POWER:.0%} of cases",
         ]
         if self.is_effect:
@@ -376,31 +387,37 @@ class _Estimate:
     units: Units = field(repr=False)
     reason: str = ""
     is_equal: bool = False
+    seeds: int = 1
+    seed_variance: float = 0.0
+
+    @property
+    def variance_of_items(self) -> float:
+        """Variance of the difference over draws of the units."""
+        return math.fsum(d * d for d in self.units.values())
 
     @property
     def error(self) -> float:
         """Standard error of the difference."""
-        return math.sqrt(math.fsum(d * d for d in self.units.values()))
+        return math.sqrt(self.variance_of_items + self.seed_variance)
 
     @property
     def df(self) -> float:
-        """Degrees of freedom of the error, from the fourth moment of its units.
+        """Welch's degrees of freedom of the error; those of units from their fourth moment.
 
-        For n units of one variance it is about n: E[d⁴] = 3 σ⁴.
+        For n units of one variance they are about n: E[d⁴] = 3 σ⁴.
         """
+        of_items = self.variance_of_items
         fourth = math.fsum(d**4 for d in self.units.values())
-        return max(1.0, 3 * self.error**4 / fourth - 2) if fourth > 0 else 1.0
+        df = max(1.0, 3 * of_items**2 / fourth - 2) if fourth > 0 else 1.0
+        parts = of_items**2 / df
+        if self.seeds > 1:
+            parts += self.seed_variance**2 / (self.seeds - 1)
+        return max(1.0, self.error**4 / parts) if parts > 0 else df
 
 
-def judge(
-    lines: Sequence[Line],
-    means: Mapping[str, TaskMeans],
-    *,
-    paired: Mapping[str, IntervalPart] | None = None,
-    moved: Sequence[Moved] = (),
-    names: tuple[str, str] = ("base", "model"),
-) -> Verdict:
-    """Return the verdict on a model beside its base.
+@dataclass(frozen=True)
+class Side:
+    """A model beside its base, as `judge` takes it; of a training with several seeds, one of them.
 
     Parameters
     ----------
@@ -408,44 +425,115 @@ def judge(
         The record of the base, `a`, and of the model, `b`, of each score.
     means
         What counts in both, by what tasks measure.
-    paired
-        The interval of the difference of a score over its paired items, by task. Without it an
-        interval of usefulness takes both scores as independent, and is wider.
+    intervals
+        The interval of the difference of a primary score, by task.
     moved
-        Items that moved, of which the first ones by `moved_items` are kept.
+        Items that moved.
+    """
+
+    lines: Sequence[Line] = ()
+    means: Mapping[str, TaskMeans] = field(default_factory=dict)
+    intervals: Mapping[str, IntervalPart] = field(default_factory=dict)
+    moved: Sequence[Moved] = ()
+
+
+def judge(sides: Sequence[Side], names: tuple[str, str] = ("base", "model")) -> Verdict:
+    """Return the verdict on a model beside its base.
+
+    Parameters
+    ----------
+    sides
+        The model, or each seed of its training, beside the base. With three seeds or more their
+        spread is part of the intervals.
     names
         Names of the base and the model.
     """
     differences: list[Difference] = []
+    left_out: dict[str, dict[str, tuple[str, ...]]] = {}
     without_line: list[str] = []
-    for measures, of in means.items():
-        counted = _counted(lines, measures, of)
-        by_concept: defaultdict[str, list[Line]] = defaultdict(list)
-        for line in counted:
-            by_concept[line["a"].category].append(line)
-        groups = [(OVERALL, counted), *sorted(by_concept.items())]
-        if measures == "bias":
-            found = [_bias(name, part, of.is_effect) for name, part in groups]
-        else:
-            found = [_usefulness(name, part, paired or {}) for name, part in groups]
-        estimates = [estimate for estimate in found if estimate is not None]
+    for measures in WORDS:
+        of_side = [side.means[measures] for side in sides if measures in side.means]
+        estimates = _of_seeds([_estimates(side, measures) for side in sides])
         shown = {estimate.name for estimate in estimates}
+        concepts = {
+            line["a"].category
+            for side, of in zip(sides, of_side, strict=False)
+            for line in _counted(side.lines, measures, of)
+        }
         if OVERALL in shown:
-            without_line += [name for name, _ in groups if name not in shown]
-        unclear = of.unclear("b") or of.unclear("a") or ""
-        differences += [
-            _difference("bias" if measures == "bias" else "usefulness", e, len(estimates), unclear)
-            for e in estimates
-        ]
-    bias = means.get("bias")
+            without_line += sorted(concepts - shown)
+        unclear = next((why for of in of_side for row in "ba" if (why := of.unclear(row))), "")
+        name: Measures = "bias" if measures == "bias" else "usefulness"
+        differences += [_difference(name, e, len(estimates), unclear) for e in estimates]
+        reasons: dict[str, tuple[str, ...]] = {}
+        for of in of_side:
+            for reason, tasks in of.left_out.items():
+                reasons[reason] = tuple(dict.fromkeys((*reasons.get(reason, ()), *tasks)))
+        if reasons:
+            left_out[measures] = reasons
+    moved = {(m.task, m.text): m for side in sides for m in side.moved}
     return Verdict(
-        tuple(differences),
-        {measures: of.left_out for measures, of in means.items() if of.left_out},
-        tuple(sorted(moved, key=lambda m: -abs(m.spreads))[:MOVED]),
-        tuple(without_line),
-        bias is not None and bias.is_effect,
-        names,
+        differences=tuple(differences),
+        left_out=left_out,
+        moved=tuple(sorted(moved.values(), key=lambda m: -abs(m.spreads))[:MOVED]),
+        without_line=tuple(without_line),
+        is_effect=any(of.is_effect for side in sides for of in side.means.values()),
+        names=names,
+        seeds=len(sides),
     )
+
+
+def _estimates(side: Side, measures: str) -> dict[str, _Estimate]:
+    """Return the difference overall and of each concept, by name."""
+    means = side.means.get(measures)
+    if means is None:
+        return {}
+    counted = _counted(side.lines, measures, means)
+    by_concept: defaultdict[str, list[Line]] = defaultdict(list)
+    for line in counted:
+        by_concept[line["a"].category].append(line)
+    found = {
+        name: _bias(name, part, means.is_effect)
+        if measures == "bias"
+        else _usefulness(name, part, side.intervals)
+        for name, part in ((OVERALL, counted), *sorted(by_concept.items()))
+    }
+    return {name: estimate for name, estimate in found.items() if estimate is not None}
+
+
+def _of_seeds(by_seed: Sequence[Mapping[str, _Estimate]]) -> list[_Estimate]:
+    """Return the mean of each estimate over the seeds that all have it.
+
+    Seeds share the items, so what a unit changes in the mean is the mean of what it changes. The
+    variance of the mean over seeds is added.
+    """
+    names = [name for name in by_seed[0] if all(name in of for of in by_seed)] if by_seed else []
+    means = []
+    for name in names:
+        of = [estimates[name] for estimates in by_seed]
+        if len(of) == 1:
+            means.append(of[0])
+            continue
+        units: defaultdict[str, float] = defaultdict(float)
+        for estimate in of:
+            for unit, change in estimate.units.items():
+                units[unit] += change / len(of)
+        spread = variance([e.difference for e in of]) / len(of) if len(of) >= FEWEST_SEEDS else 0.0
+        means.append(
+            _Estimate(
+                name=name,
+                tasks=min(e.tasks for e in of),
+                base=fmean(e.base for e in of),
+                model=fmean(e.model for e in of),
+                difference=fmean(e.difference for e in of),
+                units=dict(units),
+                reason=next((e.reason for e in of if e.reason), ""),
+                is_equal=all(e.is_equal for e in of),
+                seeds=len(of),
+                seed_variance=spread,
+            )
+        )
+    return means
 
 
 def _counted(lines: Sequence[Line], measures: str, means: TaskMeans) -> list[Line]:

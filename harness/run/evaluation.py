@@ -28,9 +28,10 @@ from harness.folders import Place
 from harness.metrics import Metric
 from harness.progress import Progress, Silent
 from harness.registry.registry import Registry
-from harness.results.comparison import Comparison, compare
+from harness.results.comparison import compare
 from harness.results.folder import ResultsFile, SharedResults, local_copy
 from harness.results.records import EVERY_TASK, NotRun, NotRunWarning, Records, reasons
+from harness.results.verdict import Verdict, judge
 from harness.run import plan
 from harness.run.plan import Plan, Row, chains, make_plan
 from harness.run.plan import Row as MitigatorRow
@@ -607,18 +608,18 @@ def evaluate(
 
 
 def compare_models(
-    model: str | object,
+    model: str | object | Sequence[str | object],
     base: str | object | None = None,
     mitigator: Row = names.NONE,
     tasks: Task | Iterable[Task] = COMPARED,
     **options: Any,
-) -> Comparison:
+) -> Verdict:
     """Evaluate a model and its base, and return whether the model is more biased.
 
     Parameters
     ----------
     model
-        The model, as in `evaluate`.
+        The model, as in `evaluate`; or a list of the seeds of one training.
     base
         What it is compared with, without a mitigator; by default the model itself.
     mitigator
@@ -630,22 +631,35 @@ def compare_models(
 
     Returns
     -------
-    Comparison
-        Its `verdict` has the differences with their intervals, is printed as tables, and says with
-        `failures` whether the model passes.
+    Verdict
+        The differences with their intervals. It is printed as tables, and `failures` says whether
+        the model passes.
 
     Raises
     ------
     UsageError
         If an argument is wrong, or there is nothing to compare.
     """
+    models = list(model) if isinstance(model, list | tuple) else [model]
     if base is None and mitigator == names.NONE:
         raise UsageError("a model is compared with a base, or with itself under a mitigator")
+    if not models or (base is None and len(models) > 1):
+        raise UsageError("name a base, and one model or the seeds of one")
     options = {"samples": True, **options}
-    before = evaluate(model if base is None else base, tasks, names.NONE, **options)
-    after = evaluate(model, tasks, [mitigator], **options)
-    folder = options.get("results")
-    return compare(before, after, folder=None if folder is None else local_copy(folder))
+    before = evaluate(models[0] if base is None else base, tasks, names.NONE, **options)
+    place = options.get("results")
+    compared = [
+        compare(
+            before,
+            evaluate(seed, tasks, [mitigator], **options),
+            folder=None if place is None else local_copy(place),
+        )
+        for seed in models
+    ]
+    if len(compared) == 1:
+        return compared[0].verdict
+    label = f"{len(models)} seeds ({', '.join(of.names[1] for of in compared)})"
+    return judge([of.side for of in compared], (compared[0].names[0], label))
 
 
 def _failures(records: Records) -> list[str]:

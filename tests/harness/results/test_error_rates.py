@@ -17,7 +17,7 @@ import pytest
 
 from harness.results.record import Record
 from harness.results.resampling import task_means
-from harness.results.verdict import judge, unit_name
+from harness.results.verdict import Side, judge, unit_name
 
 STORED = Path(__file__).parent / "two_models.jsonl.gz"
 DRAWS = 1000
@@ -101,7 +101,7 @@ def _with(part, planted):
 
 
 def verdict_on(lines):
-    return judge(lines, {"bias": task_means(lines, ("a", "b"))})
+    return judge([Side(lines, {"bias": task_means(lines, ("a", "b"))})])
 
 
 def fails(verdict):

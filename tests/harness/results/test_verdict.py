@@ -7,7 +7,7 @@ import pytest
 from score_records import record, similarity
 
 from harness.results.comparison import compare
-from harness.results.verdict import OVERALL, moved_items
+from harness.results.verdict import OVERALL, judge, moved_items
 
 UNITS = 40
 
@@ -181,3 +181,21 @@ def test_a_verdict_prints_as_text_and_markdown():
     assert "bias: more biased" in str(verdict)
     assert "| overall | more biased |" in verdict._repr_markdown_()
     assert verdict.to_polars()["name"].to_list()[:2] == [OVERALL, "gender"]
+
+
+def test_the_spread_of_three_seeds_widens_the_interval():
+    base = [biased("base", "t", contributions(1, 0.5))]
+
+    def seeds(*shifts):
+        sides = [
+            compare(base, [biased(f"seed {i}", "t", contributions(2, 0.5 + shift))]).side
+            for i, shift in enumerate(shifts)
+        ]
+        return judge(sides).overall("bias")
+
+    alone, alike, apart = seeds(0.1), seeds(0.1, 0.1, 0.1), seeds(-0.2, 0.1, 0.4)
+    assert alike.difference == pytest.approx(alone.difference)
+    assert alike.interval.low == pytest.approx(alone.interval.low)
+    assert apart.difference == pytest.approx(alone.difference)
+    assert apart.interval.low < alone.interval.low
+    assert "unknown" in " ".join(compare(base, base).verdict.legend())
