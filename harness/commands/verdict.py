@@ -72,6 +72,13 @@ from harness.commands import arguments, output
     help="Fail unless usefulness is shown to fall by less than X.",
 )
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a pull request.")
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Also write one self-contained page for an auditor.",
+)
 @arguments.as_json
 @arguments.shared_results
 @arguments.cache
@@ -122,10 +129,13 @@ def command(
     4   not clear (--fail-on unclear), or bias could not be measured
     5   usefulness is not shown to be within --usefulness-margin
     """  # noqa: D301  # click keeps the lines after a backspace
+    from harness import folders
     from harness.progress import Silent, for_terminal
+    from harness.registry.registry import Registry
     from harness.results import formats
     from harness.results.records import NotRunWarning
     from harness.run import evaluation
+    from harness.run.tasks import list_tasks
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", NotRunWarning)
@@ -150,6 +160,10 @@ def command(
         margin=options["margin"],
         usefulness_margin=options["usefulness_margin"],
     )
+    if (page := options["page"]) is not None:
+        registry = Registry(include=list(include), trust=list(trust))
+        licences = {entry.file.name: entry.file.licence for entry in list_tasks(registry)}
+        folders.write_atomically(page, verdict.page(licences=licences).encode())
     if options["as_json"]:
         output.as_json(verdict.as_json() | {"failures": [part._asdict() for part in failures]})
     else:

@@ -12,6 +12,7 @@ yardsticks, are counted as what they are.
 
 from __future__ import annotations
 
+import html as html_
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from harness.metrics import t_quantile
 from harness.results import ratios
-from harness.results.formats import Report, Sentences, Table, markdown, plain_text
+from harness.results.formats import Report, Sentences, Table, html, markdown, plain_text
 from harness.results.record import Counted, IntervalPart, Record, greatest_loss
 from harness.results.resampling import Line, TaskMeans, item, task_means
 
@@ -162,6 +163,8 @@ class Verdict:
     seeds
         Number of seeds of the model's training; with three or more their spread is part of the
         intervals.
+    sides
+        What the verdict is made of.
     """
 
     differences: tuple[Difference, ...]
@@ -171,6 +174,7 @@ class Verdict:
     is_effect: bool = False
     names: tuple[str, str] = ("base", "model")
     seeds: int = 1
+    sides: tuple[Side, ...] = field(default=(), repr=False, compare=False)
 
     def overall(self, measures: Measures) -> Difference | None:
         """Return the overall difference of bias or usefulness; None if no task counts."""
@@ -228,6 +232,33 @@ class Verdict:
 
     def __str__(self) -> str:
         return plain_text(self.report())
+
+    def _repr_html_(self) -> str:
+        return html(self.report())
+
+    def page(self, *, licences: Mapping[str, str] | None = None) -> str:
+        """Return one self-contained HTML page for an auditor.
+
+        Parameters
+        ----------
+        licences
+            Licence of the data of each task, by its name.
+        """
+        sections = {
+            "Verdict": self.report(verbose=True),
+            "Screening": Report("", _screening(self.sides)),
+            "What was measured": Report("", _measured(self.sides, licences or {})),
+            "Limits": Report("", [Sentences("", LIMITS)]),
+        }
+        body = "".join(
+            f"<h2>{html_.escape(name)}</h2>\n{html(part)}" for name, part in sections.items()
+        )
+        title = html_.escape(f"Bias of {self.names[1]} beside {self.names[0]}")
+        return (
+            f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n'
+            f"<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
+        )
 
     def _repr_markdown_(self) -> str:
         return markdown(self.report())
@@ -372,6 +403,84 @@ def _ends(interval: IntervalPart) -> str:
     return f"[{interval.low:+z.3f}, {interval.high:+z.3f}]"
 
 
+# The parts of the page that the text has not.
+
+
+FOUR_FIFTHS = 0.8
+"""Least ratio of two rates of selection that is not adverse impact (29 CFR 1607.4 D, EEOC 1978)."""
+STYLE = (
+    "body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}"
+    "table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .8em .2em 0;"
+    "border-bottom:1px solid #ccc;vertical-align:top}"
+)
+LIMITS = (
+    "A test finds the bias that it asks about. Bias along a direction that no task reads is not "
+    "measured.",
+    "A ratio compares a bias with the model's own strength of associations that have nothing to "
+    "do with people. It says nothing about a program that uses the vectors.",
+    "A verdict of 'not clear' is no evidence of equality; a margin asks for that.",
+    "Words, names and stereotypes of the tasks are those of their authors, times and countries.",
+    "The tasks are public. A model that was trained on them cannot be judged by them.",
+)
+
+
+def _screening(sides: Sequence[Side]) -> list[Table | Sentences]:
+    """Return the rates of selection of each row, with the four-fifths ratio."""
+    rows: list[list[Any]] = []
+    for record in _records(sides):
+        if record.score != "impact_ratio" or "rates" not in record.details:
+            continue
+        rates = ", ".join(f"{name} {rate:.1%}" for name, rate in record.details["rates"].items())
+        is_below = record.value is not None and record.value < FOUR_FIFTHS
+        label = f"{record.model.name} under {record.mitigator.label}"
+        verdict = "below four fifths" if is_below else "within four fifths"
+        rows.append([record.task.name, label, record.value, verdict, rates])
+    if not rows:
+        return [Sentences("", ["no screening task was run"])]
+    note = "the lowest rate of selection over the highest; below 0.8 is evidence of adverse impact"
+    columns = ["task", "model", "ratio", "four-fifths rule", "rates of selection"]
+    return [Table("", columns, sorted(rows)), Sentences("", [note])]
+
+
+def _measured(sides: Sequence[Side], licences: Mapping[str, str]) -> list[Table | Sentences]:
+    """Return the models, the tasks with the licences of their data, and the versions."""
+    records = _records(sides)
+    models = {
+        (r.model.name, r.mitigator.label, r.model.fingerprint): [
+            *(r.model.name, r.mitigator.label, r.model.revision, r.model.licence),
+            r.model.fingerprint,
+        ]
+        for r in records
+    }
+    tasks = {
+        r.task.name: [
+            *(r.task.name, r.task.version, r.task.title, r.category, r.language),
+            licences.get(r.task.name) or None,
+        ]
+        for r in records
+    }
+    versions = dict.fromkeys(
+        f"harness {r.environment.harness}, Python {r.environment.python}, "
+        f"{r.environment.platform}; "
+        + ", ".join(f"{name} {version}" for name, version in r.environment.packages.items())
+        for r in records
+    )
+    dates = sorted(r.created for r in records)
+    when = [f"measured {dates[0]} to {dates[-1]} (UTC)"] if dates else []
+    columns = ["task", "version", "title", "concept", "language", "licence of the data"]
+    return [
+        Table("", ["model", "mitigator", "revision", "licence", "digest"], list(models.values())),
+        Table("", columns, [tasks[name] for name in sorted(tasks)]),
+        Sentences("", [*when, *versions]),
+    ]
+
+
+def _records(sides: Sequence[Side]) -> list[Record]:
+    """Return the records of all rows, each once."""
+    records = [record for side in sides for line in side.lines for record in line.values()]
+    return list({record.id: record for record in records}.values())
+
+
 # From lines of two records to differences.
 
 
@@ -480,6 +589,7 @@ def judge(sides: Sequence[Side], names: tuple[str, str] = ("base", "model")) -> 
         is_effect=any(of.is_effect for side in sides for of in side.means.values()),
         names=names,
         seeds=len(sides),
+        sides=tuple(sides),
     )
 
 

@@ -44,6 +44,16 @@ def test_it_prints_json_and_markdown(compare):
     assert compare("--markdown").out.startswith("## toy-letters under toy-shift beside")
 
 
+def test_the_page_is_one_file_with_models_tasks_and_limits(compare, tmp_path):
+    page = tmp_path / "verdict.html"
+    assert compare("--html", page).code == 4
+    content = page.read_text()
+    for text in ("toy-letters under toy-shift", "toy-ratings", "What was measured", "Limits"):
+        assert text in content
+    assert "<script" not in content
+    assert "http" not in content, "nothing is loaded from elsewhere"
+
+
 def test_a_model_alone_is_no_comparison(harness, toy):
     said = harness("compare", "-m", "toy-letters")
     assert said.code == 2
