@@ -310,7 +310,7 @@ def task_means(
     models: set[str] = set()
     of = 0
     is_primary = is_bias = True
-    for line in _of_primary_scores(lines):
+    for line in of_primary_scores(lines):
         records = {row: line[row] for row in rows if row in line}
         if not records:
             continue
@@ -370,7 +370,7 @@ def newest_versions(records: Iterable[Record]) -> dict[str, int]:
     return newest
 
 
-def _of_primary_scores(lines: Iterable[Line]) -> list[Line]:
+def of_primary_scores(lines: Iterable[Line]) -> list[Line]:
     """Return the lines of primary scores, and those of tasks that have none."""
     firsts = [(next(iter(line.values())), line) for line in lines if line]
     has_primary = {first.task.name for first, _ in firsts if first.primary}

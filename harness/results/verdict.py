@@ -24,7 +24,7 @@ from harness.metrics import t_quantile
 from harness.results import ratios
 from harness.results.formats import Report, Sentences, Table, html, markdown, plain_text
 from harness.results.record import Counted, IntervalPart, Record, greatest_loss
-from harness.results.resampling import Line, TaskMeans, item, task_means
+from harness.results.resampling import Line, TaskMeans, item, of_primary_scores, task_means
 
 if TYPE_CHECKING:
     import polars as pl
@@ -649,14 +649,11 @@ def _of_seeds(by_seed: Sequence[Mapping[str, _Estimate]]) -> list[_Estimate]:
 def _counted(lines: Sequence[Line], measures: str, means: TaskMeans) -> list[Line]:
     """Return the lines of both rows that count: of primary scores, as in the means."""
     out = {task for tasks in means.left_out.values() for task in tasks}
-    lines = [line for line in lines if all(row in line for row in ROWS)]
-    lines = [line for line in lines if line["a"].task.measures == measures]
-    has_primary = {line["a"].task.name for line in lines if line["a"].primary}
+    of_kind = [line for line in lines if next(iter(line.values())).task.measures == measures]
     return [
         line
-        for line in lines
-        if line["a"].task.name not in out
-        and (line["a"].primary or line["a"].task.name not in has_primary)
+        for line in of_primary_scores(of_kind)
+        if all(row in line for row in ROWS) and line["a"].task.name not in out
     ]
 
 

@@ -68,3 +68,12 @@ def test_python_returns_the_same_object(toy, tmp_path):
     assert verdict.names == ("toy-letters under none", "toy-letters under toy-shift")
     assert verdict.overall("usefulness").tasks == 1
     assert list((tmp_path / "samples").iterdir())
+
+
+def test_seeds_are_one_model_beside_the_base(toy):
+    verdict = package.compare_models(
+        ["toy-letters"] * 3, base="toy-letters", tasks="toy-ratings", concept="toy-place"
+    )
+    assert verdict.seeds == 3
+    assert verdict.names[1].startswith("3 seeds (toy-letters")
+    assert verdict.overall("usefulness").words == "equal"

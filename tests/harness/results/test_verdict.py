@@ -199,3 +199,19 @@ def test_the_spread_of_three_seeds_widens_the_interval():
     assert apart.difference == pytest.approx(alone.difference)
     assert apart.interval.low < alone.interval.low
     assert "unknown" in " ".join(compare(base, base).verdict.legend())
+
+
+def test_the_page_applies_the_four_fifths_rule_to_rates_of_selection():
+    def row(model, ratio):
+        rates = {"men": 0.2, "women": 0.2 * ratio}
+        return [
+            biased(model, "t", contributions(1, 0.5)),
+            record(
+                "screening", value=ratio, model=model, score="impact_ratio", primary=False,
+                ideal=1.0, bounds=(0.0, 1.0), details={"rates": rates},
+            ),
+        ]  # fmt: skip
+
+    page = compare(row("base", 0.9), row("mine", 0.7)).verdict.page(licences={"t": "CC0-1.0"})
+    for text in ("within four fifths", "below four fifths", "women 14.0%", "CC0-1.0"):
+        assert text in page
