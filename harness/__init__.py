@@ -57,6 +57,7 @@ _HOMES = {
     "Vocabulary": "embedder",
     "WordEmbedder": "embedder",
     "compare": "results.comparison",
+    "compare_models": "run.evaluation",
     "debias": "run.debiasing",
     "evaluate": "run.evaluation",
     "hookimpl": "specs",

@@ -1,7 +1,8 @@
 """The `harness` program: its commands, its error messages and its exit codes.
 
 Exit codes: 0 success; 1 something failed, and computed results are kept; 2 the command line or a
-file has a mistake in it; 129, 130 and 143: ended by SIGHUP, by the user (SIGINT) and by SIGTERM.
+file has a mistake in it; 3, 4 and 5 are verdicts of `harness compare`; 129, 130 and 143: ended by
+SIGHUP, by the user (SIGINT) and by SIGTERM.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import harness
 
 COMMANDS = {
     "eval": ("evaluate:command", "Evaluate models under mitigators on tasks."),
+    "compare": ("verdict:command", "Compare a model with its base: more biased, or less?"),
     "words": ("words:command", "Score own word lists by every metric that they allow."),
     "debias": ("debias:command", "Write the debiased vocabulary of a word model to a file."),
     "results": ("results:command", "Show, compare and export recorded scores."),

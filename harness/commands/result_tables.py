@@ -303,7 +303,9 @@ def show_comparison(
         for measures in tables.MEASURES
         if (pairs := [pair for pair in comparison.pairs if pair.a.task.measures == measures])
     ]
-    formats.show(Report("", [*parts, Sentences("", _legend(names, comparison))]), width)
+    verdict = comparison.verdict
+    shown = [*parts, Sentences("", _legend(names, comparison)), *verdict.tables()]
+    formats.show(Report("", [*shown, Sentences("", verdict.legend() if shown else ())]), width)
     for mean in comparison.means:
         for line in _conclusion(mean, names, comparison, verbose=verbose):
             click.echo(formats.wrapped(line, width))
@@ -326,7 +328,10 @@ def _legend(names: tuple[str, str], comparison: Comparison) -> list[str]:
     """Return what the columns and marks mean, a line each; only of those that occur."""
     pairs, lines = comparison.pairs, []
     if any(pair.interval for pair in pairs):
-        lines.append("[low, high]: 95% interval of the difference over the items of the task")
+        lines.append(
+            "[low, high]: 95% interval of the difference over the items of the task, paired where "
+            "both have samples; nearer is empty if the difference may be chance"
+        )
     if any(pair.distances for pair in pairs):
         lines.append(
             f"distance: that of {names[1]} from the ideal less that of {names[0]}, in the unit of "
@@ -346,6 +351,7 @@ def comparison_as_json(comparisons: Mapping[str, Comparison]) -> list[dict[str, 
     return [
         {
             "context": context,
+            "verdict": comparison.verdict.as_json(),
             "scores": comparison.rows(),
             "means": [mean.row() for mean in comparison.means],
             "without_mean": {

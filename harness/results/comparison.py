@@ -7,6 +7,8 @@ Over tasks it gives the mean difference of the distance to the ideal, with its i
 from __future__ import annotations
 
 import contextlib
+import functools
+import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -19,7 +21,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from harness.errors import UnknownName, UsageError
 from harness.names import NONE
 from harness.results import ratios, resampling
-from harness.results.record import IntervalPart, Record, finite, is_leak, samples_exist
+from harness.results.record import (
+    IntervalPart,
+    Record,
+    finite,
+    is_leak,
+    loss,
+    samples_exist,
+)
 from harness.results.resampling import (
     Point,
     TaskMeans,
@@ -30,6 +39,7 @@ from harness.results.resampling import (
     task_means,
 )
 from harness.results.tables import DIGITS, age
+from harness.results.verdict import Moved, Side, Verdict, judge, moved_items
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,7 +63,8 @@ class Pair:
     value_a, value_b
         Their values.
     interval
-        Interval of the difference over paired items; None without samples.
+        Interval of the difference over paired items. Without samples that of two independent
+        scores, which is wider; None if one has no interval.
     """
 
     a: Record
@@ -86,11 +97,24 @@ class Pair:
 
     @property
     def nearer(self) -> str:
-        """Which of the two has the smaller distance: `a`, `b`, or empty if neither."""
-        if self.distances is None:
+        """Which of the two has the smaller distance: `a`, `b`, or empty if neither.
+
+        Neither if the difference of the distances is within the interval around 0.
+        """
+        if self.distances is None or self._is_within_interval:
             return ""
         a, b = (round(distance, DIGITS) for distance in self.distances)
         return "" if a == b else "a" if a < b else "b"
+
+    @property
+    def _is_within_interval(self) -> bool:
+        """Whether the losses differ by no more than half the interval of the difference."""
+        if self.interval is None:
+            return False
+        a, b = (loss(value, self.a.ideal, self.a.bounds) for value in (self.value_a, self.value_b))
+        half = (self.interval.high - self.interval.low) / 2
+        holds_0 = self.interval.low <= 0 <= self.interval.high
+        return holds_0 or abs(b - a) <= half
 
 
 @dataclass(frozen=True)
@@ -160,6 +184,10 @@ class Comparison:
         Number of scores of several runs with different seeds, of which the latest counts.
     without_mean
         By what tasks measure, why no score counts in both rows.
+    side
+        What the verdict is made of.
+    names
+        Names of the rows in the verdict.
     """
 
     pairs: tuple[Pair, ...] = field(repr=False)  # whole records
@@ -167,6 +195,13 @@ class Comparison:
     left_out: tuple[tuple[str, str], ...] = ()
     several_seeds: int = 0
     without_mean: Mapping[str, TaskMeans] = field(default_factory=dict)
+    side: Side = field(default_factory=Side, repr=False)
+    names: tuple[str, str] = field(default=("", ""), repr=False)
+
+    @functools.cached_property
+    def verdict(self) -> Verdict:
+        """For each concept and overall, whether `b` is more biased or more useful than `a`."""
+        return judge([self.side], self.names)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat mapping per pair; its keys are the columns of the data frame."""
@@ -232,20 +267,44 @@ def compare(
     folders = (folder, folder_b or folder)
     pairs: list[Pair] = []
     left_out: list[tuple[str, str]] = []
+    moved: list[Moved] = []
     for key in dict.fromkeys([*left, *right]):
-        pair = _pair(left.get(key), right.get(key), folders)
-        if isinstance(pair, str):
-            left_out.append((key[0], pair))
-        else:
-            pairs.append(pair)
+        reason = _unpaired(left.get(key), right.get(key))
+        if reason:
+            left_out.append((key[0], reason))
+            continue
+        pair, of_pair = _pair(left[key], right[key], folders)
+        pairs.append(pair)
+        moved += of_pair
     means = {measures: _mean(measures, left, right) for measures in ("bias", "usefulness")}
+    side = Side(
+        _lines(left, right),
+        {name: mean.both if isinstance(mean, Mean) else mean for name, mean in means.items()},
+        intervals={
+            pair.a.task.name: pair.interval for pair in pairs if pair.a.primary and pair.interval
+        },
+        moved=moved,
+    )
     return Comparison(
         tuple(pairs),
         tuple(mean for mean in means.values() if isinstance(mean, Mean)),
         tuple(left_out),
         _several_seeds(a) + _several_seeds(b),
         {name: mean for name, mean in means.items() if isinstance(mean, TaskMeans) and mean.of},
+        side,
+        (_name(a, b), _name(b, a)),
     )
+
+
+def _name(records: Sequence[Record], others: Sequence[Record]) -> str:
+    """Return what tells a row from the other one: its model, its mitigator, or both."""
+    if not records or not others:
+        return ""
+    row, other = records[0], others[0]
+    if row.model.name == other.model.name and row.mitigator.label != other.mitigator.label:
+        return f"{row.model.name} under {row.mitigator.label}"
+    is_plain = row.mitigator.label == other.mitigator.label == NONE
+    return row.model.name if is_plain else f"{row.model.name} under {row.mitigator.label}"
 
 
 def _several_seeds(records: Iterable[Record]) -> int:
@@ -280,17 +339,23 @@ def _by_key(records: Sequence[Record]) -> dict[Key, Record]:
     return newest
 
 
-def _pair(a: Record | None, b: Record | None, folders: Folders) -> Pair | str:
-    """Return the pair of two records, or the reason why they cannot be compared."""
+def _unpaired(a: Record | None, b: Record | None) -> str:
+    """Return the reason why two records cannot be compared; empty if they can be."""
     if a is None or b is None:
         return "only one of the two has it"
     if a.task.digest != b.task.digest:
         return "the versions or data of the task differ"
-    if a.value is None or b.value is None:
-        return "a value is void"
+    return "a value is void" if a.value is None or b.value is None else ""
+
+
+def _pair(a: Record, b: Record, folders: Folders) -> tuple[Pair, list[Moved]]:
+    """Return the pair of two records that have a value, and its items that moved most."""
     rows = [_samples(record, folder) for record, folder in zip((a, b), folders, strict=True)]
-    interval = resampling.over_items(*rows) if all(rows) else None
-    return Pair(a, b, a.value, b.value, interval)
+    paired = resampling.over_items(*rows) if all(rows) else None
+    value_a, value_b = (math.nan if r.value is None else r.value for r in (a, b))
+    pair = Pair(a, b, value_a, value_b, paired or resampling.of_independent(a, b))
+    is_shown = a.primary and all(rows) and not a.left_out and not b.left_out
+    return pair, moved_items(a.task.name, *rows) if is_shown else []
 
 
 def _samples(record: Record, folder: Path | str | None) -> Sequence[Mapping[str, Any]]:
@@ -303,16 +368,22 @@ def _samples(record: Record, folder: Path | str | None) -> Sequence[Mapping[str,
     return ()
 
 
+def _lines(left: Mapping[Key, Record], right: Mapping[Key, Record]) -> list[dict[str, Record]]:
+    """Return the records of each score, by the row that has it."""
+    sides = {"a": left, "b": right}
+    return [
+        {side: of[key] for side, of in sides.items() if key in of}
+        for key in dict.fromkeys([*left, *right])
+    ]
+
+
 def _mean(
     measures: str, left: Mapping[Key, Record], right: Mapping[Key, Record]
 ) -> Mean | TaskMeans:
     """Return the means of two rows, or what they leave out if no score counts in both."""
-    sides = {"a": left, "b": right}
     lines = [
-        {side: of[key] for side, of in sides.items() if key in of}
-        for key in dict.fromkeys([*left, *right])
+        line for line in _lines(left, right) if next(iter(line.values())).task.measures == measures
     ]
-    lines = [line for line in lines if next(iter(line.values())).task.measures == measures]
     versions = newest_versions(record for line in lines for record in line.values())
 
     def is_old(record: Record) -> bool:

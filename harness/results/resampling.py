@@ -78,6 +78,27 @@ def over_items(
     return _interval(difference, left_out, "jackknife t of clusters of paired items")
 
 
+def of_independent(a: Record, b: Record) -> IntervalPart | None:
+    """Return the interval of the difference of two scores, from that of each.
+
+    The half widths add up as those of independent scores do. Scores of the same items are seldom
+    less than independent, so it is seldom too narrow. None if one has no interval, and for equal
+    vectors, which are no two scores.
+    """
+    same = a.model.fingerprint == b.model.fingerprint and a.mitigator.label == b.mitigator.label
+    if a.interval is None or b.interval is None or a.value is None or b.value is None or same:
+        return None
+    below = math.hypot(b.value - b.interval.low, a.interval.high - a.value)
+    above = math.hypot(b.interval.high - b.value, a.value - a.interval.low)
+    difference = b.value - a.value
+    return IntervalPart(
+        low=difference - below,
+        high=difference + above,
+        level=LEVEL,
+        method="intervals of both scores, as if they were independent",
+    )
+
+
 def _parts(pairs: Sequence[Pair]) -> list[list[Pair]]:
     """Return the items by role, if each role alone has both scores as its means; else all.
 
@@ -289,7 +310,7 @@ def task_means(
     models: set[str] = set()
     of = 0
     is_primary = is_bias = True
-    for line in _of_primary_scores(lines):
+    for line in of_primary_scores(lines):
         records = {row: line[row] for row in rows if row in line}
         if not records:
             continue
@@ -349,7 +370,7 @@ def newest_versions(records: Iterable[Record]) -> dict[str, int]:
     return newest
 
 
-def _of_primary_scores(lines: Iterable[Line]) -> list[Line]:
+def of_primary_scores(lines: Iterable[Line]) -> list[Line]:
     """Return the lines of primary scores, and those of tasks that have none."""
     firsts = [(next(iter(line.values())), line) for line in lines if line]
     has_primary = {first.task.name for first, _ in firsts if first.primary}

@@ -28,8 +28,10 @@ from harness.folders import Place
 from harness.metrics import Metric
 from harness.progress import Progress, Silent
 from harness.registry.registry import Registry
-from harness.results.folder import ResultsFile, SharedResults
+from harness.results.comparison import compare
+from harness.results.folder import ResultsFile, SharedResults, local_copy
 from harness.results.records import EVERY_TASK, NotRun, NotRunWarning, Records, reasons
+from harness.results.verdict import Verdict, judge
 from harness.run import plan
 from harness.run.plan import Plan, Row, chains, make_plan
 from harness.run.plan import Row as MitigatorRow
@@ -415,6 +417,10 @@ Task: TypeAlias = str | Path | Mapping[str, Any]
 """Tasks as users give them: names or a path, or one task as a mapping."""
 
 
+COMPARED = ("social-bias-encoders", "social-bias-words", "usefulness")
+"""Tasks of `compare_models` and `harness compare`: those that rank, and those of usefulness."""
+
+
 def evaluate(
     model: str | object | Iterable[str | object],
     tasks: Task | Iterable[Task] = "all",
@@ -599,6 +605,61 @@ def evaluate(
     for line in _failures(evaluated):
         warnings.warn(line, NotRunWarning, stacklevel=2)
     return evaluated
+
+
+def compare_models(
+    model: str | object | Sequence[str | object],
+    base: str | object | None = None,
+    mitigator: Row = names.NONE,
+    tasks: Task | Iterable[Task] = COMPARED,
+    **options: Any,
+) -> Verdict:
+    """Evaluate a model and its base, and return whether the model is more biased.
+
+    Parameters
+    ----------
+    model
+        The model, as in `evaluate`; or a list of the seeds of one training.
+    base
+        What it is compared with, without a mitigator; by default the model itself.
+    mitigator
+        Mitigator of the model.
+    tasks
+        As in `evaluate`; by default those that rank, and those of usefulness.
+    **options
+        Further arguments of `evaluate`. Samples are always kept.
+
+    Returns
+    -------
+    Verdict
+        The differences with their intervals. It is printed as tables, and `failures` says whether
+        the model passes.
+
+    Raises
+    ------
+    UsageError
+        If an argument is wrong, or there is nothing to compare.
+    """
+    models = list(model) if isinstance(model, list | tuple) else [model]
+    if base is None and mitigator == names.NONE:
+        raise UsageError("a model is compared with a base, or with itself under a mitigator")
+    if not models or (base is None and len(models) > 1):
+        raise UsageError("name a base, and one model or the seeds of one")
+    options = {"samples": True, **options}
+    before = evaluate(models[0] if base is None else base, tasks, names.NONE, **options)
+    place = options.get("results")
+    compared = [
+        compare(
+            before,
+            evaluate(seed, tasks, [mitigator], **options),
+            folder=None if place is None else local_copy(place),
+        )
+        for seed in models
+    ]
+    if len(compared) == 1:
+        return compared[0].verdict
+    label = f"{len(models)} seeds ({', '.join(of.names[1] for of in compared)})"
+    return judge([of.side for of in compared], (compared[0].names[0], label))
 
 
 def _failures(records: Records) -> list[str]:

@@ -1,0 +1,930 @@
+"""The verdict on a model beside its base: more biased, less biased, or not clear.
+
+For each concept and overall it gives the difference of the bias, as `TaskMeans` defines it, with an
+interval over paired items. The intervals of one kind hold at once. It knows records, and runs no
+model.
+
+Each record has the deviations of its gap and of its yardstick by unit (`Record.deviations`). Both
+models have the same units. What a unit changes in the difference of two ratios is a linear
+function of these; units of one name add up over all tasks, so words that tasks share, and
+yardsticks, are counted as what they are.
+"""
+
+from __future__ import annotations
+
+import html as html_
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from statistics import fmean, pstdev, variance
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from harness.metrics import t_quantile
+from harness.results import ratios
+from harness.results.formats import Report, Sentences, Table, html, markdown, plain_text
+from harness.results.record import Counted, IntervalPart, Record, greatest_loss
+from harness.results.resampling import Line, TaskMeans, item, of_primary_scores, task_means
+
+if TYPE_CHECKING:
+    import polars as pl
+
+LEVEL = 0.95
+"""Probability that all intervals of one kind hold at once."""
+POWER = 0.8
+"""Probability with which the smallest detectable difference is found."""
+EQUAL = 1e-5
+"""Vectors that differ by less are equal, and so are cosines and scores of usefulness."""
+FEWEST_SEEDS = 3
+"""Fewest seeds whose spread enters an interval."""
+FEWEST = 5
+"""Fewest units for an interval."""
+LONGEST = 80
+"""Most characters of an item in a table."""
+MOVED = 5
+"""Number of items that are named because they moved most."""
+OVERALL = "overall"
+ROWS = ("a", "b")
+"""The base and the model."""
+
+Measures: TypeAlias = Literal["bias", "usefulness"]
+Units: TypeAlias = "dict[str, float]"
+"""By unit, what it changes in an estimate; the sum of squares is the variance."""
+
+MORE, LESS, UNCLEAR, SAME = "more", "less", "not clear", "equal"
+WORDS = {"bias": "biased", "usefulness": "useful"}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The difference of one concept, or overall: the model less its base.
+
+    Parameters
+    ----------
+    measures
+        `bias` or `usefulness`.
+    name
+        The concept or the kind of usefulness, or `overall`.
+    tasks
+        Number of tasks that count in both rows.
+    base, model
+        The means of both.
+    difference
+        The model less its base; as a mitigator's effect it is the larger over both yardsticks.
+    interval
+        Simultaneous with all others that measure the same; None if it is unknown.
+    detectable
+        The smallest true difference that this run finds with a probability of 80 %.
+    verdict
+        `more`, `less`, `not clear` or `equal`.
+    reason
+        Why there is no interval.
+    """
+
+    measures: Measures
+    name: str
+    tasks: int
+    base: float
+    model: float
+    difference: float
+    interval: IntervalPart | None
+    detectable: float | None
+    verdict: str
+    reason: str = ""
+
+    @property
+    def words(self) -> str:
+        """The verdict in words, such as `more biased`."""
+        is_clear = self.verdict in (MORE, LESS)
+        return f"{self.verdict} {WORDS[self.measures]}" if is_clear else self.verdict
+
+    def row(self) -> dict[str, Any]:
+        """Return it as a flat mapping."""
+        row = asdict(self) | {"verdict": self.words}
+        part = row.pop("interval")
+        return row | {"low": part and part.low, "high": part and part.high}
+
+
+FailOn: TypeAlias = Literal["more", "unclear", "never"]
+"""Which verdicts on bias fail: a larger bias; also one that is not clear; none."""
+
+
+class Failure(NamedTuple):
+    """Why a model does not pass, with the exit code of `harness compare`."""
+
+    code: int
+    line: str
+
+
+MORE_BIASED, NOT_SHOWN, LESS_USEFUL = 3, 4, 5
+"""Exit codes: more biased or beyond the margin; not clear; usefulness beyond its margin. 1 is an
+error and 2 a wrong command line."""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """An item whose contribution to a score moved much.
+
+    Parameters
+    ----------
+    task, text
+        The task, and the item's texts.
+    base, model
+        Contributions of the item to the score.
+    spreads
+        The difference in standard deviations of the contributions of the task's items.
+    """
+
+    task: str
+    text: str
+    base: float
+    model: float
+    spreads: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on a model beside its base.
+
+    Parameters
+    ----------
+    differences
+        Of bias, then of usefulness: that of each concept, and overall as the first.
+    left_out
+        By what tasks measure, the names of the tasks that do not count, by the reason.
+    moved
+        The items that moved most; none without samples.
+    without_line
+        Concepts on which the reference encoder shows too little bias for a line of their own.
+    is_effect
+        Whether both rows are one model, so that the difference is the effect of a mitigator.
+    names
+        Names of the base and the model.
+    seeds
+        Number of seeds of the model's training; with three or more their spread is part of the
+        intervals.
+    sides
+        What the verdict is made of.
+    """
+
+    differences: tuple[Difference, ...]
+    left_out: Mapping[str, Mapping[str, tuple[str, ...]]]
+    moved: tuple[Moved, ...] = ()
+    without_line: tuple[str, ...] = ()
+    is_effect: bool = False
+    names: tuple[str, str] = ("base", "model")
+    seeds: int = 1
+    sides: tuple[Side, ...] = field(default=(), repr=False, compare=False)
+
+    def overall(self, measures: Measures) -> Difference | None:
+        """Return the overall difference of bias or usefulness; None if no task counts."""
+        of = [d for d in self.differences if d.measures == measures and d.name == OVERALL]
+        return of[0] if of else None
+
+    def failures(
+        self,
+        *,
+        fail_on: FailOn = "more",
+        margin: float | None = None,
+        usefulness_margin: float | None = None,
+    ) -> list[Failure]:
+        """Return why the model does not pass; none if it passes.
+
+        Less bias and more usefulness always pass. A comparison that could not be made passes only
+        if `fail_on` is `never` and there is no margin.
+
+        Parameters
+        ----------
+        fail_on
+            `more`: more bias, in a concept or overall; with a margin, by more than the margin.
+            `unclear`: also if the overall verdict is not clear. `never`: no verdict fails.
+        margin
+            Most bias above the base: the upper end of the overall interval must be below it.
+        usefulness_margin
+            Most usefulness that may be lost: the lower end of the overall interval of usefulness
+            must be above its negative.
+        """
+        failures = []
+        bias = self.overall("bias")
+        is_measured = bias is not None and (bias.interval is not None or bias.verdict == SAME)
+        if not is_measured and (fail_on != "never" or margin is not None):
+            why = bias.reason if bias else "no task counts in both"
+            failures.append(Failure(NOT_SHOWN, f"bias was not measured: {why}"))
+        for d in self._of("bias"):
+            if fail_on != "never" and d.interval is not None and d.interval.low > (margin or 0.0):
+                by = f" by more than {margin:g}" if margin else ""
+                failures.append(Failure(MORE_BIASED, f"{d.name}: more biased{by}"))
+        if bias is not None and bias.interval is not None:
+            if margin is not None and bias.interval.high >= margin:
+                line = f"the bias is not shown to be within {margin:g} of the base"
+                failures.append(Failure(MORE_BIASED, f"{line}: {_ends(bias.interval)}"))
+            if fail_on == "unclear" and bias.verdict == UNCLEAR:
+                failures.append(Failure(NOT_SHOWN, "the overall verdict on bias is not clear"))
+        if usefulness_margin is not None:
+            use = self.overall("usefulness")
+            low = None if use is None or use.interval is None else use.interval.low
+            is_equal = use is not None and use.verdict == SAME
+            if not is_equal and (low is None or low <= -usefulness_margin):
+                line = f"usefulness is not shown to fall by less than {usefulness_margin:g}"
+                ends = _ends(use.interval) if use and use.interval else "it was not measured"
+                failures.append(Failure(LESS_USEFUL, f"{line}: {ends}"))
+        return failures
+
+    def __str__(self) -> str:
+        return plain_text(self.report())
+
+    def _repr_html_(self) -> str:
+        return html(self.report())
+
+    def page(self, *, licences: Mapping[str, str] | None = None) -> str:
+        """Return one self-contained HTML page for an auditor.
+
+        Parameters
+        ----------
+        licences
+            Licence of the data of each task, by its name.
+        """
+        sections = {
+            "Verdict": self.report(verbose=True),
+            "Screening": Report("", _screening(self.sides)),
+            "What was measured": Report("", _measured(self.sides, licences or {})),
+            "Limits": Report("", [Sentences("", LIMITS)]),
+        }
+        body = "".join(
+            f"<h2>{html_.escape(name)}</h2>\n{html(part)}" for name, part in sections.items()
+        )
+        title = html_.escape(f"Bias of {self.names[1]} beside {self.names[0]}")
+        return (
+            f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n'
+            f"<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
+        )
+
+    def _repr_markdown_(self) -> str:
+        return markdown(self.report())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a polars data frame with one row per difference."""
+        import polars as pl
+
+        return pl.DataFrame(self.rows())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one flat mapping per difference."""
+        return [difference.row() for difference in self.differences]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "base": self.names[0],
+            "model": self.names[1],
+            "seeds": self.seeds,
+            "level": LEVEL,
+            "power": POWER,
+            "differences": self.rows(),
+            "left_out": {
+                measures: {reason: list(tasks) for reason, tasks in of.items()}
+                for measures, of in self.left_out.items()
+            },
+            "without_line": list(self.without_line),
+            "moved": [asdict(moved) for moved in self.moved],
+        }
+
+    def report(self, *, verbose: bool = False) -> Report:
+        """Return it as tables and sentences.
+
+        Parameters
+        ----------
+        verbose
+            Whether to name all tasks that are left out.
+        """
+        base, model = self.names
+        parts: list[Table | Sentences] = [Sentences("", self.sentences()), *self.tables()]
+        if self.moved:
+            rows = [
+                [m.task, _shortened(m.text), m.base, m.model, f"{m.spreads:+.1f}"]
+                for m in self.moved
+            ]
+            columns = ["task", "item", "base", "model", "moved by"]
+            parts.append(Table("items that moved most", columns, rows, shorten=("item",)))
+        parts.append(Sentences("How to read it", self.legend()))
+        parts.append(Sentences("Left out", self._left_out(verbose=verbose)))
+        return Report(f"{model} beside {base}", parts)
+
+    def sentences(self) -> list[str]:
+        """Return the overall verdict on bias and usefulness, a sentence each."""
+        sentences = []
+        for measures in WORDS:
+            of = [d for d in self._of(measures) if d.name == OVERALL]
+            if not of:
+                sentences.append(f"{measures}: no task counts in both")
+                continue
+            (overall,) = of
+            sentence = f"{measures}: {overall.words}, {overall.difference:+z.3f}"
+            if overall.interval:
+                sentence += f" {_ends(overall.interval)}"
+            if overall.verdict == UNCLEAR and overall.detectable is not None:
+                sentence += f"; this run could have found a difference of {overall.detectable:.3f}"
+            if overall.reason:
+                sentence += f" ({overall.reason})"
+            sentences.append(sentence)
+        return sentences
+
+    def tables(self) -> list[Table]:
+        """Return the differences of bias and of usefulness, a table each."""
+        return [self._table(measures) for measures in WORDS if self._of(measures)]
+
+    def _of(self, measures: str) -> list[Difference]:
+        return [d for d in self.differences if d.measures == measures]
+
+    def _table(self, measures: str) -> Table:
+        columns = [measures, "verdict", "base", "model", "difference", "95% interval"]
+        rows = [
+            [
+                *(d.name, d.words, d.base, d.model, f"{d.difference:+z.3f}"),
+                _ends(d.interval) if d.interval else None,
+                d.detectable,
+                d.tasks,
+            ]
+            for d in self._of(measures)
+        ]
+        return Table("", [*columns, "detectable", "tasks"], rows, drop=("tasks", "base", "model"))
+
+    def legend(self) -> list[str]:
+        """Return what the tables mean, a line each."""
+        if not self.differences:
+            return []
+        lines = [
+            "difference: model less base; of bias, 1 is the bias of the reference encoder",
+            "95% interval: over paired items, for all lines of a table at once; it says what the "
+            "words and items of these tasks leave open, not what other ways to ask would show",
+            f"seeds: the spread of {self.seeds} trainings is part of the intervals"
+            if self.seeds >= FEWEST_SEEDS
+            else f"seeds: {self.seeds}; how much another training of the model would differ is "
+            f"unknown ({FEWEST_SEEDS} of them tell)",
+            f"detectable: the smallest difference that this run finds in {POWER:.0%} of cases",
+        ]
+        if self.is_effect:
+            lines.append(
+                "the effect of a mitigator is the larger of two: over its own yardstick, and over "
+                "that of the base"
+            )
+        if self.moved:
+            lines.append("moved by: in standard deviations of the contributions of the task")
+        if self.without_line:
+            lines.append(
+                f"{', '.join(self.without_line)}: part of overall; the reference encoder shows too "
+                "little of these for a line of their own"
+            )
+        reasons: dict[str, list[str]] = {}
+        for d in self.differences:
+            if d.reason:
+                reasons.setdefault(d.reason, []).append(d.name)
+        lines += [f"no interval of {', '.join(names)}: {why}" for why, names in reasons.items()]
+        return lines
+
+    def _left_out(self, *, verbose: bool) -> list[str]:
+        lines = []
+        for measures, of in self.left_out.items():
+            for reason, tasks in of.items():
+                shown = tasks if verbose else tasks[:3]
+                more = f" and {len(tasks) - len(shown)} more" if len(tasks) > len(shown) else ""
+                lines.append(
+                    f"left out of {measures}: {len(tasks)} {reason} ({', '.join(shown)}{more})"
+                )
+        return lines
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _ends(interval: IntervalPart) -> str:
+    return f"[{interval.low:+z.3f}, {interval.high:+z.3f}]"
+
+
+# The parts of the page that the text has not.
+
+
+FOUR_FIFTHS = 0.8
+"""Least ratio of two rates of selection that is not adverse impact (29 CFR 1607.4 D, EEOC 1978)."""
+STYLE = (
+    "body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}"
+    "table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .8em .2em 0;"
+    "border-bottom:1px solid #ccc;vertical-align:top}"
+)
+LIMITS = (
+    "A test finds the bias that it asks about. Bias along a direction that no task reads is not "
+    "measured.",
+    "A ratio compares a bias with the model's own strength of associations that have nothing to "
+    "do with people. It says nothing about a program that uses the vectors.",
+    "A verdict of 'not clear' is no evidence of equality; a margin asks for that.",
+    "Words, names and stereotypes of the tasks are those of their authors, times and countries.",
+    "The tasks are public. A model that was trained on them cannot be judged by them.",
+)
+
+
+def _screening(sides: Sequence[Side]) -> list[Table | Sentences]:
+    """Return the rates of selection of each row, with the four-fifths ratio."""
+    rows: list[list[Any]] = []
+    for record in _records(sides):
+        if record.score != "impact_ratio" or "rates" not in record.details:
+            continue
+        rates = ", ".join(f"{name} {rate:.1%}" for name, rate in record.details["rates"].items())
+        is_below = record.value is not None and record.value < FOUR_FIFTHS
+        label = f"{record.model.name} under {record.mitigator.label}"
+        verdict = "below four fifths" if is_below else "within four fifths"
+        rows.append([record.task.name, label, record.value, verdict, rates])
+    if not rows:
+        return [Sentences("", ["no screening task was run"])]
+    note = "the lowest rate of selection over the highest; below 0.8 is evidence of adverse impact"
+    columns = ["task", "model", "ratio", "four-fifths rule", "rates of selection"]
+    return [Table("", columns, sorted(rows)), Sentences("", [note])]
+
+
+def _measured(sides: Sequence[Side], licences: Mapping[str, str]) -> list[Table | Sentences]:
+    """Return the models, the tasks with the licences of their data, and the versions."""
+    records = _records(sides)
+    models = {
+        (r.model.name, r.mitigator.label, r.model.fingerprint): [
+            *(r.model.name, r.mitigator.label, r.model.revision, r.model.licence),
+            r.model.fingerprint,
+        ]
+        for r in records
+    }
+    tasks = {
+        r.task.name: [
+            *(r.task.name, r.task.version, r.task.title, r.category, r.language),
+            licences.get(r.task.name) or None,
+        ]
+        for r in records
+    }
+    versions = dict.fromkeys(
+        f"harness {r.environment.harness}, Python {r.environment.python}, "
+        f"{r.environment.platform}; "
+        + ", ".join(f"{name} {version}" for name, version in r.environment.packages.items())
+        for r in records
+    )
+    dates = sorted(r.created for r in records)
+    when = [f"measured {dates[0]} to {dates[-1]} (UTC)"] if dates else []
+    columns = ["task", "version", "title", "concept", "language", "licence of the data"]
+    return [
+        Table("", ["model", "mitigator", "revision", "licence", "digest"], list(models.values())),
+        Table("", columns, [tasks[name] for name in sorted(tasks)]),
+        Sentences("", [*when, *versions]),
+    ]
+
+
+def _records(sides: Sequence[Side]) -> list[Record]:
+    """Return the records of all rows, each once."""
+    records = [record for side in sides for line in side.lines for record in line.values()]
+    return list({record.id: record for record in records}.values())
+
+
+# From lines of two records to differences.
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """A difference before its interval: its units, and why they say nothing."""
+
+    name: str
+    tasks: int
+    base: float
+    model: float
+    difference: float
+    units: Units = field(repr=False)
+    reason: str = ""
+    is_equal: bool = False
+    seeds: int = 1
+    seed_variance: float = 0.0
+
+    @property
+    def variance_of_items(self) -> float:
+        """Variance of the difference over draws of the units."""
+        return math.fsum(d * d for d in self.units.values())
+
+    @property
+    def error(self) -> float:
+        """Standard error of the difference."""
+        return math.sqrt(self.variance_of_items + self.seed_variance)
+
+    @property
+    def df(self) -> float:
+        """Welch's degrees of freedom of the error; those of units from their fourth moment.
+
+        For n units of one variance they are about n: E[d⁴] = 3 σ⁴.
+        """
+        of_items = self.variance_of_items
+        fourth = math.fsum(d**4 for d in self.units.values())
+        df = max(1.0, 3 * of_items**2 / fourth - 2) if fourth > 0 else 1.0
+        parts = of_items**2 / df
+        if self.seeds > 1:
+            parts += self.seed_variance**2 / (self.seeds - 1)
+        return max(1.0, self.error**4 / parts) if parts > 0 else df
+
+
+@dataclass(frozen=True)
+class Side:
+    """A model beside its base, as `judge` takes it; of a training with several seeds, one of them.
+
+    Parameters
+    ----------
+    lines
+        The record of the base, `a`, and of the model, `b`, of each score.
+    means
+        What counts in both, by what tasks measure.
+    intervals
+        The interval of the difference of a primary score, by task.
+    moved
+        Items that moved.
+    """
+
+    lines: Sequence[Line] = ()
+    means: Mapping[str, TaskMeans] = field(default_factory=dict)
+    intervals: Mapping[str, IntervalPart] = field(default_factory=dict)
+    moved: Sequence[Moved] = ()
+
+
+def judge(sides: Sequence[Side], names: tuple[str, str] = ("base", "model")) -> Verdict:
+    """Return the verdict on a model beside its base.
+
+    Parameters
+    ----------
+    sides
+        The model, or each seed of its training, beside the base. With three seeds or more their
+        spread is part of the intervals.
+    names
+        Names of the base and the model.
+    """
+    differences: list[Difference] = []
+    left_out: dict[str, dict[str, tuple[str, ...]]] = {}
+    without_line: list[str] = []
+    for measures in WORDS:
+        of_side = [side.means[measures] for side in sides if measures in side.means]
+        estimates = _of_seeds([_estimates(side, measures) for side in sides])
+        shown = {estimate.name for estimate in estimates}
+        concepts = {
+            line["a"].category
+            for side, of in zip(sides, of_side, strict=False)
+            for line in _counted(side.lines, measures, of)
+        }
+        if OVERALL in shown:
+            without_line += sorted(concepts - shown)
+        unclear = next((why for of in of_side for row in "ba" if (why := of.unclear(row))), "")
+        name: Measures = "bias" if measures == "bias" else "usefulness"
+        differences += [_difference(name, e, len(estimates), unclear) for e in estimates]
+        reasons: dict[str, tuple[str, ...]] = {}
+        for of in of_side:
+            for reason, tasks in of.left_out.items():
+                reasons[reason] = tuple(dict.fromkeys((*reasons.get(reason, ()), *tasks)))
+        if reasons:
+            left_out[measures] = reasons
+    moved = {(m.task, m.text): m for side in sides for m in side.moved}
+    return Verdict(
+        differences=tuple(differences),
+        left_out=left_out,
+        moved=tuple(sorted(moved.values(), key=lambda m: -abs(m.spreads))[:MOVED]),
+        without_line=tuple(without_line),
+        is_effect=any(of.is_effect for side in sides for of in side.means.values()),
+        names=names,
+        seeds=len(sides),
+        sides=tuple(sides),
+    )
+
+
+def _estimates(side: Side, measures: str) -> dict[str, _Estimate]:
+    """Return the difference overall and of each concept, by name."""
+    means = side.means.get(measures)
+    if means is None:
+        return {}
+    counted = _counted(side.lines, measures, means)
+    by_concept: defaultdict[str, list[Line]] = defaultdict(list)
+    for line in counted:
+        by_concept[line["a"].category].append(line)
+    found = {
+        name: _bias(name, part, means.is_effect)
+        if measures == "bias"
+        else _usefulness(name, part, side.intervals)
+        for name, part in ((OVERALL, counted), *sorted(by_concept.items()))
+    }
+    return {name: estimate for name, estimate in found.items() if estimate is not None}
+
+
+def _of_seeds(by_seed: Sequence[Mapping[str, _Estimate]]) -> list[_Estimate]:
+    """Return the mean of each estimate over the seeds that all have it.
+
+    Seeds share the items, so what a unit changes in the mean is the mean of what it changes. The
+    variance of the mean over seeds is added.
+    """
+    names = [name for name in by_seed[0] if all(name in of for of in by_seed)] if by_seed else []
+    means = []
+    for name in names:
+        of = [estimates[name] for estimates in by_seed]
+        if len(of) == 1:
+            means.append(of[0])
+            continue
+        units: defaultdict[str, float] = defaultdict(float)
+        for estimate in of:
+            for unit, change in estimate.units.items():
+                units[unit] += change / len(of)
+        spread = variance([e.difference for e in of]) / len(of) if len(of) >= FEWEST_SEEDS else 0.0
+        means.append(
+            _Estimate(
+                name=name,
+                tasks=min(e.tasks for e in of),
+                base=fmean(e.base for e in of),
+                model=fmean(e.model for e in of),
+                difference=fmean(e.difference for e in of),
+                units=dict(units),
+                reason=next((e.reason for e in of if e.reason), ""),
+                is_equal=all(e.is_equal for e in of),
+                seeds=len(of),
+                seed_variance=spread,
+            )
+        )
+    return means
+
+
+def _counted(lines: Sequence[Line], measures: str, means: TaskMeans) -> list[Line]:
+    """Return the lines of both rows that count: of primary scores, as in the means."""
+    out = {task for tasks in means.left_out.values() for task in tasks}
+    of_kind = [line for line in lines if next(iter(line.values())).task.measures == measures]
+    return [
+        line
+        for line in of_primary_scores(of_kind)
+        if all(row in line for row in ROWS) and line["a"].task.name not in out
+    ]
+
+
+def _difference(measures: Measures, estimate: _Estimate, n_lines: int, unclear: str) -> Difference:
+    """Return an estimate with its verdict.
+
+    With K intervals of level .95^(1/K) all hold at once with a probability of .95 at least, however
+    they depend on each other (Šidák 1967).
+    """
+    reason = unclear or estimate.reason
+    if estimate.is_equal:
+        reason = ""
+    elif not reason and len(estimate.units) < FEWEST:
+        reason = f"{len(estimate.units)} units, an interval needs {FEWEST}"
+    interval = detectable = None
+    verdict = SAME if estimate.is_equal else UNCLEAR
+    if not reason and not estimate.is_equal:
+        quantile = float(t_quantile(LEVEL ** (1 / n_lines), estimate.df))
+        half = quantile * estimate.error
+        value = estimate.difference
+        method = f"t of paired units, simultaneous for {n_lines} differences (Šidák)"
+        interval = IntervalPart(low=value - half, high=value + half, level=LEVEL, method=method)
+        # One-sided: a difference is found if its estimate is beyond the half width.
+        detectable = half + float(t_quantile(2 * POWER - 1, estimate.df)) * estimate.error
+        if estimate.error > 0:
+            verdict = MORE if interval.low > 0 else LESS if interval.high < 0 else UNCLEAR
+    return Difference(
+        measures=measures,
+        name=estimate.name,
+        tasks=estimate.tasks,
+        base=estimate.base,
+        model=estimate.model,
+        difference=estimate.difference,
+        interval=interval,
+        detectable=detectable,
+        verdict=verdict,
+        reason=reason,
+    )
+
+
+# Bias: pooled per method over the yardstick and the reference encoder, then the mean over methods.
+
+
+@dataclass(frozen=True)
+class _Pooled:
+    """ΣN and ΣD of the tasks of one method, with what each unit changes in them.
+
+    R = root(ΣN/ΣD) over that of the reference encoder.
+    """
+
+    gap: float
+    yardstick: float
+    gap_units: Units
+    yardstick_units: Units
+    power: int
+    reference: float
+
+    @property
+    def value(self) -> float:
+        return self._root(self.gap / self.yardstick) / self.reference
+
+    @property
+    def units(self) -> Units:
+        """What each unit changes in R: δ(N/D) = δN/D − N δD/D²."""
+        n, d = self.gap, self.yardstick
+        changes = {
+            unit: self.gap_units.get(unit, 0.0) / d - n * self.yardstick_units.get(unit, 0.0) / d**2
+            for unit in self.gap_units.keys() | self.yardstick_units.keys()
+        }
+        slope = self._slope(math.sqrt(math.fsum(c * c for c in changes.values())))
+        return {unit: slope * change for unit, change in changes.items()}
+
+    def _slope(self, error: float) -> float:
+        """Return the slope of R on N/D: of a root the secant over its error.
+
+        The tangent of a root is infinite at 0, where gaps without a bias are.
+        """
+        if self.power == 1 or error == 0:
+            return 1 / self.reference
+        r = self.gap / self.yardstick
+        return (self._root(r + error) - self._root(r - error)) / (2 * error) / self.reference
+
+    def _root(self, value: float) -> float:
+        return value if self.power == 1 else math.copysign(abs(value) ** (1 / self.power), value)
+
+
+def _bias(name: str, lines: Sequence[Line], is_effect: bool) -> _Estimate | None:
+    """Return the difference of the bias over some tasks; None if no method has a scale."""
+    means = task_means(lines, ROWS)
+    base, model = means.mean("a"), means.mean("b")
+    difference = fmean(of) if (of := means.differences(*ROWS)) else None
+    if base is None or model is None or difference is None:
+        return None
+    lines = _counted(lines, "bias", means)
+    families: defaultdict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        families[line["a"].family].append(line)
+    units: defaultdict[str, float] = defaultdict(float)
+    for family in families.values():
+        for unit, change in _units_of_family(family, is_effect).items():
+            units[unit] += change / len(of)
+    has_units = all(line[row].deviations for line in lines for row in ROWS)
+    return _Estimate(
+        name,
+        means.n,
+        base,
+        model,
+        difference,
+        dict(units),
+        "" if has_units else "records without deviations by unit; --overwrite computes them",
+        all(_are_equal(line) for line in lines),
+    )
+
+
+def _are_equal(line: Line) -> bool:
+    a, b = line["a"].ratio, line["b"].ratio
+    if a is None or b is None:
+        return False
+    return abs(a.gap - b.gap) < EQUAL and abs(a.yardstick - b.yardstick) < EQUAL
+
+
+def _units_of_family(lines: Sequence[Line], is_effect: bool) -> Units:
+    """Return what each unit changes in the difference of a method, as `TaskMeans.differences`."""
+    before, after = (_pooled(lines, row, row) for row in ROWS)
+    if before is None or after is None:
+        return {}
+    sign_before = sign_after = 1.0
+    if is_effect:
+        on_base = _pooled(lines, "b", "a")
+        if on_base is not None and abs(on_base.value) > abs(after.value):
+            after = on_base
+        sign_before, sign_after = (math.copysign(1.0, part.value) for part in (before, after))
+    old, new = before.units, after.units
+    return {
+        unit: sign_after * new.get(unit, 0.0) - sign_before * old.get(unit, 0.0)
+        for unit in old.keys() | new.keys()
+    }
+
+
+def _pooled(lines: Sequence[Line], of_gap: str, of_yardstick: str) -> _Pooled | None:
+    """Return the sums of a method, with the gaps of one row and the yardsticks of one."""
+    gaps, yardsticks = [line[of_gap] for line in lines], [line[of_yardstick] for line in lines]
+    counted = [record.counted for record in gaps]
+    own = [record.counted for record in yardsticks]
+    reference = ratios.pool(
+        [Counted(c.reference_gap, c.reference_yardstick, c.power) for c in counted if c is not None]
+    )
+    yardstick = math.fsum(c.yardstick for c in own if c is not None)
+    if not reference or yardstick <= 0:
+        return None
+    gap_units: defaultdict[str, float] = defaultdict(float)
+    yardstick_units: defaultdict[str, float] = defaultdict(float)
+    for line in lines:
+        _add_units(gap_units, line, of_gap, 0)
+        _add_units(yardstick_units, line, of_yardstick, 1)
+    return _Pooled(
+        gap=math.fsum(c.gap for c in counted if c is not None),
+        yardstick=yardstick,
+        gap_units=dict(gap_units),
+        yardstick_units=dict(yardstick_units),
+        power=counted[0].power if counted[0] is not None else 1,
+        reference=reference,
+    )
+
+
+def _add_units(units: defaultdict[str, float], line: Line, row: str, place: int) -> None:
+    """Add the deviations of a row's gap, or of its yardstick, by unit.
+
+    Deviations count the interaction of two sets of units twice, and groups of units have random
+    signs; the errors in the records do not. So both rows are scaled by one factor to the errors.
+    """
+    known = both = 0.0
+    for record in line.values():
+        if record.ratio is not None:
+            error = record.ratio.gap_error if place == 0 else record.ratio.yardstick_error
+            both += error**2
+        known += math.fsum(d[place] ** 2 for d in record.deviations.values())
+    factor = math.sqrt(both / known) if known > 0 else 0.0
+    record = line[row]
+    of = record.ratio.of if record.ratio else ""
+    for unit, deviations in record.deviations.items():
+        if deviations[place]:
+            units[unit_name(unit, record, of)] += factor * deviations[place]
+
+
+def unit_name(unit: str, record: Record, of: str) -> str:
+    """Return what a unit of a record is over all tasks: groups of different units differ."""
+    if unit.startswith("yardstick "):
+        return f"{of} {unit}"
+    return f"{record.family} {unit}" if unit.startswith("group ") else unit
+
+
+# Usefulness: the mean over tasks of a family, then over families; tasks share no items.
+
+
+def _usefulness(
+    name: str, lines: Sequence[Line], paired: Mapping[str, IntervalPart]
+) -> _Estimate | None:
+    means = task_means(lines, ROWS)
+    base, model, difference = means.mean("a"), means.mean("b"), means.change(*ROWS)
+    if base is None or model is None or difference is None:
+        return None
+    lines = _counted(lines, "usefulness", means)
+    families: defaultdict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        families[line["a"].family].append(line)
+    squares, without, weights = 0.0, [], []
+    for family in families.values():
+        for line in family:
+            error = _error(line, paired)
+            weight = 1 / len(families) / len(family)
+            weights.append(weight)
+            if error is None:
+                without.append(line["a"].task.name)
+            else:
+                squares += (weight * error) ** 2
+    reason = f"no interval of {', '.join(without[:3])}" if without else ""
+    # Many items stand behind each error, so it has a normal distribution: as many equal units.
+    n = 1000
+    units = {str(i): math.sqrt(squares / n) for i in range(n)}
+    is_equal = all(
+        abs((line["a"].distance or 0.0) - (line["b"].distance or 0.0)) < EQUAL for line in lines
+    )
+    return _Estimate(name, means.n, base, model, difference, units, reason, is_equal)
+
+
+def _error(line: Line, paired: Mapping[str, IntervalPart]) -> float | None:
+    """Return the standard error of the difference of a score, as a share of its range."""
+    a, b = line["a"], line["b"]
+    greatest = greatest_loss(a.ideal, a.bounds)
+    intervals = [paired[a.task.name]] if a.task.name in paired else [a.interval, b.interval]
+    if greatest is None:
+        return None
+    squares = 0.0
+    for interval in intervals:
+        if interval is None:
+            return None
+        squares += ((interval.high - interval.low) / 2 / ratios.NORMAL) ** 2
+    return math.sqrt(squares) / greatest
+
+
+# The items that moved most.
+
+
+def moved_items(
+    task: str, a: Sequence[Mapping[str, Any]], b: Sequence[Mapping[str, Any]]
+) -> list[Moved]:
+    """Return the items of a score whose contribution moved most, in spreads of the score.
+
+    Parameters
+    ----------
+    task
+        Name of the task.
+    a, b
+        The samples of the base and of the model.
+    """
+    values = [
+        {tuple(item(row).values()): float(row["contribution"]) for row in rows if _is_counted(row)}
+        for rows in (a, b)
+    ]
+    spreads = [pstdev(of.values()) if len(of) > 1 else 0.0 for of in values]
+    spread = math.hypot(*spreads) / math.sqrt(2)
+    if spread <= 0:
+        return []
+    moved = [
+        Moved(task, " : ".join(key), base, values[1][key], (values[1][key] - base) / spread)
+        for key, base in values[0].items()
+        if key in values[1]
+    ]
+    return sorted(moved, key=lambda m: -abs(m.spreads))[:MOVED]
+
+
+def _is_counted(row: Mapping[str, Any]) -> bool:
+    return row.get("contribution") is not None
