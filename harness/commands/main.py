@@ -19,6 +19,7 @@ COMMANDS = {
     "eval": ("evaluate:command", "Evaluate models under mitigators on tasks."),
     "debias": ("debias:command", "Write the debiased vocabulary of a word model to a file."),
     "results": ("results:command", "Show, compare and export recorded scores."),
+    "figure": ("results:figure_command", "Draw the description of a figure as SVG, PDF or PNG."),
     "study": ("study:command", "Compare mitigators by nested cross-validation."),
     "plan": ("evaluate:plan_command", "Show what an evaluation would encode, without encoding."),
     "list": ("listing:command", "List models, mitigators, metrics, tasks, benchmarks and so on."),
