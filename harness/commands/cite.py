@@ -242,7 +242,7 @@ def _task(registry: Registry, name: str) -> Any:
 
 
 def _data(records: Records, registry: Registry) -> Iterator[tuple[str, Entry]]:
-    """Yield the files that tasks fetch, with the names of the tasks."""
+    """Yield the files that tasks read, with the names of the tasks."""
     from harness.errors import HarnessError
 
     seen: dict[str, tuple[Table, list[str]]] = {}
@@ -252,17 +252,16 @@ def _data(records: Records, registry: Registry) -> Iterator[tuple[str, Entry]]:
         except HarnessError:
             continue
         for table in tables.values():
-            if table.url:
-                seen.setdefault(table.url, (table, []))[1].append(name)
-    for url, (table, tasks) in seen.items():
-        place = str(table.place or url)
-        fields = {
-            "title": f"Data file {place}",
-            "url": url,
-            "note": f"{table.terms.rstrip('.')}. SHA-256 {table.sha256}".lstrip(". "),
-        }
+            if place := table.file or table.place:
+                seen.setdefault(table.sha256 or place, (table, []))[1].append(name)
+    for table, tasks in seen.values():
+        place = str(table.file or table.place)
+        facts = {"licence or terms": table.terms.rstrip("."), "SHA-256": table.sha256}
+        fields = {"title": f"Data file {place}", "url": table.url or ""}
+        fields["note"] = ", ".join(f"{name} {value}" for name, value in facts.items() if value)
         key = "data-" + re.sub(r"[^a-z0-9]+", "-", place.lower()).strip("-")
-        yield ", ".join(dict.fromkeys(tasks)), Entry(key, _entry("misc", key, fields))
+        text = _entry("misc", key, {name: value for name, value in fields.items() if value})
+        yield ", ".join(dict.fromkeys(tasks)), Entry(key, text)
 
 
 def _harness(records: Records) -> Entry:
