@@ -563,11 +563,7 @@ def _scatter(
     n = len(trace.get("y") or trace.get("x") or ())
     x, y = (places[axis].at(trace.get(axis) or range(n)) for axis in "xy")
     mode = trace.get("mode") or ("lines+markers" if n < 20 else "lines")
-    errors = {
-        f"{axis}err": [value or 0.0 for value in (trace.get(f"error_{axis}") or {})["array"]]
-        for axis in "xy"
-        if (trace.get(f"error_{axis}") or {}).get("array")
-    }
+    errors = {f"{axis}err": _errors(trace.get(f"error_{axis}") or {}) for axis in "xy"}
     ax.errorbar(
         x,
         y,
@@ -588,6 +584,15 @@ def _scatter(
                 _text(text), (a, b), xytext=(0, 3), textcoords="offset points", ha="center",
                 fontsize=6, color=style.colour,
             )  # fmt: skip
+
+
+def _errors(errors: Mapping[str, Any]) -> list[list[float]] | None:
+    """Return the lengths of bars of error below and above each point."""
+    above = errors.get("array")
+    if not above:
+        return None
+    below = errors.get("arrayminus") or above
+    return [[value or 0.0 for value in side] for side in (below, above)]
 
 
 def _bar_slots(
