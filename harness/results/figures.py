@@ -186,8 +186,30 @@ def figures_together(drawings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any
                 if isinstance(trace.get(key), Mapping)
             }
             traces.append({**trace, **parts, "name": ", ".join(filter(None, names))})
-    first = next(iter(drawings.values()))
-    return {"data": traces, "layout": dict(first.get("layout") or {})}
+    layout = dict(next(iter(drawings.values())).get("layout") or {})
+    if "updatemenus" in layout:
+        layout["updatemenus"] = [
+            menu | {"buttons": [_shared_button(button, drawings) for button in menu["buttons"]]}
+            for menu in layout["updatemenus"]
+        ]
+    return {"data": traces, "layout": layout}
+
+
+def _shared_button(
+    button: Mapping[str, Any], drawings: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return a button that shows what the buttons with its label show in their figures."""
+    visible: list[bool] = []
+    for drawing in drawings.values():
+        own = {other["label"]: other for other in _buttons(drawing)}.get(button["label"])
+        visible += own["args"][0]["visible"] if own else [False] * len(drawing["data"])
+    return {**button, "args": [{"visible": visible}, *button["args"][1:]]}
+
+
+def _buttons(drawing: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the buttons of the menus of a figure."""
+    menus = (drawing.get("layout") or {}).get("updatemenus") or ()
+    return [button for menu in menus for button in menu["buttons"]]
 
 
 # The figure of a task's items: by side, before and after a mitigator.
@@ -447,7 +469,7 @@ def _legend(figure: Figure, axes: Sequence[Axes], layout: Mapping[str, Any]) -> 
 def _panels(drawing: Mapping[str, Any]) -> list[_Panel]:
     """Return a panel for each button of the figure's menu, or one."""
     traces, layout = drawing["data"], dict(drawing.get("layout") or {})
-    buttons = [button for menu in layout.get("updatemenus") or () for button in menu["buttons"]]
+    buttons = _buttons(drawing)
     if len(buttons) < 2:
         shown = [trace for trace in traces if trace.get("visible", True) is True]
         return [_Panel(shown, layout)]

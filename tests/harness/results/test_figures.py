@@ -135,6 +135,24 @@ def test_figures_together_have_the_traces_of_all_under_the_labels():
     assert both["layout"]["title"]["text"] == "Ratings"
 
 
+def test_a_menu_becomes_panels_and_is_shared_by_figures_together(tmp_path):
+    def button(name, *visible):
+        return {"label": name, "args": [{"visible": [*visible]}, {"yaxis.title.text": name}]}
+
+    menu = {"buttons": [button("loss", True, False), button("score", False, True)]}
+    one = {"data": [{"y": [1, 2]}, {"y": [3, 4]}], "layout": {"updatemenus": [menu]}}
+    both = figures.figures_together({"a": one, "b": one})
+    first, second = both["layout"]["updatemenus"][0]["buttons"]
+    assert first["args"][0]["visible"] == [True, False, True, False]
+    assert second["args"] == [{"visible": [False, True] * 2}, {"yaxis.title.text": "score"}]
+    sizes = []
+    for name, drawing in {"one": DOTS, "two": both}.items():
+        figures.write_figure(tmp_path / f"{name}.svg", drawing)
+        text = (tmp_path / f"{name}.svg").read_text()
+        sizes.append(text.count('<g id="axes_'))
+    assert sizes == [1, 2]
+
+
 def test_items_are_drawn_by_side_before_and_after_a_mitigator(tmp_path):
     drawing = figures.items_figure(SAMPLES, "WEAT", names={"targets_1": "men"})
     go.Figure(drawing)
