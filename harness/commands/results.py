@@ -623,13 +623,25 @@ def _write_together(out: Path, files: Sequence[tuple[Path, Record, str]]) -> Non
         shown = f"here are {', '.join(names)}: choose with --name" if names else "here are none"
         raise UsageError(f"--out draws figures of one name, {shown}")
     places = [
-        (record.model.name, record.mitigator.label, record.task.name, record.scenario)
+        {
+            "model": record.model.name,
+            "mitigator": record.mitigator.label,
+            "task": record.task.name,
+            "scenario": record.scenario,
+            "metric": record.metric,
+            "score": record.score,
+            "seed": f"seed {record.seed}",
+        }
         for _, record, _ in files
     ]
-    differ = [i for i in range(4) if len({place[i] for place in places}) > 1]
-    labels = [", ".join(place[i] for i in differ) for place in places]
+    differ = [key for key in places[0] if len({place[key] for place in places}) > 1]
+    labels = [", ".join(place[key] for key in differ) for place in places]
     if [*names] == [result_tables.ITEMS]:
-        drawing = _items(dict(zip(labels, files, strict=True)), several=2 in differ)
+        for key in ("task", "metric"):
+            if key in differ:
+                found = ", ".join(dict.fromkeys(place[key] for place in places))
+                raise UsageError(f"--out draws the items of one {key}, here are {found}")
+        drawing = _items(dict(zip(labels, files, strict=True)))
     else:
         parts = zip(labels, files, strict=True)
         drawing = figures.figures_together({la: figures.read_figure(f[0]) for la, f in parts})
@@ -637,16 +649,13 @@ def _write_together(out: Path, files: Sequence[tuple[Path, Record, str]]) -> Non
     click.echo(f"wrote {out}", err=True)
 
 
-def _items(files: Mapping[str, tuple[Path, Record, str]], *, several: bool) -> dict[str, Any]:
+def _items(files: Mapping[str, tuple[Path, Record, str]]) -> dict[str, Any]:
     """Return the figure of the items of one task."""
-    from harness.errors import HarnessError, UsageError
+    from harness.errors import HarnessError
     from harness.registry.registry import Registry
     from harness.results.figures import items_figure
     from harness.run.tasks import select
 
-    tasks = dict.fromkeys(record.task.name for _, record, _ in files.values())
-    if several:
-        raise UsageError(f"--out draws the items of one task, here are {', '.join(tasks)}")
     samples = {
         label: record.read_samples(path.parent.parent) for label, (path, record, _) in files.items()
     }

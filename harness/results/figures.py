@@ -104,10 +104,10 @@ def write_figure(path: Path, drawing: Mapping[str, Any]) -> None:
         If the file cannot be written.
     """
     check_suffix(path)
-    traces = drawing.get("data")
-    if not isinstance(traces, list) or not all(isinstance(trace, Mapping) for trace in traces):
-        raise ValueError("a figure is described by 'data', a list of traces, and 'layout'")
     content = _plain(json_like(drawing))
+    traces = content.get("data")
+    if not isinstance(traces, list) or not all(isinstance(trace, dict) for trace in traces):
+        raise ValueError("a figure is described by 'data', a list of traces, and 'layout'")
     if path.suffix.lower() == DESCRIPTION:
         text = json.dumps(content, ensure_ascii=False, allow_nan=False)
         # A lone surrogate cannot be encoded; with a backslash it is JSON's escape.

@@ -165,6 +165,19 @@ def test_the_items_of_a_task_are_drawn_in_one_and_other_suffixes_are_mistakes(
     assert not (tmp_path / "items.html").exists()
 
 
+def test_the_items_of_two_tasks_or_metrics_are_not_drawn_in_one(harness, folder, tmp_path):
+    rows = [{"input": "occupations", "text": "nurse", "contribution": 1.0}]
+    other = record("other", model="one", metric="rnd").keeping({}, {}, rows)
+    ResultsFile(folder, "one").add([other])
+    line = ("results", "figures", folder, "-n", "items", "--out", tmp_path / "a.svg")
+    assert "of one task, here are professions, other" in harness(*line).err
+    second = record("other", model="one").keeping({}, {}, rows)
+    ResultsFile(folder, "one").add([second])
+    said = harness(*line, "--tasks", "other")
+    assert said.code == 2
+    assert "of one metric, here are" in said.err
+
+
 def test_a_task_without_a_figure_is_named(harness, folder):
     bare = record("bare", model="one")
     ResultsFile(folder, "one").add([bare])
