@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import textwrap
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,6 +48,7 @@ DASHES = {"solid": "-", "dot": ":", "dash": "--", "dashdot": "-."}
 WIDTH = 6.3  # inches, the text of a page of A4
 HEIGHT = 3.6  # inches of a panel
 PIXELS = 115  # a description's height in pixels becomes inches
+CHARACTERS = 95  # of a line of the title, or of the names below the panels
 LABELLED = 90  # points of a trace whose texts can be read beside them
 STYLE: dict[str, Any] = {
     "font.size": 8,
@@ -439,7 +441,8 @@ def picture(drawing: Mapping[str, Any], kind: str) -> bytes:
         axes = figure.subplots(len(panels), squeeze=False)[:, 0]
         for ax, panel in zip(axes, panels, strict=True):
             _draw(ax, panel)
-        axes[0].set_title(_text((drawing.get("layout") or {}).get("title")), loc="left", wrap=True)
+        title = _text((drawing.get("layout") or {}).get("title"))
+        axes[0].set_title(textwrap.fill(title, CHARACTERS), loc="left")
         rows = _legend(figure, axes, drawing.get("layout") or {})
         figure.set_size_inches(WIDTH, _height(panels) + 0.15 * rows)
         figure.savefig(content, format=kind, metadata=dates)
@@ -455,7 +458,7 @@ def _legend(figure: Figure, axes: Sequence[Axes], layout: Mapping[str, Any]) -> 
     }
     if not handles or not layout.get("showlegend", len(handles) > 1):
         return 0
-    columns = min(len(handles), max(1, 90 // max(len(label) + 6 for label in handles)))
+    columns = min(len(handles), max(1, CHARACTERS // max(len(label) + 6 for label in handles)))
     figure.legend(
         handles.values(),
         handles.keys(),
@@ -698,7 +701,8 @@ def _axis(ax: Axes, axis: str, layout: Mapping[str, Any], places: _Places) -> No
     from matplotlib.ticker import MultipleLocator, PercentFormatter
 
     own = ax.xaxis if axis == "x" else ax.yaxis
-    own.set_label_text(_text(layout.get("title")))
+    widest = CHARACTERS if axis == "x" else CHARACTERS * 2 // 5  # of the shortest panel's height
+    own.set_label_text(textwrap.fill(_text(layout.get("title")), widest))
     labels: list[str] | None = None
     if places.categories:
         at, labels = list(places.categories.values()), list(places.categories)
