@@ -65,6 +65,10 @@ def show_seconds(records: Iterable[Record], *, width: int | None) -> None:
 # For `harness results tables` and `harness results figures`.
 
 
+ITEMS = "items"
+"""Name of the figure that is made of samples."""
+
+
 def show_attached(tables: Iterable[tuple[Record, str, Sequence[Mapping[str, Any]]]]) -> int:
     """Print tables, each with its record and name; return how many there are."""
     n = 0
@@ -144,19 +148,31 @@ def attached(
     from harness.results.folder import read_results
 
     wanted = set(ids)
-    attachments = [
-        (_inside(file, path), record, name)
-        for file in jsonl.files(paths, "*.jsonl")
-        for record in read_results(file)
-        if record.id in wanted
-        for name, path in (record.tables if kind == "table" else record.figures).items()
-    ]
+    attachments = []
+    for file in jsonl.files(paths, "*.jsonl"):
+        records = [record for record in read_results(file) if record.id in wanted]
+        drawn = _drawn(file.parent, records) if kind == "figure" else {}
+        for record in records:
+            own = record.tables if kind == "table" else record.figures | drawn.get(record.id, {})
+            attachments += [(_inside(file, path), record, name) for name, path in own.items()]
     for name in names:
         if name not in {known for _, _, known in attachments}:
             raise UnknownName(
                 f"{kind} of these records", name, {known for _, _, known in attachments}
             )
     return [entry for entry in attachments if not names or entry[2] in names]
+
+
+def _drawn(folder: Path, records: Sequence[Record]) -> dict[str, dict[str, str]]:
+    """Return the samples that a figure is made of, by id: of the scores of a metric one."""
+    from harness.results.record import samples_exist, samples_path
+
+    first: dict[tuple[str, ...], Record] = {}
+    for record in sorted(records, key=lambda record: not record.primary):
+        names = (record.model.fingerprint, record.mitigator.fingerprint, record.task.digest)
+        if samples_exist(folder, record):
+            first.setdefault((*names, record.scenario, record.metric, str(record.seed)), record)
+    return {record.id: {ITEMS: samples_path(record.id)} for record in first.values()}
 
 
 def _inside(file: Path, path: str) -> Path:

@@ -462,7 +462,7 @@ def _out(purpose: str) -> Callable[[F], F]:
     show_default=True,
     help="Column of the samples to compare, such as projection.",
 )
-@_out("HTML page to write, with a point for each item of one score.")
+@_out("Figure to write, with a point for each item of one score: .svg, .pdf, .png or .json.")
 @arguments.overwrite
 @filters
 @arguments.as_json
@@ -485,6 +485,7 @@ def items_command(
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness.results.comparison import items_of
 
+    _check_out(out)
     arguments.refuse_to_replace(out, overwrite=overwrite)
     compared = read_comparison(a, b, results, options)
     pairs = items_of(compared.comparisons, column, compared.folder, compared.folder_b)
@@ -510,15 +511,23 @@ def items_command(
 
 def _write(out: Path, parts: list[Items], a: str, b: str) -> None:
     from harness.errors import UsageError
-    from harness.results import folder
+    from harness.results.figures import write_figure
 
     if len(parts) > 1:
         raise UsageError(
             f"--out draws the items of one score, here are {len(parts)}: choose with --tasks, "
             "--scenario, --metric, --model or --mitigator"
         )
-    folder.write_figure(out, parts[0].figure(a, b), f"{a} and {b}")
+    write_figure(out, parts[0].figure(a, b))
     click.echo(f"wrote {out}", err=True)
+
+
+def _check_out(out: Path | None) -> None:
+    """Raise `UsageError` if no figure is written to such a file, before anything is read."""
+    from harness.results.figures import check_suffix
+
+    if out is not None:
+        check_suffix(out)
 
 
 @click.command("tables")
@@ -550,7 +559,7 @@ def tables_command(
 @paths
 @filters_of_all
 @click.option("--name", "-n", multiple=True, help="Only figures of this name; repeatable.")
-@_out("HTML page to write, with the listed figures of one name in one.")
+@_out("Figure to write, with the listed ones of one name in one: .svg, .pdf, .png or .json.")
 @arguments.overwrite
 @arguments.as_json
 def figures_command(
@@ -561,21 +570,24 @@ def figures_command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """List the figures beside the scores in PATHS.
+    """List the figures of the scores in PATHS, and draw those of one name.
 
-    With --out, those of one name are drawn in one page. The paths that it prints are relative to
-    the results folder.
+    Beside a score lie the descriptions of its figures, which are JSON. The figure `items` is made
+    of the samples: the items of a task by side, before and after each mitigator. The paths that it
+    prints are relative to the results folder. Pictures need the extra `figures`.
 
     \b
     harness results figures results --tasks explained-variance
-    harness results figures results --tasks analogy-ratings --name ratings --out ratings.html
+    harness results figures results --tasks weat-6 --name items --out weat-6.pdf
+    harness results figures results --tasks analogy-ratings --name ratings --out ratings.svg
     """  # noqa: D301  # click keeps the lines after a backspace
+    _check_out(out)
     arguments.refuse_to_replace(out, overwrite=overwrite)
     chosen = paths or (Path("results"),)
     records = read_selected(chosen).select(**options, all_scores=True)
-    pages = result_tables.attached("figure", chosen, [record.id for record in records], name)
+    files = result_tables.attached("figure", chosen, [record.id for record in records], name)
     if out is not None:
-        _write_together(out, pages)
+        _write_together(out, files)
     rows = [
         {
             "model": record.model.name,
@@ -585,36 +597,104 @@ def figures_command(
             "figure": figure,
             "path": f"{path.parent.name}/{path.name}",
         }
-        for path, record, figure in pages
+        for path, record, figure in files
     ]
     if as_json:
         output.as_json(rows)
     elif rows:
         output.lines(rows)
+        drawn = {row["task"] for row in rows}
+        without = dict.fromkeys(r.task.name for r in records if r.task.name not in drawn)
+        if without and not name:
+            advice = "`harness eval --samples` keeps the items that one is made of"
+            click.echo(f"no figure: {', '.join(without)}; {advice}", err=True)
     else:
         click.echo("no figures lie beside these scores")
     notices(records)
 
 
-def _write_together(out: Path, pages: Sequence[tuple[Path, Record, str]]) -> None:
-    """Write one page with figures of one name; the traces are named by their differences."""
+def _write_together(out: Path, files: Sequence[tuple[Path, Record, str]]) -> None:
+    """Write figures of one name as one; the traces are named by their differences."""
     from harness.errors import UsageError
-    from harness.results import folder
+    from harness.results import figures
 
-    names = dict.fromkeys(name for *_, name in pages)
+    names = dict.fromkeys(name for *_, name in files)
     if len(names) != 1:
         shown = f"here are {', '.join(names)}: choose with --name" if names else "here are none"
         raise UsageError(f"--out draws figures of one name, {shown}")
     places = [
-        (record.model.name, record.mitigator.label, record.task.name, record.scenario)
-        for _, record, _ in pages
+        {
+            "model": record.model.name,
+            "mitigator": record.mitigator.label,
+            "task": record.task.name,
+            "scenario": record.scenario,
+            "metric": record.metric,
+            "score": record.score,
+            "seed": f"seed {record.seed}",
+        }
+        for _, record, _ in files
     ]
-    differ = [i for i in range(4) if len({place[i] for place in places}) > 1]
-    labels = [", ".join(place[i] for i in differ) for place in places]
-    drawings = {
-        label: folder.read_figure(path) for label, (path, *_) in zip(labels, pages, strict=True)
+    differ = [key for key in places[0] if len({place[key] for place in places}) > 1]
+    labels = [", ".join(place[key] for key in differ) for place in places]
+    if [*names] == [result_tables.ITEMS]:
+        for key in ("task", "metric"):
+            if key in differ:
+                found = ", ".join(dict.fromkeys(place[key] for place in places))
+                raise UsageError(f"--out draws the items of one {key}, here are {found}")
+        drawing = _items(dict(zip(labels, files, strict=True)))
+    else:
+        parts = zip(labels, files, strict=True)
+        drawing = figures.figures_together({la: figures.read_figure(f[0]) for la, f in parts})
+    figures.write_figure(out, drawing)
+    click.echo(f"wrote {out}", err=True)
+
+
+def _items(files: Mapping[str, tuple[Path, Record, str]]) -> dict[str, Any]:
+    """Return the figure of the items of one task."""
+    from harness.errors import HarnessError
+    from harness.registry.registry import Registry
+    from harness.results.figures import items_figure
+    from harness.run.tasks import select
+
+    samples = {
+        label: record.read_samples(path.parent.parent) for label, (path, record, _) in files.items()
     }
-    folder.write_figure(out, folder.figures_together(drawings), next(iter(names)))
+    record = next(iter(files.values()))[1]
+    try:
+        inputs = select(Registry(), [record.task.name])[0].file.inputs
+    except HarnessError:  # a task of a plugin that is not installed here
+        inputs = {}
+    names = {name: str(getattr(part, "set", None) or "") for name, part in inputs.items()}
+    names = {name: text.replace("_", " ") for name, text in names.items()}
+    title = f"{record.task.title or record.task.name}, {record.model.name}"
+    return items_figure(samples, title, names=names)
+
+
+@click.command("figure")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@_out("Figure to write: .svg, .pdf or .png.")
+@arguments.overwrite
+def figure_command(files: tuple[Path, ...], out: Path | None, overwrite: bool) -> None:
+    """Draw the description of a figure, several of one kind in one.
+
+    Descriptions are the files `*.json` beside scores, studies, recipes, corpora and trained
+    models. Pictures need the extra `figures`.
+
+    \b
+    harness figure results/gender-hard-soft.study/violins.json --out violins.pdf
+    harness figure trained/curves.json other/curves.json --out curves.svg
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness.results import figures
+
+    out = out or files[0].with_suffix(".svg")
+    figures.check_suffix(out)
+    arguments.refuse_to_replace(out, overwrite=overwrite)
+    drawings = [figures.read_figure(path) for path in files]
+    labels = [path.parent.name or path.stem for path in files]
+    if len(set(labels)) < len(files):
+        labels = list(map(str, files))
+    several = figures.figures_together(dict(zip(labels, drawings, strict=True)))
+    figures.write_figure(out, drawings[0] if len(files) == 1 else several)
     click.echo(f"wrote {out}", err=True)
 
 

@@ -180,7 +180,7 @@ def write_tables(summaries: Sequence[Summary], records: Path) -> Path:
         If the folder cannot be written to.
     """
     from harness import folders
-    from harness.results.folder import write_figure
+    from harness.results.figures import write_with_picture
     from harness.results.formats import plain_text
     from harness.study import study_tables
     from harness.study.violins import violins
@@ -198,6 +198,5 @@ def write_tables(summaries: Sequence[Summary], records: Path) -> Path:
             folders.write_atomically(folder / name, content.encode())
     for summary in summaries:
         model = f"-{folders.safe_name(summary.model.name)}" if len(summaries) > 1 else ""
-        title = f"{summary.study.title}, on {summary.model.name}"
-        write_figure(folder / f"violins{model}.html", violins(summary), title)
+        write_with_picture(folder / f"violins{model}.json", violins(summary))
     return folder

@@ -6,7 +6,8 @@
 `columns`             records as columns, in which what many share is kept once
 `records`             a sequence of records, its data frames, and what did not run
 `jsonl`               files of records: read, appended to, verified, repaired
-`folder`              a results folder, here or in a bucket: a file per model, and figures
+`folder`              a results folder, here or in a bucket: a file per model
+`figures`             descriptions of figures, and pictures of them
 `tables`              the tables of an evaluation
 `formats`             any table, as text, CSV, LaTeX, Markdown and HTML
 `comparison`          paired comparison of two rows; items, averages and correlations

@@ -7,122 +7,23 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness import bucket, folders
 from harness.bucket import Bucket, Unreachable
-from harness.errors import DiskError, InvalidFile, UsageError, unreadable
+from harness.errors import DiskError, UsageError
 from harness.folders import Place, Url
 from harness.results import jsonl
+from harness.results.figures import write_figure
 from harness.results.formats import separated
 from harness.results.record import SUFFIX, Record, samples_exist, samples_path
 from harness.results.records import Records, unified
 
 if TYPE_CHECKING:
     from harness.results.columns import Columns
-
-# Figures as pages: Plotly's description of a figure becomes an HTML file that needs no network.
-#
-# Plotly's script, some megabytes, is written once beside the pages of a folder. A page also holds
-# its description as JSON, so that figures of several scores can be drawn in one. Knows no method:
-# the metrics describe the figures.
-
-
-SCRIPT = "plotly.min.js"
-
-
-_DESCRIPTION = re.compile(r'<script type="application/json" id="figure">(.*?)</script>', re.DOTALL)
-
-
-def write_figure(path: Path, drawing: Mapping[str, Any], title: str) -> None:
-    """Write a figure to `path`, and Plotly's script beside it unless it exists.
-
-    Parameters
-    ----------
-    path
-        The page.
-    drawing
-        `data` and `layout` of a Plotly figure.
-    title
-        Title of the page.
-
-    Raises
-    ------
-    ValueError
-        If Plotly cannot draw it.
-    DiskError
-        If the folder cannot be written to.
-    """
-    import plotly.io
-    from plotly.offline import get_plotlyjs
-
-    script = path.with_name(SCRIPT)
-    if not script.is_file():
-        folders.write_atomically(script, get_plotlyjs().encode())
-    body = plotly.io.to_html(dict(drawing), include_plotlyjs=SCRIPT, full_html=False)
-    page = (
-        f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>\n'
-        f'<body>{body}<script type="application/json" id="figure">{_embedded(drawing)}</script>'
-        "</body></html>\n"
-    )
-    folders.write_atomically(path, page.encode())
-
-
-def read_figure(path: Path) -> dict[str, Any]:
-    """Return the description of the figure of a page.
-
-    Raises
-    ------
-    InvalidFile
-        If the page cannot be read or holds no description.
-    """
-    try:
-        page = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise unreadable(path, error if isinstance(error, OSError) else None) from None
-    match = _DESCRIPTION.search(page)
-    try:
-        drawing = json.loads(match[1]) if match else None
-    except ValueError:
-        drawing = None
-    if not isinstance(drawing, dict) or not isinstance(drawing.get("data"), list):
-        raise InvalidFile("holds no description of its figure; compute the score again", path=path)
-    return drawing
-
-
-def figures_together(drawings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return several figures as one: the traces of all, with the layout of the first.
-
-    Parameters
-    ----------
-    drawings
-        Figures by label; the label is put before the name of each trace. Traces lose the colours
-        of their figure, so that those of two figures differ.
-    """
-    traces = []
-    for label, drawing in drawings.items():
-        for trace in drawing["data"]:
-            names = (escape(label), str(trace.get("name") or ""))
-            parts = {
-                key: {name: v for name, v in trace[key].items() if name != "color"}
-                for key in ("line", "marker")
-                if isinstance(trace.get(key), Mapping)
-            }
-            traces.append({**trace, **parts, "name": ", ".join(filter(None, names))})
-    first = next(iter(drawings.values()))
-    return {"data": traces, "layout": dict(first.get("layout") or {})}
-
-
-def _embedded(drawing: Mapping[str, Any]) -> str:
-    """Return a figure as JSON that cannot end the element that it stands in."""
-    from plotly.utils import PlotlyJSONEncoder
-
-    return json.dumps(drawing, cls=PlotlyJSONEncoder, ensure_ascii=False).replace("<", "\\u003c")
-
 
 # Results folders in a bucket, which machines share.
 #
@@ -402,8 +303,7 @@ class ResultsFile(jsonl.RecordsFile[Record]):
                 table = separated(rows, delimiter="\t").encode()
                 folders.write_atomically(self.path.parent / record.tables[name], table)
             for name, drawing in record.drawings.items():
-                title = f"{record.model.name}, {record.mitigator.label}: {name}"
-                write_figure(self.path.parent / record.figures[name], drawing, title)
+                write_figure(self.path.parent / record.figures[name], drawing)
             record.write_samples(self.path.parent)
         super().add(records)
         if self._shared:

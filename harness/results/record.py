@@ -610,7 +610,7 @@ class Record(Line):
     tables: dict[str, str] = Field(default_factory=dict)
     """Path of each table beside the record, by name, relative to the results folder."""
     figures: dict[str, str] = Field(default_factory=dict)
-    """Path of each figure's page beside the record, by name, relative to the results folder."""
+    """Path of each figure's description beside the record, by name, relative to the folder."""
     samples: str | None = None
     """Path of the file with what each item contributes, relative to the results folder; null
     unless `--samples` asked for it."""
@@ -653,7 +653,7 @@ class Record(Line):
     ) -> Record:
         """Return the record with tables, figures and samples, which are written with it."""
         tables = {name: f"tables/{self.id}-{folders.safe_name(name)}.tsv" for name in rows}
-        figures = {name: f"figures/{self.id}-{folders.safe_name(name)}.html" for name in drawings}
+        figures = {name: f"figures/{self.id}-{folders.safe_name(name)}.json" for name in drawings}
         path = None if samples is None else samples_path(self.id)
         update = {"tables": tables, "figures": figures, "samples": path}
         record = self.model_copy(update=update)

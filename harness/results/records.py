@@ -149,11 +149,13 @@ class Records(Framed[Record]):
     """
 
     columns: ClassVar = {
-        **dict.fromkeys(("model", "kind", "fingerprint", "mitigator", "mitigator_name"), str),
+        **dict.fromkeys(("model", "kind", "revision", "fingerprint"), str),
+        **dict.fromkeys(("mitigator", "mitigator_name"), str),
         **dict.fromkeys(("mitigator_params", "mitigator_concept"), str),
         "task": str,
         "version": int,
-        **dict.fromkeys(("measures", "category", "concept", "scenario", "metric", "score"), str),
+        **dict.fromkeys(("measures", "category", "family", "concept", "scenario"), str),
+        **dict.fromkeys(("metric", "score"), str),
         "primary": bool,
         "value": float,
         "reason": str,
@@ -164,11 +166,13 @@ class Records(Framed[Record]):
         **dict.fromkeys(("gap", "gap_error", "yardstick", "yardstick_error", "t"), float),
         **dict.fromkeys(("ratio", "ratio_low", "ratio_high"), float),
         "yardstick_of": str,
+        "power": int,
+        **dict.fromkeys(("reference_gap", "reference_yardstick"), float),
         "leak": bool,
         "overlap": int,
         "left_out": str,
         **dict.fromkeys(("n", "clusters", "asked", "found", "seed", "limit"), int),
-        "id": str,
+        **dict.fromkeys(("harness", "id"), str),
     }
 
     def __init__(
@@ -305,6 +309,11 @@ class Records(Framed[Record]):
         shows. `ratio` is the `gap` over the `yardstick`, which counts in means over tasks, and `t`
         the yardstick over its error; `left_out` says why a score does not count. `leak` says
         whether the mitigator was fitted on texts of a bias task, and `overlap` on how many.
+
+        A mean of bias is made of the rows without `left_out`: in each `family` the sum of the gaps
+        over the sum of the yardsticks, over the same of `reference_gap` and `reference_yardstick`
+        (of squares, whose `power` is 2, the root), and of the families their mean. A mean of
+        usefulness is that of 1 - `distance` in each family, and then of the families.
         """
         return self.to_polars().to_dicts()
 
@@ -322,7 +331,11 @@ class Records(Framed[Record]):
             "low_bound": ("bounds", itemgetter(0), pl.Float64()),
             "high_bound": ("bounds", itemgetter(1), pl.Float64()),
         }
-        return with_distances(self.flat(row)).select(*schema).cast(schema)
+        method = pl.col("task_family").fill_null("").replace("", None).fill_null(pl.col("metric"))
+        of_usefulness = pl.concat_str("category", method, separator="/")
+        family = pl.when(pl.col("measures") == "bias").then(method).otherwise(of_usefulness)
+        frame = with_distances(self.flat(row)).with_columns(family=family)
+        return frame.select(*schema).cast(schema)
 
     def samples(self, folder: Path | str | None = None) -> list[dict[str, Any]]:
         """Return what each item contributes to each score, a flat row each.
@@ -645,6 +658,7 @@ _NAMED: dict[str, Column] = {
 _ROW: dict[str, Column] = {
     "model": "model.name",
     "kind": "model.kind",
+    "revision": "model.revision",
     "fingerprint": "model.fingerprint",
     "mitigator": "mitigator.label",
     "mitigator_name": "mitigator.name",
@@ -653,6 +667,7 @@ _ROW: dict[str, Column] = {
     "task": "task.name",
     "version": "task.version",
     "measures": "task.measures",
+    "task_family": "task.family",
     **{name: name for name in ("category", "concept", "scenario", "metric", "score", "primary")},
     **{name: name for name in ("value", "reason", "ideal", "p_value")},
     "low": "interval.low",
@@ -666,11 +681,13 @@ _ROW: dict[str, Column] = {
     "ratio_low": "ratio.low",
     "ratio_high": "ratio.high",
     "yardstick_of": "ratio.of",
+    **{name: f"ratio.{name}" for name in ("power", "reference_gap", "reference_yardstick")},
     "n": "n",
     "clusters": "clusters",
     "unranked": "task.unranked",
     "asked": "coverage.asked",
     "found": "coverage.found",
+    "harness": "environment.harness",
     **{name: name for name in ("seed", "limit", "id")},
 }
 """The columns of the data frames of records."""

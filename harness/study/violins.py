@@ -1,7 +1,7 @@
-"""Violin plots of a study: the values of a measure over the folds, row by row, for Plotly.
+"""Violin plots of a study: the values of a measure over the folds, row by row.
 
 Like figure 3 of Zambrano and Bravo-Marquez: one violin is a mitigator under one criterion. Plain
-values; `harness.results.figures` makes a page of them.
+values in the form of Plotly; `harness.results.figures` draws them.
 """
 
 from __future__ import annotations

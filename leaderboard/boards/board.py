@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -992,6 +993,51 @@ class Board:
     benchmarks: tuple[Benchmark, ...] = ()
     models: pl.DataFrame = field(default_factory=pl.DataFrame)
 
+    def figure(self) -> dict[str, Any]:
+        """Return a Plotly figure of bias against usefulness: a point for each usable row.
+
+        A row of a mitigator hangs on the point of its model. The bars are what the items of the
+        tasks leave open; rows without both values have no point.
+        """
+        both = pl.col("bias").is_finite() & pl.col("usefulness").is_finite()
+        usable = pl.col("unusable").is_null() & (pl.col("role") != "reference")
+        rows = self.rows.filter(both, usable).sort(pl.col("role") != "model").to_dicts()
+        plain = {row["model"]: row for row in rows if row["role"] == "model"}
+        links: tuple[list[float | None], list[float | None]] = ([], [])
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for row in rows:
+            groups.setdefault(row["mitigator"], []).append(row)
+            if row["role"] != "model" and (start := plain.get(row["model"])):
+                links[0].extend([start["bias"], row["bias"], None])
+                links[1].extend([start["usefulness"], row["usefulness"], None])
+        traces = [_points(mitigator, group) for mitigator, group in groups.items()]
+        line = {"color": "#9aa0a6", "width": 0.6}
+        if links[0]:
+            traces.append(
+                {
+                    "type": "scatter",
+                    "mode": "lines",
+                    "x": links[0],
+                    "y": links[1],
+                    "line": line,
+                    "showlegend": False,
+                }
+            )
+        bias, usefulness = (_count(len(self.names(side)), "task") for side in PREFIXES)
+        layout = {
+            "title": {"text": f"Bias and usefulness of {self.kind} embeddings"},
+            "xaxis": {
+                "title": {"text": f"bias, of {bias}; 1 is the reference encoder, left is less"}
+            },
+            "yaxis": {"title": {"text": f"usefulness, of {usefulness}; up is more"}},
+            "height": 480,
+            "shapes": [
+                {"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper"}
+                | {"line": {"color": "#9aa0a6", "dash": "dot"}}
+            ],
+        }
+        return {"data": traces, "layout": layout}
+
     def names(self, measures: str) -> list[str]:
         """Return the names of the ranked tasks that measure `bias` or `usefulness`."""
         return self._ranked(measures)["task"].to_list()
@@ -1152,3 +1198,23 @@ def _strings(texts: pl.Series) -> pl.Series:
 
 def _count(n: int, noun: str) -> str:
     return f"{n} {noun}" + ("" if n == 1 else "s")
+
+
+def _points(mitigator: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the points of the rows of a mitigator; those of the models have their names."""
+    ends = {
+        name: [
+            abs((row[side] if row[side] is not None else row["bias"]) - row["bias"]) for row in rows
+        ]
+        for name, side in (("arrayminus", "bias_low"), ("array", "bias_high"))
+    }
+    named = any(row["role"] == "model" for row in rows)
+    return {
+        "type": "scatter",
+        "mode": "markers+text" if named else "markers",
+        "name": escape("no mitigator" if named else mitigator),
+        "x": [row["bias"] for row in rows],
+        "y": [row["usefulness"] for row in rows],
+        "text": [escape(f"{row['model']}") for row in rows],
+        "error_x": {"type": "data", "symmetric": False, **ends},
+    }

@@ -290,7 +290,7 @@ def print_tables(scores: CorpusScores) -> None:
     click.echo(f"wrote {scores.path}")
 
 
-SCORES, FIGURE = "scored.jsonl", "scores.html"
+SCORES, FIGURE = "scored.jsonl", "scores.json"
 SCORING_OPTIONS = frozenset(field.name for field in fields(ScoringOptions)) - {
     "source",
     "kind",  # also of --dev and --test
@@ -518,8 +518,8 @@ def _scores(options: Options, progress: Progress) -> Path:
 
 
 def _draw(corpus: ScoredCorpus, corpora: Sequence[FairCorpus], path: Path) -> Path:
-    """Write the distribution of the scores as a page."""
-    from harness.results import folder
+    """Write the distribution of the scores, and return its picture or its description."""
+    from harness.results.figures import write_with_picture
 
     from .scoring import histogram
 
@@ -529,10 +529,7 @@ def _draw(corpus: ScoredCorpus, corpora: Sequence[FairCorpus], path: Path) -> Pa
         if fair.about["threshold"] is not None
     }
     model = escape(str(corpus.about.get("model") or corpus.path.name))
-    folder.write_figure(
-        path, histogram(corpus.scores, thresholds, model), "Bias scores of a corpus"
-    )
-    return path
+    return write_with_picture(path, histogram(corpus.scores, thresholds, model))
 
 
 # Scores a corpus for a command that needs its scores, unless they are there.

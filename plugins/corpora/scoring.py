@@ -642,7 +642,7 @@ def _stage(progress: Progress, source: Corpus) -> Iterator[Advance]:
 
 # The distribution of the scores of a corpus with its percentiles: figure 5 of Dolci et al. (2023).
 #
-# A description for Plotly; `harness.results.folder` makes a page of it.
+# A description in the form of Plotly; `harness.results.figures` draws it.
 
 
 BINS = 100

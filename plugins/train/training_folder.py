@@ -5,6 +5,7 @@
     training.json      settings, corpus, scores by epoch; whether the training is complete
     head.safetensors   the classifier, with the names of the labels
     README.md          the model card
+    curves.json        the figure of loss and score by epoch; with Matplotlib also curves.svg
     checkpoints/       while the training runs
     …                  the model, as sentence-transformers saves it
 
@@ -18,14 +19,17 @@ import json
 import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from harness import folders
 from harness.errors import InvalidFile, UsageError, unreadable
+from harness.results.figures import write_with_picture
 from harness.results.formats import markdown_grid
 
 STATE, HEAD, CARD, CHECKPOINTS = "training.json", "head.safetensors", "README.md", "checkpoints"
+CURVES = "curves.json"
 _TRAINER_STATE = "trainer_state.json"
 
 
@@ -84,8 +88,9 @@ def write_state(folder: Path, state: Mapping[str, Any]) -> None:
 
 
 def finish(folder: Path, state: Mapping[str, Any]) -> None:
-    """Write the card and the state of a complete training, and delete its checkpoints."""
+    """Write card, figure and state of a complete training, and delete its checkpoints."""
     folders.write_atomically(folder / CARD, card(state, folder.name).encode())
+    write_with_picture(folder / CURVES, curves(state, folder.name))
     write_state(folder, state)
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
 
@@ -134,6 +139,57 @@ def _clear(folder: Path) -> None:
             shutil.rmtree(path)
         else:
             path.unlink()
+
+
+def curves(state: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a Plotly figure of a training: loss and score on dev by epoch, with a menu of both.
+
+    Parameters
+    ----------
+    state
+        What `training.json` says.
+    name
+        Name of the model's folder.
+    """
+    epochs = state["epochs"]
+    titles = {"loss": "mean loss of the epoch"}
+    titles |= {
+        key: f"{key.removeprefix('dev_')} on dev"
+        for key in dict.fromkeys(key for facts in epochs for key in facts)
+        if key.startswith("dev_")
+    }
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": escape(title),
+            "x": [facts["epoch"] for facts in epochs],
+            "y": [facts.get(key) for facts in epochs],
+            "visible": i == 0,
+        }
+        for i, (key, title) in enumerate(titles.items())
+    ]
+    buttons = [
+        {
+            "label": escape(title),
+            "method": "update",
+            "args": [
+                {"visible": [i == k for k in range(len(titles))]},
+                {"yaxis.title.text": escape(title)},
+            ],
+        }
+        for i, title in enumerate(titles.values())
+    ]
+    best = {"type": "line", "yref": "paper", "x0": state["best_epoch"], "x1": state["best_epoch"]}
+    layout = {
+        "title": {"text": escape(f"{name}: the line is at the epoch that is kept")},
+        "xaxis": {"title": {"text": "epoch"}, "tickvals": [facts["epoch"] for facts in epochs]},
+        "yaxis": {"title": {"text": escape(titles["loss"])}},
+        "shapes": [best | {"y0": 0, "y1": 1, "line": {"dash": "dot", "color": "#6b7280"}}],
+        "showlegend": False,
+        "updatemenus": [{"buttons": buttons}],
+    }
+    return {"data": traces, "layout": layout}
 
 
 def card(state: Mapping[str, Any], name: str) -> str:

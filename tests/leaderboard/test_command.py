@@ -15,6 +15,7 @@ from submission_records import changed, write
 
 import harness.leaderboard
 from harness.errors import DiskError, InvalidFile, UsageError
+from harness.results.figures import read_figure
 
 FILES = ["assets", "data", "index.html", "leaderboard.csv", "leaderboard.json", "records.parquet"]
 
@@ -267,3 +268,27 @@ def test_adding_the_command_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_a_board_is_drawn_as_bias_against_usefulness(results, tmp_path) -> None:
+    def draw(*options):
+        group = click.Group()
+        harness.leaderboard.harness_commands(group)
+        line = ["leaderboard", "figure", str(results), *map(str, options)]
+        return CliRunner().invoke(group, line, catch_exceptions=True)
+
+    drawn = draw("--out", tmp_path / "board.pdf")
+    assert drawn.exit_code == 0, drawn.output
+    assert (tmp_path / "board.pdf").read_bytes().startswith(b"%PDF-")
+    assert draw("--out", tmp_path / "board.json").exit_code == 0
+    plain, *mitigated = (
+        trace for trace in read_figure(tmp_path / "board.json")["data"] if "name" in trace
+    )
+    assert plain["name"] == "no mitigator"
+    assert {"best", "better", "good"} <= {*plain["text"]}
+    assert all(trace["mode"] == "markers" for trace in mitigated)
+    assert len(plain["error_x"]["array"]) == len(plain["x"]) == len(plain["y"])
+    with pytest.raises(UsageError, match=r"\.svg, \.pdf, \.png"):
+        raise draw("--out", tmp_path / "board.html").exception
+    with pytest.raises(UsageError, match="no usable row"):
+        raise draw("--out", tmp_path / "words.svg", "--kind", "word").exception

@@ -13,7 +13,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from harness import folders
-from harness.results.folder import write_figure
+from harness.results.figures import write_with_picture
 from harness.results.formats import Report, Sentences, Table, comma_separated, markdown, plain_text
 
 from .results import (
@@ -61,7 +61,7 @@ def write(summary: Summary, folder: Path) -> None:
     folders.write_json(folder / "summary.json", summary.model_dump(mode="json"))
     drawing = figure(summary)
     if drawing["data"]:
-        write_figure(folder / "figure-6.html", drawing, summary.title)
+        write_with_picture(folder / "figure-6.json", drawing)
 
 
 HOLM = "*"

@@ -8,7 +8,8 @@ import re
 import pytest
 from score_records import record
 
-from harness.results.folder import ResultsFile, read_figure
+from harness.results.figures import read_figure
+from harness.results.folder import ResultsFile
 
 WORDS = ("<i>nurse", "writer", "miner", "coach")
 
@@ -42,12 +43,12 @@ def test_items_are_joined_by_their_text_and_correlated(harness, folder):
     assert part["items"][0] == {"text": "<i>nurse", "a": -0.4, "b": -0.5}
 
 
-def test_the_page_draws_each_item_of_one_score_and_escapes_it(harness, folder, tmp_path):
-    page = tmp_path / "new" / "items.html"
+def test_the_figure_draws_each_item_of_one_score_and_escapes_it(harness, folder, tmp_path):
+    page = tmp_path / "new" / "items.json"
     line = ("results", "items", "one", "two", "-r", folder, "--column", "projection", "-o", page)
     assert harness(*line).code == 0
     text = page.read_text("utf-8")
-    assert "&lt;i&gt;nurse" in text or "\\u0026lt;i\\u0026gt;nurse" in text
+    assert "&lt;i&gt;nurse" in text
     assert "<i>nurse" not in text
     assert "Spearman 0.500" in text
     assert harness(*line).code == 2, "the page exists"
@@ -115,21 +116,22 @@ def test_a_table_outside_the_results_folder_is_not_read(harness, with_table):
     assert f"'../{table.name}'" in said.err
 
 
-def test_figures_lists_the_pages_beside_the_scores(harness, folder, tmp_path):
-    (row,) = json.loads(harness("results", "figures", folder, "-m", "one", "--json").out)
+def test_figures_lists_the_descriptions_beside_the_scores(harness, folder, tmp_path):
+    line = ("results", "figures", folder)
+    (row,) = json.loads(harness(*line, "-m", "one", "--name", "ratings", "--json").out)
     assert (row["scenario"], row["figure"]) == ("default", "ratings")
     assert (folder / row["path"]).is_file()
-    assert row["path"] in harness("results", "figures", folder).out
+    assert row["path"] in harness(*line).out
     ResultsFile(tmp_path / "bare", "m").add([record("professions")])
     assert "no figures" in harness("results", "figures", tmp_path / "bare").out
 
 
-def test_figures_of_two_rows_are_drawn_in_one_page(harness, tmp_path):
+def test_figures_of_two_rows_are_drawn_in_one(harness, tmp_path):
     for mitigator in ("none", "hard-debias"):
         drawing = {"data": [{"type": "bar", "name": "share", "y": [1]}], "layout": {}}
         kept = record("ratings", mitigator).keeping({}, {"a": drawing, "b": drawing}, None)
         ResultsFile(tmp_path / "results", "m").add([kept])
-    page = tmp_path / "page.html"
+    page = tmp_path / "both.json"
     line = ("results", "figures", tmp_path / "results", "--out", page)
     assert "--name" in harness(*line).err
     assert harness(*line, "--name", "a").code == 0
@@ -141,6 +143,46 @@ def test_figures_of_two_rows_are_drawn_in_one_page(harness, tmp_path):
     said = harness(*line, "--name", "c", "--overwrite")
     assert said.code == 2
     assert "'c'" in said.err
+
+
+def test_the_items_of_a_task_are_drawn_in_one_and_other_suffixes_are_mistakes(
+    harness, folder, tmp_path
+):
+    line = ("results", "figures", folder, "--name", "items", "--scenario", "default")
+    for suffix, begin in ((".svg", b"<?xml"), (".pdf", b"%PDF-"), (".png", b"\x89PNG")):
+        out = tmp_path / f"items{suffix}"
+        assert harness(*line, "--out", out).code == 0
+        assert out.read_bytes().startswith(begin)
+    drawn = tmp_path / "items.json"
+    assert harness(*line, "--out", drawn).code == 0
+    names = {trace.get("name") for trace in read_figure(drawn)["data"]}
+    assert names == {None, "occupations, one", "occupations, two"}
+    for command in (line, ("results", "items", "one", "two", "-r", folder)):
+        said = harness(*command, "--out", tmp_path / "items.html")
+        assert said.code == 2
+        assert ".svg, .pdf, .png" in said.err
+        assert said.err.count("\n") == 1
+    assert not (tmp_path / "items.html").exists()
+
+
+def test_the_items_of_two_tasks_or_metrics_are_not_drawn_in_one(harness, folder, tmp_path):
+    rows = [{"input": "occupations", "text": "nurse", "contribution": 1.0}]
+    other = record("other", model="one", metric="rnd").keeping({}, {}, rows)
+    ResultsFile(folder, "one").add([other])
+    line = ("results", "figures", folder, "-n", "items", "--out", tmp_path / "a.svg")
+    assert "of one task, here are professions, other" in harness(*line).err
+    second = record("other", model="one").keeping({}, {}, rows)
+    ResultsFile(folder, "one").add([second])
+    said = harness(*line, "--tasks", "other")
+    assert said.code == 2
+    assert "of one metric, here are" in said.err
+
+
+def test_a_task_without_a_figure_is_named(harness, folder):
+    bare = record("bare", model="one")
+    ResultsFile(folder, "one").add([bare])
+    said = harness("results", "figures", folder)
+    assert "no figure: bare; `harness eval --samples`" in said.err
 
 
 def rows_of(model: str, inner: float, outer: float, mitigator: str = "none"):

@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from study_records import records_of, study_part
 
 import harness.tasks
+from harness.results.figures import read_figure
 
 SHIPPED = Path(harness.tasks.__file__).parent / "studies"
 DISTANCES = {
@@ -23,8 +24,8 @@ DISTANCES = {
     "new": {"WEAT": [0.1, 0.11, 0.12], "ECT": [0.4, 0.3, 0.2]},
 }
 WRITTEN = {
-    *("chosen.csv", "plotly.min.js", "table.csv", "table.md", "table.tex", "table.txt"),
-    "violins.html",
+    *("chosen.csv", "table.csv", "table.md", "table.tex", "table.txt"),
+    *("violins.json", "violins.svg"),
 }
 
 
@@ -89,7 +90,10 @@ def test_a_run_prints_its_table_and_writes_it_beside_the_records(run, harness, f
     assert "Compared with hard-debias" in text
     lines = list(csv.DictReader((beside / "table.csv").open()))
     assert len(lines) == 2 * 4 * 2
-    assert "plotly" in (beside / "violins.html").read_text()
+    assert read_figure(beside / "violins.json")["data"]
+    figure = folder / "figures" / "violins.pdf"
+    assert harness("figure", beside / "violins.json", "--out", figure).code == 0
+    assert figure.read_bytes().startswith(b"%PDF-")
 
     again = run("--json")
     (report,) = json.loads(again.out)

@@ -257,7 +257,14 @@ class TestFiles:
 
     def test_all_formats_are_written(self, summary, tmp_path):
         recipe_tables.write(summary, tmp_path)
-        for name in ("tables.txt", "tables.csv", "tables.md", "summary.json", "figure-6.html"):
+        for name in (
+            "tables.txt",
+            "tables.csv",
+            "tables.md",
+            "summary.json",
+            "figure-6.json",
+            "figure-6.svg",
+        ):
             assert (tmp_path / name).stat().st_size > 100, name
 
     def test_the_json_gives_the_same_tables(self, summary):
