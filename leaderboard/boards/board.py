@@ -84,7 +84,7 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
             pl.col("power").max().fill_null(1),
             rows=pl.col("value").count(),
             scaled=pl.col("distance").count() > 0,
-            adds=(pl.col("gap").is_not_null() | pl.col("leak")).any(),
+            adds=pl.col("gap").is_not_null().any() | pl.col("leak").all(),
             aside=pl.col("aside").drop_nulls().max(),
         )
         .join(latest(chosen, ("task",)).select("task", *facts), on="task")

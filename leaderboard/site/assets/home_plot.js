@@ -146,7 +146,7 @@ function endsAt({ low, high }, row) {
 function referenceLine({ board, scores }, row) {
   return {
     label: board.models[board.rows.model[row]].name,
-    x: finite(scores.bias.mean[row]),
+    x: endsAt(scores.bias, row) && finite(scores.bias.mean[row]), // without ends it may be anything
     y: finite(scores.usefulness.mean[row]),
   };
 }
