@@ -774,9 +774,10 @@ class ModelFolder:
             if index.is_file():
                 return self._shards(index)
         if needed:
+            others = [f"?backend={b}" for b in weight_files.EXPORTED if (folder / b).is_dir()]
             raise ModelError(
                 f"'{self.name}' has no weights: '{folder}' has neither model.safetensors nor "
-                "pytorch_model.bin"
+                "pytorch_model.bin" + (f"; use '{self.name}{others[0]}'" if others else "")
             )
         return []
 

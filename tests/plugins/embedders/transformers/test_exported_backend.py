@@ -130,6 +130,12 @@ def test_an_exported_model_needs_no_torch_weights(exported):
     assert encoder.info.fingerprint == fingerprint
 
 
+def test_a_folder_with_nothing_but_exported_weights_says_which_backend_reads_them(exported):
+    (exported / "model.safetensors").unlink()
+    with pytest.raises(ModelError, match=r"no weights.*; use '.*\?backend=onnx'$"):
+        embedder(exported)
+
+
 def test_another_export_has_another_fingerprint(exported):
     before = embedder(exported, backend="onnx").info.fingerprint
     with (exported / "onnx" / "model.onnx").open("ab") as file:
