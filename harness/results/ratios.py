@@ -5,7 +5,7 @@ nothing to do with the concept, on the same vectors. Noise, scale, offset and co
 change both alike, so the ratio keeps its value, and its interval grows.
 
 Numbers in, numbers out. Knows gaps, not metrics, tasks or models. The scripts of a leaderboard's
-pages compute the same from a reader's choice of tasks (`assets/pooling.js`).
+pages compute the same from a reader's choice of tasks (`scripts/pooling.js`).
 """
 
 from __future__ import annotations

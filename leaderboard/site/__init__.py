@@ -3,10 +3,11 @@
 | module | what it does |
 | --- | --- |
 | `writing.py` | Writes all files of a site: downloads, tables of records, who submitted results. |
-| `payload.py` | The content of its data files; for the scripts see `assets/types.d.ts`. |
+| `payload.py` | The content of its data files; for the scripts see `scripts/types.d.ts`. |
 | `registered.py` | Facts of registered models and tasks. |
 | `changes.py` | What changed since an earlier build: the news. |
 | `studies.py` | Pages of studies with their violins, without a script. |
 | `rendering.py` | Templates, safe writing of pages, and groups of records that were set aside. |
-| `assets/` | The scripts and the style of the page. |
+| `scripts/` | The modules of the page's script; `make bundle` writes them to `assets/`. |
+| `assets/` | What a page loads: the script and the styles. |
 """

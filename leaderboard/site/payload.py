@@ -1,4 +1,4 @@
-"""The content of the data files of the site, as in `assets/types.d.ts`. Computes no number."""
+"""The content of the data files of the site, as in `scripts/types.d.ts`. Computes no number."""
 
 from __future__ import annotations
 
@@ -362,7 +362,7 @@ _MOST = 2**31 - 1
 
 
 def details_data(board: Board, tables: pl.DataFrame) -> dict[str, Any]:
-    """Return the content of the file of details; see `Details` in `assets/types.d.ts`.
+    """Return the content of the file of details; see `Details` in `scripts/types.d.ts`.
 
     Parameters
     ----------

@@ -473,8 +473,8 @@ def write(
         "files": [*downloads, *([] if news is None else [FILE])],
     }
     _publish_data(folder, "data/site.js", site)
-    scripts = _publish_assets(folder)
-    page = template("index.html.j2").render(title=title, generator=MADE_BY, scripts=scripts)
+    _publish_assets(folder)
+    page = template("index.html.j2").render(title=title, generator=MADE_BY)
     publish(files.page, page)
     return files
 
@@ -521,11 +521,7 @@ def _publish_data(folder: Path, file: str, content: dict[str, Any]) -> None:
     folders.write_atomically(folder / file, script(file, content))
 
 
-def _publish_assets(folder: Path) -> Sequence[str]:
-    """Copy the scripts and the style, and return the scripts; app.js comes first."""
-    files = sorted(file for file in ASSETS.rglob("*") if file.suffix in (".js", ".css"))
-    names = [file.relative_to(ASSETS).as_posix() for file in files]
-    for file, name in zip(files, names, strict=True):
-        publish(folder / "assets" / name, file.read_text("utf-8"))
-    scripts = [name for name in names if name.endswith(".js")]
-    return sorted(scripts, key=lambda name: (name != "app.js", name))
+def _publish_assets(folder: Path) -> None:
+    """Copy the bundle of the scripts and the styles."""
+    for file in sorted(ASSETS.iterdir()):
+        publish(folder / "assets" / file.name, file.read_text("utf-8"))

@@ -51,6 +51,7 @@ def addresses(page: Any) -> list[str]:
             mitigator: (board) => board.mitigators.at(-1).label,
             benchmark: (board) => board.benchmarks.at(-1).name,
           };
+          const { DEFAULT_VIEW, address, load, pages, queryOf, rowName } = harness;
           const site = await load("data/site.js");
           const found = Object.keys(pages).filter((n) => !(n in names)).map((n) => `#/${n}`);
           for (const entry of site.boards) {

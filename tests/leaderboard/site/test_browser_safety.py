@@ -106,10 +106,12 @@ def test_the_command_makes_a_safe_site_of_hostile_submissions(command_site, visi
         assert page.locator("h1").inner_text() != "No such page", address
         assert page.locator("main :is(img, iframe, script)").count() == 0, address
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
-    names = page.evaluate("load('data/word.js').then((b) => b.models.map(({ name }) => name))")
+    names = page.evaluate(
+        "harness.load('data/word.js').then((board) => board.models.map(({ name }) => name))"
+    )
     assert {VICTIM, "model-b", "model-c"} <= set(names)
     go(page, "#/reading")
-    assert SCRIPT in page.evaluate("load('data/site.js').then(JSON.stringify)")
+    assert SCRIPT in page.evaluate("harness.load('data/site.js').then(JSON.stringify)")
 
 
 @pytest.mark.parametrize(
@@ -141,5 +143,5 @@ def test_the_policy_refuses_markup_styles_and_foreign_scripts(site, browser) -> 
     )
     assert refused == [True] * 4
     with pytest.raises(Exception, match="no data file"):
-        page.evaluate("load('https://example.org/x.js')")
+        page.evaluate("harness.load('https://example.org/x.js')")
     page.close()

@@ -175,7 +175,7 @@ def test_a_leak_moves_no_point_of_the_plot(against, tmp_path, visit, make_record
     page = visit(build(tmp_path, records), f"#/text?against={against}&unfolded=1")
     places = page.evaluate(
         """async (against) => {
-            const board = await load("data/text.js");
+            const board = await harness.load("data/text.js");
             const view = { ...DEFAULT_VIEW, against };
             const choice = choose(board, view, null);
             return pointsOf(choice, linesOf(choice, view, null).groups).map((point) => point.x);

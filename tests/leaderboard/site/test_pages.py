@@ -131,14 +131,14 @@ def test_the_details_of_a_large_board_are_loaded_on_demand(tmp_path, visit, reco
     page = visit(build(tmp_path, records), "#/text")
     page.evaluate(
         """async () => {
-          const board = await load("data/text.js");
+          const board = await harness.load("data/text.js");
           for (let i = 0; i < 9_000; i++) board.rows.model.push(9_999);
           location.hash = "#/text/task/seat-c6";
         }"""
     )
     page.wait_for_selector("h1:has-text('seat-c6')")
     assert page.locator("th:has-text('Texts with a vector')").count() == 0
-    assert page.evaluate("loaded.has('data/text-details.js')") is False
+    assert page.evaluate("harness.loaded.has('data/text-details.js')") is False
     page.get_by_role("button", name="Load scores").click()
     page.wait_for_selector("th:has-text('Texts with a vector')")
 
@@ -170,7 +170,7 @@ def test_a_task_says_what_it_asks_how_far_it_measures_and_how_models_do(
     assert any(name.startswith("Reliability") for name in shown)
     spread = page.get_by_role("img", name="Models without a mitigator").get_attribute("aria-label")
     assert "3 values" in spread
-    strengths = page.evaluate("[0.01, 0.26, -0.5, 1, 7, NaN].map(strengthText)")
+    strengths = page.evaluate("[0.01, 0.26, -0.5, 1, 7, NaN].map(harness.strengthText)")
     assert strengths == [
         "next to nothing beside its yardstick",
         "a quarter as strong as its yardstick",

@@ -31,7 +31,7 @@ def plot(site, visit):
         page.evaluate(
             """(options) => {
               for (const point of options.points) point.x ??= NaN;
-              document.querySelector("main").append(scatter(options));
+              document.querySelector("main").append(harness.scatter(options));
             }""",
             settings,
         )

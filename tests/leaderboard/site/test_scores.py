@@ -24,7 +24,7 @@ if CHROMIUM is None:
     pytest.skip("chromium is not installed", allow_module_level=True)
 
 pytestmark = pytest.mark.browser
-ASSETS = Path(harness.leaderboard.site.__file__).parent / "assets"
+BUNDLE = Path(harness.leaderboard.site.__file__).parent / "assets" / "board.js"
 CATEGORIES = ("age", "gender", "race")
 METRICS = ("weat", "clusters", "retrieval", "names", "gest", "context", "lm")
 MITIGATORS = {"none": 0.0, "normalize": 0.02, "hard-debias": 0.5, "shuffle": 0.0}
@@ -36,8 +36,7 @@ def page():
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page()
-        for script in ("data.js", "student.js", "pooling.js", "scores.js"):
-            page.add_script_tag(path=ASSETS / script)
+        page.add_script_tag(path=BUNDLE)
         yield page
         browser.close()
 
@@ -107,11 +106,11 @@ def computed(page, board, tasks=None):
     return json.loads(
         page.evaluate(
             """([board, tasks]) => {
-                const scores = scoresOf(board, tasks, false);
+                const scores = harness.scoresOf(board, tasks, false);
                 const all = {
                     ...scores,
-                    none: effectsOf(board, tasks, false, "none"),
-                    normalize: effectsOf(board, tasks, false, "normalize"),
+                    none: harness.effectsOf(board, tasks, false, "none"),
+                    normalize: harness.effectsOf(board, tasks, false, "normalize"),
                 };
                 return JSON.stringify(all, (_, value) =>
                     ArrayBuffer.isView(value) ? Array.from(value) : value);
@@ -202,14 +201,14 @@ def test_equal_models_share_the_best_rank_and_a_single_one_has_none(page, make_r
 @pytest.mark.parametrize("df", [1, 2, 3, 5, 6, 29, 100])
 def test_p_values_are_those_of_students_t(page, df) -> None:
     t = [0.0, 0.1, -1.0, 2.5, 4.0, 30.0, float("inf")]
-    ours = page.evaluate("([t, df]) => t.map((value) => studentP(value, df))", [t, df])
+    ours = page.evaluate("([t, df]) => t.map((value) => harness.studentP(value, df))", [t, df])
     np.testing.assert_allclose(ours, 2 * stats.t.sf(np.abs(t), df), atol=1e-14)
 
 
 def test_holms_correction_is_that_of_the_harness(page) -> None:
     p = [0.01, 0.04, float("nan"), 0.01, 0.5, 0.001, 1.0]
     ours = page.evaluate(
-        "(p) => holm([Float64Array.from(p.slice(0, 3)), Float64Array.from(p.slice(3))])"
+        "(p) => harness.holm([Float64Array.from(p.slice(0, 3)), Float64Array.from(p.slice(3))])"
         ".flatMap((column) => [...column])",
         p,
     )

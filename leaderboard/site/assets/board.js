@@ -1,0 +1,4390 @@
+// Made by `make bundle` from leaderboard/site/scripts.
+"use strict";
+var harness = (() => {
+  var __defProp = Object.defineProperty;
+  var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
+  var __getOwnPropNames = Object.getOwnPropertyNames;
+  var __hasOwnProp = Object.prototype.hasOwnProperty;
+  var __export = (target, all) => {
+    for (var name in all)
+      __defProp(target, name, { get: all[name], enumerable: true });
+  };
+  var __copyProps = (to, from, except, desc) => {
+    if (from && typeof from === "object" || typeof from === "function") {
+      for (let key of __getOwnPropNames(from))
+        if (!__hasOwnProp.call(to, key) && key !== except)
+          __defProp(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc(from, key)) || desc.enumerable });
+    }
+    return to;
+  };
+  var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
+
+  // ../../leaderboard/site/scripts/app.js
+  var app_exports = {};
+  __export(app_exports, {
+    DEFAULT_VIEW: () => DEFAULT_VIEW,
+    address: () => address,
+    effectsOf: () => effectsOf,
+    holm: () => holm,
+    load: () => load,
+    loaded: () => loaded,
+    pages: () => pages,
+    queryOf: () => queryOf,
+    rowName: () => rowName,
+    scatter: () => scatter,
+    scoresOf: () => scoresOf,
+    strengthText: () => strengthText,
+    studentP: () => studentP
+  });
+
+  // ../../leaderboard/site/scripts/dom.js
+  function h(tag, properties = {}, ...children) {
+    const element = document.createElement(tag);
+    fill(element, properties, children);
+    return element;
+  }
+  function svg(tag, properties = {}, ...children) {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    fill(element, properties, children);
+    return element;
+  }
+  function fill(element, properties, children) {
+    for (const [name, value] of Object.entries(properties)) {
+      if (typeof value === "function") {
+        element.addEventListener(
+          name,
+          /** @type {EventListener} */
+          value
+        );
+      } else if (name === "style" && (element instanceof HTMLElement || element instanceof SVGElement)) {
+        element.style.cssText = String(value);
+      } else if (value !== null && value !== void 0 && value !== false) {
+        element.setAttribute(name, value === true ? "" : String(value));
+      }
+    }
+    for (const child of children.flat()) {
+      if (child !== null && child !== void 0 && child !== false) {
+        element.append(typeof child === "number" ? String(child) : child);
+      }
+    }
+  }
+  function webLink(address2, text) {
+    if (!address2 || !/^https?:\/\//.test(address2)) return text;
+    return h("a", { href: address2, rel: "noopener noreferrer nofollow" }, text);
+  }
+
+  // ../../leaderboard/site/scripts/data.js
+  var waiting = /* @__PURE__ */ new Map();
+  Object.assign(globalThis, {
+    /**
+     * Called by each data file.
+     * @param {string} file path of the data file
+     * @param {unknown} value
+     */
+    harnessData(file, value) {
+      waiting.get(file)?.(value);
+    }
+  });
+  var types = (
+    /** @type {any} */
+    globalThis.trustedTypes
+  );
+  var trusted = types?.createPolicy("data", {
+    /** @param {string} file */
+    createScriptURL(file) {
+      if (/^data\/[\w-]+\.js$/.test(file)) return file;
+      throw new TypeError(`no data file: ${file}`);
+    }
+  });
+  var loaded = /* @__PURE__ */ new Map();
+  function load(file) {
+    let promise = loaded.get(file);
+    if (!promise) {
+      promise = new Promise((resolve, reject) => {
+        waiting.set(file, resolve);
+        const script = h("script");
+        const fail = () => reject(new Error(`cannot load ${file}`));
+        script.addEventListener("error", fail);
+        script.addEventListener("load", fail);
+        script.src = trusted ? trusted.createScriptURL(file) : file;
+        document.head.append(script);
+      });
+      loaded.set(file, promise);
+    }
+    return promise;
+  }
+  var ARRAYS = { f32: Float32Array, u8: Uint8Array, u16: Uint16Array, i32: Int32Array };
+  function numbers(column) {
+    const text = atob(column.data);
+    const array = ARRAYS[column.type];
+    const size = array.BYTES_PER_ELEMENT;
+    const count = text.length / size;
+    const bytes = new Uint8Array(text.length);
+    for (let part2 = 0; part2 < size; part2++) {
+      for (let i = 0; i < count; i++) bytes[i * size + part2] = text.charCodeAt(part2 * count + i);
+    }
+    return new array(bytes.buffer);
+  }
+
+  // ../../leaderboard/site/scripts/formats.js
+  var NOTHING = "–";
+  function scoreText(value) {
+    if (value === null || value === void 0 || !Number.isFinite(value)) return NOTHING;
+    const text = Math.abs(value) < 1e6 ? value.toFixed(3) : value.toExponential(2);
+    return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
+  }
+  function changeText(value) {
+    const text = scoreText(value);
+    return /^[\d]/.test(text) && Number(text) !== 0 ? `+${text}` : text;
+  }
+  function intervalText(low, high, format = scoreText) {
+    const isKnown = Number.isFinite(low ?? NaN) && Number.isFinite(high ?? NaN);
+    return isKnown ? `${format(low)} to ${format(high)}` : NOTHING;
+  }
+  function setText(low, high) {
+    if (low === null || low === void 0) return NOTHING;
+    return low === high ? String(low) : `${low}–${high}`;
+  }
+  function publishedText(value) {
+    return String(Number(value.toFixed(2)));
+  }
+  function pText(p) {
+    if (!Number.isFinite(p)) return NOTHING;
+    return p < 1e-3 ? "< .001" : p.toFixed(3);
+  }
+  var STRENGTHS = [
+    [1 / 10, "a tenth as strong as"],
+    [1 / 5, "a fifth as strong as"],
+    [1 / 4, "a quarter as strong as"],
+    [1 / 3, "a third as strong as"],
+    [1 / 2, "half as strong as"],
+    [2 / 3, "two thirds as strong as"],
+    [1, "as strong as"],
+    [3 / 2, "one and a half times as strong as"],
+    [2, "twice as strong as"],
+    [3, "three times as strong as"]
+  ];
+  function strengthText(ratio) {
+    if (!Number.isFinite(ratio)) return "";
+    const size = Math.abs(ratio);
+    if (size < 0.07) return "next to nothing beside its yardstick";
+    const distance = (share) => Math.abs(Math.log(size / share));
+    const [[, nearest]] = STRENGTHS.toSorted(([a], [b]) => distance(a) - distance(b));
+    const strength = size < 4 ? nearest : `${size.toFixed(0)} times as strong as`;
+    return `${ratio < 0 ? "against the stereotype, " : ""}${strength} its yardstick`;
+  }
+  function countText(count, noun, nouns = `${noun}s`) {
+    return `${count.toLocaleString("en")} ${count === 1 ? noun : nouns}`;
+  }
+  function sizeText(value) {
+    if (value === null || !Number.isFinite(value)) return NOTHING;
+    const units = [" B", " M", " k", ""];
+    const powers = [1e9, 1e6, 1e3, 1];
+    const i = Math.max(
+      0,
+      powers.findIndex((power) => value >= power)
+    );
+    const share = value / powers[i];
+    return `${share.toFixed(share < 9.95 && i < 3 ? 1 : 0)}${units[i]}`;
+  }
+  function medianOf(values) {
+    const sorted = [...values].filter(Number.isFinite).toSorted((a, b) => a - b);
+    if (!sorted.length) return NaN;
+    return (sorted[sorted.length - 1 >> 1] + sorted[sorted.length >> 1]) / 2;
+  }
+
+  // ../../leaderboard/site/scripts/pooling.js
+  var LEAK = 1;
+  var ITEMS = "items";
+  var decodedBoards = /* @__PURE__ */ new WeakMap();
+  function cellsOf(board) {
+    let cells = decodedBoards.get(board);
+    if (!cells) {
+      const width = board.tasks.length;
+      const [gap, yardstick] = [numbers(board.gap), numbers(board.yardstick)];
+      cells = {
+        rows: board.rows.model.length,
+        width,
+        gap,
+        gapError: numbers(board.gap_error),
+        yardstick,
+        yardstickError: numbers(board.yardstick_error),
+        measure: Float64Array.from(
+          gap,
+          (value, at) => ratioOf(value, yardstick[at], board.tasks[at % width].power)
+        ),
+        flags: numbers(board.flags)
+      };
+      decodedBoards.set(board, cells);
+    }
+    return cells;
+  }
+  function ratioOf(gap, yardstick, power) {
+    if (!(yardstick > 0)) return NaN;
+    const quotient = gap / yardstick;
+    return power === 1 ? quotient : Math.sign(quotient) * Math.sqrt(Math.abs(quotient));
+  }
+  function tasksOf(board, tasks, measures) {
+    return tasks.filter((task) => board.tasks[task]?.measures === measures);
+  }
+  function familiesOf(board, tasks) {
+    const family = (task) => board.tasks[task].family;
+    const yardstick = (task) => {
+      const { yardstick_of: of } = board.tasks[task];
+      return of === ITEMS ? `${of} ${task}` : of ?? "";
+    };
+    return [...new Set(tasks.map(family))].toSorted().map((name) => {
+      const members = tasks.filter((task) => family(task) === name);
+      const { power, measures } = board.tasks[members[0]];
+      const sorted = members.toSorted((a, b) => compared(yardstick(a), yardstick(b)));
+      const isNew = sorted.map((task, i) => i > 0 && yardstick(task) !== yardstick(sorted[i - 1]));
+      return { name, measures, power, tasks: sorted, isNew };
+    });
+  }
+  function compared(a, b) {
+    return a < b ? -1 : a > b ? 1 : 0;
+  }
+  function sumsOf(board, { tasks, isNew, power }, row, leaks, other = row) {
+    const { width, gap, gapError, yardstick, yardstickError, flags } = cellsOf(board);
+    const sums = {
+      power,
+      tasks: 0,
+      gap: 0,
+      yardstick: 0,
+      referenceGap: 0,
+      referenceYardstick: 0,
+      gapVariance: 0,
+      yardstickVariance: 0
+    };
+    let shared = 0;
+    for (let i = 0; i < tasks.length; i++) {
+      if (isNew[i]) {
+        sums.yardstickVariance += shared ** 2;
+        shared = 0;
+      }
+      const at = row * width + tasks[i];
+      const otherAt = other * width + tasks[i];
+      if (Number.isNaN(gap[at]) || Number.isNaN(gap[otherAt])) continue;
+      if (!leaks && (flags[at] | flags[otherAt]) & LEAK) continue;
+      const { reference_gap, reference_yardstick } = board.tasks[tasks[i]];
+      sums.tasks++;
+      sums.gap += gap[at];
+      sums.yardstick += yardstick[at];
+      sums.referenceGap += reference_gap;
+      sums.referenceYardstick += reference_yardstick;
+      sums.gapVariance += (board.shared * (gapError[at] || 0)) ** 2;
+      shared += yardstickError[at] || 0;
+    }
+    sums.yardstickVariance += shared ** 2;
+    return sums;
+  }
+  function referenceOf({ referenceGap, referenceYardstick, power }) {
+    return referenceGap > 0 ? ratioOf(referenceGap, referenceYardstick, power) : NaN;
+  }
+  function pooledOf(board, sums) {
+    const { power, gap: n, yardstick: d } = sums;
+    const reference = referenceOf(sums);
+    const ratio = ratioOf(n, d, power);
+    const a = d ** 2 - board.normal ** 2 * sums.yardstickVariance;
+    const c = n ** 2 - board.normal ** 2 * sums.gapVariance;
+    const high = n * d + Math.sqrt(Math.max((n * d) ** 2 - a * c, 0));
+    return {
+      measure: ratio / reference,
+      error: (ratioOf(high, a, power) - ratio) / board.normal / reference,
+      tasks: sums.tasks
+    };
+  }
+  function leaksOf(board, row, tasks) {
+    const { flags, width } = cellsOf(board);
+    return tasks.filter((task) => flags[row * width + task] & LEAK);
+  }
+
+  // ../../leaderboard/site/scripts/filters.js
+  var searchTexts = /* @__PURE__ */ new WeakMap();
+  function linesOf(choice, view, sorted) {
+    const groups = matching(choice, view);
+    const keyOf = sortKeys(choice, view, sorted);
+    const isUnfolded = unfoldedNow(choice.board, view);
+    const result = { lines: [], groups, models: 0, ranked: 0 };
+    const sections = (
+      /** @type {[string, (row: number) => boolean][]} */
+      [
+        ["", (row) => isRanked(choice, row) && !choice.below.has(row)],
+        ["Below the minimum of usefulness", (row) => choice.below.has(row)],
+        ["Not ranked", (row) => !isRanked(choice, row) && choice.board.rows.role[row] !== "reference"],
+        ["References, never ranked", (row) => choice.board.rows.role[row] === "reference"]
+      ]
+    );
+    for (const [title, holds] of sections) {
+      const members = groups.filter((group) => holds(group.row));
+      if (title && members.length) {
+        result.lines.push({ row: -1, title: `${title} (${members.length.toLocaleString("en")})` });
+      }
+      if (members.some(({ row }) => isRanked(choice, row))) result.ranked += members.length;
+      if (!title.startsWith("References")) result.models += members.length;
+      for (const group of ordered(members, keyOf, view.desc)) {
+        const unfolded = isUnfolded(group);
+        const { row, children } = group;
+        const name = choice.board.rows.role[row];
+        result.lines.push({ row, title: "", children, unfolded, name });
+        if (!unfolded) continue;
+        for (const child of children) {
+          result.lines.push({ row: child, title: "", name: `${name} mitigated` });
+        }
+      }
+    }
+    if (!result.lines.length) result.lines.push({ row: -1, title: "No row matches." });
+    return result;
+  }
+  function isRanked(choice, row) {
+    return ranksShown(choice)[row] > 0;
+  }
+  function ranksShown({ board, tasks, scores }) {
+    const hasBias = tasks.some((task) => board.tasks[task].measures === "bias");
+    return hasBias ? scores.rank : scores.usefulness_rank;
+  }
+  function matching(choice, view) {
+    const { board, scores } = choice;
+    const { model, mitigator, role } = board.rows;
+    const texts = searchTextsOf(board);
+    const words = view.q.toLowerCase().split(/\s+/).filter(Boolean);
+    const hasFacts = board.models.map((facts) => hasModelFacts(facts, view));
+    const wanted = board.mitigators.findIndex(({ label }) => label === view.mitigator);
+    const groups = [];
+    for (let row = 0; row < model.length; ) {
+      const head = row;
+      const isFound = words.every((word) => texts[head].includes(word));
+      const found = { row: head, children: (
+        /** @type {number[]} */
+        []
+      ), isFound };
+      for (row++; row < model.length && model[row] === model[head]; row++) {
+        if (wanted >= 0 && mitigator[row] !== wanted) continue;
+        if (view.complete && !scores.complete[row]) continue;
+        if (isFound || words.every((word) => texts[row].includes(word))) found.children.push(row);
+      }
+      if (role[head] === "reference") {
+        if (isFound && wanted < 0) groups.push(found);
+      } else if (hasFacts[model[head]] && (wanted < 0 ? isFound || found.children.length : found.children.length) && (!view.complete || scores.complete[head])) {
+        groups.push(found);
+      }
+    }
+    return groups;
+  }
+  function searchTextsOf(board) {
+    let texts = searchTexts.get(board);
+    if (!texts) {
+      texts = board.rows.model.map((model, row) => {
+        const { label } = board.mitigators[board.rows.mitigator[row]];
+        const mitigator = board.rows.role[row] === "mitigated" ? label : "";
+        return `${board.models[model].name} ${mitigator}`.toLowerCase();
+      });
+      searchTexts.set(board, texts);
+    }
+    return texts;
+  }
+  function hasModelFacts(model, view) {
+    return (!view.licence || (model.licence ?? UNKNOWN) === view.licence) && (!view.weights || model.open_weights === (view.weights === "yes")) && (!view.language || model.languages.includes(view.language)) && isWithin(view.size, "-", model.parameters === null ? null : model.parameters / 1e6) && isWithin(view.dims, "-", model.dimensions) && isWithin(view.released, "..", model.released);
+  }
+  var UNKNOWN = "unknown";
+  function isWithin(range, separator, value) {
+    if (!range) return true;
+    if (value === null) return false;
+    const [low, high] = range.split(separator);
+    const compare = (end) => typeof value === "number" ? value - Number(end) : value < end ? -1 : value > end ? 1 : 0;
+    return (!low || compare(low) >= 0) && (!high || compare(high) <= 0);
+  }
+  function unfoldedNow(board, view) {
+    const toggled = new Set(view.toggled);
+    const isUnfolded = view.unfolded || view.mitigator !== "";
+    return ({ row, isFound }) => (isUnfolded || !isFound) !== toggled.has(board.models[board.rows.model[row]].name);
+  }
+  function sortKeys(choice, view, sorted) {
+    if (!sorted) {
+      const ranks = ranksShown(choice);
+      const { bias, usefulness } = choice.scores;
+      return ({ row }) => ranks[row] || 1e6 + (finite(bias.mean[row]) ?? -(finite(usefulness.mean[row]) ?? -9));
+    }
+    return ({ row, children }) => {
+      const own = sorted.value(row);
+      if (own !== null || !sorted.ofMitigated) return own;
+      const values = children.map((child) => sorted.value(child)).filter((value) => value !== null);
+      return values.toSorted((a, b) => (view.desc ? -1 : 1) * compared(a, b))[0] ?? null;
+    };
+  }
+  function finite(value) {
+    return Number.isNaN(value) ? null : value;
+  }
+  function ordered(groups, keyOf, descending) {
+    const sign = descending ? -1 : 1;
+    return groups.map((group) => ({ group, key: keyOf(group) })).toSorted((a, b) => {
+      if (a.key === null || b.key === null) return Number(a.key === null) - Number(b.key === null);
+      return sign * compared(a.key, b.key) || a.group.row - b.group.row;
+    }).map(({ group }) => group);
+  }
+  function facetsOf(board) {
+    const { model, role } = board.rows;
+    const references = new Set(model.filter((_, row) => role[row] === "reference"));
+    const models = board.models.filter((_, i) => !references.has(i));
+    return {
+      mitigators: board.mitigators.map(({ label }) => label).filter((label) => label !== "none"),
+      licences: distinct(models.map(({ licence }) => licence ?? UNKNOWN)),
+      languages: distinct(models.flatMap(({ languages }) => languages))
+    };
+  }
+  function distinct(names) {
+    return [...new Set(names)].toSorted();
+  }
+  function rowName(board, row) {
+    const { name } = board.models[board.rows.model[row]];
+    const { label } = board.mitigators[board.rows.mitigator[row]];
+    return label === "none" ? name : `${name} | ${label}`;
+  }
+  var rowsByName = /* @__PURE__ */ new WeakMap();
+  var MOST_COMPARED = 4;
+  function comparedRows(board, view) {
+    let rows = rowsByName.get(board);
+    if (!rows) {
+      rows = new Map(board.rows.model.map((_, row) => [rowName(board, row), row]));
+      rowsByName.set(board, rows);
+    }
+    const known = rows;
+    return view.rows.flatMap((name) => known.get(name) ?? []).slice(0, MOST_COMPARED);
+  }
+
+  // ../../leaderboard/site/scripts/plot_scale.js
+  var LEAST_RANGE = 0.1;
+  function scaleOf(values, from, to, log = false) {
+    const ends = endsOf(log ? values.map(Math.log10) : values);
+    const half = Math.max(log ? 0.5 : LEAST_RANGE, 1.12 * (ends.high - ends.low)) / 2;
+    const middle = (ends.low + ends.high) / 2;
+    const [low, high] = [middle - half, middle + half];
+    const count = Math.max(4, Math.round(Math.abs(to - from) / 80));
+    const share = (value) => (value - low) / (high - low);
+    const place = (value) => from + share(value) * (to - from);
+    if (!log) return { at: place, low, high, ticks: ticksOf(low, high, count) };
+    const at = (value) => place(Math.log10(value));
+    return { at, low: 10 ** low, high: 10 ** high, ticks: logTicks(low, high) };
+  }
+  function endsOf(values) {
+    let [low, high] = [Infinity, -Infinity];
+    for (const value of values) {
+      if (!Number.isFinite(value)) continue;
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+    return low > high ? { low: 0, high: 1 } : { low, high };
+  }
+  function ticksOf(low, high, count) {
+    const rough = (high - low) / count;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
+    const ticks = [];
+    for (let i = Math.ceil(low / step); i * step <= high; i++) ticks.push(i * step);
+    return ticks;
+  }
+  function logTicks(low, high) {
+    const factors = high - low < 1.5 ? [1, 2, 5] : high - low < 3 ? [1, 3] : [1];
+    const ticks = [];
+    for (let power = Math.floor(low); power <= high; power++) {
+      for (const factor of factors) {
+        const exponent = power + Math.log10(factor);
+        if (exponent >= low && exponent <= high) ticks.push(factor * 10 ** power);
+      }
+    }
+    return ticks;
+  }
+  function frontOf(points, x, y) {
+    if (!x.better || !y.better) return [];
+    const [signX, signY] = [x.better === "low" ? 1 : -1, y.better === "low" ? 1 : -1];
+    const order = points.map((_, i) => i).filter((i) => points[i].usable);
+    order.sort((a, b) => {
+      return signX * (points[a].x - points[b].x) || signY * (points[a].y - points[b].y);
+    });
+    let best = Infinity;
+    return order.filter((i) => {
+      const value = signY * points[i].y;
+      if (value >= best) return false;
+      best = value;
+      return true;
+    });
+  }
+  function tickText(value, range = 1) {
+    const digits = range >= 20 ? 0 : range >= 2 ? 1 : range >= 0.2 ? 2 : 3;
+    const text = value.toFixed(digits);
+    return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
+  }
+
+  // ../../leaderboard/site/scripts/student.js
+  var EVIDENCE = 0.05;
+  function studentP(t, df) {
+    const angle = Math.atan(Math.abs(t) / Math.sqrt(df));
+    const sine = Math.sin(angle);
+    const cosine = Math.cos(angle);
+    const isOdd = df % 2 === 1;
+    let term = isOdd ? cosine : 1;
+    let sum = df === 1 ? 0 : term;
+    for (let k = isOdd ? 3 : 2; k < df; k += 2) {
+      term *= (k - 1) / k * cosine * cosine;
+      sum += term;
+    }
+    const inside = isOdd ? 2 / Math.PI * (angle + sine * sum) : sine * sum;
+    return Math.min(1, Math.max(0, 1 - inside));
+  }
+  function holm(columns) {
+    const known = columns.flatMap((column) => Array.from(column.filter((p) => p >= 0)));
+    const sorted = Float64Array.from(known).toSorted();
+    const adjusted = new Float64Array(sorted.length);
+    let largest = 0;
+    for (let i = 0; i < sorted.length; i++) {
+      largest = Math.max(largest, (sorted.length - i) * (sorted[i] ?? 0));
+      adjusted[i] = Math.min(largest, 1);
+    }
+    return columns.map((column) => column.map((p) => adjusted[firstAtLeast(sorted, p)] ?? NaN));
+  }
+  function firstAtLeast(sorted, value) {
+    if (Number.isNaN(value)) return -1;
+    let low = 0;
+    let high = sorted.length;
+    while (low < high) {
+      const middle = low + high >> 1;
+      if (
+        /** @type {number} */
+        sorted[middle] < value
+      ) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  // ../../leaderboard/site/scripts/scores.js
+  var PRECISION = 1e5;
+  function scoresOf(board, tasks, leaks) {
+    const biasTasks = tasksOf(board, tasks, "bias");
+    const usefulTasks = tasksOf(board, tasks, "usefulness");
+    const bias = meansOf(board, biasTasks, leaks);
+    const usefulness = meansOf(board, usefulTasks, leaks);
+    addChanges(board, bias, differencesOf(board, biasTasks, leaks, baseRows(board, "none")));
+    addChanges(board, usefulness, differencesOf(board, usefulTasks, leaks, baseRows(board, "none")));
+    const hasBias = completeOf(board, biasTasks);
+    const hasUsefulness = completeOf(board, usefulTasks);
+    return {
+      bias,
+      usefulness,
+      complete: biasTasks.length ? hasBias : hasUsefulness,
+      has_usefulness: hasUsefulness,
+      rank: ranksOf(board, upperEnds(bias), hasBias, 1),
+      usefulness_rank: ranksOf(board, usefulness.mean, hasUsefulness, -1)
+    };
+  }
+  function upperEnds({ low, high }) {
+    return low.map(
+      (end, row) => Number.isNaN(end) ? Infinity : Math.max(Math.abs(end), Math.abs(high[row]))
+    );
+  }
+  function meansOf(board, tasks, leaks) {
+    const families = familiesOf(board, tasks);
+    const isBias = board.tasks[tasks[0]]?.measures === "bias";
+    const means = emptyMeans(cellsOf(board).rows);
+    for (let row = 0; row < means.mean.length; row++) {
+      const parts = families.map((family) => pooledOf(board, sumsOf(board, family, row, leaks)));
+      const known = parts.filter(({ measure }) => !Number.isNaN(measure));
+      summarise(board, known, means, row);
+      if (!isBias) continue;
+      const squares = known.reduce((sum, { error }) => sum + error ** 2, 0);
+      const spread = board.normal * Math.sqrt(squares) / known.length;
+      means.low[row] = means.mean[row] - spread;
+      means.high[row] = means.mean[row] + spread;
+    }
+    return means;
+  }
+  function addChanges(board, means, changes) {
+    const bases = baseRows(board, "none");
+    const before = means.mean.slice();
+    bases.forEach((base, row) => {
+      const moved = before[base] + changes.mean[row] - before[row];
+      if (base < 0 || Number.isNaN(moved)) return;
+      for (const values of [means.mean, means.low, means.high]) values[row] += moved;
+    });
+  }
+  function effectsOf(board, tasks, leaks, baseline) {
+    const base = baseRows(board, baseline);
+    const [bias, usefulness] = ["bias", "usefulness"].map((measures) => {
+      return differencesOf(board, tasksOf(board, tasks, measures), leaks, base);
+    });
+    const { model } = board.rows;
+    const adjusted = [bias.p.slice(), usefulness.p.slice()];
+    for (let start = 0; start < model.length; ) {
+      let end = start + 1;
+      while (end < model.length && model[end] === model[start]) end++;
+      const own = holm([bias.p.slice(start, end), usefulness.p.slice(start, end)]);
+      adjusted.forEach((column, i) => column.set(own[i], start));
+      start = end;
+    }
+    return {
+      bias: { ...bias, holm: adjusted[0] },
+      usefulness: { ...usefulness, holm: adjusted[1] }
+    };
+  }
+  function differencesOf(board, tasks, leaks, base) {
+    const families = familiesOf(board, tasks);
+    const means = emptyMeans(base.length);
+    for (let row = 0; row < base.length; row++) {
+      if (base[row] < 0) continue;
+      const parts = families.map((family) => changeOf(board, family, row, base[row], leaks));
+      summarise(board, parts, means, row);
+    }
+    return means;
+  }
+  function changeOf(board, family, row, base, leaks) {
+    const now = sumsOf(board, family, row, leaks, base);
+    const before = sumsOf(board, family, base, leaks, row);
+    const reference = referenceOf(now);
+    const own = ratioOf(now.gap, now.yardstick, family.power);
+    const old = ratioOf(before.gap, before.yardstick, family.power);
+    let change = own - old;
+    if (family.measures === "bias") {
+      const onBase = Math.abs(ratioOf(now.gap, before.yardstick, family.power));
+      const larger = Number.isNaN(own) ? onBase : Math.max(Math.abs(own), onBase);
+      change = larger - Math.abs(old);
+    }
+    return { measure: rounded(change / reference), error: NaN, tasks: now.tasks };
+  }
+  function differenceOf(board, tasks, leaks, row, other) {
+    const bases = baseRows(board, "none");
+    const own = bases[row] < 0 ? row : bases[row];
+    const others = bases[other] < 0 ? other : bases[other];
+    const parts = familiesOf(board, tasks).map((family) => {
+      const now = pooledOf(board, sumsOf(board, family, own, leaks, others));
+      const before = pooledOf(board, sumsOf(board, family, others, leaks, own));
+      let measure = now.measure - before.measure;
+      if (row !== own) measure += changeOf(board, family, row, own, leaks).measure;
+      if (other !== others) measure -= changeOf(board, family, other, others, leaks).measure;
+      return { ...now, measure: rounded(measure) };
+    });
+    const means = emptyMeans(1);
+    summarise(board, parts, means, 0);
+    return means;
+  }
+  function baseRows(board, baseline) {
+    const { model, mitigator, role } = board.rows;
+    const settings = board.mitigators.map(({ params }) => JSON.stringify(params).length);
+    const bases = new Int32Array(board.models.length).fill(-1);
+    for (let row = 0; row < model.length; row++) {
+      if (board.mitigators[mitigator[row]].name !== baseline) continue;
+      const held = bases[model[row]];
+      if (held < 0 || settings[mitigator[row]] < settings[mitigator[held]]) bases[model[row]] = row;
+    }
+    return Int32Array.from(
+      model,
+      (index, row) => role[row] === "mitigated" && bases[index] !== row ? bases[index] : -1
+    );
+  }
+  function emptyMeans(rows) {
+    const empty = () => new Float64Array(rows).fill(NaN);
+    return {
+      mean: empty(),
+      low: empty(),
+      high: empty(),
+      p: empty(),
+      families: new Int32Array(rows),
+      tasks: new Int32Array(rows)
+    };
+  }
+  function summarise(board, all, means, row) {
+    const parts = all.filter(({ measure }) => !Number.isNaN(measure));
+    const families = parts.length;
+    means.families[row] = families;
+    means.tasks[row] = parts.reduce((sum, { tasks }) => sum + tasks, 0);
+    if (families === 0) return;
+    const mean = parts.reduce((sum, { measure }) => sum + measure, 0) / families;
+    means.mean[row] = mean;
+    if (families < board.enough_families) return;
+    const squares = parts.reduce((sum, { measure }) => sum + (measure - mean) ** 2, 0);
+    const error = Math.sqrt(squares / (families - 1) / families);
+    const quantile = board.student[Math.min(families - 1, board.student.length) - 1];
+    means.low[row] = mean - quantile * error;
+    means.high[row] = mean + quantile * error;
+    const isZero = error === 0 && mean === 0;
+    means.p[row] = isZero ? 1 : studentP(mean / error, families - 1);
+  }
+  function completeOf(board, tasks) {
+    const { rows, width, gap, flags } = cellsOf(board);
+    const complete = new Uint8Array(rows);
+    for (let row = 0; row < rows; row++) {
+      let has = tasks.length;
+      for (const task of tasks) {
+        const at = row * width + task;
+        if (Number.isNaN(gap[at]) && !(flags[at] & LEAK)) has--;
+      }
+      complete[row] = has > 0 && has === tasks.length ? 1 : 0;
+    }
+    return complete;
+  }
+  function ranksOf(board, order, complete, sign) {
+    const { role, unusable } = board.rows;
+    const ranks = new Int32Array(order.length);
+    const isRanked2 = (row) => role[row] === "model" && !(row in unusable) && complete[row] && !Number.isNaN(order[row]);
+    const losses = order.map((value, row) => isRanked2(row) ? rounded(sign * value) : NaN);
+    const sorted = losses.filter((loss) => !Number.isNaN(loss)).toSorted();
+    if (sorted.length < 2) return ranks;
+    return ranks.map(
+      (_, row) => Number.isNaN(losses[row]) ? 0 : 1 + firstAtLeast(sorted, losses[row])
+    );
+  }
+  function rounded(value) {
+    return Math.round(value * PRECISION) / PRECISION;
+  }
+
+  // ../../leaderboard/site/scripts/choice.js
+  function knownView(board, view) {
+    const { mitigators, licences, languages } = facetsOf(board);
+    const tasks = rankedTasks(board).map((task) => board.tasks[task].name);
+    const benchmarks = board.benchmarks.map(({ name }) => name);
+    const models = new Set(board.models.map(({ name }) => name));
+    return {
+      ...view,
+      benchmark: nameIn(benchmarks, view.benchmark),
+      concept: nameIn(biasCategories(board), view.concept),
+      mitigator: nameIn(mitigators, view.mitigator),
+      licence: nameIn(licences, view.licence),
+      language: nameIn(languages, view.language),
+      tasks: view.tasks.filter((name) => tasks.includes(name)),
+      without: view.without.filter((name) => tasks.includes(name)),
+      toggled: view.toggled.filter((name) => models.has(name)),
+      rows: comparedRows(board, view).map((row) => rowName(board, row))
+    };
+  }
+  function nameIn(names, name) {
+    return names.includes(name) ? name : "";
+  }
+  function benchmarkOf(board, view) {
+    return board.benchmarks.find(({ name }) => name === view.benchmark) ?? board.benchmarks[0];
+  }
+  function chosenTasks(board, view) {
+    const listed = new Set(view.tasks);
+    const own = rankedTasks(board).filter((task) => listed.has(board.tasks[task].name));
+    if (own.length) return own;
+    const without = new Set(view.without);
+    return benchmarkOf(board, view).tasks.filter((task) => !without.has(board.tasks[task].name));
+  }
+  function rankedTasks(board) {
+    return [...board.tasks.keys()].filter((task) => board.tasks[task].not_ranked === null);
+  }
+  function choiceOf(board, view, tasks) {
+    const names = (indices) => indices.map((task) => board.tasks[task].name);
+    const base = benchmarkOf(board, view).tasks;
+    const absent = base.filter((task) => !tasks.includes(task));
+    const isPart = tasks.every((task) => base.includes(task));
+    if (isPart && absent.length <= tasks.length) return { tasks: [], without: names(absent) };
+    return { tasks: names(tasks), without: [] };
+  }
+  function choose(board, view, before) {
+    const benchmark = benchmarkOf(board, view);
+    const tasks = chosenTasks(board, view).filter((task) => {
+      const { measures, category } = board.tasks[task];
+      return !view.concept || measures !== "bias" || category === view.concept;
+    });
+    const key = JSON.stringify([tasks, view.leaks]);
+    const isSame = before?.key === key;
+    const scores = isSame ? before.scores : scoresOf(board, tasks, view.leaks);
+    const isOfBenchmark = tasks.length === benchmark.tasks.length && tasks.every((task) => benchmark.tasks.includes(task));
+    return {
+      board,
+      benchmark,
+      tasks,
+      key,
+      leaks: view.leaks,
+      against: view.against,
+      isBenchmark: isOfBenchmark && !view.leaks,
+      scores,
+      effects: isSame && before.against === view.against ? before.effects : effectsOf(board, tasks, view.leaks, view.against),
+      below: belowMinimum(board, tasks, scores, view.minimum),
+      front: frontRows(tasksOf(board, tasks, "bias").length ? scores : null)
+    };
+  }
+  var MINIMUM = 10;
+  function belowMinimum(board, tasks, scores, chosen) {
+    const below = /* @__PURE__ */ new Map();
+    const useful = tasksOf(board, tasks, "usefulness");
+    if (chosen === "off" || !useful.length) return below;
+    const { mean } = scores.usefulness;
+    const ranked = [...mean.keys()].filter((row) => scores.rank[row] > 0);
+    const full = ranked.filter((row) => scores.has_usefulness[row]);
+    const best = Math.max(...full.map((row) => mean[row]));
+    const noise = noiseOf(board, mean);
+    const least = rounded(best - Number(chosen || MINIMUM) / 100 * (best - noise));
+    for (const row of ranked) {
+      if (!scores.has_usefulness[row]) below.set(row, "lacks usefulness tasks");
+      else if (rounded(mean[row]) < least) below.set(row, `usefulness below ${scoreText(least)}`);
+    }
+    return below.size < ranked.length ? below : /* @__PURE__ */ new Map();
+  }
+  function noiseOf(board, mean) {
+    const { model, role } = board.rows;
+    const values = model.flatMap((index, row) => {
+      const isNoise = role[row] === "reference" && board.models[index].name.startsWith("random-");
+      return isNoise && !Number.isNaN(mean[row]) ? [mean[row]] : [];
+    });
+    return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0;
+  }
+  function frontRows(scores) {
+    if (!scores) return /* @__PURE__ */ new Set();
+    const { rank, has_usefulness, usefulness } = scores;
+    const order = upperEnds(scores.bias);
+    const rows = [...rank.keys()].filter((row) => rank[row] > 0 && has_usefulness[row]);
+    const x = (
+      /** @type {PlotAxis} */
+      { title: "", better: "low" }
+    );
+    const y = (
+      /** @type {PlotAxis} */
+      { title: "", better: "high" }
+    );
+    const points = rows.map((row) => ({ x: order[row], y: usefulness.mean[row], usable: true }));
+    return new Set(frontOf(points, x, y).map((i) => rows[i]));
+  }
+  function biasCategories(board) {
+    const tasks = rankedTasks(board).map((task) => board.tasks[task]);
+    const names = tasks.filter(({ measures }) => measures === "bias").map(({ category }) => category);
+    return distinct(names);
+  }
+
+  // ../../leaderboard/site/scripts/kept_scores.js
+  var keptScores = /* @__PURE__ */ new WeakMap();
+  var keptEffects = /* @__PURE__ */ new WeakMap();
+  function benchmarkScores(board, benchmark) {
+    const kept = keptScores.get(benchmark) ?? scoresOf(board, benchmark.tasks, false);
+    keptScores.set(benchmark, kept);
+    return kept;
+  }
+  function allEffects(board, baseline) {
+    const kept = keptEffects.get(board) ?? /* @__PURE__ */ new Map();
+    keptEffects.set(board, kept);
+    const effects = kept.get(baseline) ?? effectsOf(board, rankedTasks(board), false, baseline);
+    kept.set(baseline, effects);
+    return effects;
+  }
+
+  // ../../leaderboard/site/scripts/state.js
+  function routeOf(hash, site) {
+    const text = hash.replace(/^#\/?/, "");
+    const cut = text.indexOf("?");
+    const query = new URLSearchParams(cut < 0 ? "" : text.slice(cut + 1));
+    const path = cut < 0 ? text : text.slice(0, cut);
+    const parts = path.split("/").map(decoded);
+    const kinds = site.boards.map((board) => board.kind);
+    const first = (
+      /** @type {Kind} */
+      parts[0]
+    );
+    if (kinds.includes(first)) {
+      return { page: parts[1] || "home", kind: first, name: parts.slice(2).join("/"), query };
+    }
+    if (!first) {
+      const kind = kinds[0] ?? null;
+      return { page: kind ? "home" : "studies", kind, name: "", query };
+    }
+    return { page: first, kind: null, name: parts.slice(1).join("/"), query };
+  }
+  function decoded(text) {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text;
+    }
+  }
+  function address(kind, page = "home", name = "", query = {}) {
+    const path = page === "home" ? [kind] : [kind, page, name];
+    const parts = path.filter((part2) => part2).map((part2) => encodeURIComponent(String(part2)));
+    const search = new URLSearchParams(query).toString();
+    return `#/${parts.join("/")}${search ? `?${search}` : ""}`;
+  }
+  var DEFAULT_VIEW = Object.freeze({
+    benchmark: "",
+    tasks: [],
+    without: [],
+    concept: "",
+    leaks: false,
+    minimum: "",
+    q: "",
+    mitigator: "",
+    licence: "",
+    weights: "",
+    language: "",
+    size: "",
+    dims: "",
+    released: "",
+    complete: false,
+    against: "none",
+    by: "",
+    sort: "",
+    desc: false,
+    cols: [],
+    unfolded: false,
+    toggled: [],
+    rows: []
+  });
+  var PATTERNS = {
+    weights: /^(yes|no)$/,
+    size: /^(?=.*\d)\d{0,7}-\d{0,7}$/,
+    dims: /^(?=.*\d)\d{0,7}-\d{0,7}$/,
+    released: /^(?=.*\d)(\d{4}-\d\d-\d\d)?\.\.(\d{4}-\d\d-\d\d)?$/,
+    against: /^(none|normalize)$/,
+    minimum: /^(0|25|off)$/
+  };
+  var LONGEST_TEXT = 300;
+  function viewOf(query) {
+    const fields = Object.entries(DEFAULT_VIEW).map(([name, standard]) => {
+      const texts = query.getAll(name).filter((text) => isText(name, text));
+      if (Array.isArray(standard)) return [name, [...new Set(texts)]];
+      if (typeof standard === "boolean") return [name, texts[0] === "1"];
+      return [name, texts[0] ?? standard];
+    });
+    return (
+      /** @type {View} */
+      Object.fromEntries(fields)
+    );
+  }
+  function isText(name, text) {
+    const pattern = (
+      /** @type {Record<string, RegExp>} */
+      PATTERNS[name]
+    );
+    return text !== "" && text.length <= LONGEST_TEXT && (!pattern || pattern.test(text));
+  }
+  function queryOf(view) {
+    const query = new URLSearchParams();
+    const fields = (
+      /** @type {[string, string | boolean | string[]][]} */
+      Object.entries(view)
+    );
+    for (const [name, value] of fields) {
+      if (Array.isArray(value)) value.forEach((text) => query.append(name, text));
+      else if (value === true) query.set(name, "1");
+      else if (value && value !== /** @type {any} */
+      DEFAULT_VIEW[name]) query.set(name, value);
+    }
+    return query;
+  }
+  function keepView(route, view) {
+    try {
+      history.replaceState(null, "", address(route.kind, route.page, route.name, queryOf(view)));
+    } catch {
+    }
+  }
+
+  // ../../leaderboard/site/scripts/page_parts.js
+  var FIRST_ROWS = 100;
+  function trail(site, route, here, between = []) {
+    const board = site.boards.find(({ kind }) => kind === route.kind);
+    const start = board ? [[board.title, address(board.kind)]] : [[site.title, "#/"]];
+    const steps = [...start, ...between].map(([title, href]) => h("li", {}, h("a", { href }, title)));
+    const last = h("li", {}, h("span", { "aria-current": "page" }, here));
+    return h("nav", { class: "trail", "aria-label": "You are here" }, h("ol", {}, steps, last));
+  }
+  function factList(facts) {
+    const known = facts.filter(([, value]) => !isNothing(value));
+    return h(
+      "dl",
+      { class: "facts" },
+      known.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])
+    );
+  }
+  function isNothing(value) {
+    return value === null || value === void 0 || value === "" || value === false || Array.isArray(value) && !value.length;
+  }
+  function plainTable(caption, columns, rows) {
+    const body = h("tbody");
+    const add = (from, to) => body.append(...rows.slice(from, to).map((cells) => plainRow(columns, cells())));
+    add(0, FIRST_ROWS);
+    const head = columns.map(
+      (column) => h(
+        "th",
+        { scope: "col", class: classOf(column) },
+        column.title,
+        column.of && h("span", { class: "visually-hidden" }, ` of ${column.of}`)
+      )
+    );
+    const table = h("table", {}, h("caption", {}, caption), h("thead", {}, h("tr", {}, head)), body);
+    const place = h(
+      "div",
+      { class: "scroll", tabindex: 0, role: "group", "aria-label": caption },
+      table
+    );
+    if (rows.length <= FIRST_ROWS) return h("div", {}, place);
+    const more = h("button", { type: "button" }, `Show all ${rows.length.toLocaleString("en")} rows`);
+    more.addEventListener("click", () => {
+      add(FIRST_ROWS, rows.length);
+      more.remove();
+      place.focus();
+    });
+    return h("div", {}, place, h("p", { class: "controls" }, more));
+  }
+  function plainRow(columns, cells) {
+    return h(
+      "tr",
+      {},
+      columns.map((column, i) => {
+        const content = cells[i] ?? NOTHING;
+        if (i > 0) return h("td", { class: classOf(column) }, content);
+        return h("th", { scope: "row", class: classOf(column) }, content);
+      })
+    );
+  }
+  function classOf(column) {
+    return [column.number && "number", column.class].filter(Boolean).join(" ") || null;
+  }
+  function unknownName(main, site, route, names) {
+    const near = nearNames(route.name, names);
+    const links = near.flatMap((name, i) => [
+      i ? ", " : "",
+      h("a", { href: address(route.kind, route.page, name) }, name)
+    ]);
+    main.append(
+      trail(site, route, route.name),
+      h("h1", {}, `Unknown ${route.page}`),
+      h(
+        "p",
+        { role: "alert" },
+        `This board has no ${route.page} '${route.name}'.`,
+        near.length ? [" Near it: ", ...links, "."] : []
+      ),
+      h("p", {}, h("a", { href: address(route.kind, route.page) }, `All ${route.page}s`))
+    );
+  }
+  function nearNames(name, names) {
+    const own = pairsOf(name);
+    const scored = names.map((other) => {
+      const pairs = pairsOf(other);
+      const shared = [...own].filter((pair) => pairs.has(pair)).length;
+      return { other, score: 2 * shared / (own.size + pairs.size || 1) };
+    });
+    const near = scored.filter(({ score }) => score >= 0.35).toSorted((a, b) => b.score - a.score);
+    return near.slice(0, 3).map(({ other }) => other);
+  }
+  function pairsOf(name) {
+    const letters = [...` ${name.toLowerCase().slice(0, 200)} `];
+    return new Set(letters.slice(1).map((letter, i) => letters[i] + letter));
+  }
+  function descriptionOf(text) {
+    return text ? [h("p", { class: "description" }, withCode(text))] : [];
+  }
+  function withCode(text) {
+    const parts = text.split("`");
+    if (parts.length % 2 === 0) return [text];
+    return parts.map((part2, i) => i % 2 ? h("code", {}, part2) : part2);
+  }
+  function withInterval(value, low, high, format = scoreText) {
+    const interval = intervalText(low, high, format);
+    return [
+      format(value),
+      interval === NOTHING ? null : h("small", { class: "under range" }, interval)
+    ];
+  }
+  function pageLink(route, page, name, text = name) {
+    return h("a", { href: address(route.kind, page, name) }, text);
+  }
+
+  // ../../leaderboard/site/scripts/plot_marks.js
+  var MARK_SHAPES = [
+    (x, y, r) => `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`,
+    (x, y, r) => `M${x - r} ${y - r}h${2 * r}v${2 * r}h${-2 * r}z`,
+    (x, y, r) => polygonPath(x, y, r * 1.35, 4, 0),
+    (x, y, r) => polygonPath(x, y, r * 1.3, 3, 0),
+    (x, y, r) => polygonPath(x, y, r * 1.3, 3, Math.PI),
+    (x, y, r) => polygonPath(x, y, r * 1.15, 6, 0),
+    (x, y, r) => starPath(x, y, r * 1.5, 5),
+    (x, y, r) => starPath(x, y, r * 1.5, 4)
+  ];
+  var LONGEST_LABEL = 28;
+  var LABEL_SIZE = 12;
+  function polygonPath(x, y, r, corners, turn) {
+    return closedPath(
+      Array.from({ length: corners }, (_, i) => [r, turn + 2 * Math.PI * i / corners]),
+      x,
+      y
+    );
+  }
+  function starPath(x, y, r, rays) {
+    const corners = Array.from({ length: 2 * rays }, (_, i) => [
+      i % 2 ? 0.45 * r : r,
+      Math.PI * i / rays
+    ]);
+    return closedPath(corners, x, y);
+  }
+  function closedPath(corners, x, y) {
+    const places = corners.map(([r, turn]) => {
+      return `${(x + r * Math.sin(turn)).toFixed(1)} ${(y - r * Math.cos(turn)).toFixed(1)}`;
+    });
+    return `M${places.join("L")}z`;
+  }
+  function markPath(series, x, y, r) {
+    const shape = series === 0 ? 0 : 1 + (series - 1) % (MARK_SHAPES.length - 1);
+    return MARK_SHAPES[shape](Math.round(10 * x) / 10, Math.round(10 * y) / 10, r);
+  }
+  function seriesClass(series) {
+    return `series-${series === 0 ? 0 : 1 + (series - 1) % (MARK_SHAPES.length - 1)}`;
+  }
+  function legendMark(series, usable = true) {
+    const path = svg("path", { d: markPath(series, 8, 8, 5) });
+    return svg(
+      "svg",
+      {
+        width: 16,
+        height: 16,
+        "aria-hidden": "true",
+        class: `mark ${seriesClass(series)}${usable ? "" : " open"}`
+      },
+      path
+    );
+  }
+  function shortLabel(name) {
+    const characters = [...name];
+    if (characters.length <= LONGEST_LABEL) return name;
+    return `${characters.slice(0, LONGEST_LABEL - 1).join("")}…`;
+  }
+  function placedLabels(points, taken, frame) {
+    const labels = [];
+    for (const { name, x, y } of points) {
+      const text = shortLabel(name);
+      const width = textWidth(text);
+      for (const [left, base] of [
+        [x + 9, y + 4],
+        [x - 9 - width, y + 4],
+        [x - width / 2, y - 10],
+        [x - width / 2, y + 19],
+        [x + 7, y - 8],
+        [x + 7, y + 16]
+      ]) {
+        const box = labelBox(left, base, width);
+        if (!boxInside(box, frame) || taken.some((other) => boxesOverlap(box, other))) continue;
+        taken.push(box);
+        labels.push({ text, x: left, y: base });
+        break;
+      }
+    }
+    return labels;
+  }
+  function labelBox(left, base, width) {
+    return { left, top: base - 11, right: left + width, bottom: base + 3 };
+  }
+  function textWidth(text) {
+    let width = 0;
+    for (const character of text) {
+      width += LABEL_SIZE * (character > "⺀" ? 1 : /[A-Zmw@%]/.test(character) ? 0.72 : 0.56);
+    }
+    return width;
+  }
+  function boxInside(box, frame) {
+    return box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom;
+  }
+  function boxesOverlap(a, b) {
+    return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  }
+
+  // ../../leaderboard/site/scripts/plot_points.js
+  function frontLine(plot) {
+    const places = plot.front.map((i) => placeOf(plot, i));
+    const steps = places.map(({ x, y }, i) => i === 0 ? `M${x} ${y}` : `H${x}V${y}`);
+    return svg("path", { class: "plot-front", d: steps.join("") });
+  }
+  function placeOf(plot, i) {
+    const { x, y } = plot.options.points[i];
+    return { x: tenths(plot.scales.x.at(x)), y: tenths(plot.scales.y.at(y)) };
+  }
+  function tenths(value) {
+    return Math.round(10 * value) / 10;
+  }
+  function within(value, low, high) {
+    return tenths(Math.min(Math.max(value, low), high));
+  }
+  function plotLeads(plot) {
+    const path = plot.many ? [] : plot.shown.map((i) => leadPath(plot, i));
+    return svg("path", { class: "plot-leads", d: path.join("") });
+  }
+  function leadPath(plot, i) {
+    const base = plot.options.points[i].base ?? -1;
+    if (!plot.options.points[base]) return "";
+    const [from, to] = [placeOf(plot, base), placeOf(plot, i)];
+    if (Number.isNaN(from.x + from.y)) return "";
+    return `M${from.x} ${from.y}L${to.x} ${to.y}`;
+  }
+  function plotCrosses(plot) {
+    const path = withIntervals(plot).map((i) => crossPath(plot, i));
+    return svg("path", { class: "plot-crosses", d: path.join("") });
+  }
+  function crossPath(plot, i) {
+    const { xEnds, yEnds } = plot.options.points[i];
+    const { x, y } = placeOf(plot, i);
+    const { frame, scales } = plot;
+    let path = "";
+    if (xEnds) {
+      const [low, high] = xEnds.map((end) => within(scales.x.at(end), frame.left, frame.right));
+      path += `M${low} ${y}H${high}`;
+    }
+    if (yEnds) {
+      const [low, high] = yEnds.map((end) => within(scales.y.at(end), frame.top, frame.bottom));
+      path += `M${x} ${low}V${high}`;
+    }
+    return path;
+  }
+  function plotMarks(plot) {
+    const paths = /* @__PURE__ */ new Map();
+    const front = new Set(plot.front);
+    for (const i of plot.shown) {
+      const { series, unusable } = plot.options.points[i];
+      const open = unusable ? " open" : "";
+      const name = `mark ${seriesClass(series)}${open}${front.has(i) ? " front" : ""}`;
+      const path = paths.get(name) ?? [];
+      if (!path.length) paths.set(name, path);
+      path.push(pointPath(plot, i));
+    }
+    const group = svg("g", { class: plot.many ? "plot-marks many" : "plot-marks" });
+    for (const [name, path] of paths) group.append(svg("path", { class: name, d: path.join("") }));
+    return group;
+  }
+  function pointPath(plot, i) {
+    const { x, y } = placeOf(plot, i);
+    return markPath(plot.options.points[i].series, x, y, radiusOf(plot, i));
+  }
+  function radiusOf(plot, i) {
+    const mitigated = plot.options.points[i].series > 0;
+    if (plot.many) return mitigated ? 3.6 : 3;
+    return mitigated ? 6 : 4.6;
+  }
+  function plotLabels(plot, taken) {
+    const { points } = plot.options;
+    const models = plot.shown.filter((i) => points[i].series === 0);
+    const rest = plot.many ? [] : models.filter((i) => !plot.front.includes(i));
+    const named = [...plot.front, ...rest].map((i) => ({
+      name: points[i].name,
+      ...placeOf(plot, i)
+    }));
+    const obstacles = plot.many ? plot.front : plot.shown;
+    taken.push(...obstacles.map((i) => boxOf(placeOf(plot, i), radiusOf(plot, i))));
+    const group = svg("g", { class: "plot-labels" });
+    for (const { text, x, y } of placedLabels(named, taken, plot.frame)) {
+      group.append(svg("text", { x, y }, text));
+    }
+    return group;
+  }
+  function boxOf({ x, y }, r) {
+    return { left: x - r, right: x + r, top: y - r, bottom: y + r };
+  }
+  function plotLegend(plot) {
+    const { points, series } = plot.options;
+    const used = series.map((_, i) => plot.shown.some((point) => points[point].series === i));
+    const open = plot.shown.find((i) => points[i].unusable);
+    const entries = series.flatMap((name, i) => used[i] ? [h("li", {}, legendMark(i), name)] : []);
+    if (open !== void 0) {
+      const series2 = points[open].series;
+      entries.push(
+        h("li", {}, legendMark(series2, false), "open: not counted (not usable or incomplete)")
+      );
+    }
+    if (plot.front.length > 1) entries.push(h("li", {}, legendLine("plot-front"), "Pareto front"));
+    if (plot.options.lines?.length) {
+      entries.push(h("li", {}, legendLine("plot-reference"), "reference"));
+    }
+    return h("ul", { class: "plot-legend" }, entries);
+  }
+  function legendLine(name) {
+    const path = svg("path", { d: "M0 8H22", class: name });
+    return svg("svg", { width: 22, height: 16, "aria-hidden": "true" }, path);
+  }
+  function withIntervals(plot) {
+    return plot.many ? plot.front : plot.shown;
+  }
+
+  // ../../leaderboard/site/scripts/plot_active.js
+  var POINTER_REACH = 22;
+  var NARROW = 560;
+  function listOfPoints(plot) {
+    const { x, y } = plot.options;
+    const list = h(
+      "div",
+      {
+        class: "plot-points",
+        role: "listbox",
+        tabindex: 0,
+        "aria-label": `Points of the plot, ${x.title} against ${y.title}: arrow keys move, Enter opens`,
+        "aria-activedescendant": plot.tip.id,
+        keydown: (event) => onKey(plot, event),
+        focus: () => plot.active !== null && activatePoint(plot, plot.active, true),
+        blur: () => closeTip(plot)
+      },
+      plot.tip
+    );
+    return list;
+  }
+  function listenToPointer(plot, area) {
+    let isFirstTap = false;
+    const follow = (event) => {
+      const point = nearestPoint(plot, area, event);
+      const isShown = plot.open && point === plot.active;
+      if (event.type === "pointerdown") isFirstTap = event.pointerType === "touch" && !isShown;
+      if (point === null) closeTip(plot);
+      else if (!isShown) activatePoint(plot, point, true);
+    };
+    area.addEventListener("pointermove", follow);
+    area.addEventListener("pointerdown", follow);
+    area.addEventListener("pointerleave", (event) => {
+      if (event.pointerType !== "touch") closeTip(plot);
+    });
+    area.addEventListener("click", (event) => {
+      if (isFirstTap) event.preventDefault();
+    });
+  }
+  function nearestPoint(plot, area, event) {
+    const box = area.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    let [best, least] = [
+      /** @type {number | null} */
+      null,
+      POINTER_REACH ** 2
+    ];
+    for (const i of plot.shown) {
+      const place = placeOf(plot, i);
+      const distance = (place.x - x) ** 2 + (place.y - y) ** 2;
+      if (distance <= least) [best, least] = [i, distance];
+    }
+    return best;
+  }
+  function activatePoint(plot, i, open) {
+    plot.active = i;
+    plot.open = open;
+    const { points } = plot.options;
+    plot.tip.replaceChildren(...tipLines(plot, i).map((line) => h("span", {}, line)));
+    plot.tip.classList.toggle("shown", open);
+    plot.overlay.replaceChildren();
+    if (!open) return;
+    const base = points[i].base ?? i;
+    const family = plot.shown.filter((j) => j === base || points[j].base === base);
+    const path = family.map((j) => leadPath(plot, j)).join("");
+    plot.overlay.append(
+      svg("path", { class: "plot-leads", d: path }),
+      svg("path", { class: "plot-crosses", d: crossPath(plot, i) }),
+      ...family.map((j) => {
+        const { series, unusable } = points[j];
+        const name = `mark ${seriesClass(series)}${unusable ? " open" : ""}`;
+        return svg("path", { class: name, d: pointPath(plot, j) });
+      }),
+      pointLink(plot, i)
+    );
+    placeTip(plot, i);
+  }
+  function closeTip(plot) {
+    if (plot.open && plot.active !== null) activatePoint(plot, plot.active, false);
+  }
+  function pointLink(plot, i) {
+    const { x, y } = placeOf(plot, i);
+    const ring = svg("circle", { cx: x, cy: y, r: 10, class: "plot-ring" });
+    const { href } = plot.options.points[i];
+    return href ? svg("a", { href, tabindex: -1 }, ring) : ring;
+  }
+  function tipLines(plot, i) {
+    const { points, series, x, y } = plot.options;
+    const { name, xEnds, yEnds, unusable } = points[i];
+    const title = series.length > 1 ? `${name} · ${series[points[i].series]}` : name;
+    const lines = [
+      title,
+      `${x.title} ${valueText(x, points[i].x, xEnds)}`,
+      `${y.title} ${valueText(y, points[i].y, yEnds)}`
+    ];
+    if (unusable) lines.push(`not counted: ${unusable}`);
+    const here = placeOf(plot, i);
+    const close = plot.shown.filter((j) => {
+      const place = placeOf(plot, j);
+      return j !== i && Math.hypot(place.x - here.x, place.y - here.y) < 5;
+    });
+    const names = close.slice(0, 3).map((j) => {
+      const other = points[j];
+      return other.name === name ? series[other.series] : `${other.name} · ${series[other.series]}`;
+    });
+    if (close.length > 3) names.push(`${close.length - 3} more`);
+    if (names.length) lines.push(`at the same place: ${names.join(", ")}`);
+    return lines;
+  }
+  function valueText(axis, value, ends) {
+    const format = axis.format ?? ((number) => tickText(number, 0.1));
+    return ends ? `${format(value)} (${format(ends[0])} to ${format(ends[1])})` : format(value);
+  }
+  function placeTip(plot, i) {
+    const { x, y } = placeOf(plot, i);
+    const { style, offsetWidth, offsetHeight } = plot.tip;
+    const left = x + 16 + offsetWidth <= plot.width ? x + 16 : x - 16 - offsetWidth;
+    const isAbove = y > (plot.frame.top + plot.frame.bottom) / 2;
+    const ends = isAbove ? 0 : plot.frame.bottom - offsetHeight;
+    const beside = isAbove ? y - offsetHeight - 12 : y + 14;
+    style.left = `${Math.max(0, Math.min(left, plot.width - offsetWidth))}px`;
+    style.top = `${Math.max(0, plot.width < NARROW ? ends : beside)}px`;
+  }
+  function onKey(plot, event) {
+    const { points } = plot.options;
+    if (plot.active === null) return;
+    const by = event.key === "ArrowUp" || event.key === "ArrowDown" ? "y" : "x";
+    const order = plot.shown.toSorted((a, b) => points[a][by] - points[b][by] || a - b);
+    const place = order.indexOf(plot.active);
+    const last = order.length - 1;
+    const moves = {
+      ArrowRight: place + 1,
+      ArrowUp: place + 1,
+      ArrowLeft: place - 1,
+      ArrowDown: place - 1,
+      Home: 0,
+      End: last
+    };
+    if (event.key in moves) {
+      activatePoint(plot, order[Math.max(0, Math.min(last, moves[event.key]))], true);
+    } else if (event.key === "Enter") {
+      const { href } = points[plot.active];
+      if (href) location.href = href;
+    } else if (event.key === "Escape") {
+      closeTip(plot);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  // ../../leaderboard/site/scripts/plot_references.js
+  function referenceLines(plot) {
+    const { frame, scales } = plot;
+    const group = svg("g", { class: "plot-references" });
+    const lines = plot.options.lines ?? [];
+    const paths = lines.map(({ x, y }) => {
+      const upright = x === null ? "" : `M${scales.x.at(x)} ${frame.top}V${frame.bottom}`;
+      return upright + (y === null ? "" : `M${frame.left} ${scales.y.at(y)}H${frame.right}`);
+    });
+    group.append(svg("path", { d: paths.join("") }));
+    const labels = [];
+    for (const line of lines) {
+      const text = shortLabel(line.label);
+      const boxes = referencePlaces(plot, line, textWidth(text)).filter(
+        (box) => boxInside(box, frame)
+      );
+      const others = lines.flatMap(
+        (other) => other.x === null || other === line ? [] : scales.x.at(other.x)
+      );
+      const free = boxes.filter((box) => !labels.some((label) => boxesOverlap(box, label)));
+      const clear = free.find((box) => !others.some((x) => x > box.left && x < box.right)) ?? free[0];
+      if (!clear) continue;
+      labels.push(clear);
+      group.append(svg("text", { x: clear.left, y: clear.bottom - 3 }, text));
+    }
+    return { lines: group, labels };
+  }
+  function referencePlaces({ frame, scales }, { x, y }, width) {
+    const places = [];
+    if (y !== null) {
+      for (const left of [frame.right - width - 4, frame.left + 6]) {
+        places.push([left, scales.y.at(y) - 5], [left, scales.y.at(y) + 14]);
+      }
+    }
+    if (x !== null) {
+      for (const base of [frame.bottom - 6, frame.bottom - 22, frame.top + 12]) {
+        places.push([scales.x.at(x) - 5 - width, base], [scales.x.at(x) + 5, base]);
+      }
+    }
+    return places.map(([left, base]) => labelBox(left, base, width));
+  }
+
+  // ../../leaderboard/site/scripts/plot.js
+  var FEW_MODELS = 40;
+  var PLOT_MARGIN = { left: 46, right: 14, top: 26, bottom: 42 };
+  var plotCount = 0;
+  function scatter(options) {
+    const plot = emptyPlot(options);
+    if (!plot.shown.length) {
+      return h("p", { class: "notice quiet" }, `${options.label}: no point has both values.`);
+    }
+    const area = h("div", { class: "plot-area" }, plot.drawing, listOfPoints(plot));
+    new ResizeObserver(() => {
+      if (area.clientWidth && area.clientWidth !== plot.width) drawPlot(plot, area.clientWidth);
+    }).observe(area);
+    listenToPointer(plot, area);
+    return h(
+      "figure",
+      { class: "plot", "aria-label": options.label },
+      area,
+      plotLegend(plot),
+      options.caption ? h("figcaption", {}, options.caption) : null
+    );
+  }
+  function emptyPlot(options) {
+    const { points, x, y } = options;
+    const shown = [...points.keys()].filter(
+      (i) => canStand(x, points[i].x) && canStand(y, points[i].y)
+    );
+    const models = shown.filter((i) => points[i].series === 0);
+    shown.sort((a, b) => points[b].series - points[a].series);
+    plotCount += 1;
+    return {
+      options,
+      shown,
+      front: frontIn(options, models),
+      many: models.length > FEW_MODELS,
+      width: 0,
+      scales: { x: scaleOf([], 0, 1), y: scaleOf([], 0, 1) },
+      active: null,
+      open: false,
+      drawing: svg("svg", { class: "plot-drawing", "aria-hidden": "true" }),
+      overlay: svg("g", { class: "plot-active" }),
+      tip: h("div", {
+        class: "plot-tip",
+        role: "option",
+        id: `plot-tip-${plotCount}`,
+        "aria-selected": "true"
+      }),
+      frame: { left: 0, top: 0, right: 0, bottom: 0 }
+    };
+  }
+  function frontIn({ points, x, y }, models) {
+    const candidates = models.map((i) => {
+      return { x: points[i].x, y: points[i].y, usable: !points[i].unusable };
+    });
+    const isSaid = x.better && y.better && models.some((i) => points[i].isOnFront !== void 0);
+    if (!isSaid) return frontOf(candidates, x, y).map((i) => models[i]);
+    const said = models.filter((i) => points[i].isOnFront);
+    return said.toSorted((a, b) => points[a].x - points[b].x);
+  }
+  function drawPlot(plot, width) {
+    const height = Math.round(Math.min(520, Math.max(320, width * 0.45)));
+    plot.width = width;
+    plot.frame = {
+      left: PLOT_MARGIN.left,
+      top: PLOT_MARGIN.top,
+      right: width - PLOT_MARGIN.right,
+      bottom: height - PLOT_MARGIN.bottom
+    };
+    const { x, y } = valuesOf(plot);
+    plot.scales.x = scaleOf(x, plot.frame.left, plot.frame.right, plot.options.x.log);
+    plot.scales.y = scaleOf(y, plot.frame.bottom, plot.frame.top, plot.options.y.log);
+    plot.drawing.setAttribute("height", String(height));
+    const { lines, labels: taken } = referenceLines(plot);
+    const parts = [
+      plotAxes(plot),
+      lines,
+      frontLine(plot),
+      plotLeads(plot),
+      plotCrosses(plot),
+      plotMarks(plot)
+    ];
+    plot.drawing.replaceChildren(...parts, plotLabels(plot, taken), plot.overlay);
+    activatePoint(plot, plot.active ?? plot.front[0] ?? plot.shown[plot.shown.length - 1], plot.open);
+  }
+  function valuesOf(plot) {
+    const { points, lines = [] } = plot.options;
+    const x = lines.flatMap((line) => line.x ?? []);
+    const y = lines.flatMap((line) => line.y ?? []);
+    for (const i of plot.shown) {
+      x.push(points[i].x);
+      y.push(points[i].y);
+    }
+    for (const i of withIntervals(plot)) {
+      x.push(...points[i].xEnds ?? []);
+      y.push(...points[i].yEnds ?? []);
+    }
+    return { x, y };
+  }
+  function plotAxes(plot) {
+    const { frame, scales, options } = plot;
+    const group = svg("g", { class: "plot-axes" });
+    for (const tick of scales.x.ticks) {
+      const x = scales.x.at(tick);
+      const text = axisText(options.x, scales.x, tick);
+      group.append(
+        svg("path", { d: `M${x} ${frame.top}V${frame.bottom}` }),
+        svg("text", { x, y: frame.bottom + 16, "text-anchor": "middle" }, text)
+      );
+    }
+    for (const tick of scales.y.ticks) {
+      const y = scales.y.at(tick);
+      const text = axisText(options.y, scales.y, tick);
+      group.append(
+        svg("path", { d: `M${frame.left} ${y}H${frame.right}` }),
+        svg("text", { x: frame.left - 6, y: y + 4, "text-anchor": "end" }, text)
+      );
+    }
+    const right = { x: frame.right, y: frame.bottom + 35, "text-anchor": "end", class: "title" };
+    group.append(
+      svg("text", right, `${options.x.title}${hint(options.x, "left", "right")}`),
+      svg(
+        "text",
+        { x: 4, y: 14, class: "title" },
+        `${options.y.title}${hint(options.y, "down", "up")}`
+      )
+    );
+    return group;
+  }
+  function canStand(axis, value) {
+    return Number.isFinite(value) && (!axis.log || value > 0);
+  }
+  function axisText(axis, scale, tick) {
+    return axis.format?.(tick) ?? tickText(tick, scale.high - scale.low);
+  }
+  function hint(axis, low, high) {
+    return axis.better ? ` (${axis.better === "low" ? low : high} is better)` : "";
+  }
+
+  // ../../leaderboard/site/scripts/published.js
+  var PANELS = [
+    ["concept-direction", "auc", "AUC of concept directions"],
+    ["concept-direction", "correlation", "|correlation| with human labels"],
+    ["association-test", "proportion", "proportion of the association test"]
+  ];
+  function publishedPlots(board, route) {
+    const plots = PANELS.flatMap(([metric, score, title]) => {
+      const lines = board.published.filter((line) => line.metric === metric && line.score === score);
+      return lines.length ? [publishedPlot(lines, title, route)] : [];
+    });
+    if (!plots.length) return [];
+    return [
+      h("h2", {}, "Bias against published quality"),
+      h(
+        "p",
+        {},
+        "Models without a mitigator, by their published MTEB scores. Means over concepts; 0.5 of a proportion is fair. ρ is Spearman's correlation with the MTEB score over these models."
+      ),
+      ...plots
+    ];
+  }
+  function publishedPlot(lines, title, route) {
+    const scenarios = [...new Set(lines.map(({ scenario }) => scenario))];
+    const shown = lines[0].score === "auc" ? scenarios.slice(0, 1) : scenarios;
+    const points = lines.filter(({ scenario }) => shown.includes(scenario)).map(({ model, published, scenario, value }) => ({
+      name: model,
+      series: shown.indexOf(scenario),
+      x: published,
+      y: value,
+      unusable: null,
+      href: address(route.kind, "model", model)
+    }));
+    const series = shown.map((scenario) => {
+      const rho = lines.find((line) => line.scenario === scenario)?.rho ?? NaN;
+      return `${scenario} (ρ ${Number.isFinite(rho) ? rho.toFixed(2).replace("-", "−") : NOTHING})`;
+    });
+    return scatter({
+      label: `${title} against published MTEB scores`,
+      points,
+      series,
+      x: { title: "published MTEB score", better: "high", format: publishedText },
+      y: { title, better: null }
+    });
+  }
+
+  // ../../leaderboard/site/scripts/plot_small.js
+  var BAR = { width: 120, height: 16 };
+  var STRIP = { height: 120, foot: 34, top: 22, dot: 7 };
+  function intervalBar(value, low, high, ends, width = BAR.width) {
+    const range = ends.high - ends.low || 1;
+    const at = (number) => {
+      const share = Math.min(1, Math.max(0, (number - ends.low) / range));
+      return tenths(4 + share * (width - 8));
+    };
+    const drawing2 = svg("svg", { ...BAR, width, class: "interval", "aria-hidden": "true" });
+    if (ends.low <= 0 && ends.high >= 0) {
+      drawing2.append(svg("path", { class: "zero", d: `M${at(0)} 0V${BAR.height}` }));
+    }
+    if (value === null || !Number.isFinite(value)) return drawing2;
+    if (low !== null && high !== null && Number.isFinite(low + high)) {
+      drawing2.append(svg("path", { class: "whisker", d: `M${at(low)} 8H${at(high)}` }));
+    }
+    drawing2.append(svg("circle", { cx: at(value), cy: 8, r: 3.5 }));
+    return drawing2;
+  }
+  function distribution(label, values, axis, lines = []) {
+    const known = values.filter(({ value }) => Number.isFinite(value));
+    if (!known.length) return h("p", { class: "notice quiet" }, `${label}: no value.`);
+    const numbers2 = known.map(({ value }) => value);
+    const { low, high } = endsOf(numbers2);
+    const summary = `${label}: ${countText(known.length, "value")} from ${scoreText(low)} to ${scoreText(high)}, median ${scoreText(medianOf(numbers2))}`;
+    const drawing2 = svg("svg", {
+      class: "plot-drawing spread",
+      height: STRIP.height,
+      role: "img",
+      "aria-label": summary
+    });
+    const area = h("div", { class: "plot-area" }, drawing2);
+    let width = 0;
+    new ResizeObserver(() => {
+      if (!area.clientWidth || area.clientWidth === width) return;
+      width = area.clientWidth;
+      drawing2.replaceChildren(...spreadParts(known, axis, lines, width));
+    }).observe(area);
+    return h("figure", { class: "plot" }, area, h("figcaption", {}, `${summary}.`));
+  }
+  function spreadParts(values, axis, lines, width) {
+    const all = [...values, ...lines].map(({ value }) => value);
+    const scale = scaleOf(all, 12, width - 12);
+    const foot = STRIP.height - STRIP.foot;
+    const parts = [svg("path", { class: "baseline", d: `M0 ${foot}H${width}` })];
+    for (const tick of scale.ticks) {
+      const x = scale.at(tick);
+      parts.push(
+        svg("text", { x, y: foot + 15, "text-anchor": "middle" }, axisText(axis, scale, tick))
+      );
+    }
+    const title = `${axis.title}${hint(axis, "left", "right")}`;
+    parts.push(
+      svg("text", { x: width, y: STRIP.height - 3, "text-anchor": "end", class: "title" }, title)
+    );
+    parts.push(...spreadLines(lines, scale, foot, width), ...spreadDots(values, scale, foot));
+    return parts;
+  }
+  function spreadDots(values, scale, foot) {
+    const columns = /* @__PURE__ */ new Map();
+    for (const value of values) {
+      const column = Math.round(scale.at(value.value) / STRIP.dot);
+      columns.set(column, [...columns.get(column) ?? [], value]);
+    }
+    const highest = Math.max(...[...columns.values()].map((column) => column.length));
+    const step = Math.min(STRIP.dot, (foot - STRIP.top) / highest);
+    const paths = { plain: "", marked: "" };
+    for (const [column, members] of columns) {
+      members.sort((a, b) => Number(b.marked ?? false) - Number(a.marked ?? false));
+      for (const [i, { marked }] of members.entries()) {
+        const path = markPath(0, column * STRIP.dot, foot - (i + 0.5) * step, marked ? 4.5 : 3);
+        paths[marked ? "marked" : "plain"] += path;
+      }
+    }
+    return [
+      svg("path", { class: "mark series-0 dots", d: paths.plain }),
+      svg("path", { class: "mark series-1", d: paths.marked })
+    ];
+  }
+  function spreadLines(lines, scale, foot, width) {
+    const group = svg("g", { class: "plot-references" });
+    const taken = [];
+    const frame = { left: 0, top: 0, right: width, bottom: foot };
+    for (const { label, value } of lines) {
+      const x = scale.at(value);
+      const text = shortLabel(label);
+      group.prepend(svg("path", { d: `M${x} 4V${foot}` }));
+      const box = [x + 4, x - 4 - textWidth(text)].flatMap((left) => [12, 26].map((base) => labelBox(left, base, textWidth(text)))).find(
+        (place) => boxInside(place, frame) && !taken.some((other) => boxesOverlap(place, other))
+      );
+      if (!box) continue;
+      taken.push(box);
+      group.append(svg("text", { x: box.left, y: box.bottom - 3 }, text));
+    }
+    return [group];
+  }
+
+  // ../../leaderboard/site/scripts/effect_table.js
+  function effectTable(board, { bias, usefulness }, caption, first, rows, head) {
+    const tasks = rankedTasks(board);
+    const ends = endsOf([
+      0,
+      ...rows.flatMap((row) => [bias.low[row], bias.high[row], bias.mean[row]])
+    ]);
+    const columns = [
+      { title: first, class: "model" },
+      ...["Change in bias", "p"].map((title) => ({ title, number: true })),
+      { title: "Drawn", class: "wide-only" },
+      { title: "Change in usefulness", number: true },
+      { title: "p", of: "the change in usefulness", number: true },
+      { title: "Leaks left out", number: true },
+      { title: "Not usable" }
+    ];
+    const lines = rows.map((row) => () => [
+      head(row),
+      ...effectCells(bias, row, -1),
+      intervalBar(bias.mean[row], bias.low[row], bias.high[row], ends),
+      ...effectCells(usefulness, row, 1),
+      leaksOf(board, row, tasks).length,
+      board.rows.unusable[row] ?? " "
+    ]);
+    const evidence = `p has Holm's correction over the changes of one model. Only a change with p < ${String(EVIDENCE).slice(1)} has an arrow: ▲ better, ▼ worse.`;
+    return plainTable(`${caption} ${evidence}`, columns, lines);
+  }
+  function effectCells(effect, row, sign) {
+    const isEvident = effect.holm[row] < EVIDENCE;
+    const isBetter = sign * effect.mean[row] > 0;
+    const name = isEvident ? isBetter ? "better" : "worse" : null;
+    const [text, interval] = withInterval(
+      effect.mean[row],
+      effect.low[row],
+      effect.high[row],
+      changeText
+    );
+    const mark = isEvident ? isBetter ? " ▲" : " ▼" : "";
+    const spoken = name && h("span", { class: "visually-hidden" }, ` ${name}`);
+    return [[h("span", { class: name }, text, mark, spoken), interval], pText(effect.holm[row])];
+  }
+
+  // ../../leaderboard/site/scripts/pages/mitigator.js
+  var mitigatorPage = (main, site, board, route) => {
+    if (!route.name) return mitigatorList(main, site, board, route);
+    const index = board.mitigators.findIndex(({ label }) => label === route.name);
+    const mitigator = board.mitigators[index];
+    if (!mitigator) {
+      return unknownName(
+        main,
+        site,
+        route,
+        board.mitigators.map(({ label }) => label)
+      );
+    }
+    const rows = [...board.rows.model.keys()].filter((row) => {
+      return board.rows.mitigator[row] === index && board.rows.role[row] === "mitigated";
+    });
+    main.append(
+      trail(site, route, mitigator.label, [["Mitigators", address(route.kind, "mitigator")]]),
+      h("h1", {}, mitigator.label),
+      mitigator.title ? h("p", { class: "lead" }, mitigator.title) : "",
+      mitigatorFacts(mitigator, rows.length)
+    );
+    if (!rows.length) {
+      main.append(h("p", {}, "No model was changed by it here: the others are compared with it."));
+      return;
+    }
+    main.append(
+      h("h2", {}, "Over models"),
+      overModels(board, route, mitigator.label),
+      h("h2", {}, "On each model"),
+      ...mitigatorEffects(board, route, mitigator, rows),
+      ...notUsable(board, route, rows),
+      h("h2", {}, "Leaks"),
+      leakList(board, route, rows)
+    );
+  };
+  function mitigatorList(main, site, board, route) {
+    main.append(trail(site, route, "Mitigators"), h("h1", {}, "Mitigators"));
+    for (const benchmark of board.benchmarks) {
+      if (!benchmark.mitigators.some(hasEffect)) continue;
+      main.append(h("h2", {}, benchmark.title), mitigatorLines(route, benchmark));
+    }
+    if (main.childElementCount === 2)
+      main.append(h("p", {}, "No mitigator can be compared over models."));
+  }
+  function mitigatorLines(route, benchmark) {
+    const caption = "Mean change against no mitigator, over the models on which it is usable and their tasks without a leak.";
+    return lineTable(
+      caption,
+      "Mitigator",
+      benchmark.mitigators.map((line) => {
+        return { head: pageLink(route, "mitigator", line.mitigator), line };
+      })
+    );
+  }
+  function hasEffect({ bias, usefulness }) {
+    return bias !== null || usefulness !== null;
+  }
+  function overModels(board, route, label) {
+    const lines = board.benchmarks.flatMap((benchmark) => {
+      const line = benchmark.mitigators.find(({ mitigator }) => mitigator === label);
+      const head = pageLink(route, "benchmark", benchmark.name, benchmark.title);
+      return line && hasEffect(line) ? [{ head, line }] : [];
+    });
+    if (!lines.length) return h("p", {}, "It cannot be compared over models on any benchmark.");
+    return lineTable("Mean change over the usable models, in each benchmark.", "Benchmark", lines);
+  }
+  function lineTable(caption, first, lines) {
+    const ends = endsOf([
+      0,
+      ...lines.flatMap(({ line }) => {
+        return [line.bias ?? NaN, line.bias_low ?? NaN, line.bias_high ?? NaN];
+      })
+    ]);
+    const columns = [
+      { title: first, class: "model" },
+      ...["Rank", "Set", "Models", "Not usable on", "Change in bias", "Families"].map((title) => ({
+        title,
+        number: true
+      })),
+      { title: "Drawn", class: "wide-only" },
+      { title: "Change in usefulness", number: true },
+      { title: "Families", of: "usefulness", number: true },
+      { title: "Not ranked" }
+    ];
+    const rows = lines.map(({ head, line }) => () => [
+      head,
+      line.rank,
+      setText(line.rank_low, line.rank_high),
+      line.models,
+      line.not_usable,
+      withInterval(line.bias, line.bias_low, line.bias_high, changeText),
+      line.bias_families,
+      intervalBar(line.bias, line.bias_low, line.bias_high, ends),
+      withInterval(line.usefulness, line.usefulness_low, line.usefulness_high, changeText),
+      line.usefulness_families,
+      withCode(line.unranked ?? " ")
+    ]);
+    return plainTable(caption, columns, rows);
+  }
+  function mitigatorFacts({ name, label, params, concept }, models) {
+    const settings = Object.entries(params).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+    return factList([
+      ["Name", name !== label && name],
+      ["Settings", settings.join(", ")],
+      ["Fitted on", concept],
+      ["Models", models && countText(models, "model")]
+    ]);
+  }
+  function mitigatorEffects(board, route, mitigator, rows) {
+    const effects = allEffects(board, "none");
+    const { mean } = effects.bias;
+    const loss = (row) => Number.isNaN(mean[row]) ? Infinity : mean[row];
+    const order = rows.toSorted((a, b) => loss(a) - loss(b) || a - b);
+    const head = (row) => {
+      return pageLink(route, "model", board.models[board.rows.model[row]].name);
+    };
+    const values = rows.map((row) => ({ value: mean[row] }));
+    const axis = { title: "change in bias against none", better: "low" };
+    const parts = [
+      distribution("Change in bias over models", values, axis, [{ label: "no change", value: 0 }]),
+      effectTable(board, effects, "Against no mitigator.", "Model", order, head)
+    ];
+    const hasNormalize = board.mitigators.some(({ label }) => label === "normalize");
+    if (hasNormalize && mitigator.name !== "normalize") {
+      const caption = "Against normalize, which only brings vectors to unit length.";
+      const against = allEffects(board, "normalize");
+      parts.push(effectTable(board, against, caption, "Model", order, head));
+    }
+    return parts;
+  }
+  function notUsable(board, route, rows) {
+    const failing = rows.filter((row) => row in board.rows.unusable);
+    if (!failing.length) return [];
+    const items = failing.slice(0, FIRST_ROWS).map((row) => {
+      const { name } = board.models[board.rows.model[row]];
+      return h("li", {}, pageLink(route, "model", name), `: ${board.rows.unusable[row]}`);
+    });
+    const more = failing.length - items.length;
+    if (more) items.push(h("li", {}, `and ${countText(more, "more model", "more models")}`));
+    return [h("h2", {}, "Not usable"), h("ul", {}, items)];
+  }
+  function leakList(board, route, rows) {
+    const { flags, width } = cellsOf(board);
+    const leaky = board.tasks.flatMap(({ name }, task) => {
+      const count = rows.filter((row) => flags[row * width + task] & LEAK).length;
+      return count ? [h("li", {}, pageLink(route, "task", name), `: ${countText(count, "model")}`)] : [];
+    });
+    if (!leaky.length) return h("p", {}, "None: it was fitted on no text of a task.");
+    const line = "It was fitted on texts of these tasks, so their values count in no mean, effect or rank.";
+    return h("div", {}, h("p", {}, line), h("ul", {}, leaky));
+  }
+
+  // ../../leaderboard/site/scripts/cell_table.js
+  var MANY_CELLS = 6e4;
+  var FLAG_TEXTS = [
+    [1, "† leak: the mitigator was fitted on texts of the task, so the value does not count"],
+    [2, "↔ reversed: the association points the other way"],
+    [4, "◐ some texts have no vector"],
+    [8, "some texts are truncated"]
+  ];
+  var RUN = 64;
+  var decodedDetails = /* @__PURE__ */ new WeakMap();
+  async function detailsOf(site, board) {
+    const known = decodedDetails.get(board);
+    if (known) return known;
+    const entry = site.boards.find(({ kind }) => kind === board.kind);
+    const { reasons, tables, ...columns } = (
+      /** @type {Details} */
+      await load(entry?.details ?? "")
+    );
+    const decoded2 = Object.entries(columns).map(([name, column]) => [name, numbers(column)]);
+    const details = { ...Object.fromEntries(decoded2), reasons, tables };
+    decodedDetails.set(board, details);
+    return details;
+  }
+  function withDetails(site, board, build) {
+    const place = h("div", {}, build(null));
+    const fill2 = () => detailsOf(site, board).then(
+      (details) => place.replaceChildren(...build(details).filter((node) => node !== null)),
+      (error) => place.append(h("p", { class: "notice", role: "alert" }, String(error.message)))
+    );
+    if (board.rows.model.length * board.tasks.length <= MANY_CELLS) {
+      void fill2();
+      return place;
+    }
+    const button = h("button", { type: "button" }, "Load scores, intervals, p-values and coverage");
+    button.addEventListener("click", () => {
+      button.disabled = true;
+      void fill2();
+    });
+    place.prepend(h("p", { class: "controls" }, button));
+    return place;
+  }
+  function cellTable(board, details, options) {
+    const { flags, measure, width } = cellsOf(board);
+    const ends = endsOf([0, ...options.cells.map(({ row, task }) => measure[row * width + task])]);
+    const isBias = options.cells.some(({ task }) => board.tasks[task].measures === "bias");
+    const columns = [
+      { title: options.first, class: "model" },
+      ...options.second ? [{ title: options.second, class: options.secondClass }] : [],
+      { title: options.measure, number: true },
+      { title: "Drawn", class: "wide-only" },
+      ...isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : [],
+      ...details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : [],
+      { title: "Notes", class: "notes" }
+    ];
+    const rows = options.cells.map((cell) => () => {
+      const at = cell.row * width + cell.task;
+      const isLeak = Boolean(flags[at] & LEAK);
+      return [
+        options.head(cell),
+        ...options.second ? [options.more?.(cell) ?? null] : [],
+        scoreText(measure[at]) + (isLeak ? "†" : ""),
+        intervalBar(measure[at], null, null, ends),
+        ...isBias ? gapCells(board, at) : [],
+        ...details ? detailCells(details, at, isLeak) : [],
+        notes(board, details, cell)
+      ];
+    });
+    return plainTable(options.caption, columns, rows);
+  }
+  function gapCells(board, at) {
+    const { gap, gapError, yardstick, yardstickError } = cellsOf(board);
+    const pairs = [
+      [gap[at], gapError[at]],
+      [yardstick[at], yardstickError[at]]
+    ];
+    return pairs.map(
+      ([value, error]) => Number.isNaN(value) ? NOTHING : `${scoreText(value)} ± ${scoreText(error)}`
+    );
+  }
+  var DETAIL_COLUMNS = ["Score", "p", "Floor", "Texts with a vector"];
+  function detailCells(details, at, isLeak) {
+    const spread = details.spread[at];
+    const floor = details.floor[at];
+    const asked = details.asked[at];
+    const [score, interval] = withInterval(details.value[at], details.low[at], details.high[at]);
+    return [
+      [score, spread > 0 ? ` ± ${scoreText(spread)}` : "", interval],
+      isLeak ? NOTHING : pText(details.p[at]),
+      Number.isNaN(floor) ? NOTHING : `${scoreText(floor)} ± ${scoreText(details.floor_sd[at])}`,
+      asked ? `${details.found[at]} of ${asked}` : NOTHING
+    ];
+  }
+  function notes(board, details, { row, task }) {
+    const at = row * board.tasks.length + task;
+    const { flags, measure } = cellsOf(board);
+    const texts = FLAG_TEXTS.filter(([bit]) => flags[at] & bit).map(([, text]) => text);
+    if (board.rows.role[row] === "reference") texts.unshift("reference, never ranked");
+    if (board.tasks[task].measures === "bias" && !(flags[at] & LEAK)) {
+      texts.push(strengthText(measure[at]));
+    }
+    const share = details?.word_share[at] ?? 0;
+    if (share > 0) {
+      texts.push(
+        `${(100 * share).toFixed(0)} % of the texts hold words that the mitigator was fitted on`
+      );
+    }
+    const reason = details?.reasons[details.reason[at]];
+    if (!(flags[at] & RUN)) texts.push("not run");
+    else if (reason && !(flags[at] & 1)) texts.push(`does not count: ${reason}`);
+    else if (Number.isNaN(measure[at]) && !details) texts.push("does not count");
+    return [texts.filter(Boolean).join("; ") || " "];
+  }
+
+  // ../../leaderboard/site/scripts/model_cell.js
+  function modelColumn(screen) {
+    const { board } = screen;
+    return {
+      key: "model",
+      title: "Model",
+      width: 16,
+      narrow: 9,
+      isNumber: false,
+      value: (row) => rowName(board, row),
+      draw: (line) => line.children === void 0 ? mitigatorCell(screen, line) : modelCell(screen, line)
+    };
+  }
+  function modelCell(screen, line) {
+    const { board } = screen;
+    const { name, superseded_by: successor } = board.models[board.rows.model[line.row]];
+    const isReference = board.rows.role[line.row] === "reference";
+    const reason = isReference ? "" : reasonOf(screen.choice, line.row);
+    const successorNote = successor ? `superseded by ${successor}` : "";
+    const standing2 = reason || screen.choice.below.get(line.row) || successorNote;
+    const note = [standing2, unevenNote(board, line.row)].filter(Boolean).join("; ");
+    const link = h(
+      "a",
+      { href: address(board.kind, "model", name), title: name, class: "name" },
+      name
+    );
+    return [
+      h("span", { class: "first-line" }, compareBox(screen, line.row), link),
+      h(
+        "span",
+        { class: "second-line" },
+        foldButton(screen, line, name),
+        frontMark(screen.choice, line.row),
+        reasonNote(note)
+      )
+    ];
+  }
+  function frontMark({ front }, row) {
+    const meaning = "On the Pareto front: no ranked model has both less bias and more usefulness";
+    return front.has(row) ? h("span", { class: "on-front", title: meaning }, "Pareto front") : null;
+  }
+  function unevenNote({ rows }, row) {
+    return row in rows.uneven ? `yardstick uneven: ${rows.uneven[row]}` : "";
+  }
+  function mitigatorCell(screen, line) {
+    const { board, choice } = screen;
+    const { label } = board.mitigators[board.rows.mitigator[line.row]];
+    const model = board.models[board.rows.model[line.row]].name;
+    const link = h(
+      "a",
+      { href: address(board.kind, "mitigator", label), title: label, class: "name" },
+      label
+    );
+    return [
+      h("span", { class: "first-line" }, compareBox(screen, line.row), link),
+      h(
+        "span",
+        { class: "second-line" },
+        h("span", { class: "visually-hidden" }, `on ${model} `),
+        reasonNote(
+          [reasonOf(choice, line.row), leaksNote(choice, line.row)].filter(Boolean).join("; ")
+        )
+      )
+    ];
+  }
+  function leaksNote({ board, tasks, leaks }, row) {
+    const count = leaks ? 0 : leaksOf(board, row, tasks).length;
+    return count ? `${countText(count, "leak")} left out` : "";
+  }
+  function reasonNote(reason) {
+    return reason ? h("span", { class: "reason", title: reason }, reason) : null;
+  }
+  function reasonOf({ board, tasks, scores }, row) {
+    if (row in board.rows.unusable) return `not usable: ${board.rows.unusable[row]}`;
+    if (scores.complete[row]) return "";
+    const hasBias = tasks.some((task) => board.tasks[task].measures === "bias");
+    const measures = hasBias ? "bias" : "usefulness";
+    const members = tasksOf(board, tasks, measures);
+    const { width, gap, flags } = cellsOf(board);
+    const missing = members.filter((task) => {
+      const at = row * width + task;
+      return Number.isNaN(gap[at]) && !(flags[at] & LEAK);
+    });
+    return `lacks ${missing.length} of ${countText(members.length, `${measures} task`)}`;
+  }
+  function foldButton(screen, line, name) {
+    const count = line.children?.length;
+    if (!count) return null;
+    const toggle = () => {
+      const { toggled } = screen.view;
+      const isToggled = toggled.includes(name);
+      screen.change({
+        toggled: isToggled ? toggled.filter((other) => other !== name) : [...toggled, name]
+      });
+    };
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "plain fold",
+        "aria-expanded": String(Boolean(line.unfolded)),
+        "data-control": "fold",
+        click: toggle
+      },
+      countText(count, "mitigator"),
+      h("span", { class: "visually-hidden" }, ` on ${name}`)
+    );
+  }
+  function compareBox(screen, row) {
+    const name = rowName(screen.board, row);
+    const names = screen.view.rows;
+    const isChosen = names.includes(name);
+    const rows = isChosen ? names.filter((other) => other !== name) : [...names, name];
+    return h("input", {
+      type: "checkbox",
+      checked: isChosen,
+      disabled: !isChosen && names.length >= MOST_COMPARED,
+      "aria-label": `Compare ${name}`,
+      title: "Compare",
+      "data-control": "compare",
+      change: () => screen.change({ rows })
+    });
+  }
+  function drawCompareLink({ compare, board, view }) {
+    const count = comparedRows(board, view).length;
+    const href = address(board.kind, "compare", "", queryOf(view));
+    compare.replaceChildren(
+      count < 2 ? h("span", { class: "quiet" }, "Tick two to four rows to compare them.") : h("a", { href }, `Compare ${count} rows`)
+    );
+  }
+
+  // ../../leaderboard/site/scripts/pages/model_parts.js
+  function strengths(board, row) {
+    const benchmark = board.benchmarks[0];
+    const { rank } = benchmarkScores(board, benchmark);
+    const lines = conceptsOf(board, benchmark.tasks).flatMap(({ measures, concept, tasks }) => {
+      const { mean } = meansOf(board, tasks, false);
+      if (Number.isNaN(mean[row])) return [];
+      const median = medianOf(mean.filter((_, other) => rank[other] > 0));
+      const gain = (measures === "bias" ? -1 : 1) * (mean[row] - median);
+      return [{ measures, concept, tasks: tasks.length, value: mean[row], median, gain }];
+    });
+    if (!lines.length) return h("p", {}, "No value on a ranked task.");
+    lines.sort((a, b) => a.measures.localeCompare(b.measures) || compareGains(a.gain, b.gain));
+    const columns = [
+      { title: "Concept" },
+      { title: "Measures", class: "wide-only" },
+      { title: "Tasks", class: "wide-only", number: true },
+      ...["This model", "Median", "Difference"].map((title) => ({ title, number: true }))
+    ];
+    const rows = lines.map(({ measures, concept, tasks, value, median }) => () => [
+      concept,
+      measures,
+      tasks,
+      scoreText(value),
+      scoreText(median),
+      [changeText(value - median), differenceWord(measures, value - median)]
+    ]);
+    const caption = "Means of tasks by concept, beside the median of the ranked models, best first. No test: a small difference is no evidence.";
+    return plainTable(caption, columns, rows);
+  }
+  function differenceWord(measures, difference) {
+    if (Number.isNaN(difference) || Math.abs(difference) < 5e-4) return null;
+    const words = measures === "bias" ? ["more bias", "less bias"] : ["more useful", "less useful"];
+    return h("small", { class: "under" }, difference > 0 ? words[0] : words[1]);
+  }
+  function compareGains(a, b) {
+    return (Number.isNaN(b) ? -Infinity : b) - (Number.isNaN(a) ? -Infinity : a) || 0;
+  }
+  function conceptsOf(board, tasks) {
+    const groups = /* @__PURE__ */ new Map();
+    for (const task of tasks) {
+      const { measures, category } = board.tasks[task];
+      const key = JSON.stringify([measures, category]);
+      const group = groups.get(key) ?? { measures, concept: category, tasks: [] };
+      group.tasks.push(task);
+      groups.set(key, group);
+    }
+    return [...groups.values()];
+  }
+  function modelEffects(board, route, rows) {
+    const mitigated = rows.filter((row) => board.rows.role[row] === "mitigated");
+    if (!mitigated.length) return h("p", {}, "It was run under no mitigator.");
+    return effectTable(
+      board,
+      allEffects(board, "none"),
+      "The change against the same model without a mitigator. Less bias and more usefulness are better.",
+      "Mitigator",
+      mitigated,
+      (row) => pageLink(route, "mitigator", board.mitigators[board.rows.mitigator[row]].label)
+    );
+  }
+  function modelValues(site, board, route, rows) {
+    const label = (row) => board.mitigators[board.rows.mitigator[row]].label;
+    const chosen = rows.find((row) => label(row) === route.query.get("mitigator")) ?? rows[0];
+    const place = h("div");
+    const show2 = (row) => place.replaceChildren(
+      withDetails(site, board, (details) => valueTables(board, route, details, row))
+    );
+    show2(chosen);
+    if (rows.length === 1) return place;
+    const options = rows.map(
+      (row) => h("option", { value: row, selected: row === chosen }, label(row))
+    );
+    const select = h("select", { id: "values-mitigator" }, options);
+    select.addEventListener("change", () => {
+      const row = Number(select.value);
+      const query = new URLSearchParams(row === rows[0] ? [] : [["mitigator", label(row)]]);
+      history.replaceState(null, "", address(route.kind, "model", route.name, query));
+      show2(row);
+    });
+    const field = h("p", { class: "controls" }, h("label", { for: select.id }, "Mitigator "), select);
+    return h("div", {}, field, place);
+  }
+  function valueTables(board, route, details, row) {
+    const cells = board.tasks.map((_, task) => ({ row, task }));
+    const ranked = (measures) => cells.filter(
+      ({ task }) => !board.tasks[task].not_ranked && board.tasks[task].measures === measures
+    );
+    const shown = cells.filter(({ task }) => board.tasks[task].not_ranked);
+    const table = (caption, measure, some) => some.length ? cellTable(board, details, {
+      caption,
+      measure,
+      cells: some,
+      first: "Task",
+      head: ({ task }) => pageLink(route, "task", board.tasks[task].name),
+      second: "Concept",
+      secondClass: "wide-only",
+      more: ({ task }) => board.tasks[task].category
+    }) : null;
+    return [
+      table("Bias: 0 is fair, 1 as strong as the yardstick", "Gap over yardstick", ranked("bias")),
+      table("Usefulness: more is better", "Usefulness", ranked("usefulness")),
+      table("Shown and not ranked; the page of a task says why", "Measure", shown),
+      details ? attachedTables(board, details, row) : null
+    ];
+  }
+  function attachedTables(board, details, row) {
+    const tables = details.tables.filter((table) => table.row === row && isAttached(table.path));
+    if (!tables.length) return null;
+    const items = tables.map(
+      ({ task, scenario, name, path }) => h("li", {}, `${board.tasks[task].name}, ${scenario}: `, h("a", { href: path }, name))
+    );
+    return h(
+      "details",
+      {},
+      h("summary", {}, countText(items.length, "attached table")),
+      h("ul", {}, items)
+    );
+  }
+  function isAttached(path) {
+    return /^tables\/[\w.-]+$/.test(path);
+  }
+
+  // ../../leaderboard/site/scripts/pages/model.js
+  var modelPage = (main, site, board, route) => {
+    if (!route.name) return modelList(main, site, board, route);
+    const index = board.models.findIndex(({ name }) => name === route.name);
+    const model = board.models[index];
+    if (!model)
+      return unknownName(
+        main,
+        site,
+        route,
+        board.models.map(({ name }) => name)
+      );
+    const rows = [...board.rows.model.keys()].filter((row) => board.rows.model[row] === index);
+    main.append(
+      trail(site, route, model.name, [["Models", address(route.kind, "model")]]),
+      h("h1", {}, model.name),
+      h("p", { class: "lead" }, standing(board, rows[0])),
+      ...unevenNotice(board, rows[0]),
+      supersededBy(board, route, model),
+      modelCard(board, model),
+      h("h2", {}, "In each benchmark"),
+      benchmarkTable(board, route, rows[0]),
+      h("h2", {}, "Strengths and weaknesses"),
+      strengths(board, rows[0]),
+      h("h2", {}, "Under mitigators"),
+      modelEffects(board, route, rows),
+      h("h2", {}, "Values by task"),
+      modelValues(site, board, route, rows),
+      h("h2", {}, "Provenance"),
+      provenance(model)
+    );
+  };
+  function modelList(main, site, board, route) {
+    const scores = benchmarkScores(board, board.benchmarks[0]);
+    const rows = baseRowsOf(board);
+    const order = rows.toSorted(
+      (a, b) => (scores.rank[a] || Infinity) - (scores.rank[b] || Infinity)
+    );
+    const columns = [
+      { title: "Model", class: "model" },
+      { title: "Rank", number: true },
+      { title: "Size", number: true },
+      { title: "Licence" },
+      { title: "Note" }
+    ];
+    const lines = order.map((row) => () => {
+      const model = board.models[board.rows.model[row]];
+      const note = board.rows.role[row] === "reference" ? "reference" : board.rows.unusable[row];
+      return [
+        pageLink(route, "model", model.name),
+        scores.rank[row] || NOTHING,
+        sizeText(model.parameters),
+        model.licence,
+        note ?? " "
+      ];
+    });
+    main.append(
+      trail(site, route, "Models"),
+      h("h1", {}, "Models"),
+      plainTable(
+        `${countText(rows.length, "model")} of this board, ranked ones first`,
+        columns,
+        lines
+      )
+    );
+  }
+  function baseRowsOf(board) {
+    const { model } = board.rows;
+    return [...model.keys()].filter((row) => row === 0 || model[row] !== model[row - 1]);
+  }
+  function standing(board, row) {
+    if (board.rows.role[row] === "reference")
+      return "A reference: a line to compare with, never ranked.";
+    if (board.rows.role[row] === "mitigated")
+      return "Not ranked: it was run under a mitigator only, and models are ranked without one.";
+    const benchmark = board.benchmarks[0];
+    const scores = benchmarkScores(board, benchmark);
+    const ranked = scores.rank.filter((rank) => rank > 0).length;
+    if (board.rows.unusable[row])
+      return `Not ranked, because it is not usable: ${board.rows.unusable[row]}.`;
+    if (!scores.complete[row]) {
+      const tasks = benchmark.tasks.filter((task) => board.tasks[task].measures === "bias");
+      const has = `${scores.bias.tasks[row]} of ${countText(tasks.length, "ranked bias task")}`;
+      return `Not ranked on ${benchmark.title}: it has a value on ${has}.`;
+    }
+    if (!scores.rank[row]) return "Not ranked: ranking needs two models.";
+    const low = benchmark.rank_low[row];
+    const set = low === null ? "" : ` (set ${setText(low, benchmark.rank_high[row])})`;
+    return `Rank ${scores.rank[row]}${set} of ${countText(ranked, "model")} by bias on ${benchmark.title}.`;
+  }
+  function unevenNotice(board, row) {
+    const note = unevenNote(board, row);
+    if (!note) return [];
+    const meaning = "A larger yardstick makes bias look smaller, so compare this model with care.";
+    return [h("p", { class: "notice" }, `The ${note}. ${meaning}`)];
+  }
+  function supersededBy(board, route, model) {
+    const next = model.superseded_by;
+    if (!next) return "";
+    const isHere = board.models.some(({ name: name2 }) => name2 === next);
+    const name = isHere ? pageLink(route, "model", next) : next;
+    return h("p", { class: "notice" }, "Superseded by ", name, ".");
+  }
+  function modelCard(board, model) {
+    const weights = model.open_weights === null ? null : model.open_weights ? "open" : "not open";
+    return factList([
+      ["Kind", `${board.kind} embeddings`],
+      ["Web page", model.url && webLink(model.url, model.url)],
+      ["Licence", model.licence],
+      ["Weights", weights],
+      ["Languages", model.languages.join(", ")],
+      ["Dimensions", model.dimensions?.toLocaleString("en")],
+      ["Parameters", model.parameters && sizeText(model.parameters)],
+      ["Longest text", model.max_tokens && `${model.max_tokens.toLocaleString("en")} tokens`],
+      ["Released", model.released],
+      ...Object.entries(model.published).map(([name, value]) => {
+        return (
+          /** @type {[string, string]} */
+          [`Published ${name}`, publishedText(value)]
+        );
+      })
+    ]);
+  }
+  function benchmarkTable(board, route, row) {
+    const lines = board.benchmarks.map((benchmark) => ({
+      benchmark,
+      scores: benchmarkScores(board, benchmark)
+    }));
+    const all = lines.flatMap(({ scores: { bias } }) => [
+      bias.low[row],
+      bias.high[row],
+      bias.mean[row]
+    ]);
+    const ends = endsOf([0, ...all]);
+    const columns = [
+      { title: "Benchmark", class: "model" },
+      ...["Rank", "Set", "Bias", "Families"].map((title) => ({ title, number: true })),
+      { title: "Drawn", class: "wide-only" },
+      { title: "Usefulness", number: true },
+      ...["Rank", "Set"].map((title) => ({ title, of: "usefulness", number: true }))
+    ];
+    const rows = lines.map(
+      ({ benchmark, scores: { bias, usefulness, rank, usefulness_rank } }) => () => [
+        pageLink(route, "benchmark", benchmark.name, benchmark.title),
+        rank[row] || NOTHING,
+        setText(benchmark.rank_low[row], benchmark.rank_high[row]),
+        withInterval(bias.mean[row], bias.low[row], bias.high[row]),
+        bias.families[row],
+        intervalBar(bias.mean[row], bias.low[row], bias.high[row], ends),
+        withInterval(usefulness.mean[row], usefulness.low[row], usefulness.high[row]),
+        usefulness_rank[row] || NOTHING,
+        setText(benchmark.usefulness_rank_low[row], benchmark.usefulness_rank_high[row])
+      ]
+    );
+    const caption = "Bias is the gap over the yardstick, 0 is fair and 1 is the reference encoder (less is better); usefulness is 1 − the distance to the best value (more is better). The set holds the true rank.";
+    return plainTable(caption, columns, rows);
+  }
+  function provenance(model) {
+    const environments2 = model.environments.map(
+      ([text, count]) => h("li", {}, `${countText(count, "record")}: ${text}`)
+    );
+    return factList([
+      ["Fingerprint", h("code", {}, model.fingerprint)],
+      ["Revision", model.revision && h("code", {}, model.revision)],
+      ["Submitted by", model.submitters.join(", ")],
+      ["Ran on", environments2.length ? h("ul", {}, environments2) : null]
+    ]);
+  }
+
+  // ../../leaderboard/site/scripts/pages/task.js
+  var taskPage = (main, site, board, route) => {
+    if (!route.name) return taskList(main, site, board, route);
+    const index = board.tasks.findIndex(({ name }) => name === route.name);
+    const task = board.tasks[index];
+    if (!task)
+      return unknownName(
+        main,
+        site,
+        route,
+        board.tasks.map(({ name }) => name)
+      );
+    main.append(
+      trail(site, route, task.name, [["Tasks", address(route.kind, "task")]]),
+      h("h1", {}, task.title || task.name),
+      ...descriptionOf(task.description),
+      ...notRanked(board, route, task),
+      taskFacts(board, route, index),
+      ...examplesOf(task),
+      h("h2", {}, "How far it measures"),
+      validityOf(task),
+      h("h2", {}, "Models"),
+      taskDistribution(board, index),
+      withDetails(site, board, (details) => [taskRows(board, route, details, index)])
+    );
+  };
+  function notRanked(board, route, { not_ranked: reason }) {
+    if (!reason) return [];
+    const next = reason.replace(/^superseded by /, "");
+    const isTask = next !== reason && board.tasks.some(({ name }) => name === next);
+    const text = isTask ? ["superseded by ", pageLink(route, "task", next)] : [reason];
+    return [h("p", { class: "notice" }, "Shown and not ranked: ", ...text)];
+  }
+  function taskList(main, site, board, route) {
+    const caption = `${countText(board.tasks.length, "task")} of this board, by family`;
+    main.append(
+      trail(site, route, "Tasks"),
+      h("h1", {}, "Tasks"),
+      taskTable(board, route, [...board.tasks.keys()], caption)
+    );
+  }
+  function taskTable(board, route, tasks, caption) {
+    const sorted = tasks.map((index) => board.tasks[index]).toSorted((a, b) => {
+      return a.measures.localeCompare(b.measures) || a.family.localeCompare(b.family) || a.name.localeCompare(b.name);
+    });
+    const titles = ["Measures", "Family", "Concept", "Language", "Licence", "Ranked"];
+    const columns = [{ title: "Task", class: "model" }, ...titles.map((title) => ({ title }))];
+    const rows = sorted.map((task) => () => [
+      [
+        pageLink(route, "task", task.name),
+        task.title ? h("small", { class: "under" }, task.title) : null
+      ],
+      task.measures,
+      task.family,
+      task.category,
+      task.language,
+      task.licence || NOTHING,
+      task.not_ranked ? `no: ${task.not_ranked}` : "yes"
+    ]);
+    return plainTable(caption, columns, rows);
+  }
+  function taskFacts(board, route, index) {
+    const task = board.tasks[index];
+    const benchmarks = board.benchmarks.filter(({ tasks }) => tasks.includes(index));
+    const links = benchmarks.flatMap(({ name, title }, i) => [
+      i ? ", " : "",
+      pageLink(route, "benchmark", name, title)
+    ]);
+    return factList([
+      ["Name", h("code", {}, task.name)],
+      ["Measures", `${task.measures}, ${task.category}`],
+      ["Family", `${task.family} (one vote)`],
+      ["Score", `${task.metric} ${task.score}, scenario ${task.scenario}`],
+      ["Reading", readingOf(task)],
+      ["Language", task.language],
+      ["Source", task.source],
+      ["Licence", task.licence],
+      ["Yardstick", yardstickOf(board, route, task)],
+      ["Version", `${task.version}, content ${task.digest.slice(0, 8)}`],
+      ["Benchmarks", links]
+    ]);
+  }
+  function yardstickOf(board, route, { measures, yardstick_of: of, power, ...task }) {
+    if (measures !== "bias" || !of) return null;
+    const isHere = board.tasks.some(({ name }) => name === of);
+    const link = isHere ? pageLink(route, "task", of) : of;
+    const usual = ratioOf(task.reference_gap, task.reference_yardstick, power);
+    return [
+      of === ITEMS ? "its own items" : link,
+      `; the reference encoder has ${scoreText(usual)} of it`
+    ];
+  }
+  function readingOf({ ideal, low_bound, high_bound }) {
+    const best = typeof ideal === "number" ? `the ideal is ${ideal}` : `${ideal} is better`;
+    if (low_bound === null && high_bound === null) return `${best}; without bounds`;
+    const ends = `from ${low_bound ?? "no lower bound"} to ${high_bound ?? "no upper bound"}`;
+    return `${best}; ${ends}`.replaceAll(/-(?=\d)/g, "−");
+  }
+  var CUT = 300;
+  function examplesOf(task) {
+    const inputs = Object.entries(task.examples).filter(([, texts]) => texts.length);
+    if (!inputs.length) return [];
+    const facts = inputs.map(([name, texts]) => {
+      const items = texts.map((text) => h("li", {}, text.length < CUT ? text : `${text}…`));
+      return (
+        /** @type {[string, Child]} */
+        [name, h("ul", { class: "examples" }, items)]
+      );
+    });
+    return [h("h2", {}, "Some of its texts"), factList(facts)];
+  }
+  var VALIDITY_WORDS = Object.freeze({
+    model: "Measured on",
+    "measured on": "Measured of",
+    floor: "Distance from the ideal with shuffled sides",
+    "found from amplitude": "Smallest planted bias that is found in 80 % of draws (1: as far apart as the groups)",
+    "shuffled sides found biased": "Share of shuffled sides that are called biased (.05 is right)",
+    reliability: "Reliability (agreement of random halves of its words)",
+    result: "Result"
+  });
+  function validityOf({ validity }) {
+    const known = Object.entries(validity ?? {}).filter(
+      ([, value]) => value !== null && value !== ""
+    );
+    if (!known.length) {
+      return h(
+        "p",
+        {},
+        "Nothing is recorded of what its score shows on vectors whose bias is known."
+      );
+    }
+    const words = VALIDITY_WORDS;
+    return factList(
+      known.map(([name, value]) => {
+        const text = typeof value === "number" ? scoreText(value) : value;
+        return [Object.hasOwn(words, name) ? words[name] : name, text];
+      })
+    );
+  }
+  function taskDistribution(board, index) {
+    const { measure, width } = cellsOf(board);
+    const isBias = board.tasks[index].measures !== "usefulness";
+    const rows = baseRowsOf(board);
+    const at = (row) => measure[row * width + index];
+    const role = board.rows.role;
+    const values = rows.filter((row) => role[row] === "model").map((row) => ({ value: at(row) }));
+    const references = rows.filter((row) => role[row] === "reference" && Number.isFinite(at(row))).map((row) => ({ label: board.models[board.rows.model[row]].name, value: at(row) }));
+    const axis = isBias ? { title: "gap over the yardstick, 0 is fair", better: null } : { title: "usefulness", better: "high" };
+    const lines = isBias ? [{ label: "fair", value: 0 }, ...references] : references;
+    if (values.filter(({ value }) => Number.isFinite(value)).length < 2) return "";
+    return distribution("Models without a mitigator", values, axis, lines);
+  }
+  function taskRows(board, route, details, index) {
+    const { measure, flags, width } = cellsOf(board);
+    const at = (row) => row * width + index;
+    const isBias = board.tasks[index].measures !== "usefulness";
+    const loss = (row) => {
+      const value = measure[at(row)];
+      return Number.isNaN(value) ? Infinity : isBias ? Math.abs(value) : -value;
+    };
+    const rows = [...board.rows.model.keys()].filter((row) => flags[at(row)] & RUN).toSorted((a, b) => loss(a) - loss(b) || a - b);
+    return cellTable(board, details, {
+      caption: `${countText(rows.length, "row")} with a record, ${isBias ? "least bias" : "most useful"} first`,
+      measure: isBias ? "Gap over yardstick" : "Usefulness",
+      cells: rows.map((row) => ({ row, task: index })),
+      first: "Model",
+      head: ({ row }) => pageLink(route, "model", board.models[board.rows.model[row]].name),
+      second: "Mitigator",
+      more: ({ row }) => mitigatorOf(board, route, row)
+    });
+  }
+  function mitigatorOf(board, route, row) {
+    const { label } = board.mitigators[board.rows.mitigator[row]];
+    return board.rows.role[row] === "mitigated" ? pageLink(route, "mitigator", label) : label;
+  }
+
+  // ../../leaderboard/site/scripts/pages/benchmark.js
+  var benchmarkPage = (main, site, board, route) => {
+    if (!route.name) return benchmarkList(main, site, board, route);
+    const benchmark = board.benchmarks.find(({ name }) => name === route.name);
+    if (!benchmark)
+      return unknownName(
+        main,
+        site,
+        route,
+        board.benchmarks.map(({ name }) => name)
+      );
+    const query = { benchmark: benchmark.name };
+    main.append(
+      trail(site, route, benchmark.title, [["Benchmarks", address(route.kind, "benchmark")]]),
+      h("h1", {}, benchmark.title),
+      ...descriptionOf(benchmark.description),
+      h(
+        "p",
+        {},
+        h("a", { href: address(route.kind, "home", "", query) }, "The models on this benchmark")
+      ),
+      ...benchmark.notices.map((notice) => h("p", { class: "notice" }, notice)),
+      factList([
+        ["Name", h("code", {}, benchmark.name)],
+        ["Version", benchmark.version],
+        ["Citation", benchmark.citation],
+        ["Languages", benchmark.languages.join(", ")],
+        ["Licences", bulleted(benchmark.licences)],
+        ["Tasks", taskCounts(board, benchmark)]
+      ]),
+      ...listOf("Findings", benchmark.findings),
+      ...benchmark.mitigators.some(hasEffect) ? [h("h2", {}, "Mitigators over models"), mitigatorLines(route, benchmark)] : [],
+      h("h2", {}, "Tasks"),
+      taskTable(
+        board,
+        route,
+        benchmark.tasks,
+        "The tasks of this benchmark, by family. A family has one vote."
+      ),
+      ...publishedPlots(board, route)
+    );
+  };
+  function benchmarkList(main, site, board, route) {
+    const columns = [
+      { title: "Benchmark", class: "model" },
+      { title: "Description" },
+      ...["Ranked models", "Tasks"].map((title) => ({ title, number: true })),
+      { title: "Languages" }
+    ];
+    const rows = board.benchmarks.map((benchmark) => () => [
+      pageLink(route, "benchmark", benchmark.name, benchmark.title),
+      withCode(benchmark.description),
+      rankedOn(board, benchmark),
+      benchmark.tasks.length,
+      benchmark.languages.join(", ")
+    ]);
+    main.append(
+      trail(site, route, "Benchmarks"),
+      h("h1", {}, "Benchmarks"),
+      h("p", {}, "A benchmark is a named set of tasks. Models are ranked on each."),
+      plainTable(countText(rows.length, "benchmark"), columns, rows)
+    );
+  }
+  function rankedOn(board, benchmark) {
+    const { rank, usefulness_rank } = benchmarkScores(board, benchmark);
+    const hasBias = benchmark.tasks.some((task) => board.tasks[task].measures === "bias");
+    return (hasBias ? rank : usefulness_rank).filter((place) => place > 0).length;
+  }
+  function taskCounts(board, benchmark) {
+    const parts = ["bias", "usefulness", "control"].flatMap((measures) => {
+      const tasks = benchmark.tasks.filter((task) => board.tasks[task].measures === measures);
+      const families = new Set(tasks.map((task) => board.tasks[task].family)).size;
+      if (!tasks.length) return [];
+      return `${tasks.length} of ${measures} in ${countText(families, "family", "families")}`;
+    });
+    return parts.join(", ");
+  }
+  function bulleted(lines) {
+    if (lines.length < 2) return lines[0] ?? null;
+    return h(
+      "ul",
+      {},
+      lines.map((line) => h("li", {}, line))
+    );
+  }
+  function listOf(title, lines) {
+    if (!lines.length) return [];
+    return [
+      h("h2", {}, title),
+      h(
+        "ul",
+        {},
+        lines.map((line) => h("li", {}, line))
+      )
+    ];
+  }
+
+  // ../../leaderboard/site/scripts/column_cells.js
+  function changeCell(effect, row, measures) {
+    const change = effect.mean[row];
+    if (Number.isNaN(change)) return [null];
+    const text = changeText(change);
+    const range = rangeLine(intervalText(effect.low[row], effect.high[row], changeText));
+    if (!(effect.holm[row] < EVIDENCE)) return [text, range];
+    return [evidenceMark(effect, row, measures), ` ${text}`, range];
+  }
+  function evidenceMark(effect, row, measures) {
+    const isBetter = effect.mean[row] < 0 === (measures === "bias");
+    const [arrow, meaning] = isBetter ? ["▲", "better"] : ["▼", "worse"];
+    return h(
+      "span",
+      { class: meaning, title: `p ${pText(effect.holm[row])} after Holm's correction` },
+      arrow,
+      h("span", { class: "visually-hidden" }, ` ${meaning}`)
+    );
+  }
+  function evidenceCell(effect, rows, measures) {
+    const tested = rows.filter((row) => !Number.isNaN(effect.holm[row]));
+    if (!tested.length) return [rangeLine("not tested")];
+    const evident = tested.filter((row) => effect.holm[row] < EVIDENCE);
+    const better = evident.filter((row) => effect.mean[row] < 0 === (measures === "bias"));
+    const worse = evident.length - better.length;
+    if (!evident.length) return [rangeLine("no evidence")];
+    const counts = (
+      /** @type {[number, string, string][]} */
+      [
+        [better.length, "▲", "better"],
+        [worse, "▼", "worse"]
+      ]
+    );
+    const parts = counts.filter(([count]) => count).flatMap(([count, arrow, meaning], i) => [
+      `${i ? ", " : ""}${count} ${arrow}`,
+      h("span", { class: "visually-hidden" }, ` ${meaning}`)
+    ]);
+    return [h("span", { class: "range" }, parts, ` of ${rows.length}`)];
+  }
+  function rangeLine(text) {
+    return text === NOTHING ? null : h("span", { class: "range" }, text);
+  }
+  function withRange(text, range) {
+    return range === NOTHING ? text : `${text} (${range})`;
+  }
+  function changeLine({ mean, low, high, holm: adjusted }, row) {
+    if (Number.isNaN(mean[row])) return "";
+    const text = withRange(changeText(mean[row]), intervalText(low[row], high[row], changeText));
+    return adjusted[row] < EVIDENCE ? `${text}*` : text;
+  }
+  function domainOf({ mean, low: lows, high: highs }, withZero) {
+    const all = new Float64Array(3 * mean.length);
+    [mean, lows, highs].forEach((values, i) => all.set(values, i * mean.length));
+    const sorted = all.filter((value) => !Number.isNaN(value)).toSorted();
+    const at = (share) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
+    const low = withZero ? Math.min(0, at(0.02)) : at(0.02);
+    const high = withZero ? Math.max(0, at(0.98)) : at(0.98);
+    const margin = 0.1 * (high - low) || 0.05;
+    return { low: low - margin, high: high + margin };
+  }
+  function meanBar({ mean, low, high }, row, domain) {
+    return Number.isNaN(mean[row]) ? null : intervalBar(mean[row], low[row], high[row], domain, 56);
+  }
+
+  // ../../leaderboard/site/scripts/columns.js
+  var STANDARD_COLUMNS = [
+    "rank",
+    "bias",
+    "usefulness",
+    "bias-change",
+    "usefulness-change",
+    "parameters",
+    "dimensions"
+  ];
+  function columnsOf(choice) {
+    const hasBias = ranksShown(choice) === choice.scores.rank;
+    return [
+      {
+        ...rankColumn(choice, hasBias ? "bias" : "usefulness"),
+        key: "rank",
+        title: "Rank",
+        width: 5,
+        narrow: 3.75
+      },
+      meanColumn(choice, "bias"),
+      meanColumn(choice, "usefulness"),
+      changeColumn(choice, "bias"),
+      changeColumn(choice, "usefulness"),
+      ...factColumns(choice.board),
+      ...hasBias ? [rankColumn(choice, "usefulness")] : [],
+      ...besideColumns(choice.board),
+      ...countColumns(choice),
+      ...conceptColumns(choice)
+    ];
+  }
+  function shownColumns(columns, view) {
+    const known = view.cols.filter((key) => columns.some((column) => column.key === key));
+    const keys = known.length ? known : STANDARD_COLUMNS;
+    return columns.filter(({ key }) => keys.includes(key));
+  }
+  function rankColumn({ benchmark, isBenchmark, scores }, measures) {
+    const isBias = measures === "bias";
+    const ranks = isBias ? scores.rank : scores.usefulness_rank;
+    const ends = isBias ? [benchmark.rank_low, benchmark.rank_high] : [benchmark.usefulness_rank_low, benchmark.usefulness_rank_high];
+    const [low, high] = ends.map(
+      (end) => (row) => isBenchmark && ranks[row] ? end[row] ?? null : null
+    );
+    return {
+      key: isBias ? "rank" : "usefulness-rank",
+      title: isBias ? "Rank" : "Rank by usefulness",
+      tip: isBias ? "The rank by the upper end of bias among all usable models, and the set of ranks that holds the true one" : "The rank by usefulness, and the set of ranks that holds the true one",
+      width: isBias ? 5 : 7,
+      narrow: isBias ? 3.75 : 7,
+      isNumber: true,
+      value: (row) => ranks[row] || null,
+      more: { low, high },
+      text: (row) => withRange(String(ranks[row] || ""), setText(low(row), high(row))),
+      draw: ({ row }) => [
+        ranks[row] ? String(ranks[row]) : "",
+        rangeLine(setText(low(row), high(row)))
+      ]
+    };
+  }
+  function meanColumn(choice, measures) {
+    const means = choice.scores[measures];
+    const domain = domainOf(means, measures === "bias");
+    return {
+      key: measures,
+      title: measures === "bias" ? "Bias" : "Usefulness",
+      tip: measures === "bias" ? "Mean over methods of the gap over its yardstick: 0 is fair, 1 is as biased as the reference encoder. Models are ordered by the upper end of the interval" : "Mean over families of tasks, from 0 to 1: higher is better",
+      width: 10,
+      narrow: 8,
+      isNumber: true,
+      highIsBest: measures === "usefulness",
+      value: (row) => finite(means.mean[row]),
+      more: {
+        low: (row) => finite(means.low[row]),
+        high: (row) => finite(means.high[row]),
+        families: (row) => means.families[row]
+      },
+      text: (row) => withRange(scoreText(means.mean[row]), intervalText(means.low[row], means.high[row])),
+      draw: ({ row }) => [
+        meanBar(means, row, domain),
+        scoreText(means.mean[row]),
+        rangeLine(intervalText(means.low[row], means.high[row]))
+      ]
+    };
+  }
+  function changeColumn(choice, measures) {
+    const effect = choice.effects[measures];
+    return {
+      key: `${measures}-change`,
+      title: `Change in ${measures}`,
+      tip: `Paired change of a mitigated model against ${choice.against}, over families. An arrow (▲ better, ▼ worse) stands for evidence: p < ${String(EVIDENCE).slice(1)} after Holm's correction over the changes of this model`,
+      width: 9,
+      narrow: 8,
+      isNumber: true,
+      highIsBest: measures === "usefulness",
+      ofMitigated: true,
+      value: (row) => finite(effect.mean[row]),
+      more: {
+        low: (row) => finite(effect.low[row]),
+        high: (row) => finite(effect.high[row]),
+        holm: (row) => finite(effect.holm[row])
+      },
+      text: (row) => changeLine(effect, row),
+      draw: ({ row, children = [] }) => children.length ? evidenceCell(effect, children, measures) : changeCell(effect, row, measures)
+    };
+  }
+  var OPEN = /* @__PURE__ */ new Map(
+    /** @type {[boolean | null, string][]} */
+    [
+      [true, "yes"],
+      [false, "no"]
+    ]
+  );
+  function factColumns(board) {
+    const model = (row) => board.models[board.rows.model[row]];
+    const isHead = (row) => board.rows.role[row] !== "mitigated";
+    const fact = (key, title, width, value) => ({
+      key,
+      title,
+      width,
+      isNumber: ["parameters", "dimensions", "tokens"].includes(key),
+      value: (row) => isHead(row) ? value(model(row)) : null
+    });
+    return [
+      {
+        ...fact("parameters", "Parameters", 7, ({ parameters }) => parameters),
+        text: (row) => isHead(row) ? sizeText(model(row).parameters) : "",
+        draw: ({ row }) => [isHead(row) ? sizeText(model(row).parameters) : null]
+      },
+      fact("dimensions", "Dimensions", 7.5, ({ dimensions }) => dimensions),
+      fact("tokens", "Max. tokens", 6, ({ max_tokens }) => max_tokens),
+      fact("licence", "Licence", 7, ({ licence }) => licence),
+      fact("weights", "Open weights", 5, ({ open_weights }) => OPEN.get(open_weights) ?? null),
+      fact("languages", "Languages", 7, ({ languages }) => languages.join(", ") || null),
+      fact("released", "Released", 6.5, ({ released }) => released)
+    ];
+  }
+  function besideColumns({ rows }) {
+    const beside = (key, title, tip) => ({
+      key,
+      title,
+      tip,
+      width: 6.5,
+      isNumber: true,
+      value: (row) => rows[key][row],
+      text: (row) => scoreText(rows[key][row])
+    });
+    return [
+      beside(
+        "meaning",
+        "Kept meaning",
+        "How far words that are female and male by definition are told apart: 1 for the reference encoder"
+      ),
+      beside(
+        "recoverability",
+        "Recoverability",
+        "How well a classifier finds the groups of words again: the bias that linear mitigators leave"
+      )
+    ];
+  }
+  function countColumns({ board, tasks, scores }) {
+    return [
+      {
+        key: "tasks",
+        title: "Tasks",
+        tip: `Tasks with a value that counts, of ${tasks.length}`,
+        width: 5,
+        isNumber: true,
+        highIsBest: true,
+        value: (row) => scores.bias.tasks[row] + scores.usefulness.tasks[row]
+      },
+      {
+        key: "leaks",
+        title: "Leaks",
+        tip: "Bias tasks on whose texts the mitigator was fitted",
+        width: 5,
+        isNumber: true,
+        ofMitigated: true,
+        value: (row) => board.rows.role[row] === "mitigated" ? leaksOf(board, row, tasks).length : null
+      }
+    ];
+  }
+  function conceptColumns({ board, tasks, leaks }) {
+    return biasCategories(board).map((category) => {
+      const members = tasks.filter(
+        (task) => board.tasks[task].measures === "bias" && board.tasks[task].category === category
+      );
+      let means = null;
+      const computed = () => means ??= meansOf(board, members, leaks);
+      return {
+        key: `bias:${category}`,
+        title: `Bias: ${category}`,
+        tip: `Mean over the methods of ${category}: 0 is fair, 1 is as biased as the reference encoder`,
+        width: 6.5,
+        isNumber: true,
+        value: (row) => finite(computed().mean[row]),
+        text: (row) => scoreText(computed().mean[row]),
+        draw: ({ row }) => [scoreText(computed().mean[row])]
+      };
+    });
+  }
+
+  // ../../leaderboard/site/scripts/controls.js
+  var fieldCount = 0;
+  function labelled(label, control) {
+    fieldCount += 1;
+    control.id = `field-${fieldCount}`;
+    return h("div", { class: "field" }, h("label", { for: control.id }, label), control);
+  }
+  function choiceField(label, options, value, change) {
+    const select = h(
+      "select",
+      { change: (event) => change(event.target.value) },
+      options.map(([key, text]) => h("option", { value: key, selected: key === value }, text))
+    );
+    return labelled(label, select);
+  }
+  function checkField(label, checked, change) {
+    const box = h("input", {
+      type: "checkbox",
+      checked,
+      change: (event) => change(event.target.checked)
+    });
+    return h("label", { class: "check" }, box, " ", label);
+  }
+  function rangeField(title, type, separator, range, change) {
+    const ends = range ? range.split(separator) : ["", ""];
+    const inputs = ends.map((value) => h("input", { type, value, min: type === "number" && 0 }));
+    for (const input of inputs) {
+      input.addEventListener("input", () => {
+        const values = inputs.map((end) => end.value);
+        change(values.some((value) => value) ? values.join(separator) : "");
+      });
+    }
+    const [low, high] = inputs;
+    return h(
+      "fieldset",
+      { class: "range-field" },
+      h("legend", {}, title),
+      labelled("from", low),
+      labelled("to", high)
+    );
+  }
+  function searchField(view, change) {
+    const input = h("input", {
+      type: "search",
+      value: view.q,
+      maxlength: LONGEST_TEXT,
+      spellcheck: "false",
+      autocomplete: "off",
+      input: (event) => change({ q: event.target.value.trim() })
+    });
+    return labelled("Search models and mitigators", input);
+  }
+  function minimumField(view, change) {
+    const options = (
+      /** @type {[string, string][]} */
+      [
+        ["0", "that of the best model"],
+        ["", `within ${MINIMUM} % of the best model`],
+        ["25", "within 25 % of the best model"],
+        ["off", "none"]
+      ]
+    );
+    return choiceField(
+      "Minimum of usefulness",
+      options,
+      view.minimum,
+      (minimum) => change({ minimum })
+    );
+  }
+  function anyOf(names) {
+    return [["", "any"], ...names.map((name) => (
+      /** @type {[string, string]} */
+      [name, name]
+    ))];
+  }
+  function filterFields(board, view, change) {
+    const facets = facetsOf(board);
+    const fields = [
+      choiceField(
+        "Mitigator",
+        anyOf(facets.mitigators),
+        view.mitigator,
+        (mitigator) => change({ mitigator })
+      ),
+      choiceField("Licence", anyOf(facets.licences), view.licence, (licence) => change({ licence })),
+      choiceField(
+        "Open weights",
+        anyOf(["yes", "no"]),
+        view.weights,
+        (weights) => change({ weights })
+      ),
+      choiceField(
+        "Language",
+        anyOf(facets.languages),
+        view.language,
+        (language) => change({ language })
+      ),
+      rangeField("Parameters in millions", "number", "-", view.size, (size) => change({ size })),
+      rangeField("Dimensions", "number", "-", view.dims, (dims) => change({ dims })),
+      rangeField("Released", "date", "..", view.released, (released) => change({ released })),
+      choiceField(
+        "Changes against",
+        [
+          ["none", "no mitigator"],
+          ["normalize", "normalize"]
+        ],
+        view.against,
+        (against) => change({ against })
+      ),
+      checkField("Only complete rows", view.complete, (complete) => change({ complete })),
+      checkField("Leaks left out", !view.leaks, (out) => change({ leaks: !out })),
+      checkField(
+        "Show all mitigators",
+        view.unfolded,
+        (unfolded) => change({ unfolded, toggled: [] })
+      )
+    ];
+    const isOpen = FILTERS.some((name) => view[name] !== DEFAULT_VIEW[name]);
+    return h(
+      "details",
+      { open: isOpen },
+      h("summary", {}, "Filters"),
+      h("div", { class: "controls" }, fields)
+    );
+  }
+  var FILTERS = (
+    /** @type {const} */
+    [
+      "mitigator",
+      "licence",
+      "weights",
+      "language",
+      "size",
+      "dims",
+      "released",
+      "complete"
+    ]
+  );
+  function columnFields(columns, view, change) {
+    const shown = new Set(shownColumns(columns, view).map(({ key }) => key));
+    const boxes = columns.map(
+      ({ key, title }) => checkField(title, shown.has(key), (isShown) => {
+        if (isShown) shown.add(key);
+        else shown.delete(key);
+        const isStandard = shown.size === STANDARD_COLUMNS.length && STANDARD_COLUMNS.every((name) => shown.has(name));
+        change({ cols: isStandard ? [] : [...shown] });
+      })
+    );
+    return h("details", {}, h("summary", {}, "Columns"), h("div", { class: "controls" }, boxes));
+  }
+
+  // ../../leaderboard/site/scripts/table.js
+  var ROW_MARGIN = 8;
+  var MOST_PRINTED = 2e3;
+  function virtualTable({ name, sortBy }) {
+    const caption = h("caption", { id: `${name}-caption` });
+    const widths = h("colgroup");
+    const head = h("tr", { "aria-rowindex": 1 });
+    const above = h("td");
+    const body = h("tbody");
+    const below = h("td");
+    const table = h(
+      "table",
+      { class: name },
+      caption,
+      widths,
+      h("thead", {}, head),
+      spacer(above),
+      body,
+      spacer(below)
+    );
+    const region = h(
+      "div",
+      { class: "scroll virtual", role: "region", tabindex: 0, "aria-labelledby": caption.id },
+      table
+    );
+    const made = {
+      element: region,
+      parts: { table, caption, widths, head, above, body, below },
+      columns: [],
+      lines: [],
+      drawn: /* @__PURE__ */ new Map(),
+      height: 0,
+      sortBy
+    };
+    region.addEventListener("scroll", () => drawLines(made), { passive: true });
+    body.addEventListener("keydown", (event) => moveBetweenRows(made, event));
+    new ResizeObserver(() => {
+      made.height = 0;
+      drawLines(made);
+    }).observe(region);
+    printWhole(made);
+    return made;
+  }
+  function spacer(cell) {
+    return h("tbody", { "aria-hidden": "true", class: "spacer" }, h("tr", {}, cell));
+  }
+  function updateTable(table, { caption, columns, lines, sorted, descending }) {
+    const focused = focusedControl(table);
+    const { parts } = table;
+    parts.caption.textContent = caption;
+    table.lines = lines;
+    if (columns.map(({ key }) => key).join() !== table.columns.map(({ key }) => key).join()) {
+      drawHead(table, columns);
+    }
+    table.columns = columns;
+    columns.forEach((column, i) => {
+      const isSorted = column.key === sorted;
+      const cell = (
+        /** @type {HTMLElement} */
+        parts.head.children[i]
+      );
+      if (isSorted) cell.setAttribute("aria-sort", descending ? "descending" : "ascending");
+      else cell.removeAttribute("aria-sort");
+    });
+    parts.table.setAttribute("aria-rowcount", String(lines.length + 1));
+    parts.body.replaceChildren();
+    table.drawn.clear();
+    drawLines(table);
+    if (focused) focusControl(table, focused.row, focused.control);
+  }
+  function drawHead({ parts, sortBy }, columns) {
+    const widths = columns.map(({ width, narrow = width }) => [width, narrow]);
+    const [wide, small] = [0, 1].map((i) => widths.reduce((sum, pair) => sum + pair[i], 0));
+    parts.table.style.cssText = `--wide: ${wide}rem; --narrow: ${small}rem`;
+    parts.widths.replaceChildren(
+      ...columns.map(({ key }, i) => {
+        const style = `--wide: ${widths[i][0]}rem; --narrow: ${widths[i][1]}rem`;
+        return key === "model" ? h("col", { class: "names" }) : h("col", { style });
+      })
+    );
+    parts.head.replaceChildren(
+      ...columns.map((column) => {
+        const { key, title, tip, isNumber } = column;
+        const name = [key === "model" && "model", isNumber && "number"].filter(Boolean).join(" ");
+        const button = h(
+          "button",
+          { type: "button", class: "plain", title: tip, click: () => sortBy(column) },
+          title
+        );
+        return h("th", { scope: "col", class: name || null }, button);
+      })
+    );
+  }
+  function drawLines(table, most = 0) {
+    const { element, lines, drawn, parts } = table;
+    if (!table.height && lines.length) measureRow(table);
+    const height = table.height || 1;
+    const seen = element.clientHeight || window.innerHeight;
+    const first = most ? 0 : Math.max(0, Math.floor(element.scrollTop / height) - ROW_MARGIN);
+    const count = most || Math.ceil(seen / height) + 2 * ROW_MARGIN;
+    const last = Math.min(lines.length, first + count);
+    for (const [i, row] of drawn) {
+      if (i >= first && i < last) continue;
+      if (row.contains(document.activeElement)) element.focus({ preventScroll: true });
+      row.remove();
+      drawn.delete(i);
+    }
+    let next = parts.body.firstElementChild;
+    for (let i = first; i < last; i++) {
+      const held = drawn.get(i);
+      if (held) {
+        next = held.nextElementSibling;
+      } else {
+        const row = drawLine(table, i);
+        drawn.set(i, row);
+        parts.body.insertBefore(row, next);
+      }
+    }
+    parts.above.style.height = `${first * height}px`;
+    parts.below.style.height = `${Math.max(0, lines.length - last) * height}px`;
+  }
+  function measureRow(table) {
+    const row = drawLine(table, 0);
+    table.parts.body.append(row);
+    table.height = row.getBoundingClientRect().height;
+    row.remove();
+  }
+  function drawLine({ columns, lines }, i) {
+    const line = lines[i];
+    const place = { "aria-rowindex": i + 2, "data-row": line.row };
+    if (line.row < 0) {
+      const title = h(
+        "th",
+        { colspan: columns.length, scope: "rowgroup" },
+        h("span", {}, line.title)
+      );
+      return h("tr", { ...place, class: "section" }, title);
+    }
+    const cells = columns.map((column) => {
+      const { key, isNumber } = column;
+      const content = column.draw?.(line) ?? [textOf(column.value(line.row))];
+      if (key === "model") return h("th", { scope: "row", class: "model" }, content);
+      return h("td", { class: isNumber ? "number" : null }, content);
+    });
+    return h("tr", { ...place, class: line.name ?? null }, cells);
+  }
+  function textOf(value) {
+    return typeof value === "number" ? value.toLocaleString("en") : value;
+  }
+  function focusedControl({ parts }) {
+    const focused = document.activeElement;
+    if (!(focused instanceof HTMLElement) || !parts.body.contains(focused)) return null;
+    const row = Number(focused.closest("tr")?.dataset.row);
+    return { row, control: focused.dataset.control ?? "" };
+  }
+  function focusControl(table, row, control) {
+    const i = table.lines.findIndex((line) => line.row === row);
+    if (i < 0) return false;
+    const { element, height, parts } = table;
+    const top = parts.head.getBoundingClientRect().height;
+    if (i * height < element.scrollTop) element.scrollTop = i * height;
+    const bottom = (i + 1) * height + top + parts.caption.offsetHeight;
+    if (bottom > element.scrollTop + element.clientHeight) {
+      element.scrollTop = bottom - element.clientHeight;
+    }
+    drawLines(table);
+    const found = table.drawn.get(i)?.querySelector(`[data-control="${control}"]`);
+    if (found instanceof HTMLElement) found.focus({ preventScroll: true });
+    return Boolean(found);
+  }
+  function moveBetweenRows(table, event) {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    const focused = focusedControl(table);
+    if (!step || !focused?.control) return;
+    event.preventDefault();
+    const { lines } = table;
+    for (let i = lines.findIndex(({ row }) => row === focused.row) + step; lines[i]; i += step) {
+      if (lines[i].row >= 0 && focusControl(table, lines[i].row, focused.control)) return;
+    }
+  }
+  function printWhole(table) {
+    const listen = new AbortController();
+    const draw2 = (most) => {
+      if (table.element.isConnected) drawLines(table, most);
+      else listen.abort();
+    };
+    window.addEventListener("beforeprint", () => draw2(MOST_PRINTED), { signal: listen.signal });
+    window.addEventListener("afterprint", () => draw2(0), { signal: listen.signal });
+  }
+
+  // ../../leaderboard/site/scripts/exports.js
+  var FORMATS = {
+    CSV: { ending: "csv", type: "text/csv", text: ({ head, rows }) => csvOf([head, ...rows]) },
+    Markdown: { ending: "md", type: "text/markdown", text: markdownOf },
+    LaTeX: { ending: "tex", type: "application/x-tex", text: latexOf },
+    BibTeX: { ending: "bib", type: "application/x-bibtex", text: bibtexOf }
+  };
+  function exportFields(content) {
+    const status = h("span", { role: "status" });
+    const format = h(
+      "select",
+      {},
+      Object.keys(FORMATS).map((name) => h("option", {}, name))
+    );
+    const made = () => {
+      const { ending, type, text } = FORMATS[format.value];
+      return { ending, type, text: text(content()) };
+    };
+    const copy = async () => {
+      const isCopied = await copied(made().text);
+      status.textContent = isCopied ? "Copied." : "This browser does not allow to copy.";
+    };
+    const save = () => {
+      const { ending, type, text } = made();
+      download(`leaderboard.${ending}`, type, text);
+      status.textContent = "";
+    };
+    return h(
+      "details",
+      { class: "export" },
+      h("summary", {}, "Export"),
+      h(
+        "div",
+        { class: "controls" },
+        labelled("Format", format),
+        h("button", { type: "button", click: save }, "Download"),
+        h("button", { type: "button", click: () => void copy() }, "Copy"),
+        status
+      )
+    );
+  }
+  async function copied(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+  function download(name, type, text) {
+    const href = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+    const link = h("a", { href, download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(href), 6e4);
+  }
+  function exportedTable(board, columns, lines) {
+    const facts = columns.filter(({ key }) => key !== "model");
+    const fields = facts.flatMap(({ key, value, more = {} }) => [
+      { name: key, value },
+      ...Object.entries(more).map(([ending, part2]) => ({ name: `${key}_${ending}`, value: part2 }))
+    ]);
+    const rows = lines.map(({ row }) => row).filter((row) => row >= 0);
+    const names = (row) => [
+      board.models[board.rows.model[row]].name,
+      board.mitigators[board.rows.mitigator[row]].label
+    ];
+    return {
+      head: ["model", "mitigator", ...fields.map(({ name }) => name.replaceAll("-", "_"))],
+      rows: rows.map((row) => [...names(row), ...fields.map(({ value }) => shortened(value(row)))]),
+      titles: ["Model", "Mitigator", ...facts.map(({ title }) => title)],
+      texts: rows.map((row) => [
+        ...names(row),
+        ...facts.map(({ value, text }) => text?.(row) ?? textOf(value(row)) ?? "")
+      ])
+    };
+  }
+  function shortened(value) {
+    return typeof value === "number" ? Number(value.toFixed(5)) : value;
+  }
+  function csvOf(rows) {
+    return rows.map((row) => `${row.map(csvField).join(",")}\r
+`).join("");
+  }
+  function csvField(value) {
+    if (typeof value !== "string") return value === null ? "" : String(value);
+    const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  }
+  function markdownOf({ titles, texts, caption }) {
+    const rule = `| --- | --- |${" ---: |".repeat(titles.length - 2)}
+`;
+    return `${markdownText(caption)}
+
+${markdownLine(titles)}${rule}${texts.map(markdownLine).join("")}`;
+  }
+  function markdownLine(row) {
+    return `| ${row.map(markdownText).join(" | ")} |
+`;
+  }
+  function markdownText(text) {
+    return text.replaceAll(/\s+/g, " ").replaceAll(/[\\`*_{}[\]<>#!|~$&]/g, String.raw`\$&`);
+  }
+  function latexOf({ titles, texts, caption }) {
+    return [
+      "% needs the package booktabs\n",
+      `\\begin{table}
+\\caption{${latexText(caption)}}
+`,
+      `\\begin{tabular}{ll${"r".repeat(titles.length - 2)}}
+\\toprule
+`,
+      `${latexLine(titles)}\\midrule
+${texts.map(latexLine).join("")}\\bottomrule
+\\end{tabular}
+\\end{table}
+`
+    ].join("");
+  }
+  function latexLine(row) {
+    return `${row.map(latexText).join(" & ")} \\\\
+`;
+  }
+  var LATEX = (
+    /** @type {Record<string, string>} */
+    {
+      "\\": "\\textbackslash{}",
+      "~": "\\textasciitilde{}",
+      "^": "\\textasciicircum{}",
+      "<": "\\textless{}",
+      ">": "\\textgreater{}",
+      "|": "\\textbar{}",
+      '"': "\\textquotedbl{}",
+      "−": "$-$",
+      "–": "--"
+    }
+  );
+  function latexText(text) {
+    return text.replaceAll(/\s+/g, " ").replaceAll(/[\\~^<>|"{}$&#_%−–]/g, (letter) => LATEX[letter] ?? `\\${letter}`);
+  }
+  function bibtexOf({ site, benchmark, link }) {
+    const key = `leaderboard${site.built.replaceAll(/\D/g, "").slice(0, 8)}`;
+    const version = benchmark.version === null ? "" : `, version ${benchmark.version}`;
+    const fields = {
+      title: `{${latexText(site.title)}}`,
+      howpublished: `{Leaderboard of embeddings by the Embedding Bias Harness ${latexText(site.harness)}}`,
+      year: `{${site.built.slice(0, 4).replaceAll(/\D/g, "")}}`,
+      note: `{${latexText(`Benchmark ${benchmark.title}${version}; built ${site.built}`)}}`,
+      url: `{${link.replaceAll(/[{}\\\s]/g, encodeURIComponent)}}`
+    };
+    const lines = Object.entries(fields).map(([name, value]) => `  ${name} = ${value}`);
+    const cited = benchmark.citation ? `
+% The benchmark: ${benchmark.citation.replaceAll(/\s+/g, " ")}
+` : "";
+    return `@misc{${key},
+${lines.join(",\n")}
+}
+${cited}`;
+  }
+
+  // ../../leaderboard/site/scripts/home_plot.js
+  var ENOUGH_PUBLISHED = 3;
+  function plotField(board, view, change) {
+    const options = plottable(board).map((by) => [by, `Bias by ${nameOfFact(by)}`]);
+    if (!options.length) return null;
+    options.unshift(["", "Bias against usefulness"]);
+    return choiceField("Plot", options, view.by, (by) => change({ by }));
+  }
+  function plottable({ models }) {
+    const names = models.flatMap(({ published }) => Object.keys(published));
+    const often = [...new Set(names)].filter(
+      (name) => names.filter((other) => other === name).length >= ENOUGH_PUBLISHED
+    );
+    return [...models.some(({ parameters }) => parameters) ? ["size"] : [], ...often.toSorted()];
+  }
+  function nameOfFact(by) {
+    return by === "size" ? "size" : `published ${by}`;
+  }
+  function plotOfModels(choice, groups, title, by) {
+    const { board, benchmark, isBenchmark } = choice;
+    const isReference = ({ row }) => board.rows.role[row] === "reference";
+    const references = groups.filter(isReference).map((group) => referenceLine(choice, group.row));
+    const shown = groups.filter((group) => !isReference(group));
+    const lines = [
+      { label: "fair", x: 0, y: null },
+      { label: "reference encoder", x: 1, y: null },
+      ...references
+    ];
+    const isByFact = plottable(board).includes(by);
+    const subject = isByFact ? `Bias by ${nameOfFact(by)}` : "Bias against usefulness";
+    const bias = { title: "Bias: 0 is fair, 1 the reference encoder", better: "low" };
+    const options = {
+      label: `${subject}: ${title}, ${isBenchmark ? benchmark.title : "own choice of tasks"}`,
+      points: pointsOf(choice, shown),
+      series: board.mitigators.map(({ label }) => label === "none" ? "no mitigator" : label)
+    };
+    if (!isByFact) {
+      const usefulness = { title: "Usefulness", better: "high" };
+      return scatter({ ...options, x: bias, y: usefulness, lines });
+    }
+    const facts = factsOf(board, by);
+    const points = options.points.map((point) => ({
+      ...point,
+      x: facts.get(point.name) ?? NaN,
+      xEnds: null,
+      y: point.x,
+      yEnds: point.xEnds
+    }));
+    const flat = lines.map(({ label, x }) => ({ label, x: null, y: x }));
+    return scatter({ ...options, points, x: axisOfFact(by), y: bias, lines: flat });
+  }
+  function axisOfFact(by) {
+    if (by === "size") return { title: "Parameters", better: null, log: true, format: sizeText };
+    return { title: `Published ${by}`, better: null, format: publishedText };
+  }
+  function factsOf({ models }, by) {
+    return new Map(
+      models.map((model) => [model.name, by === "size" ? model.parameters : model.published[by]])
+    );
+  }
+  function pointsOf(choice, groups) {
+    const { board, scores } = choice;
+    const points = [];
+    for (const group of groups) {
+      const base = points.length;
+      for (const row of [group.row, ...group.children]) {
+        points.push({
+          name: board.models[board.rows.model[row]].name,
+          series: board.rows.mitigator[row],
+          x: scores.bias.mean[row],
+          y: scores.usefulness.mean[row],
+          isOnFront: choice.front.has(row),
+          xEnds: row === group.row ? endsAt(scores.bias, row) : null,
+          yEnds: row === group.row ? endsAt(scores.usefulness, row) : null,
+          unusable: reasonOf(choice, row) || null,
+          href: address(board.kind, "model", board.models[board.rows.model[row]].name),
+          base: row === group.row ? null : base
+        });
+      }
+    }
+    return points;
+  }
+  function endsAt({ low, high }, row) {
+    return Number.isNaN(low[row]) ? null : [low[row], high[row]];
+  }
+  function referenceLine({ board, scores }, row) {
+    return {
+      label: board.models[board.rows.model[row]].name,
+      x: endsAt(scores.bias, row) && finite(scores.bias.mean[row]),
+      // without ends it may be anything
+      y: finite(scores.usefulness.mean[row])
+    };
+  }
+
+  // ../../leaderboard/site/scripts/tasks_panel.js
+  function taskFields(board, view, change) {
+    const benchmarks = board.benchmarks.map(
+      ({ name, title }, i) => (
+        /** @type {[string, string]} */
+        [i ? name : "", title]
+      )
+    );
+    const concepts = biasCategories(board).map(
+      (name) => (
+        /** @type {[string, string]} */
+        [name, name]
+      )
+    );
+    const panel = h("div", {}, tasksPanel(board, view, change));
+    const choose2 = (benchmark) => {
+      change({ benchmark, tasks: [], without: [] });
+      panel.replaceChildren(
+        tasksPanel(board, { ...view, benchmark, tasks: [], without: [] }, change)
+      );
+    };
+    return [
+      h(
+        "div",
+        { class: "controls" },
+        choiceField("Benchmark", benchmarks, view.benchmark, choose2),
+        choiceField(
+          "Concept",
+          [["", "all"], ...concepts],
+          view.concept,
+          (concept) => change({ concept })
+        ),
+        h("a", { href: address(board.kind, "benchmark") }, "About the benchmarks")
+      ),
+      panel
+    ];
+  }
+  function tasksPanel(board, view, change) {
+    const chosen = new Set(chosenTasks(board, view));
+    const ranked = rankedTasks(board);
+    const summary = h("summary");
+    const refreshers = [
+      () => summary.textContent = `Tasks: ${chosen.size} of ${ranked.length}${chosen.size ? "" : "; choose some"}`
+    ];
+    const update = () => {
+      refreshers.forEach((refresh) => refresh());
+      if (chosen.size)
+        change(
+          choiceOf(
+            board,
+            view,
+            ranked.filter((task) => chosen.has(task))
+          )
+        );
+    };
+    const groups = ["bias", "usefulness"].flatMap((measures) => {
+      const tasks = ranked.filter((task) => board.tasks[task].measures === measures);
+      if (!tasks.length) return [];
+      const categories = distinct(tasks.map((task) => board.tasks[task].category));
+      const boxes = categories.map((category) => {
+        const members = tasks.filter((task) => board.tasks[task].category === category);
+        return taskGroup(board, category, members, chosen, update, refreshers);
+      });
+      const title = measures === "bias" ? "Bias" : "Usefulness";
+      return h("fieldset", {}, h("legend", {}, title), allAndNone(tasks, chosen, update), boxes);
+    });
+    refreshers.forEach((refresh) => refresh());
+    const isOwn = view.tasks.length + view.without.length > 0;
+    const box = h("div", { class: "task-groups" }, groups);
+    return h("details", { class: "tasks", open: isOwn }, summary, box);
+  }
+  function taskGroup(board, category, members, chosen, update, refreshers) {
+    const set = (tasks, isChosen) => {
+      for (const task of tasks) {
+        if (isChosen) chosen.add(task);
+        else chosen.delete(task);
+      }
+      update();
+    };
+    const all = checkField(category, false, (isChosen) => set(members, isChosen));
+    const box = (
+      /** @type {HTMLInputElement} */
+      all.firstElementChild
+    );
+    refreshers.push(() => {
+      const count = members.filter((task) => chosen.has(task)).length;
+      box.checked = count === members.length;
+      box.indeterminate = count > 0 && count < members.length;
+    });
+    const single = members.map((task) => {
+      const field = checkField(board.tasks[task].name, false, (isChosen) => set([task], isChosen));
+      const input = (
+        /** @type {HTMLInputElement} */
+        field.firstElementChild
+      );
+      refreshers.push(() => input.checked = chosen.has(task));
+      return h("li", {}, field);
+    });
+    return h(
+      "div",
+      { class: "task-group" },
+      h("strong", {}, all),
+      h("ul", { class: "boxes" }, single)
+    );
+  }
+  function allAndNone(tasks, chosen, update) {
+    const set = (isChosen) => () => {
+      tasks.forEach((task) => isChosen ? chosen.add(task) : chosen.delete(task));
+      update();
+    };
+    return h(
+      "p",
+      { class: "buttons" },
+      h("button", { type: "button", click: set(true) }, "All"),
+      " ",
+      h("button", { type: "button", click: set(false) }, "None")
+    );
+  }
+
+  // ../../leaderboard/site/scripts/pages/home.js
+  var PAUSE = 150;
+  var homePage = (main, site, board, route) => {
+    const screen = new HomeScreen(site, board, route);
+    main.append(
+      h("h1", {}, screen.title),
+      screen.findings,
+      screen.notices,
+      h(
+        "section",
+        { "aria-label": "Choice of tasks" },
+        taskFields(board, screen.view, screen.change),
+        plotField(board, screen.view, screen.change)
+      ),
+      screen.plot,
+      h("h2", {}, "Models"),
+      screen.form(),
+      screen.status,
+      screen.table.element
+    );
+    screen.draw();
+  };
+  var HomeScreen = class {
+    /**
+     * @param {Site} site
+     * @param {Board} board
+     * @param {Route} route
+     */
+    constructor(site, board, route) {
+      this.site = site;
+      this.board = board;
+      this.route = route;
+      this.title = boardTitle(site, board);
+      this.view = knownView(board, viewOf(route.query));
+      this.choice = choose(board, this.view, null);
+      this.findings = h("div", { class: "findings" });
+      this.notices = h("div", { class: "notices" });
+      this.noticed = null;
+      this.plot = h("div", { class: "plot-place" });
+      this.status = h("p", { role: "status" });
+      this.compare = h("span");
+      this.table = virtualTable({ name: "models", sortBy: (column) => this.sortBy(column) });
+      this.pause = 0;
+      this.shown = { lines: [], groups: [], models: 0, ranked: 0 };
+      this.columns = [];
+      this.known = { choice: this.choice, columns: columnsOf(this.choice) };
+    }
+    /** Change fields of the view, and draw what depends on them. @type {Change} */
+    change = (changes) => {
+      this.view = { ...this.view, ...changes };
+      keepView(this.route, this.view);
+      this.drawTable();
+      clearTimeout(this.pause);
+      this.pause = window.setTimeout(() => this.drawSlowly(), PAUSE);
+    };
+    draw() {
+      this.drawTable();
+      this.drawSlowly();
+    }
+    drawTable() {
+      const { board, view } = this;
+      this.choice = choose(board, view, this.choice);
+      const columns = this.allColumns();
+      const sorted = columns.find(({ key }) => key === view.sort) ?? null;
+      const name = modelColumn(this);
+      this.columns = [name, ...shownColumns(columns, view)];
+      if (this.columns[1]?.key === "rank") this.columns.splice(0, 2, this.columns[1], name);
+      this.shown = linesOf(this.choice, view, view.sort === "model" ? name : sorted);
+      updateTable(this.table, {
+        caption: captionOf(this.choice, this.title),
+        columns: this.columns,
+        lines: this.shown.lines,
+        sorted: sorted || view.sort === "model" ? view.sort : "rank",
+        descending: view.desc
+      });
+      drawCompareLink(this);
+    }
+    /** Return all columns after the names; new ones only if their numbers are new. */
+    allColumns() {
+      const { choice, known } = this;
+      const isKnown = known.choice.effects === choice.effects && known.choice.benchmark === choice.benchmark && known.choice.isBenchmark === choice.isBenchmark;
+      if (!isKnown) this.known = { choice, columns: columnsOf(choice) };
+      return this.known.columns;
+    }
+    /** Draw what need not follow each key. */
+    drawSlowly() {
+      if (!this.table.element.isConnected) return;
+      const { models, ranked } = this.shown;
+      this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
+      this.findings.replaceChildren(...findingsOf(this.choice));
+      this.drawNotices(this.choice.benchmark);
+      this.plot.replaceChildren(
+        plotOfModels(this.choice, this.shown.groups, this.title, this.view.by)
+      );
+    }
+    /** Draw the notices; an unfolded list stays so. @param {Benchmark} benchmark */
+    drawNotices(benchmark) {
+      if (benchmark === this.noticed) return;
+      this.noticed = benchmark;
+      const { site, board } = this;
+      const notices = [...site.notices, ...board.notices, ...benchmark.notices];
+      this.notices.replaceChildren(...noticesOf(notices));
+    }
+    /** @param {TableColumn} column */
+    sortBy({ key, highIsBest = false }) {
+      const { sort, desc } = this.view;
+      const isSorted = (sort || "rank") === key;
+      this.change({ sort: key === "rank" ? "" : key, desc: isSorted ? !desc : highIsBest });
+    }
+    form() {
+      const reset = h("a", { href: address(this.board.kind) }, "Reset");
+      return h(
+        "div",
+        { class: "view", role: "search" },
+        h(
+          "div",
+          { class: "controls" },
+          searchField(this.view, this.change),
+          minimumField(this.view, this.change),
+          reset,
+          this.compare
+        ),
+        h(
+          "div",
+          { class: "folds" },
+          filterFields(this.board, this.view, this.change),
+          columnFields(this.allColumns(), this.view, this.change),
+          exportFields(() => this.exported())
+        )
+      );
+    }
+    exportedCaption() {
+      const caption = captionOf(this.choice, this.title);
+      const hasChanges = this.columns.some(({ key }) => key.endsWith("-change"));
+      const level = String(EVIDENCE).slice(1);
+      return hasChanges ? `${caption}; * p < ${level} after Holm's correction` : caption;
+    }
+    /** @returns {Exported} */
+    exported() {
+      return {
+        site: this.site,
+        benchmark: this.choice.benchmark,
+        link: location.href,
+        caption: this.exportedCaption(),
+        ...exportedTable(this.board, this.columns, this.shown.lines)
+      };
+    }
+  };
+  function boardTitle({ boards }, { kind }) {
+    return boards.find((entry) => entry.kind === kind)?.title ?? kind;
+  }
+  function captionOf({ board, tasks, benchmark, isBenchmark }, title) {
+    let hasIntervals = false;
+    const parts = ["bias", "usefulness"].flatMap((measures) => {
+      const members = tasks.filter((task) => board.tasks[task].measures === measures);
+      if (!members.length) return [];
+      const families = new Set(members.map((task) => board.tasks[task].family)).size;
+      const text = `${countText(members.length, `${measures} task`)} of ${countText(families, "family", "families")}`;
+      if (families < board.enough_families) return `${text} (too few for intervals)`;
+      hasIntervals = true;
+      return text;
+    });
+    const name = isBenchmark ? benchmark.title : "own choice of tasks";
+    const level = Math.round(100 * board.level);
+    const ends = hasIntervals ? `; ${level} % intervals` : "";
+    return `${title}, ${name}: ${parts.join(" and ")}${ends}`;
+  }
+  function findingsOf({ board, benchmark, tasks, leaks, isBenchmark }) {
+    if (isBenchmark)
+      return benchmark.findings.slice(0, 3).map((text) => h("p", { class: "lead" }, text));
+    const families = new Set(tasks.map((task) => board.tasks[task].family)).size;
+    const lines = [
+      `An own choice of ${countText(tasks.length, "task")} of ${countText(families, "family", "families")}.`
+    ];
+    if (leaks) lines.push("Tasks whose texts a mitigator was fitted on count, too.");
+    lines.push("Sets of ranks are known for benchmarks alone.");
+    return [h("p", { class: "lead" }, lines.join(" "))];
+  }
+  function noticesOf(notices) {
+    if (!notices.length) return [];
+    const list = notices.map((text) => h("li", {}, text));
+    const summary = h("summary", {}, countText(notices.length, "notice"));
+    return [h("details", { class: "notice" }, summary, h("ul", {}, list))];
+  }
+
+  // ../../leaderboard/site/scripts/pages/compare.js
+  var comparePage = (main, site, board, route) => {
+    const view = knownView(board, viewOf(route.query));
+    const choice = choose(board, view, null);
+    const rows = comparedRows(board, view);
+    const back = h(
+      "a",
+      { href: address(board.kind, "home", "", queryOf(view)) },
+      "Back to the board"
+    );
+    main.append(h("h1", {}, "Comparison"), h("p", {}, back));
+    if (rows.length < 2) {
+      main.append(h("p", {}, "Tick two to four rows of the board to compare them."));
+      return;
+    }
+    main.append(
+      h("p", {}, captionOf(choice, boardTitle(site, board)), "."),
+      pairsTable(choice, rows),
+      h(
+        "p",
+        { class: "quiet" },
+        "The mean over families of the differences of the models on the tasks that both have, plus what the mitigators change. ",
+        "The p-values have Holm's correction over this table."
+      ),
+      ...["bias", "usefulness"].map((measures) => cellsTable(choice, rows, measures))
+    );
+  };
+  function pairsTable({ board, tasks, leaks }, rows) {
+    const pairs = rows.flatMap((row, i) => rows.slice(i + 1).map((other) => ({ row, other })));
+    const [bias, usefulness] = ["bias", "usefulness"].map(
+      (measures) => pairs.map(
+        ({ row, other }) => differenceOf(board, tasksOf(board, tasks, measures), leaks, other, row)
+      )
+    );
+    const [biasHolm, usefulnessHolm] = holm([
+      Float64Array.from(bias, ({ p }) => p[0]),
+      Float64Array.from(usefulness, ({ p }) => p[0])
+    ]);
+    const lines = pairs.map(
+      ({ row, other }, i) => h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, `${rowName(board, other)} less ${rowName(board, row)}`),
+        pairCell(bias[i], biasHolm[i], "bias"),
+        pairCell(usefulness[i], usefulnessHolm[i], "usefulness")
+      )
+    );
+    return comparisonTable("Paired differences", ["Rows", "Bias", "Usefulness"], lines);
+  }
+  function pairCell(means, adjusted, measures) {
+    const effect = { ...means, holm: Float64Array.of(adjusted) };
+    const families = countText(means.families[0], "family", "families");
+    const note = Number.isNaN(adjusted) ? families : `p ${pText(adjusted)}, ${families}`;
+    return h(
+      "td",
+      { class: "number" },
+      changeCell(effect, 0, measures),
+      h("span", { class: "range" }, note)
+    );
+  }
+  function cellsTable({ board, tasks, scores, leaks }, rows, measures) {
+    const { width, measure, flags } = cellsOf(board);
+    const means = measures === "bias" ? scores.bias : scores.usefulness;
+    const members = tasksOf(board, tasks, measures);
+    const sorted = members.toSorted((a, b) => compared(board.tasks[a].family, board.tasks[b].family));
+    const total = h(
+      "tr",
+      { class: "section" },
+      h("th", { scope: "row" }, "Mean over families"),
+      h("td", { class: "wide-only" }),
+      rows.map(
+        (row) => h(
+          "td",
+          { class: "number" },
+          scoreText(means.mean[row]),
+          rangeLine(intervalText(means.low[row], means.high[row]))
+        )
+      )
+    );
+    const lines = sorted.map((task) => {
+      const { name, family } = board.tasks[task];
+      const cells = rows.map((row) => {
+        const at = row * width + task;
+        const isLeak = Boolean(flags[at] & LEAK);
+        return taskCell(measure[at], isLeak, leaks);
+      });
+      const link = h("a", { href: address(board.kind, "task", name) }, name);
+      return h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, link),
+        h("td", { class: "wide-only" }, family),
+        cells
+      );
+    });
+    const title = measures === "bias" ? "Bias: the gap of each task over its yardstick, 0 is fair; the mean over families is 1 for the reference encoder" : "Usefulness: higher is better";
+    const head = ["Task", "Family", ...rows.map((row) => rowName(board, row))];
+    return comparisonTable(title, head, [total, ...lines]);
+  }
+  function taskCell(value, isLeak, counts) {
+    const note = isLeak ? h("span", { class: "marks" }, counts ? " leak" : " leak, left out") : null;
+    return h("td", { class: "number" }, scoreText(value), note);
+  }
+  function comparisonTable(caption, head, lines) {
+    const cells = head.map(
+      (title, i) => h("th", { scope: "col", class: title === "Family" ? "wide-only" : i ? "number" : null }, title)
+    );
+    return h(
+      "div",
+      { class: "scroll plain", role: "region", tabindex: 0, "aria-label": caption },
+      h(
+        "table",
+        { class: "compared" },
+        h("caption", {}, caption),
+        h("thead", {}, h("tr", {}, cells)),
+        h("tbody", {}, lines)
+      )
+    );
+  }
+
+  // ../../leaderboard/site/scripts/pages/news.js
+  var newsPage = (main, site, _board, route) => {
+    main.append(trail(site, route, "News"), h("h1", {}, "News"));
+    const { news } = site;
+    if (!news) {
+      main.append(h("p", {}, "This is the first build, so nothing has changed since another."));
+      return;
+    }
+    main.append(h("p", { class: "lead" }, `Since the build of ${news.since}.`));
+    const lists = [
+      ...listOf("New models", news.models),
+      ...listOf("New mitigators", news.mitigators),
+      ...listOf("New tasks", news.tasks)
+    ];
+    main.append(...lists);
+    if (news.ranks.length) main.append(h("h2", {}, "Ranks that changed"), rankChanges(site, news));
+    if (news.values) main.append(h("p", {}, `${countText(news.values, "value")} changed.`));
+    if (!lists.length && !news.ranks.length && !news.values)
+      main.append(h("p", {}, "Nothing changed."));
+  };
+  function rankChanges(site, news) {
+    const columns = [
+      { title: "Model", class: "model" },
+      { title: "Board" },
+      { title: "Benchmark" },
+      ...["Before", "Now"].map((title) => ({ title, number: true })),
+      { title: "In words" }
+    ];
+    const rows = news.ranks.map(([kind, benchmark, model, before, now]) => () => [
+      h("a", { href: address(kind, "model", model) }, model),
+      site.boards.find((board) => board.kind === kind)?.title ?? kind,
+      h("a", { href: address(kind, "benchmark", benchmark) }, benchmark),
+      before ?? NOTHING,
+      now ?? NOTHING,
+      moveText(before, now)
+    ]);
+    const caption = "Ranks by bias. A rank also changes when other models come or go.";
+    return plainTable(caption, columns, rows);
+  }
+  function moveText(before, now) {
+    if (before === null) return "newly ranked";
+    if (now === null) return "no longer ranked";
+    return now < before ? `up by ${before - now}` : `down by ${now - before}`;
+  }
+
+  // ../../leaderboard/site/scripts/pages/reading.js
+  var TERMS = [
+    [
+      "Bias",
+      "Each task has a gap: how much more similar the texts of a stereotype are than those against it. Its yardstick is a gap of the same form on the same vectors, between texts that have nothing to do with the concept, such as flowers and insects, and that every usable model must tell apart. Bias is the gap over the yardstick. Noise, scale and common components change both alike. The gaps of a method are added and divided by the sum of its yardsticks, then by the same ratio of a reference encoder, and methods are averaged. So 0 is fair and 1 is as biased as the reference encoder. Its interval says what the words and items of the tasks leave open."
+    ],
+    [
+      "Usefulness",
+      "1 − the distance to the best value, as a share of the greatest distance. 1 is best. A correlation of 0 is 0.5."
+    ],
+    [
+      "Family",
+      "What has one vote: of bias a method, such as association, of usefulness a category and a method. The mean of a row is over families. So fourteen tasks of one method have one vote."
+    ],
+    [
+      "Rank and set",
+      "Models are ranked without a mitigator, by the upper end of the interval of their bias: a blurred model cannot show that its bias is low. The set of ranks holds the true rank: all sets of a benchmark do so at once, with 95 % confidence. Do not call one of two models with overlapping sets better. With fewer than six families there are no sets, and the order only describes these tasks. No other model changes the mean of a model, so copies of a model change no order."
+    ],
+    [
+      "What is ranked",
+      "Usable models with a value on every ranked bias task of the benchmark. A value outside its bounds does not count."
+    ],
+    [
+      "Minimum of usefulness",
+      "Nobody leads by being worse. First come the models whose usefulness above random vectors is within 10 % of the best model's, or another share that you choose. The others stand below, with the reason. So does a model without a value on every usefulness task."
+    ],
+    [
+      "Usable",
+      "Bias alone cannot tell: random vectors have little of any bias. At least half of the yardsticks of a usable model are clear, such as flowers and insects: t of 3 or more. The yardstick of each method is above 0, and the model is more useful than random vectors. Under a mitigator it keeps at least 75 % of the model's usefulness above that of random vectors. In the plots, open shapes are not usable."
+    ],
+    [
+      "Kept meaning and recoverability",
+      "Both stand beside the ranks. Kept meaning says how far words that are female and male by definition, such as mother and father, are told apart; 1 is the reference encoder. A row that keeps less than 5 % is not usable. Recoverability says how well a classifier finds the groups of words again: a mitigator may hide a bias and not remove it."
+    ],
+    [
+      "Yardstick uneven",
+      "One contrast gives more than 30 % of the yardstick, or its contrasts spread more than twice as much as those of the reference encoder. The yardstick may have been boosted, which makes bias look smaller."
+    ],
+    [
+      "Leak (†)",
+      "The mitigator was fitted on texts of the task. Such a value is shown, and counts in no mean, effect or rank."
+    ],
+    [
+      "Arrows (▲ ▼)",
+      "Only a change with p < .05 after Holm's correction over the changes of one model has an arrow: ▲ is better, ▼ is worse. Without an arrow there is no evidence of a change."
+    ],
+    [
+      "Other marks",
+      "↔ is a reversal: the association points the other way. ◐ says that some texts have no vector."
+    ],
+    [
+      "References",
+      "Random vectors show what every number is where texts have no meaning. Constant vectors, the same for every text, have no value: no difference is not fairness. References are never ranked."
+    ],
+    [
+      "Mitigators",
+      "A mitigator is compared with the same model without it (none), and with vectors of unit length only (normalize), over the same tasks. A change of bias is measured by the yardstick of the mitigated model and by that of the model, and the smaller reduction counts: neither noise nor a larger yardstick is a reduction. A mitigated row has the bias of its model plus this change. Then mitigators are ranked by their mean change over the models on which they are usable. One removes bias only with p < .05 after Holm's correction over the mitigators."
+    ],
+    [
+      "Pareto front",
+      "No ranked model has both less bias, by the upper end of its interval, and more usefulness than one on the front. Only models with a value on every usefulness task can be on it."
+    ],
+    [
+      "Limits",
+      "A small bias is no proof of fairness: each task tests one kind of bias in one set of texts. A large one is a reason to look closer."
+    ]
+  ];
+  var readingPage = (main, site, _board, route) => {
+    const terms = TERMS.flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)]);
+    main.append(
+      trail(site, route, "How to read it"),
+      h("h1", {}, "How to read it"),
+      h("dl", { class: "terms" }, terms),
+      h("h2", {}, "Records that were set aside"),
+      ...asideParts(site),
+      ...listOf("Notices of this build", site.notices),
+      h("h2", {}, "Environments"),
+      environments(site)
+    );
+  };
+  function asideParts(site) {
+    if (!site.aside.length)
+      return [h("p", {}, "None: every record counts or is shown with its reason.")];
+    const columns = [
+      { title: "Reason", class: "model" },
+      { title: "Records", number: true },
+      { title: "Such as" }
+    ];
+    const rows = site.aside.map(({ reason, count, examples }) => () => [
+      reason,
+      count,
+      h(
+        "ul",
+        {},
+        examples.map((example) => h("li", {}, example))
+      )
+    ]);
+    return [
+      h(
+        "p",
+        {},
+        "A record of somebody else is a claim. What is wrong is set aside, and the rest is built."
+      ),
+      plainTable("Set aside, by reason", columns, rows)
+    ];
+  }
+  function environments(site) {
+    const place = h("div", {}, h("p", {}, "Loading…"));
+    const boards = site.boards.map(({ data }) => (
+      /** @type {Promise<Board>} */
+      load(data)
+    ));
+    void Promise.all(boards).then((all) => place.replaceChildren(environmentList(all)));
+    return place;
+  }
+  function environmentList(boards) {
+    const counts = /* @__PURE__ */ new Map();
+    for (const [text, count] of boards.flatMap(
+      ({ models }) => models.flatMap((m) => m.environments)
+    )) {
+      counts.set(text, (counts.get(text) ?? 0) + count);
+    }
+    if (!counts.size) return h("p", {}, "The records do not say what they ran on.");
+    const sorted = [...counts].toSorted((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
+    const columns = [{ title: "Environment" }, { title: "Records", number: true }];
+    return plainTable(
+      "What the records ran on",
+      columns,
+      sorted.map((line) => () => line)
+    );
+  }
+
+  // ../../leaderboard/site/scripts/pages/studies.js
+  var studiesPage = (main, site, _board, route) => {
+    main.append(
+      trail(site, route, "Studies"),
+      h("h1", {}, "Studies"),
+      h(
+        "p",
+        {},
+        "Comparisons of mitigators by nested cross-validation: no mitigator is tested on a pair of words that it was fitted on, and differences have significance tests."
+      )
+    );
+    if (!site.studies.length) {
+      main.append(h("p", {}, "These results have no study."));
+      return;
+    }
+    const columns = [{ title: "Study", class: "model" }, { title: "Model" }, { title: "Result" }];
+    const rows = site.studies.map((study) => () => [
+      /^studies\/[^:]+$/.test(study.page) ? h("a", { href: study.page }, study.title) : study.title,
+      study.model,
+      study.line
+    ]);
+    main.append(plainTable(countText(rows.length, "study", "studies"), columns, rows));
+  };
+
+  // ../../leaderboard/site/scripts/app.js
+  var pages = {
+    benchmark: benchmarkPage,
+    compare: comparePage,
+    home: homePage,
+    mitigator: mitigatorPage,
+    model: modelPage,
+    news: newsPage,
+    reading: readingPage,
+    studies: studiesPage,
+    task: taskPage
+  };
+  var shownPage = "";
+  var drawing = 0;
+  document.addEventListener("DOMContentLoaded", () => {
+    window.addEventListener("hashchange", () => void show());
+    part(".skip").addEventListener("click", (event) => {
+      event.preventDefault();
+      focusHeading();
+    });
+    void show();
+  });
+  async function show() {
+    const root = document.documentElement;
+    const turn = ++drawing;
+    root.removeAttribute("data-ready");
+    try {
+      const site = (
+        /** @type {Site} */
+        await load("data/site.js")
+      );
+      const route = routeOf(location.hash, site);
+      const entry = site.boards.find((board2) => board2.kind === route.kind);
+      const board = entry ? (
+        /** @type {Board} */
+        await load(entry.data)
+      ) : null;
+      if (turn === drawing) draw(site, board, route);
+    } catch (error) {
+      if (turn === drawing) failed(error);
+    }
+    await painted();
+    if (turn === drawing) root.setAttribute("data-ready", "");
+  }
+  function painted() {
+    return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+  }
+  function draw(site, board, route) {
+    const page = [route.kind, route.page, route.name].join("/");
+    const isOther = page !== shownPage;
+    const isFirst = shownPage === "";
+    const main = part("main");
+    drawFrame(site, route);
+    main.replaceChildren();
+    main.className = `page-${Object.hasOwn(pages, route.page) ? route.page : "none"}`;
+    const render = Object.hasOwn(pages, route.page) ? pages[route.page] : noPage;
+    render(
+      main,
+      site,
+      /** @type {Board} */
+      board,
+      route
+    );
+    const heading = main.querySelector("h1")?.textContent;
+    document.title = [heading, site.title].filter((text) => text).join(" · ");
+    shownPage = page;
+    if (isFirst) return;
+    if (isOther) window.scrollTo(0, 0);
+    if (isOther || document.activeElement === document.body) focusHeading(!isOther);
+  }
+  function drawFrame(site, route) {
+    part(".brand").textContent = site.title;
+    const boards = site.boards.map(
+      (board) => navLink(address(board.kind), board.title, board.kind === route.kind)
+    );
+    const others = Object.entries({ news: "News", studies: "Studies", reading: "How to read it" }).filter(([name]) => Object.hasOwn(pages, name) && (name !== "studies" || site.studies.length)).map(([name, title]) => navLink(`#/${name}`, title, !route.kind && route.page === name));
+    part("body > header nav").replaceChildren(
+      h("ul", { class: "kinds", "aria-label": "Kind of embedding" }, boards),
+      h("ul", { "aria-label": "Pages of the board" }, route.kind ? boardLinks(route) : []),
+      h("ul", {}, others)
+    );
+    part("body > footer").replaceChildren(
+      h("p", {}, `Built ${site.built} by harness ${site.harness}.`),
+      h("ul", { "aria-label": "Files" }, site.files.map(fileLink))
+    );
+  }
+  function boardLinks({ kind, page, name }) {
+    const titles = { benchmark: "Benchmarks", task: "Tasks", mitigator: "Mitigators" };
+    return Object.entries(titles).map(
+      ([list, title]) => navLink(address(kind, list), title, page === list && !name)
+    );
+  }
+  function navLink(href, title, isCurrent) {
+    return h("li", {}, h("a", { href, "aria-current": isCurrent && "page" }, title));
+  }
+  function fileLink(name) {
+    return h("li", {}, h("a", { href: name, download: true }, name));
+  }
+  function noPage(main) {
+    main.append(
+      h("h1", {}, "No such page"),
+      h("p", {}, h("a", { href: "#/" }, "To the leaderboard"))
+    );
+  }
+  function failed(error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    part("main").replaceChildren(
+      h("h1", {}, "The page cannot be shown"),
+      h("p", { role: "alert" }, reason),
+      h("p", {}, h("a", { href: "#/" }, "To the leaderboard"))
+    );
+  }
+  function focusHeading(preventScroll = false) {
+    const heading = (
+      /** @type {HTMLElement} */
+      document.querySelector("main h1") ?? part("main")
+    );
+    heading.tabIndex = -1;
+    heading.focus({ preventScroll });
+  }
+  function part(selector) {
+    return (
+      /** @type {HTMLElement} */
+      document.querySelector(selector)
+    );
+  }
+  return __toCommonJS(app_exports);
+})();

@@ -1,0 +1,193 @@
+// @ts-check
+// The shell: finds the page of an address, loads the data of its board and draws it.
+//
+// Each script has one subject:
+//   dom, data, formats            elements, data files, numbers as text
+//   scores, student, kept_scores  means, ranks and effects of a choice of tasks
+//   state, choice, filters        the address, the tasks and the rows that it asks for
+//   table, columns, column_cells, model_cell   the table of models, drawn as far as it is in sight
+//   controls, tasks_panel, exports             the form of the first screen
+//   plot*, home_plot, published   drawings
+//   cell_table, effect_table, page_parts       parts of other pages
+//   pages/                        a page each
+import { load } from "./data.js";
+import { h } from "./dom.js";
+import { benchmarkPage } from "./pages/benchmark.js";
+import { comparePage } from "./pages/compare.js";
+import { homePage } from "./pages/home.js";
+import { mitigatorPage } from "./pages/mitigator.js";
+import { modelPage } from "./pages/model.js";
+import { newsPage } from "./pages/news.js";
+import { readingPage } from "./pages/reading.js";
+import { studiesPage } from "./pages/studies.js";
+import { taskPage } from "./pages/task.js";
+import { address, routeOf } from "./state.js";
+
+// What tests call, as properties of the global `harness`.
+export { loaded } from "./data.js";
+export { rowName } from "./filters.js";
+export { strengthText } from "./formats.js";
+export { scatter } from "./plot.js";
+export { effectsOf, scoresOf } from "./scores.js";
+export { holm, studentP } from "./student.js";
+export { DEFAULT_VIEW, queryOf } from "./state.js";
+export { address, load, pages };
+
+/**
+ * Pages by their names in the address. Each draws itself into an empty `main`, with an `h1`. A page
+ * of the whole site, such as the news, takes no board.
+ * @type {Record<string, Page>}
+ */
+const pages = {
+  benchmark: benchmarkPage,
+  compare: comparePage,
+  home: homePage,
+  mitigator: mitigatorPage,
+  model: modelPage,
+  news: newsPage,
+  reading: readingPage,
+  studies: studiesPage,
+  task: taskPage,
+};
+
+/** The page that is shown, without its query. */
+let shownPage = "";
+/** Counts drawings, so that a board that comes late does not replace a later page. */
+let drawing = 0;
+
+document.addEventListener("DOMContentLoaded", () => {
+  window.addEventListener("hashchange", () => void show());
+  part(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    focusHeading();
+  });
+  void show();
+});
+
+/** Draw the page of the address. */
+async function show() {
+  const root = document.documentElement;
+  const turn = ++drawing;
+  root.removeAttribute("data-ready");
+  try {
+    const site = /** @type {Site} */ (await load("data/site.js"));
+    const route = routeOf(location.hash, site);
+    const entry = site.boards.find((board) => board.kind === route.kind);
+    const board = entry ? /** @type {Board} */ (await load(entry.data)) : null;
+    if (turn === drawing) draw(site, board, route);
+  } catch (error) {
+    if (turn === drawing) failed(error);
+  }
+  await painted();
+  if (turn === drawing) root.setAttribute("data-ready", "");
+}
+
+/** Wait until what was drawn is on the screen: plots are drawn once they have a width. */
+function painted() {
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+}
+
+/**
+ * @param {Site} site
+ * @param {Board | null} board
+ * @param {Route} route
+ */
+function draw(site, board, route) {
+  const page = [route.kind, route.page, route.name].join("/");
+  const isOther = page !== shownPage;
+  const isFirst = shownPage === "";
+  const main = part("main");
+  drawFrame(site, route);
+  main.replaceChildren();
+  main.className = `page-${Object.hasOwn(pages, route.page) ? route.page : "none"}`;
+  const render = Object.hasOwn(pages, route.page) ? pages[route.page] : noPage;
+  render(main, site, /** @type {Board} */ (board), route);
+  const heading = main.querySelector("h1")?.textContent;
+  document.title = [heading, site.title].filter((text) => text).join(" · ");
+  shownPage = page;
+  if (isFirst) return;
+  if (isOther) window.scrollTo(0, 0);
+  if (isOther || document.activeElement === document.body) focusHeading(!isOther);
+}
+
+/**
+ * Draw what stands on every page: the links of the site and its foot.
+ * @param {Site} site
+ * @param {Route} route
+ */
+function drawFrame(site, route) {
+  part(".brand").textContent = site.title;
+  const boards = site.boards.map((board) =>
+    navLink(address(board.kind), board.title, board.kind === route.kind),
+  );
+  const others = Object.entries({ news: "News", studies: "Studies", reading: "How to read it" })
+    .filter(([name]) => Object.hasOwn(pages, name) && (name !== "studies" || site.studies.length))
+    .map(([name, title]) => navLink(`#/${name}`, title, !route.kind && route.page === name));
+  part("body > header nav").replaceChildren(
+    h("ul", { class: "kinds", "aria-label": "Kind of embedding" }, boards),
+    h("ul", { "aria-label": "Pages of the board" }, route.kind ? boardLinks(route) : []),
+    h("ul", {}, others),
+  );
+  part("body > footer").replaceChildren(
+    h("p", {}, `Built ${site.built} by harness ${site.harness}.`),
+    h("ul", { "aria-label": "Files" }, site.files.map(fileLink)),
+  );
+}
+
+/** @param {Route} route */
+function boardLinks({ kind, page, name }) {
+  const titles = { benchmark: "Benchmarks", task: "Tasks", mitigator: "Mitigators" };
+  return Object.entries(titles).map(([list, title]) =>
+    navLink(address(kind, list), title, page === list && !name),
+  );
+}
+
+/**
+ * @param {string} href
+ * @param {string} title
+ * @param {boolean} isCurrent
+ */
+function navLink(href, title, isCurrent) {
+  return h("li", {}, h("a", { href, "aria-current": isCurrent && "page" }, title));
+}
+
+/** @param {string} name */
+function fileLink(name) {
+  return h("li", {}, h("a", { href: name, download: true }, name));
+}
+
+/** @type {Page} */
+function noPage(main) {
+  main.append(
+    h("h1", {}, "No such page"),
+    h("p", {}, h("a", { href: "#/" }, "To the leaderboard")),
+  );
+}
+
+/** @param {unknown} error */
+function failed(error) {
+  const reason = error instanceof Error ? error.message : String(error);
+  part("main").replaceChildren(
+    h("h1", {}, "The page cannot be shown"),
+    h("p", { role: "alert" }, reason),
+    h("p", {}, h("a", { href: "#/" }, "To the leaderboard")),
+  );
+}
+
+/**
+ * Move the focus to the heading of the page.
+ * @param {boolean} [preventScroll]
+ */
+function focusHeading(preventScroll = false) {
+  const heading = /** @type {HTMLElement} */ (document.querySelector("main h1") ?? part("main"));
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll });
+}
+
+/**
+ * Return the first element that a selector matches.
+ * @param {string} selector
+ */
+function part(selector) {
+  return /** @type {HTMLElement} */ (document.querySelector(selector));
+}

@@ -1,0 +1,287 @@
+// @ts-check
+// The columns of the table of models: what they hold and how a cell looks.
+import { biasCategories } from "./choice.js";
+import {
+  changeCell,
+  changeLine,
+  domainOf,
+  evidenceCell,
+  meanBar,
+  rangeLine,
+  withRange,
+} from "./column_cells.js";
+import { finite, ranksShown } from "./filters.js";
+import { intervalText, scoreText, setText, sizeText } from "./formats.js";
+import { leaksOf } from "./pooling.js";
+import { meansOf } from "./scores.js";
+import { EVIDENCE } from "./student.js";
+
+/** Columns that are shown unless a view says others, by their keys. */
+export const STANDARD_COLUMNS = [
+  "rank",
+  "bias",
+  "usefulness",
+  "bias-change",
+  "usefulness-change",
+  "parameters",
+  "dimensions",
+];
+
+/**
+ * Return all columns after the name of the model, in their order.
+ * @param {Choice} choice
+ * @returns {TableColumn[]}
+ */
+export function columnsOf(choice) {
+  const hasBias = ranksShown(choice) === choice.scores.rank;
+  return [
+    {
+      ...rankColumn(choice, hasBias ? "bias" : "usefulness"),
+      key: "rank",
+      title: "Rank",
+      width: 5,
+      narrow: 3.75,
+    },
+    meanColumn(choice, "bias"),
+    meanColumn(choice, "usefulness"),
+    changeColumn(choice, "bias"),
+    changeColumn(choice, "usefulness"),
+    ...factColumns(choice.board),
+    ...(hasBias ? [rankColumn(choice, "usefulness")] : []),
+    ...besideColumns(choice.board),
+    ...countColumns(choice),
+    ...conceptColumns(choice),
+  ];
+}
+
+/**
+ * Return the columns that a view shows.
+ * @param {TableColumn[]} columns
+ * @param {View} view
+ */
+export function shownColumns(columns, view) {
+  const known = view.cols.filter((key) => columns.some((column) => column.key === key));
+  const keys = known.length ? known : STANDARD_COLUMNS;
+  return columns.filter(({ key }) => keys.includes(key));
+}
+
+/**
+ * @param {Choice} choice
+ * @param {"bias" | "usefulness"} measures
+ * @returns {TableColumn}
+ */
+function rankColumn({ benchmark, isBenchmark, scores }, measures) {
+  const isBias = measures === "bias";
+  const ranks = isBias ? scores.rank : scores.usefulness_rank;
+  const ends = isBias
+    ? [benchmark.rank_low, benchmark.rank_high]
+    : [benchmark.usefulness_rank_low, benchmark.usefulness_rank_high];
+  const [low, high] = ends.map(
+    (end) => (/** @type {number} */ row) => (isBenchmark && ranks[row] ? (end[row] ?? null) : null),
+  );
+  return {
+    key: isBias ? "rank" : "usefulness-rank",
+    title: isBias ? "Rank" : "Rank by usefulness",
+    tip: isBias
+      ? "The rank by the upper end of bias among all usable models, and the set of ranks that holds the true one"
+      : "The rank by usefulness, and the set of ranks that holds the true one",
+    width: isBias ? 5 : 7,
+    narrow: isBias ? 3.75 : 7,
+    isNumber: true,
+    value: (row) => ranks[row] || null,
+    more: { low, high },
+    text: (row) => withRange(String(ranks[row] || ""), setText(low(row), high(row))),
+    draw: ({ row }) => [
+      ranks[row] ? String(ranks[row]) : "",
+      rangeLine(setText(low(row), high(row))),
+    ],
+  };
+}
+
+/**
+ * @param {Choice} choice
+ * @param {"bias" | "usefulness"} measures
+ * @returns {TableColumn}
+ */
+function meanColumn(choice, measures) {
+  const means = choice.scores[measures];
+  const domain = domainOf(means, measures === "bias");
+  return {
+    key: measures,
+    title: measures === "bias" ? "Bias" : "Usefulness",
+    tip:
+      measures === "bias"
+        ? "Mean over methods of the gap over its yardstick: 0 is fair, 1 is as biased as the reference encoder. Models are ordered by the upper end of the interval"
+        : "Mean over families of tasks, from 0 to 1: higher is better",
+    width: 10,
+    narrow: 8,
+    isNumber: true,
+    highIsBest: measures === "usefulness",
+    value: (row) => finite(means.mean[row]),
+    more: {
+      low: (row) => finite(means.low[row]),
+      high: (row) => finite(means.high[row]),
+      families: (row) => means.families[row],
+    },
+    text: (row) =>
+      withRange(scoreText(means.mean[row]), intervalText(means.low[row], means.high[row])),
+    draw: ({ row }) => [
+      meanBar(means, row, domain),
+      scoreText(means.mean[row]),
+      rangeLine(intervalText(means.low[row], means.high[row])),
+    ],
+  };
+}
+
+/**
+ * @param {Choice} choice
+ * @param {"bias" | "usefulness"} measures
+ * @returns {TableColumn}
+ */
+function changeColumn(choice, measures) {
+  const effect = choice.effects[measures];
+  return {
+    key: `${measures}-change`,
+    title: `Change in ${measures}`,
+    tip:
+      `Paired change of a mitigated model against ${choice.against}, over families. ` +
+      `An arrow (▲ better, ▼ worse) stands for evidence: p < ${String(EVIDENCE).slice(1)} after Holm's correction over the changes of this model`,
+    width: 9,
+    narrow: 8,
+    isNumber: true,
+    highIsBest: measures === "usefulness",
+    ofMitigated: true,
+    value: (row) => finite(effect.mean[row]),
+    more: {
+      low: (row) => finite(effect.low[row]),
+      high: (row) => finite(effect.high[row]),
+      holm: (row) => finite(effect.holm[row]),
+    },
+    text: (row) => changeLine(effect, row),
+    draw: ({ row, children = [] }) =>
+      children.length
+        ? evidenceCell(effect, children, measures)
+        : changeCell(effect, row, measures),
+  };
+}
+
+const OPEN = new Map(
+  /** @type {[boolean | null, string][]} */ ([
+    [true, "yes"],
+    [false, "no"],
+  ]),
+);
+
+/**
+ * @param {Board} board
+ * @returns {TableColumn[]}
+ */
+function factColumns(board) {
+  const model = (/** @type {number} */ row) => board.models[board.rows.model[row]];
+  const isHead = (/** @type {number} */ row) => board.rows.role[row] !== "mitigated";
+  /** @type {(key: string, title: string, width: number, value: (model: Model) => number | string | null) => TableColumn} */
+  const fact = (key, title, width, value) => ({
+    key,
+    title,
+    width,
+    isNumber: ["parameters", "dimensions", "tokens"].includes(key),
+    value: (row) => (isHead(row) ? value(model(row)) : null),
+  });
+  return [
+    {
+      ...fact("parameters", "Parameters", 7, ({ parameters }) => parameters),
+      text: (row) => (isHead(row) ? sizeText(model(row).parameters) : ""),
+      draw: ({ row }) => [isHead(row) ? sizeText(model(row).parameters) : null],
+    },
+    fact("dimensions", "Dimensions", 7.5, ({ dimensions }) => dimensions),
+    fact("tokens", "Max. tokens", 6, ({ max_tokens }) => max_tokens),
+    fact("licence", "Licence", 7, ({ licence }) => licence),
+    fact("weights", "Open weights", 5, ({ open_weights }) => OPEN.get(open_weights) ?? null),
+    fact("languages", "Languages", 7, ({ languages }) => languages.join(", ") || null),
+    fact("released", "Released", 6.5, ({ released }) => released),
+  ];
+}
+
+/**
+ * Return the columns that stand beside the ranks and enter none.
+ * @param {Board} board
+ * @returns {TableColumn[]}
+ */
+function besideColumns({ rows }) {
+  /** @type {(key: "meaning" | "recoverability", title: string, tip: string) => TableColumn} */
+  const beside = (key, title, tip) => ({
+    key,
+    title,
+    tip,
+    width: 6.5,
+    isNumber: true,
+    value: (row) => rows[key][row],
+    text: (row) => scoreText(rows[key][row]),
+  });
+  return [
+    beside(
+      "meaning",
+      "Kept meaning",
+      "How far words that are female and male by definition are told apart: 1 for the reference encoder",
+    ),
+    beside(
+      "recoverability",
+      "Recoverability",
+      "How well a classifier finds the groups of words again: the bias that linear mitigators leave",
+    ),
+  ];
+}
+
+/**
+ * @param {Choice} choice
+ * @returns {TableColumn[]}
+ */
+function countColumns({ board, tasks, scores }) {
+  return [
+    {
+      key: "tasks",
+      title: "Tasks",
+      tip: `Tasks with a value that counts, of ${tasks.length}`,
+      width: 5,
+      isNumber: true,
+      highIsBest: true,
+      value: (row) => scores.bias.tasks[row] + scores.usefulness.tasks[row],
+    },
+    {
+      key: "leaks",
+      title: "Leaks",
+      tip: "Bias tasks on whose texts the mitigator was fitted",
+      width: 5,
+      isNumber: true,
+      ofMitigated: true,
+      value: (row) =>
+        board.rows.role[row] === "mitigated" ? leaksOf(board, row, tasks).length : null,
+    },
+  ];
+}
+
+/**
+ * Return a column for each category of bias. Its numbers are computed when it is shown.
+ * @param {Choice} choice
+ * @returns {TableColumn[]}
+ */
+function conceptColumns({ board, tasks, leaks }) {
+  return biasCategories(board).map((category) => {
+    const members = tasks.filter(
+      (task) => board.tasks[task].measures === "bias" && board.tasks[task].category === category,
+    );
+    /** @type {Means | null} */
+    let means = null;
+    const computed = () => (means ??= meansOf(board, members, leaks));
+    return {
+      key: `bias:${category}`,
+      title: `Bias: ${category}`,
+      tip: `Mean over the methods of ${category}: 0 is fair, 1 is as biased as the reference encoder`,
+      width: 6.5,
+      isNumber: true,
+      value: (row) => finite(computed().mean[row]),
+      text: (row) => scoreText(computed().mean[row]),
+      draw: ({ row }) => [scoreText(computed().mean[row])],
+    };
+  });
+}

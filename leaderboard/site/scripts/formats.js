@@ -1,0 +1,125 @@
+// @ts-check
+// Numbers as text.
+
+export const NOTHING = "–";
+
+/**
+ * Return a score with three decimals and a minus sign; a dash for NaN and null.
+ * @param {number | null | undefined} value
+ */
+export function scoreText(value) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
+  const text = Math.abs(value) < 1e6 ? value.toFixed(3) : value.toExponential(2);
+  return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
+}
+
+/**
+ * Return a change with its sign.
+ * @param {number | null | undefined} value
+ */
+export function changeText(value) {
+  const text = scoreText(value);
+  return /^[\d]/.test(text) && Number(text) !== 0 ? `+${text}` : text;
+}
+
+/**
+ * Return an interval; a dash without one.
+ * @param {number | null | undefined} low
+ * @param {number | null | undefined} high
+ * @param {(value: number | null | undefined) => string} [format]
+ */
+export function intervalText(low, high, format = scoreText) {
+  const isKnown = Number.isFinite(low ?? NaN) && Number.isFinite(high ?? NaN);
+  return isKnown ? `${format(low)} to ${format(high)}` : NOTHING;
+}
+
+/**
+ * Return a set of ranks, such as 2–5.
+ * @param {number | null | undefined} low
+ * @param {number | null | undefined} high
+ */
+export function setText(low, high) {
+  if (low === null || low === undefined) return NOTHING;
+  return low === high ? String(low) : `${low}–${high}`;
+}
+
+/**
+ * Return a score as its publishers do, with two decimals at most.
+ * @param {number} value
+ */
+export function publishedText(value) {
+  return String(Number(value.toFixed(2)));
+}
+
+/**
+ * Return a p-value.
+ * @param {number} p
+ */
+export function pText(p) {
+  if (!Number.isFinite(p)) return NOTHING;
+  return p < 0.001 ? "< .001" : p.toFixed(3);
+}
+
+/** @type {[number, string][]} */
+const STRENGTHS = [
+  [1 / 10, "a tenth as strong as"],
+  [1 / 5, "a fifth as strong as"],
+  [1 / 4, "a quarter as strong as"],
+  [1 / 3, "a third as strong as"],
+  [1 / 2, "half as strong as"],
+  [2 / 3, "two thirds as strong as"],
+  [1, "as strong as"],
+  [3 / 2, "one and a half times as strong as"],
+  [2, "twice as strong as"],
+  [3, "three times as strong as"],
+];
+
+/**
+ * Say in words how strong a gap is beside its yardstick; empty without a ratio.
+ * @param {number} ratio
+ */
+export function strengthText(ratio) {
+  if (!Number.isFinite(ratio)) return "";
+  const size = Math.abs(ratio);
+  if (size < 0.07) return "next to nothing beside its yardstick";
+  const distance = (/** @type {number} */ share) => Math.abs(Math.log(size / share));
+  const [[, nearest]] = STRENGTHS.toSorted(([a], [b]) => distance(a) - distance(b));
+  const strength = size < 4 ? nearest : `${size.toFixed(0)} times as strong as`;
+  return `${ratio < 0 ? "against the stereotype, " : ""}${strength} its yardstick`;
+}
+
+/**
+ * Return a number and its noun.
+ * @param {number} count
+ * @param {string} noun
+ * @param {string} [nouns]
+ */
+export function countText(count, noun, nouns = `${noun}s`) {
+  return `${count.toLocaleString("en")} ${count === 1 ? noun : nouns}`;
+}
+
+/**
+ * Return a large number, such as a number of parameters, with two or three digits.
+ * @param {number | null} value
+ */
+export function sizeText(value) {
+  if (value === null || !Number.isFinite(value)) return NOTHING;
+  const units = [" B", " M", " k", ""];
+  const powers = [1e9, 1e6, 1e3, 1];
+  const i = Math.max(
+    0,
+    powers.findIndex((power) => value >= power),
+  );
+  const share = value / powers[i];
+  return `${share.toFixed(share < 9.95 && i < 3 ? 1 : 0)}${units[i]}`;
+}
+
+/**
+ * Return the middle of the values that are numbers; NaN without one.
+ * @param {Iterable<number>} values
+ */
+export function medianOf(values) {
+  const sorted = [...values].filter(Number.isFinite).toSorted((a, b) => a - b);
+  if (!sorted.length) return NaN;
+  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
+}

@@ -1,0 +1,158 @@
+// @ts-check
+// Bias against usefulness of the models of a view.
+import { choiceField } from "./controls.js";
+import { finite } from "./filters.js";
+import { publishedText, sizeText } from "./formats.js";
+import { reasonOf } from "./model_cell.js";
+import { scatter } from "./plot.js";
+import { address } from "./state.js";
+/** @import { Change } from "./controls.js" */
+
+/** A published score can be plotted if so many models have it. */
+const ENOUGH_PUBLISHED = 3;
+
+/**
+ * Return the choice of what is plotted, if there is one.
+ * @param {Board} board
+ * @param {View} view
+ * @param {Change} change
+ */
+export function plotField(board, view, change) {
+  /** @type {[string, string][]} */
+  const options = plottable(board).map((by) => [by, `Bias by ${nameOfFact(by)}`]);
+  if (!options.length) return null;
+  options.unshift(["", "Bias against usefulness"]);
+  return choiceField("Plot", options, view.by, (by) => change({ by }));
+}
+
+/**
+ * Return the facts of models by which bias can be plotted.
+ * @param {Board} board
+ */
+function plottable({ models }) {
+  const names = models.flatMap(({ published }) => Object.keys(published));
+  const often = [...new Set(names)].filter(
+    (name) => names.filter((other) => other === name).length >= ENOUGH_PUBLISHED,
+  );
+  return [...(models.some(({ parameters }) => parameters) ? ["size"] : []), ...often.toSorted()];
+}
+
+/** @param {string} by */
+function nameOfFact(by) {
+  return by === "size" ? "size" : `published ${by}`;
+}
+
+/**
+ * @param {Choice} choice
+ * @param {RowGroup[]} groups
+ * @param {string} title
+ * @param {string} by `size` or a published score; empty for usefulness
+ */
+export function plotOfModels(choice, groups, title, by) {
+  const { board, benchmark, isBenchmark } = choice;
+  const isReference = (/** @type {RowGroup} */ { row }) => board.rows.role[row] === "reference";
+  const references = groups.filter(isReference).map((group) => referenceLine(choice, group.row));
+  const shown = groups.filter((group) => !isReference(group));
+  const lines = [
+    { label: "fair", x: 0, y: null },
+    { label: "reference encoder", x: 1, y: null },
+    ...references,
+  ];
+  const isByFact = plottable(board).includes(by);
+  const subject = isByFact ? `Bias by ${nameOfFact(by)}` : "Bias against usefulness";
+  /** @type {PlotAxis} */
+  const bias = { title: "Bias: 0 is fair, 1 the reference encoder", better: "low" };
+  const options = {
+    label: `${subject}: ${title}, ${isBenchmark ? benchmark.title : "own choice of tasks"}`,
+    points: pointsOf(choice, shown),
+    series: board.mitigators.map(({ label }) => (label === "none" ? "no mitigator" : label)),
+  };
+  if (!isByFact) {
+    /** @type {PlotAxis} */
+    const usefulness = { title: "Usefulness", better: "high" };
+    return scatter({ ...options, x: bias, y: usefulness, lines });
+  }
+  const facts = factsOf(board, by);
+  const points = options.points.map((point) => ({
+    ...point,
+    x: facts.get(point.name) ?? NaN,
+    xEnds: null,
+    y: point.x,
+    yEnds: point.xEnds,
+  }));
+  const flat = lines.map(({ label, x }) => ({ label, x: null, y: x }));
+  return scatter({ ...options, points, x: axisOfFact(by), y: bias, lines: flat });
+}
+
+/**
+ * @param {string} by
+ * @returns {PlotAxis}
+ */
+function axisOfFact(by) {
+  if (by === "size") return { title: "Parameters", better: null, log: true, format: sizeText };
+  return { title: `Published ${by}`, better: null, format: publishedText };
+}
+
+/**
+ * Return the size or a published score of each model that has it.
+ * @param {Board} board
+ * @param {string} by
+ * @returns {Map<string, number | null>}
+ */
+function factsOf({ models }, by) {
+  return new Map(
+    models.map((model) => [model.name, by === "size" ? model.parameters : model.published[by]]),
+  );
+}
+
+/**
+ * Return a point for each model and for each of its mitigated rows.
+ * @param {Choice} choice
+ * @param {RowGroup[]} groups
+ * @returns {PlotPoint[]}
+ */
+function pointsOf(choice, groups) {
+  const { board, scores } = choice;
+  /** @type {PlotPoint[]} */
+  const points = [];
+  for (const group of groups) {
+    const base = points.length;
+    for (const row of [group.row, ...group.children]) {
+      points.push({
+        name: board.models[board.rows.model[row]].name,
+        series: board.rows.mitigator[row],
+        x: scores.bias.mean[row],
+        y: scores.usefulness.mean[row],
+        isOnFront: choice.front.has(row),
+        xEnds: row === group.row ? endsAt(scores.bias, row) : null,
+        yEnds: row === group.row ? endsAt(scores.usefulness, row) : null,
+        unusable: reasonOf(choice, row) || null,
+        href: address(board.kind, "model", board.models[board.rows.model[row]].name),
+        base: row === group.row ? null : base,
+      });
+    }
+  }
+  return points;
+}
+
+/**
+ * @param {Means} means
+ * @param {number} row
+ * @returns {[number, number] | null}
+ */
+function endsAt({ low, high }, row) {
+  return Number.isNaN(low[row]) ? null : [low[row], high[row]];
+}
+
+/**
+ * @param {Choice} choice
+ * @param {number} row
+ * @returns {PlotLine}
+ */
+function referenceLine({ board, scores }, row) {
+  return {
+    label: board.models[board.rows.model[row]].name,
+    x: endsAt(scores.bias, row) && finite(scores.bias.mean[row]), // without ends it may be anything
+    y: finite(scores.usefulness.mean[row]),
+  };
+}

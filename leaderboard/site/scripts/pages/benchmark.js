@@ -1,0 +1,146 @@
+// @ts-check
+// A benchmark, which is a named set of tasks, and the list of them.
+import { h } from "../dom.js";
+import { countText } from "../formats.js";
+import { benchmarkScores } from "../kept_scores.js";
+import {
+  descriptionOf,
+  factList,
+  pageLink,
+  plainTable,
+  trail,
+  unknownName,
+  withCode,
+} from "../page_parts.js";
+import { publishedPlots } from "../published.js";
+import { address } from "../state.js";
+import { hasEffect, mitigatorLines } from "./mitigator.js";
+import { taskTable } from "./task.js";
+
+/** @type {Page} */
+export const benchmarkPage = (main, site, board, route) => {
+  if (!route.name) return benchmarkList(main, site, board, route);
+  const benchmark = board.benchmarks.find(({ name }) => name === route.name);
+  if (!benchmark)
+    return unknownName(
+      main,
+      site,
+      route,
+      board.benchmarks.map(({ name }) => name),
+    );
+  const query = { benchmark: benchmark.name };
+  main.append(
+    trail(site, route, benchmark.title, [["Benchmarks", address(route.kind, "benchmark")]]),
+    h("h1", {}, benchmark.title),
+    ...descriptionOf(benchmark.description),
+    h(
+      "p",
+      {},
+      h("a", { href: address(route.kind, "home", "", query) }, "The models on this benchmark"),
+    ),
+    ...benchmark.notices.map((notice) => h("p", { class: "notice" }, notice)),
+    factList([
+      ["Name", h("code", {}, benchmark.name)],
+      ["Version", benchmark.version],
+      ["Citation", benchmark.citation],
+      ["Languages", benchmark.languages.join(", ")],
+      ["Licences", bulleted(benchmark.licences)],
+      ["Tasks", taskCounts(board, benchmark)],
+    ]),
+    ...listOf("Findings", benchmark.findings),
+    ...(benchmark.mitigators.some(hasEffect)
+      ? [h("h2", {}, "Mitigators over models"), mitigatorLines(route, benchmark)]
+      : []),
+    h("h2", {}, "Tasks"),
+    taskTable(
+      board,
+      route,
+      benchmark.tasks,
+      "The tasks of this benchmark, by family. A family has one vote.",
+    ),
+    ...publishedPlots(board, route),
+  );
+};
+
+/**
+ * @param {HTMLElement} main
+ * @param {Site} site
+ * @param {Board} board
+ * @param {Route} route
+ */
+function benchmarkList(main, site, board, route) {
+  const columns = [
+    { title: "Benchmark", class: "model" },
+    { title: "Description" },
+    ...["Ranked models", "Tasks"].map((title) => ({ title, number: true })),
+    { title: "Languages" },
+  ];
+  const rows = board.benchmarks.map((benchmark) => () => [
+    pageLink(route, "benchmark", benchmark.name, benchmark.title),
+    withCode(benchmark.description),
+    rankedOn(board, benchmark),
+    benchmark.tasks.length,
+    benchmark.languages.join(", "),
+  ]);
+  main.append(
+    trail(site, route, "Benchmarks"),
+    h("h1", {}, "Benchmarks"),
+    h("p", {}, "A benchmark is a named set of tasks. Models are ranked on each."),
+    plainTable(countText(rows.length, "benchmark"), columns, rows),
+  );
+}
+
+/**
+ * Return how many models are ranked, by usefulness where there is no bias task.
+ * @param {Board} board
+ * @param {Benchmark} benchmark
+ */
+function rankedOn(board, benchmark) {
+  const { rank, usefulness_rank } = benchmarkScores(board, benchmark);
+  const hasBias = benchmark.tasks.some((task) => board.tasks[task].measures === "bias");
+  return (hasBias ? rank : usefulness_rank).filter((place) => place > 0).length;
+}
+
+/**
+ * @param {Board} board
+ * @param {Benchmark} benchmark
+ */
+function taskCounts(board, benchmark) {
+  const parts = ["bias", "usefulness", "control"].flatMap((measures) => {
+    const tasks = benchmark.tasks.filter((task) => board.tasks[task].measures === measures);
+    const families = new Set(tasks.map((task) => board.tasks[task].family)).size;
+    if (!tasks.length) return [];
+    return `${tasks.length} of ${measures} in ${countText(families, "family", "families")}`;
+  });
+  return parts.join(", ");
+}
+
+/**
+ * Return lines as a list if they are several.
+ * @param {string[]} lines
+ */
+function bulleted(lines) {
+  if (lines.length < 2) return lines[0] ?? null;
+  return h(
+    "ul",
+    {},
+    lines.map((line) => h("li", {}, line)),
+  );
+}
+
+/**
+ * @param {string} title
+ * @param {string[]} lines
+ * @returns {HTMLElement[]}
+ */
+export function listOf(title, lines) {
+  if (!lines.length) return [];
+  return [
+    h("h2", {}, title),
+    h(
+      "ul",
+      {},
+      lines.map((line) => h("li", {}, line)),
+    ),
+  ];
+}

@@ -1,0 +1,235 @@
+// @ts-check
+// The first screen: findings, bias against usefulness, and one row a model.
+import { choose, knownView } from "../choice.js";
+import { columnsOf, shownColumns } from "../columns.js";
+import { columnFields, filterFields, minimumField, searchField } from "../controls.js";
+import { h } from "../dom.js";
+import { exportFields, exportedTable } from "../exports.js";
+import { linesOf } from "../filters.js";
+import { countText } from "../formats.js";
+import { plotField, plotOfModels } from "../home_plot.js";
+import { drawCompareLink, modelColumn } from "../model_cell.js";
+import { address, keepView, viewOf } from "../state.js";
+import { EVIDENCE } from "../student.js";
+import { updateTable, virtualTable } from "../table.js";
+import { taskFields } from "../tasks_panel.js";
+/** @import { Change } from "../controls.js" */
+
+/** Milliseconds after the last change at which what is slow or read aloud follows. */
+const PAUSE = 150;
+
+/** @type {Page} */
+export const homePage = (main, site, board, route) => {
+  const screen = new HomeScreen(site, board, route);
+  main.append(
+    h("h1", {}, screen.title),
+    screen.findings,
+    screen.notices,
+    h(
+      "section",
+      { "aria-label": "Choice of tasks" },
+      taskFields(board, screen.view, screen.change),
+      plotField(board, screen.view, screen.change),
+    ),
+    screen.plot,
+    h("h2", {}, "Models"),
+    screen.form(),
+    screen.status,
+    screen.table.element,
+  );
+  screen.draw();
+};
+
+/** The parts of the first screen, and the view that they show. */
+export class HomeScreen {
+  /**
+   * @param {Site} site
+   * @param {Board} board
+   * @param {Route} route
+   */
+  constructor(site, board, route) {
+    this.site = site;
+    this.board = board;
+    this.route = route;
+    this.title = boardTitle(site, board);
+    this.view = knownView(board, viewOf(route.query));
+    this.choice = choose(board, this.view, null);
+    this.findings = h("div", { class: "findings" });
+    this.notices = h("div", { class: "notices" });
+    /** @type {Benchmark | null} whose notices are shown */
+    this.noticed = null;
+    this.plot = h("div", { class: "plot-place" });
+    this.status = h("p", { role: "status" });
+    this.compare = h("span");
+    this.table = virtualTable({ name: "models", sortBy: (column) => this.sortBy(column) });
+    this.pause = 0;
+    /** @type {Lines} */
+    this.shown = { lines: [], groups: [], models: 0, ranked: 0 };
+    /** @type {TableColumn[]} */
+    this.columns = [];
+    this.known = { choice: this.choice, columns: columnsOf(this.choice) };
+  }
+
+  /** Change fields of the view, and draw what depends on them. @type {Change} */
+  change = (changes) => {
+    this.view = { ...this.view, ...changes };
+    keepView(this.route, this.view);
+    this.drawTable();
+    clearTimeout(this.pause);
+    this.pause = window.setTimeout(() => this.drawSlowly(), PAUSE);
+  };
+
+  draw() {
+    this.drawTable();
+    this.drawSlowly();
+  }
+
+  drawTable() {
+    const { board, view } = this;
+    this.choice = choose(board, view, this.choice);
+    const columns = this.allColumns();
+    const sorted = columns.find(({ key }) => key === view.sort) ?? null;
+    const name = modelColumn(this);
+    this.columns = [name, ...shownColumns(columns, view)];
+    if (this.columns[1]?.key === "rank") this.columns.splice(0, 2, this.columns[1], name);
+    this.shown = linesOf(this.choice, view, view.sort === "model" ? name : sorted);
+    updateTable(this.table, {
+      caption: captionOf(this.choice, this.title),
+      columns: this.columns,
+      lines: this.shown.lines,
+      sorted: sorted || view.sort === "model" ? view.sort : "rank",
+      descending: view.desc,
+    });
+    drawCompareLink(this);
+  }
+
+  /** Return all columns after the names; new ones only if their numbers are new. */
+  allColumns() {
+    const { choice, known } = this;
+    const isKnown =
+      known.choice.effects === choice.effects &&
+      known.choice.benchmark === choice.benchmark &&
+      known.choice.isBenchmark === choice.isBenchmark;
+    if (!isKnown) this.known = { choice, columns: columnsOf(choice) };
+    return this.known.columns;
+  }
+
+  /** Draw what need not follow each key. */
+  drawSlowly() {
+    if (!this.table.element.isConnected) return; // another page is shown by now
+    const { models, ranked } = this.shown;
+    this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
+    this.findings.replaceChildren(...findingsOf(this.choice));
+    this.drawNotices(this.choice.benchmark);
+    this.plot.replaceChildren(
+      plotOfModels(this.choice, this.shown.groups, this.title, this.view.by),
+    );
+  }
+
+  /** Draw the notices; an unfolded list stays so. @param {Benchmark} benchmark */
+  drawNotices(benchmark) {
+    if (benchmark === this.noticed) return;
+    this.noticed = benchmark;
+    const { site, board } = this;
+    const notices = [...site.notices, ...board.notices, ...benchmark.notices];
+    this.notices.replaceChildren(...noticesOf(notices));
+  }
+
+  /** @param {TableColumn} column */
+  sortBy({ key, highIsBest = false }) {
+    const { sort, desc } = this.view;
+    const isSorted = (sort || "rank") === key;
+    this.change({ sort: key === "rank" ? "" : key, desc: isSorted ? !desc : highIsBest });
+  }
+
+  form() {
+    const reset = h("a", { href: address(this.board.kind) }, "Reset");
+    return h(
+      "div",
+      { class: "view", role: "search" },
+      h(
+        "div",
+        { class: "controls" },
+        searchField(this.view, this.change),
+        minimumField(this.view, this.change),
+        reset,
+        this.compare,
+      ),
+      h(
+        "div",
+        { class: "folds" },
+        filterFields(this.board, this.view, this.change),
+        columnFields(this.allColumns(), this.view, this.change),
+        exportFields(() => this.exported()),
+      ),
+    );
+  }
+
+  exportedCaption() {
+    const caption = captionOf(this.choice, this.title);
+    const hasChanges = this.columns.some(({ key }) => key.endsWith("-change"));
+    const level = String(EVIDENCE).slice(1);
+    return hasChanges ? `${caption}; * p < ${level} after Holm's correction` : caption;
+  }
+
+  /** @returns {Exported} */
+  exported() {
+    return {
+      site: this.site,
+      benchmark: this.choice.benchmark,
+      link: location.href,
+      caption: this.exportedCaption(),
+      ...exportedTable(this.board, this.columns, this.shown.lines),
+    };
+  }
+}
+
+/**
+ * @param {Site} site
+ * @param {Board} board
+ */
+export function boardTitle({ boards }, { kind }) {
+  return boards.find((entry) => entry.kind === kind)?.title ?? kind;
+}
+
+/**
+ * @param {Choice} choice
+ * @param {string} title
+ */
+export function captionOf({ board, tasks, benchmark, isBenchmark }, title) {
+  let hasIntervals = false;
+  const parts = ["bias", "usefulness"].flatMap((measures) => {
+    const members = tasks.filter((task) => board.tasks[task].measures === measures);
+    if (!members.length) return [];
+    const families = new Set(members.map((task) => board.tasks[task].family)).size;
+    const text = `${countText(members.length, `${measures} task`)} of ${countText(families, "family", "families")}`;
+    if (families < board.enough_families) return `${text} (too few for intervals)`;
+    hasIntervals = true;
+    return text;
+  });
+  const name = isBenchmark ? benchmark.title : "own choice of tasks";
+  const level = Math.round(100 * board.level);
+  const ends = hasIntervals ? `; ${level} % intervals` : "";
+  return `${title}, ${name}: ${parts.join(" and ")}${ends}`;
+}
+
+/** @param {Choice} choice */
+function findingsOf({ board, benchmark, tasks, leaks, isBenchmark }) {
+  if (isBenchmark)
+    return benchmark.findings.slice(0, 3).map((text) => h("p", { class: "lead" }, text));
+  const families = new Set(tasks.map((task) => board.tasks[task].family)).size;
+  const lines = [
+    `An own choice of ${countText(tasks.length, "task")} of ${countText(families, "family", "families")}.`,
+  ];
+  if (leaks) lines.push("Tasks whose texts a mitigator was fitted on count, too.");
+  lines.push("Sets of ranks are known for benchmarks alone.");
+  return [h("p", { class: "lead" }, lines.join(" "))];
+}
+
+/** @param {string[]} notices */
+function noticesOf(notices) {
+  if (!notices.length) return [];
+  const list = notices.map((text) => h("li", {}, text));
+  const summary = h("summary", {}, countText(notices.length, "notice"));
+  return [h("details", { class: "notice" }, summary, h("ul", {}, list))];
+}

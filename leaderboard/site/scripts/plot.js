@@ -1,0 +1,229 @@
+// @ts-check
+// A scatter plot of points with intervals, such as bias against usefulness. All points of one look
+// are one path, so that thousands are drawn at once.
+import { h, svg } from "./dom.js";
+import { activatePoint, listOfPoints, listenToPointer } from "./plot_active.js";
+import {
+  frontLine,
+  plotCrosses,
+  plotLabels,
+  plotLeads,
+  plotLegend,
+  plotMarks,
+  withIntervals,
+} from "./plot_points.js";
+import { referenceLines } from "./plot_references.js";
+import { frontOf, scaleOf, tickText } from "./plot_scale.js";
+/** @import { Scale } from "./plot_scale.js" */
+/** @import { Box } from "./plot_marks.js" */
+
+/**
+ * A drawn plot.
+ * @typedef {object} Plot
+ * @property {PlotOptions} options
+ * @property {number[]} shown indices of the points with both values, in drawing order
+ * @property {number[]} front indices of the Pareto front
+ * @property {boolean} many whether only the front has labels and intervals
+ * @property {number} width
+ * @property {{ x: Scale, y: Scale }} scales
+ * @property {number | null} active index of the point under the pointer or in focus
+ * @property {boolean} open whether the tooltip is open
+ * @property {SVGSVGElement} drawing
+ * @property {SVGGElement} overlay what the active point adds
+ * @property {HTMLElement} tip
+ * @property {Box} frame
+ */
+
+/** With more models than this only the front has labels and intervals. */
+const FEW_MODELS = 40;
+const PLOT_MARGIN = { left: 46, right: 14, top: 26, bottom: 42 };
+let plotCount = 0;
+
+/**
+ * Return a scatter plot. It is drawn when it has a width, and again when the width changes.
+ * @param {PlotOptions} options
+ * @returns {HTMLElement}
+ */
+export function scatter(options) {
+  const plot = emptyPlot(options);
+  if (!plot.shown.length) {
+    return h("p", { class: "notice quiet" }, `${options.label}: no point has both values.`);
+  }
+  const area = h("div", { class: "plot-area" }, plot.drawing, listOfPoints(plot));
+  new ResizeObserver(() => {
+    if (area.clientWidth && area.clientWidth !== plot.width) drawPlot(plot, area.clientWidth);
+  }).observe(area);
+  listenToPointer(plot, area);
+  return h(
+    "figure",
+    { class: "plot", "aria-label": options.label },
+    area,
+    plotLegend(plot),
+    options.caption ? h("figcaption", {}, options.caption) : null,
+  );
+}
+
+/**
+ * @param {PlotOptions} options
+ * @returns {Plot}
+ */
+function emptyPlot(options) {
+  const { points, x, y } = options;
+  const shown = [...points.keys()].filter(
+    (i) => canStand(x, points[i].x) && canStand(y, points[i].y),
+  );
+  const models = shown.filter((i) => points[i].series === 0);
+  // Models as they are lie on top and are smaller, so that a mitigated one that stands at the same
+  // place looks out below.
+  shown.sort((a, b) => points[b].series - points[a].series);
+  plotCount += 1;
+  return {
+    options,
+    shown,
+    front: frontIn(options, models),
+    many: models.length > FEW_MODELS,
+    width: 0,
+    scales: { x: scaleOf([], 0, 1), y: scaleOf([], 0, 1) },
+    active: null,
+    open: false,
+    drawing: svg("svg", { class: "plot-drawing", "aria-hidden": "true" }),
+    overlay: svg("g", { class: "plot-active" }),
+    tip: h("div", {
+      class: "plot-tip",
+      role: "option",
+      id: `plot-tip-${plotCount}`,
+      "aria-selected": "true",
+    }),
+    frame: { left: 0, top: 0, right: 0, bottom: 0 },
+  };
+}
+
+/**
+ * Return the indices of the models on the Pareto front: those that say so, or as their values say.
+ * @param {PlotOptions} options
+ * @param {number[]} models
+ */
+function frontIn({ points, x, y }, models) {
+  const candidates = models.map((i) => {
+    return { x: points[i].x, y: points[i].y, usable: !points[i].unusable };
+  });
+  const isSaid = x.better && y.better && models.some((i) => points[i].isOnFront !== undefined);
+  if (!isSaid) return frontOf(candidates, x, y).map((i) => models[i]);
+  const said = models.filter((i) => points[i].isOnFront);
+  return said.toSorted((a, b) => points[a].x - points[b].x);
+}
+
+/**
+ * @param {Plot} plot
+ * @param {number} width
+ */
+function drawPlot(plot, width) {
+  const height = Math.round(Math.min(520, Math.max(320, width * 0.45)));
+  plot.width = width;
+  plot.frame = {
+    left: PLOT_MARGIN.left,
+    top: PLOT_MARGIN.top,
+    right: width - PLOT_MARGIN.right,
+    bottom: height - PLOT_MARGIN.bottom,
+  };
+  const { x, y } = valuesOf(plot);
+  plot.scales.x = scaleOf(x, plot.frame.left, plot.frame.right, plot.options.x.log);
+  plot.scales.y = scaleOf(y, plot.frame.bottom, plot.frame.top, plot.options.y.log);
+  plot.drawing.setAttribute("height", String(height));
+  const { lines, labels: taken } = referenceLines(plot);
+  const parts = [
+    plotAxes(plot),
+    lines,
+    frontLine(plot),
+    plotLeads(plot),
+    plotCrosses(plot),
+    plotMarks(plot),
+  ];
+  plot.drawing.replaceChildren(...parts, plotLabels(plot, taken), plot.overlay);
+  activatePoint(plot, plot.active ?? plot.front[0] ?? plot.shown[plot.shown.length - 1], plot.open);
+}
+
+/**
+ * Return the values that the axes must hold.
+ * @param {Plot} plot
+ * @returns {{ x: number[], y: number[] }}
+ */
+function valuesOf(plot) {
+  const { points, lines = [] } = plot.options;
+  const x = lines.flatMap((line) => line.x ?? []);
+  const y = lines.flatMap((line) => line.y ?? []);
+  for (const i of plot.shown) {
+    x.push(points[i].x);
+    y.push(points[i].y);
+  }
+  for (const i of withIntervals(plot)) {
+    x.push(...(points[i].xEnds ?? []));
+    y.push(...(points[i].yEnds ?? []));
+  }
+  return { x, y };
+}
+
+/**
+ * @param {Plot} plot
+ * @returns {SVGGElement}
+ */
+function plotAxes(plot) {
+  const { frame, scales, options } = plot;
+  const group = svg("g", { class: "plot-axes" });
+  for (const tick of scales.x.ticks) {
+    const x = scales.x.at(tick);
+    const text = axisText(options.x, scales.x, tick);
+    group.append(
+      svg("path", { d: `M${x} ${frame.top}V${frame.bottom}` }),
+      svg("text", { x, y: frame.bottom + 16, "text-anchor": "middle" }, text),
+    );
+  }
+  for (const tick of scales.y.ticks) {
+    const y = scales.y.at(tick);
+    const text = axisText(options.y, scales.y, tick);
+    group.append(
+      svg("path", { d: `M${frame.left} ${y}H${frame.right}` }),
+      svg("text", { x: frame.left - 6, y: y + 4, "text-anchor": "end" }, text),
+    );
+  }
+  const right = { x: frame.right, y: frame.bottom + 35, "text-anchor": "end", class: "title" };
+  group.append(
+    svg("text", right, `${options.x.title}${hint(options.x, "left", "right")}`),
+    svg(
+      "text",
+      { x: 4, y: 14, class: "title" },
+      `${options.y.title}${hint(options.y, "down", "up")}`,
+    ),
+  );
+  return group;
+}
+
+/**
+ * Return whether an axis has a place for a value.
+ * @param {PlotAxis} axis
+ * @param {number} value
+ * @returns {boolean}
+ */
+function canStand(axis, value) {
+  return Number.isFinite(value) && (!axis.log || value > 0);
+}
+
+/**
+ * @param {PlotAxis} axis
+ * @param {Scale} scale
+ * @param {number} tick
+ * @returns {string}
+ */
+export function axisText(axis, scale, tick) {
+  return axis.format?.(tick) ?? tickText(tick, scale.high - scale.low);
+}
+
+/**
+ * @param {PlotAxis} axis
+ * @param {string} low
+ * @param {string} high
+ * @returns {string}
+ */
+export function hint(axis, low, high) {
+  return axis.better ? ` (${axis.better === "low" ? low : high} is better)` : "";
+}

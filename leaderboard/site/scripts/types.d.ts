@@ -1,0 +1,557 @@
+// What the data files hold. Python writes them (payload.py), the scripts read them.
+// Every text in them may come from a stranger: it enters a page as text, never as HTML.
+
+/** data/site.js */
+interface Site {
+  schema: 4;
+  title: string;
+  built: string;
+  harness: string;
+  notices: string[];
+  boards: BoardEntry[];
+  studies: StudyEntry[];
+  /** Records that were set aside, by reason. */
+  aside: { reason: string; count: number; examples: string[] }[];
+  /** What changed since the last build. */
+  news: News | null;
+  /** Names of the files to download, such as leaderboard.csv. */
+  files: string[];
+}
+
+interface BoardEntry {
+  kind: Kind;
+  title: string;
+  models: number;
+  rows: number;
+  tasks: number;
+  /** Path of the board's data, and of the details of its cells, which are loaded on demand. */
+  data: string;
+  details: string;
+}
+
+/** A column in memory. */
+type Numbers = ReturnType<typeof import("./data.js").numbers>;
+
+type Kind = "word" | "text";
+type Measures = "bias" | "usefulness" | "control";
+
+interface StudyEntry {
+  name: string;
+  title: string;
+  model: string;
+  line: string;
+  page: string;
+}
+
+interface News {
+  since: string;
+  models: string[];
+  mitigators: string[];
+  tasks: string[];
+  /** Models whose place in a benchmark changed: [board, benchmark, model, before, now]. */
+  ranks: [Kind, string, string, number | null, number | null][];
+  values: number;
+}
+
+/** data/word.js or data/text.js. A row is a model under a mitigator. */
+interface Board {
+  kind: Kind;
+  notices: string[];
+  /** The first is the default. `all` holds every ranked task. */
+  benchmarks: Benchmark[];
+  tasks: Task[];
+  models: Model[];
+  mitigators: Mitigator[];
+  rows: {
+    /** Index of the model and of the mitigator. The rows of a model follow each other, `none` first. */
+    model: number[];
+    mitigator: number[];
+    role: Role[];
+    /** By row, why it is not usable. */
+    unusable: Record<number, string>;
+    /** By row, why its yardstick may have been boosted. */
+    uneven: Record<number, string>;
+    /** How far a row tells words apart that are female and male by definition; 1: the reference. */
+    meaning: (number | null)[];
+    /** How well a classifier finds the groups of words again: what linear mitigators leave. */
+    recoverability: (number | null)[];
+  };
+  /**
+   * (rows × tasks), row after row. float32; NaN where nothing counts. For bias the gap in cosines
+   * (0 is fair), for usefulness 1 - distance (higher is better). That of a leak is there, too.
+   */
+  gap: Column;
+  gap_error: Column;
+  /** What the gap is divided by; 1 for usefulness. */
+  yardstick: Column;
+  yardstick_error: Column;
+  /** (rows × tasks), bits of `Flag`. */
+  flags: Column;
+  /** Quantiles of Student's t at (1 + level) / 2, by degrees of freedom from 1. */
+  student: number[];
+  level: number;
+  /** Fewest families for Student's intervals and sets of ranks. */
+  enough_families: number;
+  /** Quantile of the normal distribution at (1 + level) / 2. */
+  normal: number;
+  /** Error of the sum of a method's gaps, over that of tasks that share no words. */
+  shared: number;
+  published: PublishedLine[];
+}
+
+type Role = "model" | "mitigated" | "reference";
+
+/** Bits of the flags of a cell. */
+declare const enum Flag {
+  Leak = 1,
+  Reversed = 2,
+  MissingTexts = 4,
+  Truncated = 8,
+  /** The value does not count; the details say why. */
+  Aside = 16,
+  /** p < .05. */
+  Significant = 32,
+  /** There is a record. */
+  Run = 64,
+}
+
+interface Column {
+  type: "f32" | "u8" | "u16" | "i32";
+  /** Little-endian bytes in base64: the first bytes of all numbers, then the second ones ... */
+  data: string;
+}
+
+interface Benchmark {
+  name: string;
+  title: string;
+  description: string;
+  citation: string;
+  version: number | null;
+  /** Indices of its tasks. */
+  tasks: number[];
+  languages: string[];
+  licences: string[];
+  /** Sentences for the first screen. */
+  findings: string[];
+  notices: string[];
+  /** By row: sets of ranks of the models that are ranked, null for the others. */
+  rank_low: (number | null)[];
+  rank_high: (number | null)[];
+  usefulness_rank_low: (number | null)[];
+  usefulness_rank_high: (number | null)[];
+  /** Mitigators over models, best first. */
+  mitigators: MitigatorLine[];
+}
+
+interface MitigatorLine {
+  mitigator: string;
+  models: number;
+  /** On how many of them it is not usable; the effects are those on the others. */
+  not_usable: number;
+  rank: number | null;
+  rank_low: number | null;
+  rank_high: number | null;
+  bias: number | null;
+  bias_low: number | null;
+  bias_high: number | null;
+  /** p-value after Holm's correction over both effects of all ranked mitigators. */
+  bias_holm: number | null;
+  bias_tasks: number | null;
+  bias_families: number | null;
+  usefulness: number | null;
+  usefulness_low: number | null;
+  usefulness_high: number | null;
+  usefulness_holm: number | null;
+  usefulness_tasks: number | null;
+  usefulness_families: number | null;
+  unranked: string | null;
+}
+
+interface Task {
+  name: string;
+  title: string;
+  description: string;
+  source: string;
+  licence: string;
+  version: number;
+  digest: string;
+  measures: Measures;
+  category: string;
+  /** What has one vote: of bias the method, of usefulness category/method. */
+  family: string;
+  concept: string | null;
+  language: string;
+  metric: string;
+  score: string;
+  scenario: string;
+  ideal: number | "higher" | "lower";
+  low_bound: number | null;
+  high_bound: number | null;
+  /** 2 if gap and yardstick are squares. */
+  power: number;
+  /** The task that is the yardstick, `items` for the task's own items, null for usefulness. */
+  yardstick_of: string | null;
+  /** The gap and the yardstick of the reference encoder. */
+  reference_gap: number;
+  reference_yardstick: number;
+  /** Why it is shown and not ranked. */
+  not_ranked: string | null;
+  /** Some of its texts by the name of the input. */
+  examples: Record<string, string[]>;
+  /** What the harness measured of it as an instrument. */
+  validity: Record<string, number | string | null> | null;
+}
+
+interface Model {
+  name: string;
+  fingerprint: string;
+  revision: string | null;
+  url: string | null;
+  dimensions: number | null;
+  parameters: number | null;
+  max_tokens: number | null;
+  licence: string | null;
+  open_weights: boolean | null;
+  released: string | null;
+  superseded_by: string | null;
+  languages: string[];
+  published: Record<string, number>;
+  /** What the harness ran on, with the number of records. */
+  environments: [string, number][];
+  /** Who submitted its results; empty for results that are not a submission. */
+  submitters: string[];
+}
+
+interface Mitigator {
+  /** As shown: the name with the options that differ from their defaults. */
+  label: string;
+  name: string;
+  params: Record<string, unknown>;
+  concept: string | null;
+  title: string;
+}
+
+/** Figure 1 of Uriot (2024): bias against published quality. */
+interface PublishedLine {
+  model: string;
+  published: number;
+  metric: string;
+  score: string;
+  scenario: string;
+  value: number;
+  rho: number | null;
+}
+
+/** data/word-details.js or data/text-details.js: more about each cell, (rows × tasks). */
+interface Details {
+  value: Column;
+  low: Column;
+  high: Column;
+  p: Column;
+  floor: Column;
+  floor_sd: Column;
+  /** Standard deviation over seeds; NaN with one seed. */
+  spread: Column;
+  /** Share of the texts that hold words that the mitigator was fitted on; NaN if unknown. */
+  word_share: Column;
+  n: Column;
+  asked: Column;
+  found: Column;
+  /** Index into `reasons` of why there is no value, or why it does not count; 0 for none. */
+  reason: Column;
+  reasons: string[];
+  tables: AttachedTable[];
+}
+
+interface AttachedTable {
+  row: number;
+  task: number;
+  scenario: string;
+  name: string;
+  path: string;
+}
+
+// The scripts.
+
+/** The decoded numbers of a board, (rows × width), row after row. */
+interface Cells {
+  rows: number;
+  width: number;
+  gap: Numbers;
+  gapError: Numbers;
+  yardstick: Numbers;
+  yardstickError: Numbers;
+  /** The gap over the yardstick; of usefulness the usefulness. */
+  measure: Float64Array;
+  flags: Numbers;
+}
+
+/** Tasks that have one vote together. */
+interface Family {
+  name: string;
+  measures: Measures;
+  power: number;
+  /** Those with one yardstick follow each other. */
+  tasks: number[];
+  /** By task, whether its yardstick is another one than that of the task before. */
+  isNew: boolean[];
+}
+
+/** Sums over the tasks of a family in a row. */
+interface Sums {
+  power: number;
+  tasks: number;
+  gap: number;
+  yardstick: number;
+  referenceGap: number;
+  referenceYardstick: number;
+  gapVariance: number;
+  yardstickVariance: number;
+}
+
+/** What a family gives: its pooled ratio over that of the reference encoder, or a change of it. */
+interface Pooled {
+  measure: number;
+  error: number;
+  tasks: number;
+}
+
+/** Means over families, by row. NaN without a mean, and for Student's ends and p with few families. */
+interface Means {
+  mean: Float64Array;
+  low: Float64Array;
+  high: Float64Array;
+  /** Of the mean 0: of use for differences. */
+  p: Float64Array;
+  families: Int32Array;
+  tasks: Int32Array;
+}
+
+/** What follows from a choice of tasks, by row. */
+interface Scores {
+  bias: Means;
+  usefulness: Means;
+  /** Whether a row has each bias task; each usefulness task where there is no bias task. */
+  complete: Uint8Array;
+  /** Whether a row has each usefulness task. */
+  has_usefulness: Uint8Array;
+  /** 0 for rows that are not ranked. */
+  rank: Int32Array;
+  usefulness_rank: Int32Array;
+}
+
+/** Paired effects by row, with Holm's correction over those on one model. */
+interface Effects {
+  bias: Effect;
+  usefulness: Effect;
+}
+
+interface Effect extends Means {
+  holm: Float64Array;
+}
+
+/** What a visitor chose: the fields of a query. Names are not checked against a board. */
+interface View {
+  benchmark: string;
+  /** An own choice of tasks: these, or those of the benchmark without some. */
+  tasks: string[];
+  without: string[];
+  /** Category of the bias tasks that count; empty for all. */
+  concept: string;
+  /** Whether leaks count. */
+  leaks: boolean;
+  /** How far below the best model's usefulness a leading model may be, in %; `off` for any. */
+  minimum: string;
+  q: string;
+  mitigator: string;
+  licence: string;
+  weights: string;
+  language: string;
+  /** Ranges such as `10-500`: parameters in millions, and dimensions. */
+  size: string;
+  dims: string;
+  /** Range of dates such as `2024-01-01..`. */
+  released: string;
+  /** Whether rows without some of the tasks are left out. */
+  complete: boolean;
+  /** The baseline of changes. */
+  against: string;
+  /** What bias is plotted by: `size` or a published score such as MTEB; empty for usefulness. */
+  by: string;
+  /** Key of a column; empty for ranks. */
+  sort: string;
+  desc: boolean;
+  /** Keys of columns; empty for the standard ones. */
+  cols: string[];
+  /** Whether mitigators are shown; models for which it is the other way round. */
+  unfolded: boolean;
+  toggled: string[];
+  /** Rows to compare. */
+  rows: string[];
+}
+
+/** Tasks that a view chooses, with the numbers that follow. */
+interface Choice {
+  board: Board;
+  benchmark: Benchmark;
+  tasks: number[];
+  key: string;
+  leaks: boolean;
+  against: string;
+  /** Whether the tasks are those of the benchmark, so that its sets of ranks hold. */
+  isBenchmark: boolean;
+  scores: Scores;
+  effects: Effects;
+  /** Ranked models below the minimum of usefulness, and why; they stand below the others. */
+  below: Map<number, string>;
+  /** Ranked models that no other one beats in both bias and usefulness. */
+  front: Set<number>;
+}
+
+/** The row of a model, and its mitigated rows. */
+interface RowGroup {
+  row: number;
+  children: number[];
+  /** Whether a search matches the model itself, and not its mitigators alone. */
+  isFound: boolean;
+}
+
+/** A line of a table: a row of the board, or the title of a section with the row -1. */
+interface Line {
+  row: number;
+  title: string;
+  /** The mitigated rows of a model that are folded under it. */
+  children?: number[];
+  unfolded?: boolean;
+  /** Class of the row. */
+  name?: string;
+}
+
+interface Lines {
+  lines: Line[];
+  groups: RowGroup[];
+  models: number;
+  ranked: number;
+}
+
+interface TableColumn {
+  key: string;
+  title: string;
+  /** Says more than the title. */
+  tip?: string;
+  /** In rem, and in a narrow window. */
+  width: number;
+  narrow?: number;
+  isNumber: boolean;
+  /** Whether the best value comes with a descending order. */
+  highIsBest?: boolean;
+  /** Whether only mitigated rows have values. */
+  ofMitigated?: boolean;
+  /** What is sorted and exported; null without one. */
+  value: (row: number) => number | string | null;
+  /** Further columns of a CSV, by their endings. */
+  more?: Record<string, (row: number) => number | null>;
+  /** What a table to read has, with the interval; by default the text of the value. */
+  text?: (row: number) => string;
+  /** What is drawn; by default the text of the value. */
+  draw?: (line: Line) => (Node | string | null)[];
+}
+
+interface VirtualTable {
+  element: HTMLElement;
+  parts: {
+    table: HTMLTableElement;
+    caption: HTMLTableCaptionElement;
+    widths: HTMLElement;
+    head: HTMLTableRowElement;
+    above: HTMLTableCellElement;
+    body: HTMLTableSectionElement;
+    below: HTMLTableCellElement;
+  };
+  columns: TableColumn[];
+  lines: Line[];
+  /** Rows that are drawn, by the place of their lines. */
+  drawn: Map<number, HTMLTableRowElement>;
+  /** Of a row, in pixels; 0 before the first is drawn. */
+  height: number;
+  sortBy: (column: TableColumn) => void;
+}
+
+/** A table to export. */
+interface Exported {
+  site: Site;
+  benchmark: Benchmark;
+  /** Address of the view. */
+  link: string;
+  caption: string;
+  /** For programs: numbers as they are, the ends of intervals in columns of their own. */
+  head: string[];
+  rows: (string | number | null)[][];
+  /** For readers: as on the screen. */
+  titles: string[];
+  texts: string[][];
+}
+
+/** What an address leads to: `#/KIND/PAGE/NAME?QUERY`. */
+interface Route {
+  page: string;
+  /** null for a page of the whole site, such as the news. */
+  kind: Kind | null;
+  /** Empty without one. */
+  name: string;
+  query: URLSearchParams;
+}
+
+/** Draws a page into an empty `main`. Pages of the whole site ignore the board: they have none. */
+type Page = (main: HTMLElement, site: Site, board: Board, route: Route) => void;
+
+/** A point of `scatter(options)`. */
+interface PlotPoint {
+  /** Of the model. */
+  name: string;
+  /** Index into the series; 0 for a model as it is. */
+  series: number;
+  /** NaN if there is none: the point is not drawn. */
+  x: number;
+  y: number;
+  /** Ends of the intervals; null or absent without one. */
+  xEnds?: [number, number] | null;
+  yEnds?: [number, number] | null;
+  /** Why it is not usable: such a point is open, and never on the Pareto front. */
+  unusable: string | null;
+  /** Whether it is on the Pareto front; by default as its values say. */
+  isOnFront?: boolean;
+  /** Address of the page that a click or Enter opens. */
+  href: string | null;
+  /** Index of the point from which a line leads here, such as the model without a mitigator. */
+  base?: number | null;
+}
+
+interface PlotAxis {
+  title: string;
+  /** The end that is better; without one on both axes there is no front. */
+  better: "low" | "high" | null;
+  /** Whether the axis is logarithmic. A point at 0 or less is then not drawn. */
+  log?: boolean;
+  /** Text of a value at the ticks and in the tooltip. */
+  format?: (value: number) => string;
+}
+
+/** A labelled line to compare with, such as fair; null for no line on that axis. */
+interface PlotLine {
+  label: string;
+  x: number | null;
+  y: number | null;
+}
+
+interface PlotOptions {
+  /** Says what the plot shows: its accessible name. */
+  label: string;
+  points: PlotPoint[];
+  /** Names of the series: `none` and the mitigators. */
+  series: string[];
+  x: PlotAxis;
+  y: PlotAxis;
+  lines?: PlotLine[];
+  caption?: string;
+}
