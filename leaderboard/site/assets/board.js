@@ -23,12 +23,16 @@ var harness = (() => {
   var app_exports = {};
   __export(app_exports, {
     DEFAULT_VIEW: () => DEFAULT_VIEW,
+    FORMATS: () => FORMATS,
     address: () => address,
+    choose: () => choose,
     effectsOf: () => effectsOf,
     holm: () => holm,
+    linesOf: () => linesOf,
     load: () => load,
     loaded: () => loaded,
     pages: () => pages,
+    pointsOf: () => pointsOf,
     queryOf: () => queryOf,
     rowName: () => rowName,
     scatter: () => scatter,

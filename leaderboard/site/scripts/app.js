@@ -24,13 +24,16 @@ import { taskPage } from "./pages/task.js";
 import { address, routeOf } from "./state.js";
 
 // What tests call, as properties of the global `harness`.
+export { choose } from "./choice.js";
 export { loaded } from "./data.js";
-export { rowName } from "./filters.js";
+export { FORMATS } from "./exports.js";
+export { linesOf, rowName } from "./filters.js";
 export { strengthText } from "./formats.js";
+export { pointsOf } from "./home_plot.js";
 export { scatter } from "./plot.js";
 export { effectsOf, scoresOf } from "./scores.js";
-export { holm, studentP } from "./student.js";
 export { DEFAULT_VIEW, queryOf } from "./state.js";
+export { holm, studentP } from "./student.js";
 export { address, load, pages };
 
 /**

@@ -8,7 +8,7 @@ import { textOf } from "./table.js";
  * Formats by their names: how a table becomes a text, and the file's ending.
  * @type {Record<string, { ending: string, type: string, text: (content: Exported) => string }>}
  */
-const FORMATS = {
+export const FORMATS = {
   CSV: { ending: "csv", type: "text/csv", text: ({ head, rows }) => csvOf([head, ...rows]) },
   Markdown: { ending: "md", type: "text/markdown", text: markdownOf },
   LaTeX: { ending: "tex", type: "application/x-tex", text: latexOf },

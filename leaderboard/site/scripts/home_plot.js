@@ -111,7 +111,7 @@ function factsOf({ models }, by) {
  * @param {RowGroup[]} groups
  * @returns {PlotPoint[]}
  */
-function pointsOf(choice, groups) {
+export function pointsOf(choice, groups) {
   const { board, scores } = choice;
   /** @type {PlotPoint[]} */
   const points = [];

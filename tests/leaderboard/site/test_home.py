@@ -175,7 +175,8 @@ def test_a_leak_moves_no_point_of_the_plot(against, tmp_path, visit, make_record
     page = visit(build(tmp_path, records), f"#/text?against={against}&unfolded=1")
     places = page.evaluate(
         """async (against) => {
-            const board = await harness.load("data/text.js");
+            const { DEFAULT_VIEW, choose, linesOf, load, pointsOf } = harness;
+            const board = await load("data/text.js");
             const view = { ...DEFAULT_VIEW, against };
             const choice = choose(board, view, null);
             return pointsOf(choice, linesOf(choice, view, null).groups).map((point) => point.x);
@@ -341,7 +342,7 @@ def test_exports_escape_what_their_formats_run(many, visit) -> None:
                 texts: [['=1+1"', "a|b\nc", "−0.5"], ["\\input{x}", "50%_&", ""]],
             };
             return Object.fromEntries(
-                Object.entries(FORMATS).map(([name, { text }]) => [name, text(content)]));
+                Object.entries(harness.FORMATS).map(([name, { text }]) => [name, text(content)]));
         }"""
     )
     assert texts["CSV"].split("\r\n")[1] == '"\'=1+1""","a|b\nc",-0.5'
