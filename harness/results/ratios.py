@@ -260,7 +260,10 @@ def unclear(ts: Collection[float]) -> str | None:
 
 
 def has_scale(parts: Sequence[Counted]) -> bool:
-    """Return whether the reference encoder has a clear gap on some tasks of one method."""
+    """Return whether the reference encoder has a clear gap on some tasks of one method.
+
+    Asked of the tasks that count: without those on which a mitigator leaks, a method may have none.
+    """
     gap = math.fsum(part.reference_gap for part in parts)
     error = math.sqrt(math.fsum(part.reference_error**2 for part in parts))
     return gap > 0 and gap >= CLEAR_GAP * error
@@ -268,8 +271,16 @@ def has_scale(parts: Sequence[Counted]) -> bool:
 
 POOLED = ("gap", "gap_error", "yardstick", "yardstick_error", "power", "of")
 """Columns of a cell that are pooled."""
-REFERENCE = ("reference_gap", "reference_yardstick")
-"""The gap and the yardstick of the reference encoder on the task of a cell."""
+REFERENCE = ("reference_gap", "reference_yardstick", "reference_error")
+"""The gap and the yardstick of the reference encoder on the task of a cell, and the gap's error."""
+
+
+def is_scaled() -> pl.Expr:
+    """Return what `has_scale` does, of groups: of the sums of the reference's gaps and squares."""
+    import polars as pl
+
+    gap, error = pl.col("reference_gap"), pl.col("reference_variance").sqrt()
+    return (gap > 0) & (gap >= CLEAR_GAP * error)
 
 
 def ratio(gap: str = "gap", yardstick: str = "yardstick") -> pl.Expr:
@@ -300,9 +311,9 @@ def pooled(cells: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     Parameters
     ----------
     cells
-        `by`, `task`, and the columns `POOLED`, `reference_gap` and `reference_yardstick`. For tasks
-        that have no yardstick, such as those of usefulness, all yardsticks are 1 and the reference
-        gap is 1: then it is the mean.
+        `by`, `task`, and the columns `POOLED` and `REFERENCE`. For tasks that have no yardstick,
+        such as those of usefulness, all yardsticks are 1 and the reference gap is 1, without an
+        error: then it is the mean.
     by
         Columns that name a group, such as row and method.
 
@@ -310,7 +321,7 @@ def pooled(cells: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     -------
     pl.DataFrame
         `by`; `measure`, R, and `error`, null if ΣD_t is not above 0 or the reference has no
-        positive gap; `t`, ΣD_t over its standard error; `tasks`, their number.
+        clear gap; `t`, ΣD_t over its standard error; `yardstick`, ΣD_t; `tasks`, their number.
     """
     import polars as pl
 
@@ -325,12 +336,12 @@ def pooled(cells: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     n, d, v_n, v_d = (pl.col(name) for name in ("gap", "yardstick", "v_n", "v_d"))
     a, c = d**2 - NORMAL**2 * v_d, n**2 - NORMAL**2 * v_n
     high = n * d + ((n * d) ** 2 - a * c).clip(0.0).sqrt()  # over a
-    reference = ratio("reference_gap", "reference_yardstick")
-    is_scaled = pl.col("reference_gap") > 0
+    reference = ratio(*REFERENCE[:2])
     return (
         cells.group_by(by, maintain_order=True)
         .agg(
-            pl.col("gap", "yardstick", *REFERENCE).sum(),
+            pl.col("gap", "yardstick", *REFERENCE[:2]).sum(),
+            reference_variance=(pl.col("reference_error") ** 2).sum(),
             v_n=(pl.col("gap_error") ** 2).sum() * SHARED**2,
             power=pl.col("power").first(),
             tasks=pl.len(),
@@ -339,11 +350,12 @@ def pooled(cells: pl.DataFrame, by: list[str]) -> pl.DataFrame:
         .with_columns(a=a, high=high)
         .select(
             *by,
-            measure=pl.when(is_scaled).then(ratio() / reference),
-            error=pl.when(is_scaled & (d > 0)).then(
+            measure=pl.when(is_scaled()).then(ratio() / reference),
+            error=pl.when(is_scaled() & (d > 0)).then(
                 (ratio("high", "a") - ratio()) / NORMAL / reference
             ),
             t=pl.when(v_d > 0).then(d / v_d.sqrt()),
+            yardstick=d,
             tasks="tasks",
         )
     )

@@ -74,7 +74,7 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
     facts = ("version", *texts, "low_bound", "high_bound", "unranked")
     pinned = pl.DataFrame(
         [(name, held.gap, held.yardstick, held.error) for name, held in references.items()],
-        schema={"task": pl.String, **dict.fromkeys((*ratios.REFERENCE, "error"), pl.Float64())},
+        schema={"task": pl.String, **dict.fromkeys(ratios.REFERENCE, pl.Float64())},
         orient="row",
     ).cast({"task": chosen.schema["task"]}, strict=False)
     has_yardstick = pl.col("measures") != "usefulness"
@@ -89,12 +89,12 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
         )
         .join(latest(chosen, ("task",)).select("task", *facts), on="task")
         .join(pinned.drop_nulls("task"), on="task", how="left")
-        .with_columns(
-            pl.when(has_yardstick).then(name).fill_null(1.0).alias(name)
-            for name in ratios.REFERENCE
-        )
         .with_columns(pl.col(*texts, "unranked").cast(pl.String))
         .with_columns(unclear=_is_unclear())
+        .with_columns(
+            pl.when(has_yardstick).then(name).fill_null(default).alias(name)
+            for name, default in zip(ratios.REFERENCE, (1.0, 1.0, 0.0), strict=True)
+        )
         .with_columns(not_ranked=reason)
         .select("task", *facts[:-1], "power", *ratios.REFERENCE, "rows", "scaled", "not_ranked")
         .rename({"of": "yardstick_of"})
@@ -104,10 +104,10 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
 
 def _is_unclear() -> pl.Expr:
     """Return whether the reference encoder has no clear gap in the method of a task of bias."""
-    known = pl.when(pl.col("error").is_not_null() & (pl.col("unranked") == ""))
+    known = pl.when(pl.col("reference_error").is_not_null() & (pl.col("unranked") == ""))
     own = ("measures", "family")
     gap = known.then(pl.col("reference_gap")).sum().over(own)
-    error = (known.then(pl.col("error")) ** 2).sum().over(own).sqrt()
+    error = (known.then(pl.col("reference_error")) ** 2).sum().over(own).sqrt()
     has = known.then(pl.lit(1)).sum().over(own) > 0
     return (pl.col("measures") == "bias") & has & (gap < ratios.CLEAR_GAP * error)
 
@@ -818,7 +818,7 @@ def _yardsticks(grid: pl.DataFrame) -> list[pl.DataFrame]:
     evidence = bias.filter(pl.col("t").is_not_null())
     yardsticks = ratios.pooled(evidence.with_columns(yardstick_of=own), ["row", "yardstick_of"])
     clear = yardsticks.group_by("row", maintain_order=True).agg(
-        clear=((pl.col("t") >= ratios.CLEAR) & pl.col("measure").is_not_null()).sum(), of=pl.len()
+        clear=((pl.col("t") >= ratios.CLEAR) & (pl.col("yardstick") > 0)).sum(), of=pl.len()
     )
     blurred = clear.filter(pl.col("clear") < ratios.CLEAR_SHARE * pl.col("of")).select(
         "row",
@@ -828,7 +828,7 @@ def _yardsticks(grid: pl.DataFrame) -> list[pl.DataFrame]:
         ),
     )  # fmt: skip
     methods = ratios.pooled(bias, ["row", "family"])
-    reversed_ = methods.filter(pl.col("measure").is_null()).select(
+    reversed_ = methods.filter(pl.col("yardstick") <= 0).select(
         "row",
         unusable=pl.format(
             "the yardstick of '{}' is not above 0", pl.col("family").cast(pl.String)

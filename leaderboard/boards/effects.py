@@ -178,10 +178,10 @@ def differences(grid: pl.DataFrame, baseline: str = BASELINES[0]) -> pl.DataFram
         .select(*_MODEL, "task", base_gap="gap", base_yardstick="yardstick", base_row="row")
     )
     own, on_base, before = (ratios.ratio(*pair) for pair in _PAIRS)
-    reference = ratios.ratio(*ratios.REFERENCE)
+    reference = ratios.ratio(*ratios.REFERENCE[:2])
     of_bias = pl.max_horizontal(own.abs(), on_base.abs()) - before.abs()
     difference = pl.when(pl.col("measures") == "bias").then(of_bias).otherwise(own - before)
-    difference = pl.when(pl.col("reference_gap") > 0).then(difference)
+    difference = pl.when(ratios.is_scaled()).then(difference)
     return (
         grid.filter(role="mitigated")
         .join(base, on=[*_MODEL, "task"])
@@ -189,8 +189,9 @@ def differences(grid: pl.DataFrame, baseline: str = BASELINES[0]) -> pl.DataFram
         .drop_nulls(["gap", "base_gap"])
         .group_by("row", *_MODEL, "measures", "family", mitigator="label")
         .agg(
-            pl.col({name for pair in (*_PAIRS, ratios.REFERENCE) for name in pair}).sum(),
+            pl.col({name for pair in (*_PAIRS, ratios.REFERENCE[:2]) for name in pair}).sum(),
             pl.col("power", "base_row").first(),
+            reference_variance=(pl.col("reference_error") ** 2).sum(),
             tasks=pl.len(),
         )
         .join(unbounded, on=["row", "family"], how="left")

@@ -200,6 +200,7 @@ var harness = (() => {
   // ../../leaderboard/site/scripts/pooling.js
   var LEAK = 1;
   var ITEMS = "items";
+  var CLEAR_GAP = 2;
   var decodedBoards = /* @__PURE__ */ new WeakMap();
   function cellsOf(board) {
     let cells = decodedBoards.get(board);
@@ -257,6 +258,7 @@ var harness = (() => {
       yardstick: 0,
       referenceGap: 0,
       referenceYardstick: 0,
+      referenceVariance: 0,
       gapVariance: 0,
       yardstickVariance: 0
     };
@@ -270,11 +272,12 @@ var harness = (() => {
       const otherAt = other * width + tasks[i];
       if (Number.isNaN(gap[at]) || Number.isNaN(gap[otherAt])) continue;
       if (!leaks && (flags[at] | flags[otherAt]) & LEAK) continue;
-      const { reference_gap, reference_yardstick } = board.tasks[tasks[i]];
+      const { reference_gap, reference_yardstick, reference_error } = board.tasks[tasks[i]];
       sums.tasks++;
       sums.gap += gap[at];
       sums.yardstick += yardstick[at];
       sums.referenceGap += reference_gap;
+      sums.referenceVariance += reference_error ** 2;
       sums.referenceYardstick += reference_yardstick;
       sums.gapVariance += (board.shared * (gapError[at] || 0)) ** 2;
       shared += yardstickError[at] || 0;
@@ -282,8 +285,9 @@ var harness = (() => {
     sums.yardstickVariance += shared ** 2;
     return sums;
   }
-  function referenceOf({ referenceGap, referenceYardstick, power }) {
-    return referenceGap > 0 ? ratioOf(referenceGap, referenceYardstick, power) : NaN;
+  function referenceOf({ referenceGap, referenceYardstick, referenceVariance, power }) {
+    const isClear = referenceGap > 0 && referenceGap >= CLEAR_GAP * Math.sqrt(referenceVariance);
+    return isClear ? ratioOf(referenceGap, referenceYardstick, power) : NaN;
   }
   function pooledOf(board, sums) {
     const { power, gap: n, yardstick: d } = sums;

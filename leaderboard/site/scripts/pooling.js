@@ -6,6 +6,8 @@ import { numbers } from "./data.js";
 export const LEAK = 1;
 /** Name of a yardstick that is made of the task's own items: each task has its own. */
 export const ITEMS = "items";
+/** Least sum of the gaps of the reference encoder, over its error, as in `ratios.py`. */
+const CLEAR_GAP = 2;
 
 /** @type {WeakMap<Board, Cells>} */
 const decodedBoards = new WeakMap();
@@ -107,6 +109,7 @@ export function sumsOf(board, { tasks, isNew, power }, row, leaks, other = row) 
     yardstick: 0,
     referenceGap: 0,
     referenceYardstick: 0,
+    referenceVariance: 0,
     gapVariance: 0,
     yardstickVariance: 0,
   };
@@ -120,11 +123,12 @@ export function sumsOf(board, { tasks, isNew, power }, row, leaks, other = row) 
     const otherAt = other * width + tasks[i];
     if (Number.isNaN(gap[at]) || Number.isNaN(gap[otherAt])) continue;
     if (!leaks && (flags[at] | flags[otherAt]) & LEAK) continue;
-    const { reference_gap, reference_yardstick } = board.tasks[tasks[i]];
+    const { reference_gap, reference_yardstick, reference_error } = board.tasks[tasks[i]];
     sums.tasks++;
     sums.gap += gap[at];
     sums.yardstick += yardstick[at];
     sums.referenceGap += reference_gap;
+    sums.referenceVariance += reference_error ** 2;
     sums.referenceYardstick += reference_yardstick;
     sums.gapVariance += (board.shared * (gapError[at] || 0)) ** 2;
     shared += yardstickError[at] || 0;
@@ -134,12 +138,12 @@ export function sumsOf(board, { tasks, isNew, power }, row, leaks, other = row) 
 }
 
 /**
- * Return the ratio of the reference encoder; NaN if its gap is not above 0, so that there is no
- * scale.
+ * Return the ratio of the reference encoder; NaN if its gap is not clear, so that there is no scale.
  * @param {Sums} sums
  */
-export function referenceOf({ referenceGap, referenceYardstick, power }) {
-  return referenceGap > 0 ? ratioOf(referenceGap, referenceYardstick, power) : NaN;
+export function referenceOf({ referenceGap, referenceYardstick, referenceVariance, power }) {
+  const isClear = referenceGap > 0 && referenceGap >= CLEAR_GAP * Math.sqrt(referenceVariance);
+  return isClear ? ratioOf(referenceGap, referenceYardstick, power) : NaN;
 }
 
 /**

@@ -191,9 +191,10 @@ interface Task {
   power: number;
   /** The task that is the yardstick, `items` for the task's own items, null for usefulness. */
   yardstick_of: string | null;
-  /** The gap and the yardstick of the reference encoder. */
+  /** The gap and the yardstick of the reference encoder, and the error of the gap. */
   reference_gap: number;
   reference_yardstick: number;
+  reference_error: number;
   /** Why it is shown and not ranked. */
   not_ranked: string | null;
   /** Some of its texts by the name of the input. */
@@ -305,6 +306,7 @@ interface Sums {
   yardstick: number;
   referenceGap: number;
   referenceYardstick: number;
+  referenceVariance: number;
   gapVariance: number;
   yardstickVariance: number;
 }

@@ -10,6 +10,7 @@ import pytest
 
 from harness.metrics import Gap
 from harness.results import ratios
+from harness.results.record import Counted
 
 
 def gap(value, error, **more):
@@ -61,6 +62,7 @@ def cells(**columns):
         "of": ["y"] * n,
         "reference_gap": [1.0] * n,
         "reference_yardstick": [1.0] * n,
+        "reference_error": [0.0] * n,
     }
     return pl.DataFrame(filled | columns | {"row": ["r"] * n})
 
@@ -88,6 +90,15 @@ def test_the_error_gives_fiellers_upper_end():
     variances = ((ratios.SHARED * 0.1) ** 2, 0.01)
     high = ratios.fieller(0.5, 1.0, variances, 0.0, df=1e9).high
     assert line["measure"] + ratios.NORMAL * line["error"] == pytest.approx(high, rel=1e-6)
+
+
+def test_a_method_without_a_clear_gap_of_the_reference_has_no_ratio():
+    for error, has_ratio in ((0.3, True), (0.8, False)):
+        frame = cells(gap=[0.2, 0.4], yardstick=[1.0, 1.0], reference_error=[error] * 2)
+        (measure,) = ratios.pooled(frame, ["row"])["measure"]
+        assert (measure is not None) == has_ratio
+        parts = [Counted(gap, 1.0, 1, 1.0, 1.0, error) for gap in (0.2, 0.4)]
+        assert ratios.has_scale(parts) == has_ratio
 
 
 def test_squares_are_pooled_before_the_root():
