@@ -34,6 +34,7 @@ var harness = (() => {
     pages: () => pages,
     pointsOf: () => pointsOf,
     queryOf: () => queryOf,
+    rankSets: () => rankSets,
     rowName: () => rowName,
     scatter: () => scatter,
     scoresOf: () => scoresOf,
@@ -2848,6 +2849,125 @@ var harness = (() => {
     return Number.isNaN(mean[row]) ? null : intervalBar(mean[row], low[row], high[row], domain, 56);
   }
 
+  // ../../leaderboard/site/scripts/rank_sets.js
+  var QUANTILE = 0.96;
+  var FLIPS = 2048;
+  var FEWEST_FLIPS = 256;
+  var WORK = 1e8;
+  var keptSets = /* @__PURE__ */ new WeakMap();
+  function setsOf(choice, measures) {
+    const { benchmark, isBenchmark, scores } = choice;
+    if (isBenchmark) {
+      return measures === "bias" ? { low: benchmark.rank_low, high: benchmark.rank_high } : { low: benchmark.usefulness_rank_low, high: benchmark.usefulness_rank_high };
+    }
+    const kept = keptSets.get(scores) ?? /* @__PURE__ */ new Map();
+    keptSets.set(scores, kept);
+    const sets = kept.get(measures) ?? computedSets(choice, measures);
+    kept.set(measures, sets);
+    return sets;
+  }
+  function computedSets({ board, tasks, leaks, scores }, measures) {
+    const isBias = measures === "bias";
+    const ranks = isBias ? scores.rank : scores.usefulness_rank;
+    const sets = { low: Array(ranks.length).fill(null), high: Array(ranks.length).fill(null) };
+    const families = familiesOf(board, tasksOf(board, tasks, measures));
+    const rows = [...ranks.keys()].filter((row) => ranks[row]);
+    const losses = rows.map(
+      (row) => Float64Array.from(families, (family) => {
+        const { measure } = pooledOf(board, sumsOf(board, family, row, leaks));
+        return isBias ? measure : -measure;
+      })
+    );
+    const scaled = families.map((_, i) => losses.some((row) => !Number.isNaN(row[i])));
+    const counted = losses.map((row) => row.filter((_, i) => scaled[i]));
+    if (!rows.length || counted[0].length < board.enough_families) return sets;
+    const order = isBias ? upperEnds(scores.bias) : scores.usefulness.mean;
+    const isKnown = (i) => Number.isFinite(order[rows[i]]) && !counted[i].includes(NaN);
+    const known = [...rows.keys()].filter(isKnown);
+    const { low, high } = rankSets(known.map((i) => counted[i]));
+    for (const [i, row] of rows.entries()) {
+      const place = known.indexOf(i);
+      const ends = place < 0 ? [1, rows.length] : [low[place], high[place] + rows.length - known.length];
+      sets.low[row] = Math.min(ends[0], ranks[row]);
+      sets.high[row] = Math.max(ends[1], ranks[row]);
+    }
+    return sets;
+  }
+  function rankSets(losses) {
+    const rows = losses.length;
+    const low = new Int32Array(rows).fill(1);
+    const high = new Int32Array(rows).fill(rows);
+    const families = losses[0]?.length ?? 0;
+    const totals = losses.map((row) => row.reduce((sum, loss) => sum + loss, 0));
+    const pairs = pairsOf2(losses);
+    const sums = flippedSums(losses, signsOf(families, rows));
+    const flips = sums[0]?.length ?? 0;
+    const largest = new Float64Array(flips);
+    let open = pairs;
+    for (; ; ) {
+      largest.fill(0);
+      for (const { j, k, scale } of open) {
+        const [ours, theirs] = [sums[j], sums[k]];
+        for (let flip = 0; flip < flips; flip++) {
+          const statistic = Math.abs(ours[flip] - theirs[flip]) / scale;
+          if (statistic > largest[flip]) largest[flip] = statistic;
+        }
+      }
+      const critical = largest.toSorted()[Math.ceil(QUANTILE * flips) - 1];
+      const isDifferent = ({ j, k, scale }) => Math.abs(totals[j] - totals[k]) / scale > critical * (1 + 1e-4);
+      const differing = open.filter(isDifferent);
+      for (const { j, k } of differing) {
+        const [better, worse] = totals[j] < totals[k] ? [j, k] : [k, j];
+        low[worse]++;
+        high[better]--;
+      }
+      if (!differing.length) return { low, high };
+      open = open.filter((pair) => !isDifferent(pair));
+    }
+  }
+  function pairsOf2(losses) {
+    const norms = losses.map((row) => row.reduce((sum, loss) => sum + loss ** 2, 0));
+    const least = 1e-12 * Math.max(...norms, 1e-300);
+    const pairs = [];
+    for (let k = 0; k < losses.length; k++) {
+      for (let j = 0; j < k; j++) {
+        let square = 0;
+        losses[j].forEach((loss, i) => square += (loss - losses[k][i]) ** 2);
+        if (square >= least) pairs.push({ j, k, scale: square });
+      }
+    }
+    const squares = Float64Array.from(pairs, ({ scale }) => scale).toSorted();
+    const middle = squares.length >> 1;
+    const median = squares.length % 2 ? squares[middle] : (squares[middle - 1] + squares[middle]) / 2;
+    return pairs.map(({ j, k, scale }) => ({ j, k, scale: Math.sqrt(scale + median) }));
+  }
+  function flippedSums(losses, signs) {
+    return losses.map(
+      (row) => Float64Array.from(
+        signs,
+        (flip) => row.reduce((sum, loss, family) => sum + flip[family] * loss, 0)
+      )
+    );
+  }
+  function signsOf(families, rows) {
+    const pairs = Math.max(1, rows * (rows - 1) / 2);
+    const flips = Math.min(FLIPS, Math.max(FEWEST_FLIPS, Math.floor(WORK / pairs)));
+    const all = 2 ** (families - 1);
+    return Array.from(
+      { length: Math.min(all, flips) },
+      (_, flip) => Int8Array.from({ length: families }, (__, family) => {
+        const isFlipped = all <= flips ? flip & 2 ** family : flip && bitOf(flip * families + family);
+        return isFlipped ? -1 : 1;
+      })
+    );
+  }
+  function bitOf(n) {
+    let x = n >>> 0;
+    x = Math.imul(x ^ x >>> 16, 2146121005);
+    x = Math.imul(x ^ x >>> 15, 2221713035);
+    return (x ^ x >>> 16) >>> 31;
+  }
+
   // ../../leaderboard/site/scripts/columns.js
   var STANDARD_COLUMNS = [
     "rank",
@@ -2884,12 +3004,15 @@ var harness = (() => {
     const keys = known.length ? known : STANDARD_COLUMNS;
     return columns.filter(({ key }) => keys.includes(key));
   }
-  function rankColumn({ benchmark, isBenchmark, scores }, measures) {
+  function rankColumn(choice, measures) {
+    const { scores } = choice;
     const isBias = measures === "bias";
     const ranks = isBias ? scores.rank : scores.usefulness_rank;
-    const ends = isBias ? [benchmark.rank_low, benchmark.rank_high] : [benchmark.usefulness_rank_low, benchmark.usefulness_rank_high];
-    const [low, high] = ends.map(
-      (end) => (row) => isBenchmark && ranks[row] ? end[row] ?? null : null
+    const [low, high] = (
+      /** @type {const} */
+      ["low", "high"].map(
+        (end) => (row) => ranks[row] ? setsOf(choice, measures)[end][row] ?? null : null
+      )
     );
     return {
       key: isBias ? "rank" : "usefulness-rank",
@@ -3937,7 +4060,6 @@ ${cited}`;
       `An own choice of ${countText(tasks.length, "task")} of ${countText(families, "family", "families")}.`
     ];
     if (leaks) lines.push("Tasks whose texts a mitigator was fitted on count, too.");
-    lines.push("Sets of ranks are known for benchmarks alone.");
     return [h("p", { class: "lead" }, lines.join(" "))];
   }
   function noticesOf(notices) {

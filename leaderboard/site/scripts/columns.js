@@ -13,6 +13,7 @@ import {
 import { finite, ranksShown } from "./filters.js";
 import { intervalText, scoreText, setText, sizeText } from "./formats.js";
 import { leaksOf } from "./pooling.js";
+import { setsOf } from "./rank_sets.js";
 import { meansOf } from "./scores.js";
 import { EVIDENCE } from "./student.js";
 
@@ -70,14 +71,13 @@ export function shownColumns(columns, view) {
  * @param {"bias" | "usefulness"} measures
  * @returns {TableColumn}
  */
-function rankColumn({ benchmark, isBenchmark, scores }, measures) {
+function rankColumn(choice, measures) {
+  const { scores } = choice;
   const isBias = measures === "bias";
   const ranks = isBias ? scores.rank : scores.usefulness_rank;
-  const ends = isBias
-    ? [benchmark.rank_low, benchmark.rank_high]
-    : [benchmark.usefulness_rank_low, benchmark.usefulness_rank_high];
-  const [low, high] = ends.map(
-    (end) => (/** @type {number} */ row) => (isBenchmark && ranks[row] ? (end[row] ?? null) : null),
+  const [low, high] = /** @type {const} */ (["low", "high"]).map(
+    (end) => (/** @type {number} */ row) =>
+      ranks[row] ? (setsOf(choice, measures)[end][row] ?? null) : null,
   );
   return {
     key: isBias ? "rank" : "usefulness-rank",

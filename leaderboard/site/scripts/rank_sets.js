@@ -1,12 +1,76 @@
 // @ts-check
 // Simultaneous sets of ranks of any choice of tasks: the same as `leaderboard/boards/ranking.py`
 // computes, which says why they are so.
+import { familiesOf, pooledOf, sumsOf, tasksOf } from "./pooling.js";
+import { upperEnds } from "./scores.js";
 
 /** Quantile of the largest statistic under flips, and numbers of flips, as in `ranking.py`. */
 const QUANTILE = 0.96;
 const FLIPS = 2048;
 const FEWEST_FLIPS = 256;
 const WORK = 100_000_000;
+
+/** @type {WeakMap<Scores, Map<string, Sets>>} */
+const keptSets = new WeakMap();
+
+/** @typedef {{ low: (number | null)[], high: (number | null)[] }} Sets by row; null without a set */
+
+/**
+ * Return the sets of ranks of a choice of tasks. Those of a benchmark are in its data, those of
+ * another choice are computed once.
+ * @param {Choice} choice
+ * @param {"bias" | "usefulness"} measures
+ * @returns {Sets}
+ */
+export function setsOf(choice, measures) {
+  const { benchmark, isBenchmark, scores } = choice;
+  if (isBenchmark) {
+    return measures === "bias"
+      ? { low: benchmark.rank_low, high: benchmark.rank_high }
+      : { low: benchmark.usefulness_rank_low, high: benchmark.usefulness_rank_high };
+  }
+  const kept = keptSets.get(scores) ?? new Map();
+  keptSets.set(scores, kept);
+  const sets = kept.get(measures) ?? computedSets(choice, measures);
+  kept.set(measures, sets);
+  return sets;
+}
+
+/**
+ * @param {Choice} choice
+ * @param {"bias" | "usefulness"} measures
+ * @returns {Sets}
+ */
+function computedSets({ board, tasks, leaks, scores }, measures) {
+  const isBias = measures === "bias";
+  const ranks = isBias ? scores.rank : scores.usefulness_rank;
+  const sets = { low: Array(ranks.length).fill(null), high: Array(ranks.length).fill(null) };
+  const families = familiesOf(board, tasksOf(board, tasks, measures));
+  const rows = [...ranks.keys()].filter((row) => ranks[row]);
+  const losses = rows.map((row) =>
+    Float64Array.from(families, (family) => {
+      const { measure } = pooledOf(board, sumsOf(board, family, row, leaks));
+      return isBias ? measure : -measure;
+    }),
+  );
+  // A family without a scale has no measure in any row.
+  const scaled = families.map((_, i) => losses.some((row) => !Number.isNaN(row[i])));
+  const counted = losses.map((row) => row.filter((_, i) => scaled[i]));
+  if (!rows.length || counted[0].length < board.enough_families) return sets;
+  const order = isBias ? upperEnds(scores.bias) : scores.usefulness.mean;
+  const isKnown = (/** @type {number} */ i) =>
+    Number.isFinite(order[rows[i]]) && !counted[i].includes(NaN);
+  const known = [...rows.keys()].filter(isKnown);
+  const { low, high } = rankSets(known.map((i) => counted[i]));
+  for (const [i, row] of rows.entries()) {
+    const place = known.indexOf(i);
+    const ends =
+      place < 0 ? [1, rows.length] : [low[place], high[place] + rows.length - known.length];
+    sets.low[row] = Math.min(ends[0], ranks[row]);
+    sets.high[row] = Math.max(ends[1], ranks[row]);
+  }
+  return sets;
+}
 
 /**
  * Return the lowest and the highest rank of each row; all hold at once with the level of the board.
@@ -98,7 +162,8 @@ export function signsOf(families, rows) {
   const all = 2 ** (families - 1);
   return Array.from({ length: Math.min(all, flips) }, (_, flip) =>
     Int8Array.from({ length: families }, (__, family) => {
-      const isFlipped = all <= flips ? flip & (2 ** family) : flip && bitOf(flip * families + family);
+      const isFlipped =
+        all <= flips ? flip & (2 ** family) : flip && bitOf(flip * families + family);
       return isFlipped ? -1 : 1;
     }),
   );

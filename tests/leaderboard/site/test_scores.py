@@ -11,7 +11,7 @@ from scipy import stats
 
 import harness.leaderboard.site
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.boards.ranking import sampled_means
+from harness.leaderboard.boards.ranking import rank_sets, sampled_means
 from harness.leaderboard.claims.reading import frame_of
 from harness.leaderboard.site.payload import board_data, layout_of
 from harness.results import ratios
@@ -213,3 +213,20 @@ def test_holms_correction_is_that_of_the_harness(page) -> None:
         p,
     )
     np.testing.assert_allclose(ours, holm(p))
+
+
+@pytest.mark.parametrize(("rows", "families"), [(2, 6), (7, 8), (12, 15), (40, 9)])
+def test_sets_of_ranks_are_those_of_the_board(page, rows, families) -> None:
+    rng = np.random.default_rng(rows)
+    losses = rng.normal(size=(rows, families)) + 0.4 * np.arange(rows)[:, None]
+    losses[-1] = losses[0]
+    low, high = rank_sets(losses)
+    ours = page.evaluate(
+        """(rows) => {
+            const { low, high } = harness.rankSets(rows.map((row) => Float64Array.from(row)));
+            return [[...low], [...high]];
+        }""",
+        losses.tolist(),
+    )
+    assert ours == [low.tolist(), high.tolist()]
+    assert low.max() > 1 or rows == 2, "some rows differ"

@@ -222,7 +222,6 @@ function findingsOf({ board, benchmark, tasks, leaks, isBenchmark }) {
     `An own choice of ${countText(tasks.length, "task")} of ${countText(families, "family", "families")}.`,
   ];
   if (leaks) lines.push("Tasks whose texts a mitigator was fitted on count, too.");
-  lines.push("Sets of ranks are known for benchmarks alone.");
   return [h("p", { class: "lead" }, lines.join(" "))];
 }
 
