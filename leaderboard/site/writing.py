@@ -499,6 +499,7 @@ def _entry(board: Board) -> dict[str, Any]:
         "kind": board.kind,
         "title": f"{board.kind.capitalize()} embeddings",
         "models": int((layout.models["role"] != "reference").sum()),
+        "ranked": int((layout.rows["rank"].is_not_null()).sum()),
         "rows": layout.rows.height,
         "tasks": len(layout.tasks),
         "data": f"data/{board.kind}.js",

@@ -891,7 +891,8 @@ var harness = (() => {
       return { page: parts[1] || "home", kind: first, name: parts.slice(2).join("/"), query };
     }
     if (!first) {
-      const kind = kinds[0] ?? null;
+      const byRanked = site.boards.toSorted((a, b) => b.ranked - a.ranked);
+      const kind = byRanked[0]?.kind ?? null;
       return { page: kind ? "home" : "studies", kind, name: "", query };
     }
     return { page: first, kind: null, name: parts.slice(1).join("/"), query };
@@ -3702,7 +3703,7 @@ ${cited}`;
     ];
     const isByFact = plottable(board).includes(by);
     const subject = isByFact ? `Bias by ${nameOfFact(by)}` : "Bias against usefulness";
-    const bias = { title: "Bias: 0 is fair, 1 the reference encoder", better: "low" };
+    const bias = { title: "Bias", better: "low" };
     const options = {
       label: `${subject}: ${title}, ${isBenchmark ? benchmark.title : "own choice of tasks"}`,
       points: pointsOf(choice, shown),

@@ -61,7 +61,7 @@ export function plotOfModels(choice, groups, title, by) {
   const isByFact = plottable(board).includes(by);
   const subject = isByFact ? `Bias by ${nameOfFact(by)}` : "Bias against usefulness";
   /** @type {PlotAxis} */
-  const bias = { title: "Bias: 0 is fair, 1 the reference encoder", better: "low" };
+  const bias = { title: "Bias", better: "low" };
   const options = {
     label: `${subject}: ${title}, ${isBenchmark ? benchmark.title : "own choice of tasks"}`,
     points: pointsOf(choice, shown),

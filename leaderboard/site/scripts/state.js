@@ -19,7 +19,8 @@ export function routeOf(hash, site) {
     return { page: parts[1] || "home", kind: first, name: parts.slice(2).join("/"), query };
   }
   if (!first) {
-    const kind = kinds[0] ?? null;
+    const byRanked = site.boards.toSorted((a, b) => b.ranked - a.ranked);
+    const kind = byRanked[0]?.kind ?? null;
     return { page: kind ? "home" : "studies", kind, name: "", query };
   }
   return { page: first, kind: null, name: parts.slice(1).join("/"), query };

@@ -22,6 +22,8 @@ interface BoardEntry {
   kind: Kind;
   title: string;
   models: number;
+  /** Models that are ranked by bias. The site opens on the board with most of them. */
+  ranked: number;
   rows: number;
   tasks: number;
   /** Path of the board's data, and of the details of its cells, which are loaded on demand. */

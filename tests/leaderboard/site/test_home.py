@@ -372,3 +372,17 @@ def test_uncertainty_is_in_sight(width, many, visit) -> None:
         "cells => cells.filter((c) => c.scrollWidth > c.clientWidth).map((c) => c.innerText)"
     )
     assert cut == []
+
+
+def test_the_site_opens_on_the_board_with_most_ranked_models(tmp_path, visit, make_record) -> None:
+    records = [
+        make_record(
+            model__name=model, model__fingerprint=model * 8, model__kind=kind,
+            task__name=task, task__digest=task, value=0.1,
+        )
+        for kind, models in (("word", ["glove"]), ("text", ["mini", "maxi"]))
+        for model in models
+        for task in ("b0", "b1")
+    ]  # fmt: skip
+    page = visit(build(tmp_path, records))
+    assert page.get_by_role("heading", level=1).inner_text() == "Text embeddings"
