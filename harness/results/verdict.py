@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import html as html_
 import math
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import fmean, pstdev, variance
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from harness.errors import Unavailable
 from harness.metrics import t_quantile
 from harness.results import ratios
 from harness.results.formats import Report, Sentences, Table, html, markdown, plain_text
@@ -39,11 +41,14 @@ FEWEST_SEEDS = 3
 """Fewest seeds whose spread enters an interval."""
 FEWEST = 5
 """Fewest units for an interval."""
+MANY = 1000.0
+"""Degrees of freedom of an error that many items stand behind."""
 LONGEST = 80
 """Most characters of an item in a table."""
 MOVED = 5
 """Number of items that are named because they moved most."""
 OVERALL = "overall"
+COLOUR = "#0072B2"
 ROWS = ("a", "b")
 """The base and the model."""
 
@@ -165,6 +170,8 @@ class Verdict:
         intervals.
     sides
         What the verdict is made of.
+    notices
+        What the evaluation of the models has to say, a line each.
     """
 
     differences: tuple[Difference, ...]
@@ -175,6 +182,7 @@ class Verdict:
     names: tuple[str, str] = ("base", "model")
     seeds: int = 1
     sides: tuple[Side, ...] = field(default=(), repr=False, compare=False)
+    notices: tuple[str, ...] = field(default=(), repr=False)
 
     def overall(self, measures: Measures) -> Difference | None:
         """Return the overall difference of bias or usefulness; None if no task counts."""
@@ -236,6 +244,10 @@ class Verdict:
     def _repr_html_(self) -> str:
         return html(self.report())
 
+    def figure(self) -> dict[str, Any]:
+        """Return the forest plot: the differences with their intervals, as Plotly describes it."""
+        return _forest(self)
+
     def page(self, *, licences: Mapping[str, str] | None = None) -> str:
         """Return one self-contained HTML page for an auditor.
 
@@ -250,13 +262,14 @@ class Verdict:
             "What was measured": Report("", _measured(self.sides, licences or {})),
             "Limits": Report("", [Sentences("", LIMITS)]),
         }
-        body = "".join(
+        body = _picture(self) + "".join(
             f"<h2>{html_.escape(name)}</h2>\n{html(part)}" for name, part in sections.items()
         )
         title = html_.escape(f"Bias of {self.names[1]} beside {self.names[0]}")
         return (
             f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n'
+            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f"<title>{title}</title>\n"
             f"<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
         )
 
@@ -355,7 +368,8 @@ class Verdict:
         if not self.differences:
             return []
         lines = [
-            "difference: model less base; of bias, 1 is the bias of the reference encoder",
+            "difference: model less base; of bias, 1 is the bias of the reference encoder; of "
+            "usefulness, 1 is the ideal",
             "95% interval: over paired items, for all lines of a table at once; it says what the "
             "words and items of these tasks leave open, not what other ways to ask would show",
             f"seeds: the spread of {self.seeds} trainings is part of the intervals"
@@ -403,6 +417,75 @@ def _ends(interval: IntervalPart) -> str:
     return f"[{interval.low:+z.3f}, {interval.high:+z.3f}]"
 
 
+# The forest plot.
+
+
+def _forest(verdict: Verdict) -> dict[str, Any]:
+    """Return a panel for each of bias and usefulness, with a line for each difference."""
+    panels = [
+        (measures, of)
+        for measures in WORDS
+        if (of := [d for d in verdict.differences if d.measures == measures])
+    ]
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": measures,
+            "x": [d.difference for d in of],
+            "y": [html_.escape(f"{d.name}: {d.words}") for d in of],
+            "error_x": {
+                "type": "data",
+                "array": [d.interval.high - d.difference if d.interval else 0.0 for d in of],
+                "arrayminus": [d.difference - d.interval.low if d.interval else 0.0 for d in of],
+            },
+            "marker": {"color": COLOUR, "symbol": "square"},
+            "visible": i == 0,
+        }
+        for i, (measures, of) in enumerate(panels)
+    ]
+    buttons = [
+        {
+            "label": measures,
+            "method": "update",
+            "args": [
+                {"visible": [other == measures for other, _ in panels]},
+                {"yaxis.title.text": measures},
+            ],
+        }
+        for measures, _ in panels
+    ]
+    base, model = verdict.names
+    layout = {
+        "title": {"text": html_.escape(f"{model} beside {base}")},
+        "xaxis": {"title": {"text": "difference, with the 95% intervals that hold at once"}},
+        "yaxis": {
+            "title": {"text": panels[0][0] if panels else ""},
+            "type": "category",
+            "autorange": "reversed",
+        },
+        "showlegend": False,
+        "shapes": [{"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "yref": "paper"}],
+        "updatemenus": [{"type": "buttons", "buttons": buttons}],
+    }
+    return {"data": traces, "layout": layout}
+
+
+def _picture(verdict: Verdict) -> str:
+    """Return the forest plot for a page; empty without Matplotlib or a difference."""
+    from harness.results.figures import picture
+
+    if not verdict.differences:
+        return ""
+    try:
+        content = picture(_forest(verdict), "svg")
+    except Unavailable:
+        return ""
+    sentences = html_.escape("; ".join(verdict.sentences()))
+    source = f"data:image/svg+xml;base64,{b64encode(content).decode()}"
+    return f'<img alt="{sentences}" src="{source}">\n'
+
+
 # The parts of the page that the text has not.
 
 
@@ -412,6 +495,8 @@ STYLE = (
     "body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}"
     "table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .8em .2em 0;"
     "border-bottom:1px solid #ccc;vertical-align:top}"
+    # On a phone a wide table scrolls, and the page does not.
+    "table{display:block;overflow-x:auto}img{max-width:100%}p{overflow-wrap:anywhere}"
 )
 LIMITS = (
     "A test finds the bias that it asks about. Bias along a direction that no task reads is not "
@@ -486,7 +571,11 @@ def _records(sides: Sequence[Side]) -> list[Record]:
 
 @dataclass(frozen=True)
 class _Estimate:
-    """A difference before its interval: its units, and why they say nothing."""
+    """A difference before its interval: its units, and why they say nothing.
+
+    The units of usefulness are tasks, each with an error of many items, so that `df_of_units` is
+    known. Those of bias are words and items.
+    """
 
     name: str
     tasks: int
@@ -496,6 +585,7 @@ class _Estimate:
     units: Units = field(repr=False)
     reason: str = ""
     is_equal: bool = False
+    df_of_units: float | None = None
     seeds: int = 1
     seed_variance: float = 0.0
 
@@ -516,8 +606,10 @@ class _Estimate:
         For n units of one variance they are about n: E[d⁴] = 3 σ⁴.
         """
         of_items = self.variance_of_items
-        fourth = math.fsum(d**4 for d in self.units.values())
-        df = max(1.0, 3 * of_items**2 / fourth - 2) if fourth > 0 else 1.0
+        df = self.df_of_units
+        if df is None:
+            fourth = math.fsum(d**4 for d in self.units.values())
+            df = max(1.0, 3 * of_items**2 / fourth - 2) if fourth > 0 else 1.0
         parts = of_items**2 / df
         if self.seeds > 1:
             parts += self.seed_variance**2 / (self.seeds - 1)
@@ -639,6 +731,7 @@ def _of_seeds(by_seed: Sequence[Mapping[str, _Estimate]]) -> list[_Estimate]:
                 units=dict(units),
                 reason=next((e.reason for e in of if e.reason), ""),
                 is_equal=all(e.is_equal for e in of),
+                df_of_units=of[0].df_of_units,
                 seeds=len(of),
                 seed_variance=spread,
             )
@@ -666,7 +759,7 @@ def _difference(measures: Measures, estimate: _Estimate, n_lines: int, unclear: 
     reason = unclear or estimate.reason
     if estimate.is_equal:
         reason = ""
-    elif not reason and len(estimate.units) < FEWEST:
+    elif not reason and estimate.df_of_units is None and len(estimate.units) < FEWEST:
         reason = f"{len(estimate.units)} units, an interval needs {FEWEST}"
     interval = detectable = None
     verdict = SAME if estimate.is_equal else UNCLEAR
@@ -860,24 +953,22 @@ def _usefulness(
     families: defaultdict[str, list[Line]] = defaultdict(list)
     for line in lines:
         families[line["a"].family].append(line)
-    squares, without, weights = 0.0, [], []
+    units: Units = {}
+    without = []
     for family in families.values():
         for line in family:
-            error = _error(line, paired)
-            weight = 1 / len(families) / len(family)
-            weights.append(weight)
+            task, error = line["a"].task.name, _error(line, paired)
             if error is None:
-                without.append(line["a"].task.name)
+                without.append(task)
             else:
-                squares += (weight * error) ** 2
+                units[task] = error / len(families) / len(family)
     reason = f"no interval of {', '.join(without[:3])}" if without else ""
-    # Many items stand behind each error, so it has a normal distribution: as many equal units.
-    n = 1000
-    units = {str(i): math.sqrt(squares / n) for i in range(n)}
     is_equal = all(
         abs((line["a"].distance or 0.0) - (line["b"].distance or 0.0)) < EQUAL for line in lines
     )
-    return _Estimate(name, means.n, base, model, difference, units, reason, is_equal)
+    return _Estimate(
+        name, means.n, base, model, difference, units, reason, is_equal, df_of_units=MANY
+    )
 
 
 def _error(line: Line, paired: Mapping[str, IntervalPart]) -> float | None:
