@@ -17,7 +17,7 @@ import math
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean, pstdev, variance
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -569,12 +569,28 @@ def _records(sides: Sequence[Side]) -> list[Record]:
 # From lines of two records to differences.
 
 
+class _Change(NamedTuple):
+    """A difference, and what each unit changes in it."""
+
+    difference: float
+    units: Units
+
+    def less(self, other: float, units: Units) -> _Change:
+        """Return this one less another one."""
+        both = self.units.keys() | units.keys()
+        of = {unit: self.units.get(unit, 0.0) - units.get(unit, 0.0) for unit in both}
+        return _Change(self.difference - other, of)
+
+
 @dataclass(frozen=True)
 class _Estimate:
     """A difference before its interval: its units, and why they say nothing.
 
     The units of usefulness are tasks, each with an error of many items, so that `df_of_units` is
     known. Those of bias are words and items.
+
+    A mitigator's effect is the larger of its `parts`, method by method. Chance lifts the larger of
+    two, so the lower end of its interval is the larger one of the lower ends of its parts.
     """
 
     name: str
@@ -586,6 +602,7 @@ class _Estimate:
     reason: str = ""
     is_equal: bool = False
     df_of_units: float | None = None
+    parts: tuple[_Change, ...] = ()
     seeds: int = 1
     seed_variance: float = 0.0
 
@@ -614,6 +631,18 @@ class _Estimate:
         if self.seeds > 1:
             parts += self.seed_variance**2 / (self.seeds - 1)
         return max(1.0, self.error**4 / parts) if parts > 0 else df
+
+    def high(self, n_lines: int) -> float:
+        """Return the upper end of the interval, one of several that hold at once."""
+        quantile = t_quantile(LEVEL ** (1 / n_lines), self.df)
+        return self.difference + float(quantile) * self.error
+
+    def low(self, n_lines: int) -> float:
+        """Return the lower end of the interval, one of several that hold at once."""
+        if not self.parts:
+            return 2 * self.difference - self.high(n_lines)
+        parts = [replace(self, **part._asdict(), parts=()) for part in self.parts]
+        return max(part.low(n_lines * len(parts)) for part in parts)
 
 
 @dataclass(frozen=True)
@@ -716,10 +745,6 @@ def _of_seeds(by_seed: Sequence[Mapping[str, _Estimate]]) -> list[_Estimate]:
         if len(of) == 1:
             means.append(of[0])
             continue
-        units: defaultdict[str, float] = defaultdict(float)
-        for estimate in of:
-            for unit, change in estimate.units.items():
-                units[unit] += change / len(of)
         spread = variance([e.difference for e in of]) / len(of) if len(of) >= FEWEST_SEEDS else 0.0
         means.append(
             _Estimate(
@@ -727,11 +752,11 @@ def _of_seeds(by_seed: Sequence[Mapping[str, _Estimate]]) -> list[_Estimate]:
                 tasks=min(e.tasks for e in of),
                 base=fmean(e.base for e in of),
                 model=fmean(e.model for e in of),
-                difference=fmean(e.difference for e in of),
-                units=dict(units),
+                **_mean([_Change(e.difference, e.units) for e in of])._asdict(),
                 reason=next((e.reason for e in of if e.reason), ""),
                 is_equal=all(e.is_equal for e in of),
                 df_of_units=of[0].df_of_units,
+                parts=tuple(map(_mean, zip(*(e.parts for e in of), strict=True))),
                 seeds=len(of),
                 seed_variance=spread,
             )
@@ -764,12 +789,11 @@ def _difference(measures: Measures, estimate: _Estimate, n_lines: int, unclear: 
     interval = detectable = None
     verdict = SAME if estimate.is_equal else UNCLEAR
     if not reason and not estimate.is_equal:
-        quantile = float(t_quantile(LEVEL ** (1 / n_lines), estimate.df))
-        half = quantile * estimate.error
-        value = estimate.difference
+        value, low, high = estimate.difference, estimate.low(n_lines), estimate.high(n_lines)
         method = f"t of paired units, simultaneous for {n_lines} differences (Šidák)"
-        interval = IntervalPart(low=value - half, high=value + half, level=LEVEL, method=method)
+        interval = IntervalPart(low=low, high=high, level=LEVEL, method=method)
         # One-sided: a difference is found if its estimate is beyond the half width.
+        half = max(high - value, value - low)
         detectable = half + float(t_quantile(2 * POWER - 1, estimate.df)) * estimate.error
         if estimate.error > 0:
             verdict = MORE if interval.low > 0 else LESS if interval.high < 0 else UNCLEAR
@@ -837,27 +861,24 @@ def _bias(name: str, lines: Sequence[Line], is_effect: bool) -> _Estimate | None
     """Return the difference of the bias over some tasks; None if no method has a scale."""
     means = task_means(lines, ROWS)
     base, model = means.mean("a"), means.mean("b")
-    difference = fmean(of) if (of := means.differences(*ROWS)) else None
-    if base is None or model is None or difference is None:
-        return None
     lines = _counted(lines, "bias", means)
     families: defaultdict[str, list[Line]] = defaultdict(list)
     for line in lines:
         families[line["a"].family].append(line)
-    units: defaultdict[str, float] = defaultdict(float)
-    for family in families.values():
-        for unit, change in _units_of_family(family, is_effect).items():
-            units[unit] += change / len(of)
+    changes = [of for family in families.values() if (of := _changes(family, is_effect))]
+    if base is None or model is None or not changes:
+        return None
+    difference, *parts = (_mean(of) for of in zip(*changes, strict=True))
     has_units = all(line[row].deviations for line in lines for row in ROWS)
     return _Estimate(
         name,
         means.n,
         base,
         model,
-        difference,
-        dict(units),
+        *difference,
         "" if has_units else "records without deviations by unit; --overwrite computes them",
         all(_are_equal(line) for line in lines),
+        parts=tuple(parts),
     )
 
 
@@ -868,22 +889,34 @@ def _are_equal(line: Line) -> bool:
     return abs(a.gap - b.gap) < EQUAL and abs(a.yardstick - b.yardstick) < EQUAL
 
 
-def _units_of_family(lines: Sequence[Line], is_effect: bool) -> Units:
-    """Return what each unit changes in the difference of a method, as `TaskMeans.differences`."""
+def _changes(lines: Sequence[Line], is_effect: bool) -> list[_Change]:
+    """Return the difference of a method, as `TaskMeans.differences`; none without a yardstick.
+
+    The effect of a mitigator is the larger of two. Both follow it: over its own yardstick, and over
+    that of the base.
+    """
     before, after = (_pooled(lines, row, row) for row in ROWS)
     if before is None or after is None:
-        return {}
-    sign_before = sign_after = 1.0
-    if is_effect:
-        on_base = _pooled(lines, "b", "a")
-        if on_base is not None and abs(on_base.value) > abs(after.value):
-            after = on_base
-        sign_before, sign_after = (math.copysign(1.0, part.value) for part in (before, after))
-    old, new = before.units, after.units
-    return {
-        unit: sign_after * new.get(unit, 0.0) - sign_before * old.get(unit, 0.0)
-        for unit in old.keys() | new.keys()
-    }
+        return []
+    if not is_effect:
+        return [_Change(after.value, after.units).less(before.value, before.units)]
+    both = [after, _pooled(lines, "b", "a") or after]
+    parts = [_absolute(part).less(*_absolute(before)) for part in both]
+    return [max(parts, key=lambda part: part.difference), *parts]
+
+
+def _absolute(part: _Pooled) -> _Change:
+    sign = math.copysign(1.0, part.value)
+    return _Change(abs(part.value), {unit: sign * change for unit, change in part.units.items()})
+
+
+def _mean(changes: Sequence[_Change]) -> _Change:
+    """Return the mean of several changes; units of one name are the same unit."""
+    units: defaultdict[str, float] = defaultdict(float)
+    for change in changes:
+        for unit, deviation in change.units.items():
+            units[unit] += deviation / len(changes)
+    return _Change(fmean(change.difference for change in changes), dict(units))
 
 
 def _pooled(lines: Sequence[Line], of_gap: str, of_yardstick: str) -> _Pooled | None:
