@@ -155,6 +155,7 @@ def command(
             base,
             mitigator,
             list(tasks) or evaluation.COMPARED,
+            screening=options["page"] is not None and not tasks,
             results=options["results"],
             cache=options["cache"],
             concept=arguments.concept_or_none(concept),

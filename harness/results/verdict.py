@@ -25,7 +25,7 @@ from harness.errors import Unavailable
 from harness.metrics import t_quantile
 from harness.results import ratios
 from harness.results.formats import Report, Sentences, Table, html, markdown, plain_text
-from harness.results.record import Counted, IntervalPart, Record, greatest_loss
+from harness.results.record import LEAKS, Counted, IntervalPart, Record, greatest_loss
 from harness.results.resampling import Line, TaskMeans, item, of_primary_scores, task_means
 
 if TYPE_CHECKING:
@@ -161,6 +161,8 @@ class Verdict:
         The items that moved most; none without samples.
     without_line
         Concepts on which the reference encoder shows too little bias for a line of their own.
+    leaks
+        Concepts all of whose tasks are leaks, so that nothing is known of them.
     is_effect
         Whether both rows are one model, so that the difference is the effect of a mitigator.
     names
@@ -170,6 +172,8 @@ class Verdict:
         intervals.
     sides
         What the verdict is made of.
+    screened
+        Records of tasks of screening, which the page shows and which do not count.
     notices
         What the evaluation of the models has to say, a line each.
     """
@@ -178,11 +182,19 @@ class Verdict:
     left_out: Mapping[str, Mapping[str, tuple[str, ...]]]
     moved: tuple[Moved, ...] = ()
     without_line: tuple[str, ...] = ()
+    leaks: tuple[str, ...] = ()
     is_effect: bool = False
     names: tuple[str, str] = ("base", "model")
     seeds: int = 1
     sides: tuple[Side, ...] = field(default=(), repr=False, compare=False)
+    screened: tuple[Record, ...] = field(default=(), repr=False, compare=False)
     notices: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def records(self) -> list[Record]:
+        """The records of all rows, each once, and those of screening."""
+        records = [record for side in self.sides for line in side.lines for record in line.values()]
+        return list({record.id: record for record in (*records, *self.screened)}.values())
 
     def overall(self, measures: Measures) -> Difference | None:
         """Return the overall difference of bias or usefulness; None if no task counts."""
@@ -258,8 +270,8 @@ class Verdict:
         """
         sections = {
             "Verdict": self.report(verbose=True),
-            "Screening": Report("", _screening(self.sides)),
-            "What was measured": Report("", _measured(self.sides, licences or {})),
+            "Screening": Report("", _screening(self.records)),
+            "What was measured": Report("", _measured(self.records, licences or {})),
             "Limits": Report("", [Sentences("", LIMITS)]),
         }
         body = _picture(self) + "".join(
@@ -300,6 +312,7 @@ class Verdict:
                 for measures, of in self.left_out.items()
             },
             "without_line": list(self.without_line),
+            "leaks": list(self.leaks),
             "moved": [asdict(moved) for moved in self.moved],
         }
 
@@ -341,6 +354,11 @@ class Verdict:
             if overall.reason:
                 sentence += f" ({overall.reason})"
             sentences.append(sentence)
+        if self.leaks:
+            sentences.append(
+                f"not judged: {', '.join(self.leaks)}; the mitigator was fitted on words of all "
+                "these tasks ('harness study' fits it on other words than it judges)"
+            )
         return sentences
 
     def tables(self) -> list[Table]:
@@ -372,12 +390,15 @@ class Verdict:
             "usefulness, 1 is the ideal",
             "95% interval: over paired items, for all lines of a table at once; it says what the "
             "words and items of these tasks leave open, not what other ways to ask would show",
-            f"seeds: the spread of {self.seeds} trainings is part of the intervals"
-            if self.seeds >= FEWEST_SEEDS
-            else f"seeds: {self.seeds}; how much another training of the model would differ is "
-            f"unknown ({FEWEST_SEEDS} of them tell)",
             f"detectable: the smallest difference that this run finds in {POWER:.0%} of cases",
         ]
+        if self.seeds >= FEWEST_SEEDS:
+            lines.append(f"seeds: the spread of {self.seeds} trainings is part of the intervals")
+        elif not self.is_effect:
+            lines.append(
+                f"seeds: {self.seeds}; how much another training of the model would differ is "
+                f"unknown ({FEWEST_SEEDS} of them tell)"
+            )
         if self.is_effect:
             lines.append(
                 "the effect of a mitigator is the larger of two: over its own yardstick, and over "
@@ -414,7 +435,8 @@ def _shortened(text: str) -> str:
 
 
 def _ends(interval: IntervalPart) -> str:
-    return f"[{interval.low:+z.3f}, {interval.high:+z.3f}]"
+    # Without `z`: an end of -0.0003 is below 0, and printed as -0.000.
+    return f"[{interval.low:+.3f}, {interval.high:+.3f}]"
 
 
 # The forest plot.
@@ -509,10 +531,10 @@ LIMITS = (
 )
 
 
-def _screening(sides: Sequence[Side]) -> list[Table | Sentences]:
+def _screening(records: Sequence[Record]) -> list[Table | Sentences]:
     """Return the rates of selection of each row, with the four-fifths ratio."""
     rows: list[list[Any]] = []
-    for record in _records(sides):
+    for record in records:
         if record.score != "impact_ratio" or "rates" not in record.details:
             continue
         rates = ", ".join(f"{name} {rate:.1%}" for name, rate in record.details["rates"].items())
@@ -521,15 +543,14 @@ def _screening(sides: Sequence[Side]) -> list[Table | Sentences]:
         verdict = "below four fifths" if is_below else "within four fifths"
         rows.append([record.task.name, label, record.value, verdict, rates])
     if not rows:
-        return [Sentences("", ["no screening task was run"])]
+        return [Sentences("", ["no task of screening was run (for encoders: --tasks screening)"])]
     note = "the lowest rate of selection over the highest; below 0.8 is evidence of adverse impact"
     columns = ["task", "model", "ratio", "four-fifths rule", "rates of selection"]
     return [Table("", columns, sorted(rows)), Sentences("", [note])]
 
 
-def _measured(sides: Sequence[Side], licences: Mapping[str, str]) -> list[Table | Sentences]:
+def _measured(records: Sequence[Record], licences: Mapping[str, str]) -> list[Table | Sentences]:
     """Return the models, the tasks with the licences of their data, and the versions."""
-    records = _records(sides)
     models = {
         (r.model.name, r.mitigator.label, r.model.fingerprint): [
             *(r.model.name, r.mitigator.label, r.model.revision, r.model.licence),
@@ -558,12 +579,6 @@ def _measured(sides: Sequence[Side], licences: Mapping[str, str]) -> list[Table 
         Table("", columns, [tasks[name] for name in sorted(tasks)]),
         Sentences("", [*when, *versions]),
     ]
-
-
-def _records(sides: Sequence[Side]) -> list[Record]:
-    """Return the records of all rows, each once."""
-    records = [record for side in sides for line in side.lines for record in line.values()]
-    return list({record.id: record for record in records}.values())
 
 
 # From lines of two records to differences.
@@ -679,6 +694,7 @@ def judge(sides: Sequence[Side], names: tuple[str, str] = ("base", "model")) -> 
         Names of the base and the model.
     """
     differences: list[Difference] = []
+    leaks: list[str] = []
     left_out: dict[str, dict[str, tuple[str, ...]]] = {}
     without_line: list[str] = []
     for measures in WORDS:
@@ -692,6 +708,8 @@ def judge(sides: Sequence[Side], names: tuple[str, str] = ("base", "model")) -> 
         }
         if OVERALL in shown:
             without_line += sorted(concepts - shown)
+        if measures == "bias":
+            leaks = sorted({c for side in sides for c in _leaks(side)} - concepts)
         unclear = next((why for of in of_side for row in "ba" if (why := of.unclear(row))), "")
         name: Measures = "bias" if measures == "bias" else "usefulness"
         differences += [_difference(name, e, len(estimates), unclear) for e in estimates]
@@ -707,11 +725,18 @@ def judge(sides: Sequence[Side], names: tuple[str, str] = ("base", "model")) -> 
         left_out=left_out,
         moved=tuple(sorted(moved.values(), key=lambda m: -abs(m.spreads))[:MOVED]),
         without_line=tuple(without_line),
+        leaks=tuple(leaks),
         is_effect=any(of.is_effect for side in sides for of in side.means.values()),
         names=names,
         seeds=len(sides),
         sides=tuple(sides),
     )
+
+
+def _leaks(side: Side) -> set[str]:
+    """Return the concepts of the tasks of bias that are leaks."""
+    records = [record for line in side.lines for record in line.values()]
+    return {r.category for r in records if r.task.measures == "bias" and r.left_out == LEAKS}
 
 
 def _estimates(side: Side, measures: str) -> dict[str, _Estimate]:

@@ -419,6 +419,8 @@ Task: TypeAlias = str | Path | Mapping[str, Any]
 
 COMPARED = ("social-bias-encoders", "social-bias-words", "usefulness")
 """Tasks of `compare_models` and `harness compare`: those that rank, and those of usefulness."""
+SCREENING = "screening"
+"""The tag of tasks that `harness compare` runs for its page."""
 
 
 def evaluate(
@@ -612,6 +614,8 @@ def compare_models(
     base: str | object | None = None,
     mitigator: Row = names.NONE,
     tasks: Task | Iterable[Task] = COMPARED,
+    *,
+    screening: bool = False,
     **options: Any,
 ) -> Verdict:
     """Evaluate a model and its base, and return whether the model is more biased.
@@ -626,6 +630,8 @@ def compare_models(
         Mitigator of the model.
     tasks
         As in `evaluate`; by default those that rank, and those of usefulness.
+    screening
+        Whether to run the tasks of screening, too, which `Verdict.page` shows. They do not count.
     **options
         Further arguments of `evaluate`. Samples are always kept.
 
@@ -660,8 +666,10 @@ def compare_models(
     place = options.get("results")
     compared: list[Comparison] = []
     notices = dict.fromkeys(before.notices)
+    screened = list(evaluate(base, SCREENING, names.NONE, **options)) if screening else []
     for seed in models:
         records = evaluate(seed, tasks, [mitigator], exclude=[*excluded, *missing], **options)
+        screened += evaluate(seed, SCREENING, [mitigator], **options) if screening else []
         notices |= dict.fromkeys(records.notices)
         folder = None if place is None else local_copy(place)
         compared.append(compare(before, records, folder=folder))
@@ -670,7 +678,7 @@ def compare_models(
     else:
         label = f"{len(models)} seeds ({', '.join(of.names[1] for of in compared)})"
         verdict = judge([of.side for of in compared], (compared[0].names[0], label))
-    return dataclasses.replace(verdict, notices=tuple(notices))
+    return dataclasses.replace(verdict, screened=tuple(screened), notices=tuple(notices))
 
 
 def _check_models(models: Sequence[str | object], registry: Registry) -> None:
