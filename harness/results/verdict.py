@@ -585,16 +585,21 @@ def _measured(records: Sequence[Record], licences: Mapping[str, str]) -> list[Ta
 
 
 class _Change(NamedTuple):
-    """A difference, and what each unit changes in it."""
+    """A difference, and what each unit changes in it.
+
+    `growth` is what each unit changes besides, times the bias that is added to the model: the
+    error of a ratio grows with the ratio.
+    """
 
     difference: float
     units: Units
+    growth: Units
 
-    def less(self, other: float, units: Units) -> _Change:
+    def less(self, other: _Change) -> _Change:
         """Return this one less another one."""
-        both = self.units.keys() | units.keys()
-        of = {unit: self.units.get(unit, 0.0) - units.get(unit, 0.0) for unit in both}
-        return _Change(self.difference - other, of)
+        both = self.units.keys() | other.units.keys()
+        units = {unit: self.units.get(unit, 0.0) - other.units.get(unit, 0.0) for unit in both}
+        return _Change(self.difference - other.difference, units, self.growth)
 
 
 @dataclass(frozen=True)
@@ -614,6 +619,7 @@ class _Estimate:
     model: float
     difference: float
     units: Units = field(repr=False)
+    growth: Units = field(repr=False)
     reason: str = ""
     is_equal: bool = False
     df_of_units: float | None = None
@@ -658,6 +664,22 @@ class _Estimate:
             return 2 * self.difference - self.high(n_lines)
         parts = [replace(self, **part._asdict(), parts=()) for part in self.parts]
         return max(part.low(n_lines * len(parts)) for part in parts)
+
+    def detectable(self, n_lines: int) -> float:
+        """Return the smallest true difference whose interval is beyond 0 in 80 % of cases."""
+        low, high = self.low(n_lines), self.high(n_lines)
+        half = max(high - self.difference, self.difference - low)
+        power = float(t_quantile(2 * POWER - 1, self.df)) * self.error
+        found = half + power
+        if not self.growth or not self.error:
+            return found
+        for _ in range(10):  # the interval is that of the larger bias
+            squares = math.fsum(
+                (self.units.get(unit, 0.0) + found * self.growth.get(unit, 0.0)) ** 2
+                for unit in self.units.keys() | self.growth.keys()
+            )
+            found = half * math.sqrt(squares + self.seed_variance) / self.error + power
+        return found
 
 
 @dataclass(frozen=True)
@@ -777,7 +799,7 @@ def _of_seeds(by_seed: Sequence[Mapping[str, _Estimate]]) -> list[_Estimate]:
                 tasks=min(e.tasks for e in of),
                 base=fmean(e.base for e in of),
                 model=fmean(e.model for e in of),
-                **_mean([_Change(e.difference, e.units) for e in of])._asdict(),
+                **_mean([_Change(e.difference, e.units, e.growth) for e in of])._asdict(),
                 reason=next((e.reason for e in of if e.reason), ""),
                 is_equal=all(e.is_equal for e in of),
                 df_of_units=of[0].df_of_units,
@@ -814,12 +836,10 @@ def _difference(measures: Measures, estimate: _Estimate, n_lines: int, unclear: 
     interval = detectable = None
     verdict = SAME if estimate.is_equal else UNCLEAR
     if not reason and not estimate.is_equal:
-        value, low, high = estimate.difference, estimate.low(n_lines), estimate.high(n_lines)
+        low, high = estimate.low(n_lines), estimate.high(n_lines)
         method = f"t of paired units, simultaneous for {n_lines} differences (Šidák)"
         interval = IntervalPart(low=low, high=high, level=LEVEL, method=method)
-        # One-sided: a difference is found if its estimate is beyond the half width.
-        half = max(high - value, value - low)
-        detectable = half + float(t_quantile(2 * POWER - 1, estimate.df)) * estimate.error
+        detectable = estimate.detectable(n_lines)
         if estimate.error > 0:
             verdict = MORE if interval.low > 0 else LESS if interval.high < 0 else UNCLEAR
     return Difference(
@@ -867,6 +887,15 @@ class _Pooled:
         }
         slope = self._slope(math.sqrt(math.fsum(c * c for c in changes.values())))
         return {unit: slope * change for unit, change in changes.items()}
+
+    @property
+    def change(self) -> _Change:
+        """R, with what each unit changes in it: δR = −δD/D, of squares half of it, for ΔR = 1."""
+        growth = {
+            unit: -deviation / self.yardstick / self.power
+            for unit, deviation in self.yardstick_units.items()
+        }
+        return _Change(self.value, self.units, growth)
 
     def _slope(self, error: float) -> float:
         """Return the slope of R on N/D: of a root the secant over its error.
@@ -924,24 +953,33 @@ def _changes(lines: Sequence[Line], is_effect: bool) -> list[_Change]:
     if before is None or after is None:
         return []
     if not is_effect:
-        return [_Change(after.value, after.units).less(before.value, before.units)]
+        return [after.change.less(before.change)]
     both = [after, _pooled(lines, "b", "a") or after]
-    parts = [_absolute(part).less(*_absolute(before)) for part in both]
+    parts = [_absolute(part).less(_absolute(before)) for part in both]
     return [max(parts, key=lambda part: part.difference), *parts]
 
 
 def _absolute(part: _Pooled) -> _Change:
-    sign = math.copysign(1.0, part.value)
-    return _Change(abs(part.value), {unit: sign * change for unit, change in part.units.items()})
+    sign, change = math.copysign(1.0, part.value), part.change
+    units = {unit: sign * deviation for unit, deviation in change.units.items()}
+    return change._replace(difference=abs(part.value), units=units)
 
 
 def _mean(changes: Sequence[_Change]) -> _Change:
     """Return the mean of several changes; units of one name are the same unit."""
+    return _Change(
+        fmean(change.difference for change in changes),
+        _mean_units([change.units for change in changes]),
+        _mean_units([change.growth for change in changes]),
+    )
+
+
+def _mean_units(parts: Sequence[Units]) -> Units:
     units: defaultdict[str, float] = defaultdict(float)
-    for change in changes:
-        for unit, deviation in change.units.items():
-            units[unit] += deviation / len(changes)
-    return _Change(fmean(change.difference for change in changes), dict(units))
+    for part in parts:
+        for unit, deviation in part.items():
+            units[unit] += deviation / len(parts)
+    return dict(units)
 
 
 def _pooled(lines: Sequence[Line], of_gap: str, of_yardstick: str) -> _Pooled | None:
@@ -1025,7 +1063,7 @@ def _usefulness(
         abs((line["a"].distance or 0.0) - (line["b"].distance or 0.0)) < EQUAL for line in lines
     )
     return _Estimate(
-        name, means.n, base, model, difference, units, reason, is_equal, df_of_units=MANY
+        name, means.n, base, model, difference, units, {}, reason, is_equal, df_of_units=MANY
     )
 
 
