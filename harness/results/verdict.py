@@ -544,7 +544,10 @@ def _screening(records: Sequence[Record]) -> list[Table | Sentences]:
         rows.append([record.task.name, label, record.value, verdict, rates])
     if not rows:
         return [Sentences("", ["no task of screening was run (for encoders: --tasks screening)"])]
-    note = "the lowest rate of selection over the highest; below 0.8 is evidence of adverse impact"
+    note = (
+        "the lowest rate of selection over the highest; below 0.8 is evidence of adverse impact, "
+        "but chance alone is below it with so few names (see the task's notes)"
+    )
     columns = ["task", "model", "ratio", "four-fifths rule", "rates of selection"]
     return [Table("", columns, sorted(rows)), Sentences("", [note])]
 

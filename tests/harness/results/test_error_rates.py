@@ -137,4 +137,6 @@ def test_at_most_5_percent_of_equal_models_fail_and_80_of_those_with_a_detectabl
     print(f"of {DRAWS} draws: {alarms} fail, {less} are less biased somewhere")
     print(f"of {DRAWS} with planted bias: {found} fail, {overall} are more biased overall")
     assert max(alarms, less) <= 0.05 * DRAWS
-    assert min(found, overall) >= 0.8 * DRAWS
+    assert found >= 0.8 * DRAWS
+    # By its definition 80 % are found overall; that of 1,000 draws has a standard error of 1.3 %.
+    assert overall >= 0.775 * DRAWS
