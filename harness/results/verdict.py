@@ -326,13 +326,6 @@ class Verdict:
         """
         base, model = self.names
         parts: list[Table | Sentences] = [Sentences("", self.sentences()), *self.tables()]
-        if self.moved:
-            rows = [
-                [m.task, _shortened(m.text), m.base, m.model, f"{m.spreads:+.1f}"]
-                for m in self.moved
-            ]
-            columns = ["task", "item", "base", "model", "moved by"]
-            parts.append(Table("items that moved most", columns, rows, shorten=("item",)))
         parts.append(Sentences("How to read it", self.legend()))
         parts.append(Sentences("Left out", self._left_out(verbose=verbose)))
         return Report(f"{model} beside {base}", parts)
@@ -362,8 +355,16 @@ class Verdict:
         return sentences
 
     def tables(self) -> list[Table]:
-        """Return the differences of bias and of usefulness, a table each."""
-        return [self._table(measures) for measures in WORDS if self._of(measures)]
+        """Return the differences of bias and of usefulness, and the items that moved most."""
+        tables = [self._table(measures) for measures in WORDS if self._of(measures)]
+        if self.moved:
+            rows = [
+                [m.task, _shortened(m.text), m.base, m.model, f"{m.spreads:+.1f}"]
+                for m in self.moved
+            ]
+            columns = ["task", "item", "base", "model", "moved by"]
+            tables.append(Table("items that moved most", columns, rows, shorten=("item",)))
+        return tables
 
     def _of(self, measures: str) -> list[Difference]:
         return [d for d in self.differences if d.measures == measures]
