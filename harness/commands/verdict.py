@@ -77,7 +77,8 @@ from harness.commands import arguments, output
     "page",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Also write one self-contained page for an auditor.",
+    help="Also write one self-contained page for an auditor; by default it has tasks of screening, "
+    "too, which do not count.",
 )
 @click.option(
     "--figure",
