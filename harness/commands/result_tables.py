@@ -346,7 +346,8 @@ def _legend(names: tuple[str, str], comparison: Comparison) -> list[str]:
     if any(pair.interval for pair in pairs):
         lines.append(
             "[low, high]: 95% interval of the difference over the items of the task, paired where "
-            "both have samples; nearer is empty if the difference may be chance"
+            "both have samples; nearer is empty if the difference may be chance, and without an "
+            "interval it compares the values alone"
         )
     if any(pair.distances for pair in pairs):
         lines.append(

@@ -77,7 +77,14 @@ from harness.commands import arguments, output
     "page",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Also write one self-contained page for an auditor.",
+    help="Also write one self-contained page for an auditor; by default it has tasks of screening, "
+    "too, which do not count.",
+)
+@click.option(
+    "--figure",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Also draw the differences with their intervals: .svg, .pdf, .png, or .json.",
 )
 @arguments.as_json
 @arguments.shared_results
@@ -130,13 +137,18 @@ def command(
     5   usefulness is not shown to be within --usefulness-margin
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness import folders
+    from harness.errors import UsageError
     from harness.progress import Silent, for_terminal
     from harness.registry.registry import Registry
-    from harness.results import formats
+    from harness.results import figures, formats
     from harness.results.records import NotRunWarning
     from harness.run import evaluation
     from harness.run.tasks import list_tasks
 
+    if options["as_json"] and options["markdown"]:
+        raise UsageError("--json and --markdown cannot be used together")
+    if (figure := options["figure"]) is not None:
+        figures.check_suffix(figure)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", NotRunWarning)
         verdict = evaluation.compare_models(
@@ -144,6 +156,7 @@ def command(
             base,
             mitigator,
             list(tasks) or evaluation.COMPARED,
+            screening=options["page"] is not None and not tasks,
             results=options["results"],
             cache=options["cache"],
             concept=arguments.concept_or_none(concept),
@@ -164,6 +177,8 @@ def command(
         registry = Registry(include=list(include), trust=list(trust))
         licences = {entry.file.name: entry.file.licence for entry in list_tasks(registry)}
         folders.write_atomically(page, verdict.page(licences=licences).encode())
+    if figure is not None:
+        figures.write_figure(figure, verdict.figure())
     if options["as_json"]:
         output.as_json(verdict.as_json() | {"failures": [part._asdict() for part in failures]})
     else:
@@ -177,7 +192,7 @@ def command(
         else:
             output.report(report)
     not_run = list(dict.fromkeys(str(part.message) for part in caught))
-    for line in not_run:
+    for line in (*verdict.notices, *not_run):
         click.echo(line, err=True)
     if failures:
         return min(part.code for part in failures)

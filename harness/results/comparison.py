@@ -354,7 +354,8 @@ def _pair(a: Record, b: Record, folders: Folders) -> tuple[Pair, list[Moved]]:
     paired = resampling.over_items(*rows) if all(rows) else None
     value_a, value_b = (math.nan if r.value is None else r.value for r in (a, b))
     pair = Pair(a, b, value_a, value_b, paired or resampling.of_independent(a, b))
-    is_shown = a.primary and all(rows) and not a.left_out and not b.left_out
+    is_shown = a.primary and a.task.measures == "bias" and all(rows)
+    is_shown = is_shown and not a.left_out and not b.left_out
     return pair, moved_items(a.task.name, *rows) if is_shown else []
 
 

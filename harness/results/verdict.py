@@ -14,16 +14,18 @@ from __future__ import annotations
 
 import html as html_
 import math
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean, pstdev, variance
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from harness.errors import Unavailable
 from harness.metrics import t_quantile
 from harness.results import ratios
 from harness.results.formats import Report, Sentences, Table, html, markdown, plain_text
-from harness.results.record import Counted, IntervalPart, Record, greatest_loss
+from harness.results.record import LEAKS, Counted, IntervalPart, Record, greatest_loss
 from harness.results.resampling import Line, TaskMeans, item, of_primary_scores, task_means
 
 if TYPE_CHECKING:
@@ -39,11 +41,14 @@ FEWEST_SEEDS = 3
 """Fewest seeds whose spread enters an interval."""
 FEWEST = 5
 """Fewest units for an interval."""
+MANY = 1000.0
+"""Degrees of freedom of an error that many items stand behind."""
 LONGEST = 80
 """Most characters of an item in a table."""
 MOVED = 5
 """Number of items that are named because they moved most."""
 OVERALL = "overall"
+COLOUR = "#0072B2"
 ROWS = ("a", "b")
 """The base and the model."""
 
@@ -156,6 +161,8 @@ class Verdict:
         The items that moved most; none without samples.
     without_line
         Concepts on which the reference encoder shows too little bias for a line of their own.
+    leaks
+        Concepts all of whose tasks are leaks, so that nothing is known of them.
     is_effect
         Whether both rows are one model, so that the difference is the effect of a mitigator.
     names
@@ -165,16 +172,29 @@ class Verdict:
         intervals.
     sides
         What the verdict is made of.
+    screened
+        Records of tasks of screening, which the page shows and which do not count.
+    notices
+        What the evaluation of the models has to say, a line each.
     """
 
     differences: tuple[Difference, ...]
     left_out: Mapping[str, Mapping[str, tuple[str, ...]]]
     moved: tuple[Moved, ...] = ()
     without_line: tuple[str, ...] = ()
+    leaks: tuple[str, ...] = ()
     is_effect: bool = False
     names: tuple[str, str] = ("base", "model")
     seeds: int = 1
     sides: tuple[Side, ...] = field(default=(), repr=False, compare=False)
+    screened: tuple[Record, ...] = field(default=(), repr=False, compare=False)
+    notices: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def records(self) -> list[Record]:
+        """The records of all rows, each once, and those of screening."""
+        records = [record for side in self.sides for line in side.lines for record in line.values()]
+        return list({record.id: record for record in (*records, *self.screened)}.values())
 
     def overall(self, measures: Measures) -> Difference | None:
         """Return the overall difference of bias or usefulness; None if no task counts."""
@@ -236,6 +256,10 @@ class Verdict:
     def _repr_html_(self) -> str:
         return html(self.report())
 
+    def figure(self) -> dict[str, Any]:
+        """Return the forest plot: the differences with their intervals, as Plotly describes it."""
+        return _forest(self)
+
     def page(self, *, licences: Mapping[str, str] | None = None) -> str:
         """Return one self-contained HTML page for an auditor.
 
@@ -246,17 +270,18 @@ class Verdict:
         """
         sections = {
             "Verdict": self.report(verbose=True),
-            "Screening": Report("", _screening(self.sides)),
-            "What was measured": Report("", _measured(self.sides, licences or {})),
+            "Screening": Report("", _screening(self.records)),
+            "What was measured": Report("", _measured(self.records, licences or {})),
             "Limits": Report("", [Sentences("", LIMITS)]),
         }
-        body = "".join(
+        body = _picture(self) + "".join(
             f"<h2>{html_.escape(name)}</h2>\n{html(part)}" for name, part in sections.items()
         )
         title = html_.escape(f"Bias of {self.names[1]} beside {self.names[0]}")
         return (
             f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n'
+            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f"<title>{title}</title>\n"
             f"<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
         )
 
@@ -287,6 +312,7 @@ class Verdict:
                 for measures, of in self.left_out.items()
             },
             "without_line": list(self.without_line),
+            "leaks": list(self.leaks),
             "moved": [asdict(moved) for moved in self.moved],
         }
 
@@ -300,13 +326,6 @@ class Verdict:
         """
         base, model = self.names
         parts: list[Table | Sentences] = [Sentences("", self.sentences()), *self.tables()]
-        if self.moved:
-            rows = [
-                [m.task, _shortened(m.text), m.base, m.model, f"{m.spreads:+.1f}"]
-                for m in self.moved
-            ]
-            columns = ["task", "item", "base", "model", "moved by"]
-            parts.append(Table("items that moved most", columns, rows, shorten=("item",)))
         parts.append(Sentences("How to read it", self.legend()))
         parts.append(Sentences("Left out", self._left_out(verbose=verbose)))
         return Report(f"{model} beside {base}", parts)
@@ -328,11 +347,24 @@ class Verdict:
             if overall.reason:
                 sentence += f" ({overall.reason})"
             sentences.append(sentence)
+        if self.leaks:
+            sentences.append(
+                f"not judged: {', '.join(self.leaks)}; the mitigator was fitted on words of all "
+                "these tasks ('harness study' fits it on other words than it judges)"
+            )
         return sentences
 
     def tables(self) -> list[Table]:
-        """Return the differences of bias and of usefulness, a table each."""
-        return [self._table(measures) for measures in WORDS if self._of(measures)]
+        """Return the differences of bias and of usefulness, and the items that moved most."""
+        tables = [self._table(measures) for measures in WORDS if self._of(measures)]
+        if self.moved:
+            rows = [
+                [m.task, _shortened(m.text), m.base, m.model, f"{m.spreads:+.1f}"]
+                for m in self.moved
+            ]
+            columns = ["task", "item", "base", "model", "moved by"]
+            tables.append(Table("items that moved most", columns, rows, shorten=("item",)))
+        return tables
 
     def _of(self, measures: str) -> list[Difference]:
         return [d for d in self.differences if d.measures == measures]
@@ -355,15 +387,19 @@ class Verdict:
         if not self.differences:
             return []
         lines = [
-            "difference: model less base; of bias, 1 is the bias of the reference encoder",
+            "difference: model less base; of bias, 1 is the bias of the reference encoder; of "
+            "usefulness, 1 is the ideal",
             "95% interval: over paired items, for all lines of a table at once; it says what the "
             "words and items of these tasks leave open, not what other ways to ask would show",
-            f"seeds: the spread of {self.seeds} trainings is part of the intervals"
-            if self.seeds >= FEWEST_SEEDS
-            else f"seeds: {self.seeds}; how much another training of the model would differ is "
-            f"unknown ({FEWEST_SEEDS} of them tell)",
             f"detectable: the smallest difference that this run finds in {POWER:.0%} of cases",
         ]
+        if self.seeds >= FEWEST_SEEDS:
+            lines.append(f"seeds: the spread of {self.seeds} trainings is part of the intervals")
+        elif not self.is_effect:
+            lines.append(
+                f"seeds: {self.seeds}; how much another training of the model would differ is "
+                f"unknown ({FEWEST_SEEDS} of them tell)"
+            )
         if self.is_effect:
             lines.append(
                 "the effect of a mitigator is the larger of two: over its own yardstick, and over "
@@ -400,7 +436,77 @@ def _shortened(text: str) -> str:
 
 
 def _ends(interval: IntervalPart) -> str:
-    return f"[{interval.low:+z.3f}, {interval.high:+z.3f}]"
+    # Without `z`: an end of -0.0003 is below 0, and printed as -0.000.
+    return f"[{interval.low:+.3f}, {interval.high:+.3f}]"
+
+
+# The forest plot.
+
+
+def _forest(verdict: Verdict) -> dict[str, Any]:
+    """Return a panel for each of bias and usefulness, with a line for each difference."""
+    panels = [
+        (measures, of)
+        for measures in WORDS
+        if (of := [d for d in verdict.differences if d.measures == measures])
+    ]
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": measures,
+            "x": [d.difference for d in of],
+            "y": [html_.escape(f"{d.name}: {d.words}") for d in of],
+            "error_x": {
+                "type": "data",
+                "array": [d.interval.high - d.difference if d.interval else 0.0 for d in of],
+                "arrayminus": [d.difference - d.interval.low if d.interval else 0.0 for d in of],
+            },
+            "marker": {"color": COLOUR, "symbol": "square"},
+            "visible": i == 0,
+        }
+        for i, (measures, of) in enumerate(panels)
+    ]
+    buttons = [
+        {
+            "label": measures,
+            "method": "update",
+            "args": [
+                {"visible": [other == measures for other, _ in panels]},
+                {"yaxis.title.text": measures},
+            ],
+        }
+        for measures, _ in panels
+    ]
+    base, model = verdict.names
+    layout = {
+        "title": {"text": html_.escape(f"{model} beside {base}")},
+        "xaxis": {"title": {"text": "difference, with the 95% intervals that hold at once"}},
+        "yaxis": {
+            "title": {"text": panels[0][0] if panels else ""},
+            "type": "category",
+            "autorange": "reversed",
+        },
+        "showlegend": False,
+        "shapes": [{"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "yref": "paper"}],
+        "updatemenus": [{"type": "buttons", "buttons": buttons}],
+    }
+    return {"data": traces, "layout": layout}
+
+
+def _picture(verdict: Verdict) -> str:
+    """Return the forest plot for a page; empty without Matplotlib or a difference."""
+    from harness.results.figures import picture
+
+    if not verdict.differences:
+        return ""
+    try:
+        content = picture(_forest(verdict), "svg")
+    except Unavailable:
+        return ""
+    sentences = html_.escape("; ".join(verdict.sentences()))
+    source = f"data:image/svg+xml;base64,{b64encode(content).decode()}"
+    return f'<img alt="{sentences}" src="{source}">\n'
 
 
 # The parts of the page that the text has not.
@@ -412,6 +518,8 @@ STYLE = (
     "body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}"
     "table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .8em .2em 0;"
     "border-bottom:1px solid #ccc;vertical-align:top}"
+    # On a phone a wide table scrolls, and the page does not.
+    "table{display:block;overflow-x:auto}img{max-width:100%}p{overflow-wrap:anywhere}"
 )
 LIMITS = (
     "A test finds the bias that it asks about. Bias along a direction that no task reads is not "
@@ -424,10 +532,10 @@ LIMITS = (
 )
 
 
-def _screening(sides: Sequence[Side]) -> list[Table | Sentences]:
+def _screening(records: Sequence[Record]) -> list[Table | Sentences]:
     """Return the rates of selection of each row, with the four-fifths ratio."""
     rows: list[list[Any]] = []
-    for record in _records(sides):
+    for record in records:
         if record.score != "impact_ratio" or "rates" not in record.details:
             continue
         rates = ", ".join(f"{name} {rate:.1%}" for name, rate in record.details["rates"].items())
@@ -436,15 +544,17 @@ def _screening(sides: Sequence[Side]) -> list[Table | Sentences]:
         verdict = "below four fifths" if is_below else "within four fifths"
         rows.append([record.task.name, label, record.value, verdict, rates])
     if not rows:
-        return [Sentences("", ["no screening task was run"])]
-    note = "the lowest rate of selection over the highest; below 0.8 is evidence of adverse impact"
+        return [Sentences("", ["no task of screening was run (for encoders: --tasks screening)"])]
+    note = (
+        "the lowest rate of selection over the highest; below 0.8 is evidence of adverse impact, "
+        "but chance alone is below it with so few names (see the task's notes)"
+    )
     columns = ["task", "model", "ratio", "four-fifths rule", "rates of selection"]
     return [Table("", columns, sorted(rows)), Sentences("", [note])]
 
 
-def _measured(sides: Sequence[Side], licences: Mapping[str, str]) -> list[Table | Sentences]:
+def _measured(records: Sequence[Record], licences: Mapping[str, str]) -> list[Table | Sentences]:
     """Return the models, the tasks with the licences of their data, and the versions."""
-    records = _records(sides)
     models = {
         (r.model.name, r.mitigator.label, r.model.fingerprint): [
             *(r.model.name, r.mitigator.label, r.model.revision, r.model.licence),
@@ -475,18 +585,37 @@ def _measured(sides: Sequence[Side], licences: Mapping[str, str]) -> list[Table 
     ]
 
 
-def _records(sides: Sequence[Side]) -> list[Record]:
-    """Return the records of all rows, each once."""
-    records = [record for side in sides for line in side.lines for record in line.values()]
-    return list({record.id: record for record in records}.values())
-
-
 # From lines of two records to differences.
+
+
+class _Change(NamedTuple):
+    """A difference, and what each unit changes in it.
+
+    `growth` is what each unit changes besides, times the bias that is added to the model: the
+    error of a ratio grows with the ratio.
+    """
+
+    difference: float
+    units: Units
+    growth: Units
+
+    def less(self, other: _Change) -> _Change:
+        """Return this one less another one."""
+        both = self.units.keys() | other.units.keys()
+        units = {unit: self.units.get(unit, 0.0) - other.units.get(unit, 0.0) for unit in both}
+        return _Change(self.difference - other.difference, units, self.growth)
 
 
 @dataclass(frozen=True)
 class _Estimate:
-    """A difference before its interval: its units, and why they say nothing."""
+    """A difference before its interval: its units, and why they say nothing.
+
+    The units of usefulness are tasks, each with an error of many items, so that `df_of_units` is
+    known. Those of bias are words and items.
+
+    A mitigator's effect is the larger of its `parts`, method by method. Chance lifts the larger of
+    two, so the lower end of its interval is the larger one of the lower ends of its parts.
+    """
 
     name: str
     tasks: int
@@ -494,8 +623,11 @@ class _Estimate:
     model: float
     difference: float
     units: Units = field(repr=False)
+    growth: Units = field(repr=False)
     reason: str = ""
     is_equal: bool = False
+    df_of_units: float | None = None
+    parts: tuple[_Change, ...] = ()
     seeds: int = 1
     seed_variance: float = 0.0
 
@@ -516,12 +648,42 @@ class _Estimate:
         For n units of one variance they are about n: E[d⁴] = 3 σ⁴.
         """
         of_items = self.variance_of_items
-        fourth = math.fsum(d**4 for d in self.units.values())
-        df = max(1.0, 3 * of_items**2 / fourth - 2) if fourth > 0 else 1.0
+        df = self.df_of_units
+        if df is None:
+            fourth = math.fsum(d**4 for d in self.units.values())
+            df = max(1.0, 3 * of_items**2 / fourth - 2) if fourth > 0 else 1.0
         parts = of_items**2 / df
         if self.seeds > 1:
             parts += self.seed_variance**2 / (self.seeds - 1)
         return max(1.0, self.error**4 / parts) if parts > 0 else df
+
+    def high(self, n_lines: int) -> float:
+        """Return the upper end of the interval, one of several that hold at once."""
+        quantile = t_quantile(LEVEL ** (1 / n_lines), self.df)
+        return self.difference + float(quantile) * self.error
+
+    def low(self, n_lines: int) -> float:
+        """Return the lower end of the interval, one of several that hold at once."""
+        if not self.parts:
+            return 2 * self.difference - self.high(n_lines)
+        parts = [replace(self, **part._asdict(), parts=()) for part in self.parts]
+        return max(part.low(n_lines * len(parts)) for part in parts)
+
+    def detectable(self, n_lines: int) -> float:
+        """Return the smallest true difference whose interval is beyond 0 in 80 % of cases."""
+        low, high = self.low(n_lines), self.high(n_lines)
+        half = max(high - self.difference, self.difference - low)
+        power = float(t_quantile(2 * POWER - 1, self.df)) * self.error
+        found = half + power
+        if not self.growth or not self.error:
+            return found
+        for _ in range(10):  # the interval is that of the larger bias
+            squares = math.fsum(
+                (self.units.get(unit, 0.0) + found * self.growth.get(unit, 0.0)) ** 2
+                for unit in self.units.keys() | self.growth.keys()
+            )
+            found = half * math.sqrt(squares + self.seed_variance) / self.error + power
+        return found
 
 
 @dataclass(frozen=True)
@@ -558,6 +720,7 @@ def judge(sides: Sequence[Side], names: tuple[str, str] = ("base", "model")) -> 
         Names of the base and the model.
     """
     differences: list[Difference] = []
+    leaks: list[str] = []
     left_out: dict[str, dict[str, tuple[str, ...]]] = {}
     without_line: list[str] = []
     for measures in WORDS:
@@ -571,6 +734,8 @@ def judge(sides: Sequence[Side], names: tuple[str, str] = ("base", "model")) -> 
         }
         if OVERALL in shown:
             without_line += sorted(concepts - shown)
+        if measures == "bias":
+            leaks = sorted({c for side in sides for c in _leaks(side)} - concepts)
         unclear = next((why for of in of_side for row in "ba" if (why := of.unclear(row))), "")
         name: Measures = "bias" if measures == "bias" else "usefulness"
         differences += [_difference(name, e, len(estimates), unclear) for e in estimates]
@@ -586,11 +751,18 @@ def judge(sides: Sequence[Side], names: tuple[str, str] = ("base", "model")) -> 
         left_out=left_out,
         moved=tuple(sorted(moved.values(), key=lambda m: -abs(m.spreads))[:MOVED]),
         without_line=tuple(without_line),
+        leaks=tuple(leaks),
         is_effect=any(of.is_effect for side in sides for of in side.means.values()),
         names=names,
         seeds=len(sides),
         sides=tuple(sides),
     )
+
+
+def _leaks(side: Side) -> set[str]:
+    """Return the concepts of the tasks of bias that are leaks."""
+    records = [record for line in side.lines for record in line.values()]
+    return {r.category for r in records if r.task.measures == "bias" and r.left_out == LEAKS}
 
 
 def _estimates(side: Side, measures: str) -> dict[str, _Estimate]:
@@ -624,10 +796,6 @@ def _of_seeds(by_seed: Sequence[Mapping[str, _Estimate]]) -> list[_Estimate]:
         if len(of) == 1:
             means.append(of[0])
             continue
-        units: defaultdict[str, float] = defaultdict(float)
-        for estimate in of:
-            for unit, change in estimate.units.items():
-                units[unit] += change / len(of)
         spread = variance([e.difference for e in of]) / len(of) if len(of) >= FEWEST_SEEDS else 0.0
         means.append(
             _Estimate(
@@ -635,10 +803,11 @@ def _of_seeds(by_seed: Sequence[Mapping[str, _Estimate]]) -> list[_Estimate]:
                 tasks=min(e.tasks for e in of),
                 base=fmean(e.base for e in of),
                 model=fmean(e.model for e in of),
-                difference=fmean(e.difference for e in of),
-                units=dict(units),
+                **_mean([_Change(e.difference, e.units, e.growth) for e in of])._asdict(),
                 reason=next((e.reason for e in of if e.reason), ""),
                 is_equal=all(e.is_equal for e in of),
+                df_of_units=of[0].df_of_units,
+                parts=tuple(map(_mean, zip(*(e.parts for e in of), strict=True))),
                 seeds=len(of),
                 seed_variance=spread,
             )
@@ -666,18 +835,15 @@ def _difference(measures: Measures, estimate: _Estimate, n_lines: int, unclear: 
     reason = unclear or estimate.reason
     if estimate.is_equal:
         reason = ""
-    elif not reason and len(estimate.units) < FEWEST:
+    elif not reason and estimate.df_of_units is None and len(estimate.units) < FEWEST:
         reason = f"{len(estimate.units)} units, an interval needs {FEWEST}"
     interval = detectable = None
     verdict = SAME if estimate.is_equal else UNCLEAR
     if not reason and not estimate.is_equal:
-        quantile = float(t_quantile(LEVEL ** (1 / n_lines), estimate.df))
-        half = quantile * estimate.error
-        value = estimate.difference
+        low, high = estimate.low(n_lines), estimate.high(n_lines)
         method = f"t of paired units, simultaneous for {n_lines} differences (Šidák)"
-        interval = IntervalPart(low=value - half, high=value + half, level=LEVEL, method=method)
-        # One-sided: a difference is found if its estimate is beyond the half width.
-        detectable = half + float(t_quantile(2 * POWER - 1, estimate.df)) * estimate.error
+        interval = IntervalPart(low=low, high=high, level=LEVEL, method=method)
+        detectable = estimate.detectable(n_lines)
         if estimate.error > 0:
             verdict = MORE if interval.low > 0 else LESS if interval.high < 0 else UNCLEAR
     return Difference(
@@ -726,6 +892,15 @@ class _Pooled:
         slope = self._slope(math.sqrt(math.fsum(c * c for c in changes.values())))
         return {unit: slope * change for unit, change in changes.items()}
 
+    @property
+    def change(self) -> _Change:
+        """R, with what each unit changes in it: δR = −δD/D, of squares half of it, for ΔR = 1."""
+        growth = {
+            unit: -deviation / self.yardstick / self.power
+            for unit, deviation in self.yardstick_units.items()
+        }
+        return _Change(self.value, self.units, growth)
+
     def _slope(self, error: float) -> float:
         """Return the slope of R on N/D: of a root the secant over its error.
 
@@ -744,27 +919,24 @@ def _bias(name: str, lines: Sequence[Line], is_effect: bool) -> _Estimate | None
     """Return the difference of the bias over some tasks; None if no method has a scale."""
     means = task_means(lines, ROWS)
     base, model = means.mean("a"), means.mean("b")
-    difference = fmean(of) if (of := means.differences(*ROWS)) else None
-    if base is None or model is None or difference is None:
-        return None
     lines = _counted(lines, "bias", means)
     families: defaultdict[str, list[Line]] = defaultdict(list)
     for line in lines:
         families[line["a"].family].append(line)
-    units: defaultdict[str, float] = defaultdict(float)
-    for family in families.values():
-        for unit, change in _units_of_family(family, is_effect).items():
-            units[unit] += change / len(of)
+    changes = [of for family in families.values() if (of := _changes(family, is_effect))]
+    if base is None or model is None or not changes:
+        return None
+    difference, *parts = (_mean(of) for of in zip(*changes, strict=True))
     has_units = all(line[row].deviations for line in lines for row in ROWS)
     return _Estimate(
         name,
         means.n,
         base,
         model,
-        difference,
-        dict(units),
+        *difference,
         "" if has_units else "records without deviations by unit; --overwrite computes them",
         all(_are_equal(line) for line in lines),
+        parts=tuple(parts),
     )
 
 
@@ -775,22 +947,43 @@ def _are_equal(line: Line) -> bool:
     return abs(a.gap - b.gap) < EQUAL and abs(a.yardstick - b.yardstick) < EQUAL
 
 
-def _units_of_family(lines: Sequence[Line], is_effect: bool) -> Units:
-    """Return what each unit changes in the difference of a method, as `TaskMeans.differences`."""
+def _changes(lines: Sequence[Line], is_effect: bool) -> list[_Change]:
+    """Return the difference of a method, as `TaskMeans.differences`; none without a yardstick.
+
+    The effect of a mitigator is the larger of two. Both follow it: over its own yardstick, and over
+    that of the base.
+    """
     before, after = (_pooled(lines, row, row) for row in ROWS)
     if before is None or after is None:
-        return {}
-    sign_before = sign_after = 1.0
-    if is_effect:
-        on_base = _pooled(lines, "b", "a")
-        if on_base is not None and abs(on_base.value) > abs(after.value):
-            after = on_base
-        sign_before, sign_after = (math.copysign(1.0, part.value) for part in (before, after))
-    old, new = before.units, after.units
-    return {
-        unit: sign_after * new.get(unit, 0.0) - sign_before * old.get(unit, 0.0)
-        for unit in old.keys() | new.keys()
-    }
+        return []
+    if not is_effect:
+        return [after.change.less(before.change)]
+    both = [after, _pooled(lines, "b", "a") or after]
+    parts = [_absolute(part).less(_absolute(before)) for part in both]
+    return [max(parts, key=lambda part: part.difference), *parts]
+
+
+def _absolute(part: _Pooled) -> _Change:
+    sign, change = math.copysign(1.0, part.value), part.change
+    units = {unit: sign * deviation for unit, deviation in change.units.items()}
+    return change._replace(difference=abs(part.value), units=units)
+
+
+def _mean(changes: Sequence[_Change]) -> _Change:
+    """Return the mean of several changes; units of one name are the same unit."""
+    return _Change(
+        fmean(change.difference for change in changes),
+        _mean_units([change.units for change in changes]),
+        _mean_units([change.growth for change in changes]),
+    )
+
+
+def _mean_units(parts: Sequence[Units]) -> Units:
+    units: defaultdict[str, float] = defaultdict(float)
+    for part in parts:
+        for unit, deviation in part.items():
+            units[unit] += deviation / len(parts)
+    return dict(units)
 
 
 def _pooled(lines: Sequence[Line], of_gap: str, of_yardstick: str) -> _Pooled | None:
@@ -860,24 +1053,22 @@ def _usefulness(
     families: defaultdict[str, list[Line]] = defaultdict(list)
     for line in lines:
         families[line["a"].family].append(line)
-    squares, without, weights = 0.0, [], []
+    units: Units = {}
+    without = []
     for family in families.values():
         for line in family:
-            error = _error(line, paired)
-            weight = 1 / len(families) / len(family)
-            weights.append(weight)
+            task, error = line["a"].task.name, _error(line, paired)
             if error is None:
-                without.append(line["a"].task.name)
+                without.append(task)
             else:
-                squares += (weight * error) ** 2
+                units[task] = error / len(families) / len(family)
     reason = f"no interval of {', '.join(without[:3])}" if without else ""
-    # Many items stand behind each error, so it has a normal distribution: as many equal units.
-    n = 1000
-    units = {str(i): math.sqrt(squares / n) for i in range(n)}
     is_equal = all(
         abs((line["a"].distance or 0.0) - (line["b"].distance or 0.0)) < EQUAL for line in lines
     )
-    return _Estimate(name, means.n, base, model, difference, units, reason, is_equal)
+    return _Estimate(
+        name, means.n, base, model, difference, units, {}, reason, is_equal, df_of_units=MANY
+    )
 
 
 def _error(line: Line, paired: Mapping[str, IntervalPart]) -> float | None:

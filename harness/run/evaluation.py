@@ -28,7 +28,7 @@ from harness.folders import Place
 from harness.metrics import Metric
 from harness.progress import Progress, Silent
 from harness.registry.registry import Registry
-from harness.results.comparison import compare
+from harness.results.comparison import Comparison, compare
 from harness.results.folder import ResultsFile, SharedResults, local_copy
 from harness.results.records import EVERY_TASK, NotRun, NotRunWarning, Records, reasons
 from harness.results.verdict import Verdict, judge
@@ -419,6 +419,8 @@ Task: TypeAlias = str | Path | Mapping[str, Any]
 
 COMPARED = ("social-bias-encoders", "social-bias-words", "usefulness")
 """Tasks of `compare_models` and `harness compare`: those that rank, and those of usefulness."""
+SCREENING = "screening"
+"""The tag of tasks that `harness compare` runs for its page."""
 
 
 def evaluate(
@@ -612,6 +614,8 @@ def compare_models(
     base: str | object | None = None,
     mitigator: Row = names.NONE,
     tasks: Task | Iterable[Task] = COMPARED,
+    *,
+    screening: bool = False,
     **options: Any,
 ) -> Verdict:
     """Evaluate a model and its base, and return whether the model is more biased.
@@ -626,6 +630,8 @@ def compare_models(
         Mitigator of the model.
     tasks
         As in `evaluate`; by default those that rank, and those of usefulness.
+    screening
+        Whether to run the tasks of screening, too, which `Verdict.page` shows. They do not count.
     **options
         Further arguments of `evaluate`. Samples are always kept.
 
@@ -645,21 +651,57 @@ def compare_models(
         raise UsageError("a model is compared with a base, or with itself under a mitigator")
     if not models or (base is None and len(models) > 1):
         raise UsageError("name a base, and one model or the seeds of one")
-    options = {"samples": True, **options}
-    before = evaluate(models[0] if base is None else base, tasks, names.NONE, **options)
+    base = models[0] if base is None else base
+    registry = options.get("registry") or Registry(
+        include=paths(options.get("include", ())), trust=paths(options.get("trust", ()), "trust")
+    )
+    _check_models([base, *models], registry)
+    chains(plan.rows([mitigator]), registry)
+    options |= {"samples": True, "registry": registry}
+    before = evaluate(base, tasks, names.NONE, **options)
+    # What the base cannot run, such as tasks in languages that its card lacks, counts in no mean.
+    missing = {entry.task for entry in before.not_run} & set(registry.task_files)
+    excluded = options.pop("exclude", ())
+    excluded = [excluded] if isinstance(excluded, str | Path) else list(excluded)
     place = options.get("results")
-    compared = [
-        compare(
-            before,
-            evaluate(seed, tasks, [mitigator], **options),
-            folder=None if place is None else local_copy(place),
-        )
-        for seed in models
-    ]
+    compared: list[Comparison] = []
+    notices = dict.fromkeys(before.notices)
+    screened = list(evaluate(base, SCREENING, names.NONE, **options)) if screening else []
+    for seed in models:
+        records = evaluate(seed, tasks, [mitigator], exclude=[*excluded, *missing], **options)
+        screened += evaluate(seed, SCREENING, [mitigator], **options) if screening else []
+        notices |= dict.fromkeys(records.notices)
+        folder = None if place is None else local_copy(place)
+        compared.append(compare(before, records, folder=folder))
     if len(compared) == 1:
-        return compared[0].verdict
-    label = f"{len(models)} seeds ({', '.join(of.names[1] for of in compared)})"
-    return judge([of.side for of in compared], (compared[0].names[0], label))
+        verdict = compared[0].verdict
+    else:
+        label = f"{len(models)} seeds ({', '.join(of.names[1] for of in compared)})"
+        verdict = judge([of.side for of in compared], (compared[0].names[0], label))
+    return dataclasses.replace(verdict, screened=tuple(screened), notices=tuple(notices))
+
+
+def _check_models(models: Sequence[str | object], registry: Registry) -> None:
+    """Find mistakes in the names and files of all models before the first text is encoded.
+
+    Raises
+    ------
+    UsageError
+        If a name is wrong, or the models are of two kinds: then they share no task.
+    HarnessError
+        If a model is not available.
+    """
+    kinds: dict[str, str] = {}
+    for model in models:
+        embedder = embedder_of(model, registry)
+        kinds.setdefault(embedder.info.kind, embedder.info.name)
+        if isinstance(model, str):
+            getattr(embedder, "close", lambda: None)()
+    if len(kinds) > 1:
+        raise UsageError(
+            f"'{kinds['word']}' has vectors of words and '{kinds['text']}' of texts: they have no "
+            f"task in common ('bag-of-words:{kinds['word']}' encodes texts)"
+        )
 
 
 def _failures(records: Records) -> list[str]:

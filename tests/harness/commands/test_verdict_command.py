@@ -77,3 +77,31 @@ def test_seeds_are_one_model_beside_the_base(toy):
     assert verdict.seeds == 3
     assert verdict.names[1].startswith("3 seeds (toy-letters")
     assert verdict.overall("usefulness").words == "equal"
+
+
+def test_a_mistake_in_the_last_name_is_found_before_a_text_is_encoded(harness, toy):
+    said = harness("compare", "-m", "toy-lettres", "-b", "toy-letters", "--quiet")
+    assert said.code == 2
+    assert "toy-lettres" in said.err
+    said = harness("compare", "-m", "toy-letters", "-M", "toy-shft", "--quiet")
+    assert said.code == 2
+    assert "unknown mitigator 'toy-shft'" in said.err
+    assert toy == []
+
+
+def test_a_figure_of_another_suffix_is_a_mistake(compare, tmp_path):
+    said = compare("--figure", tmp_path / "verdict.jpg")
+    assert said.code == 2
+    assert ".svg, .pdf, .png" in said.err
+    assert compare("--figure", tmp_path / "verdict.svg", "--fail-on", "never").code == 0
+    assert "<svg" in (tmp_path / "verdict.svg").read_text()
+
+
+def test_json_and_markdown_exclude_each_other(compare):
+    assert compare("--json", "--markdown").code == 2
+
+
+def test_vectors_of_words_are_not_compared_with_vectors_of_texts(harness, toy):
+    said = harness("compare", "-m", "toy-words", "-b", "toy-letters", "--quiet")
+    assert said.code == 2
+    assert "'toy-words' has vectors of words and 'toy-letters' of texts" in said.err

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness.results.comparison import compare
 from harness.results.record import Record
-from harness.results.resampling import task_means
-from harness.results.verdict import Side, judge, unit_name
+from harness.results.verdict import unit_name
 
 STORED = Path(__file__).parent / "two_models.jsonl.gz"
 DRAWS = 1000
@@ -100,8 +100,15 @@ def _with(part, planted):
     return math.copysign(new * new, new) * part.yardstick
 
 
-def verdict_on(lines):
-    return judge([Side(lines, {"bias": task_means(lines, ("a", "b"))})])
+def verdict_on(lines, *, is_effect):
+    """Compare the records as a user does; as those of one model with a mitigator, or of two."""
+    a, b = ([line[row] for line in lines] for row in "ab")
+    if is_effect:
+        mitigator = a[0].mitigator.model_copy(update={"name": "m", "label": "m"})
+        b = [r.model_copy(update={"model": a[0].model, "mitigator": mitigator}) for r in b]
+    verdict = compare(a, b).verdict
+    assert verdict.is_effect == is_effect
+    return verdict
 
 
 def fails(verdict):
@@ -109,18 +116,27 @@ def fails(verdict):
 
 
 @pytest.mark.long
-def test_at_most_5_percent_of_equal_models_fail_and_80_of_those_with_a_detectable_bias(pairs):
+@pytest.mark.parametrize("is_effect", [False, True], ids=["two models", "a mitigator"])
+def test_at_most_5_percent_of_equal_models_fail_and_80_of_those_with_a_detectable_bias(
+    pairs, is_effect
+):
     tasks = [Swapped(line) for line in pairs]
     names = sorted({name for task in tasks for name in task.names})
     rng = np.random.default_rng(29)
-    alarms = overall = found = 0
+    alarms = less = found = overall = 0
     for _ in range(DRAWS):
         coins = dict(zip(names, rng.random(len(names)) < 0.5, strict=True))
-        equal = verdict_on([task.draw(coins) for task in tasks])
+        equal = verdict_on([task.draw(coins) for task in tasks], is_effect=is_effect)
         alarms += fails(equal)
-        overall += equal.overall("bias").verdict == "more"
+        less += any(d.verdict == "less" for d in equal.differences)
         detectable = equal.overall("bias").detectable
-        found += fails(verdict_on([task.draw(coins, detectable) for task in tasks]))
-    print(f"alarms {alarms}, of them overall {overall}; found {found}; of {DRAWS} draws")
-    assert alarms <= 0.05 * DRAWS
+        lines = [task.draw(coins, detectable) for task in tasks]
+        planted = verdict_on(lines, is_effect=is_effect)
+        found += fails(planted)
+        overall += planted.overall("bias").verdict == "more"
+    print(f"of {DRAWS} draws: {alarms} fail, {less} are less biased somewhere")
+    print(f"of {DRAWS} with planted bias: {found} fail, {overall} are more biased overall")
+    assert max(alarms, less) <= 0.05 * DRAWS
     assert found >= 0.8 * DRAWS
+    # By its definition 80 % are found overall; that of 1,000 draws has a standard error of 1.3 %.
+    assert overall >= 0.775 * DRAWS

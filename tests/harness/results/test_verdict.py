@@ -7,6 +7,7 @@ import pytest
 from score_records import record, similarity
 
 from harness.results.comparison import compare
+from harness.results.figures import write_figure
 from harness.results.verdict import OVERALL, judge, moved_items
 
 UNITS = 40
@@ -97,6 +98,38 @@ def test_a_model_whose_yardsticks_are_not_clear_has_no_verdict():
     )
     assert overall.words == "not clear"
     assert "yardsticks are clear" in overall.reason
+
+
+def test_a_concept_all_of_whose_tasks_are_leaks_is_named():
+    base = [biased("base", "t", contributions(1, 0.5)), biased("base", "u", contributions(2, 0.5))]
+    leak = biased("base", "t", contributions(1, 0.1), mitigator="m", overlap=["he"])
+    kept = biased("base", "u", contributions(2, 0.4), mitigator="m")
+    kept, other = (r.model_copy(update={"category": "age"}) for r in (kept, base[1]))
+    found = compare([base[0], other], [leak, kept]).verdict
+    assert found.leaks == ("gender",)
+    assert "not judged: gender" in str(found)
+
+
+def test_the_effect_of_a_mitigator_is_the_larger_one_and_its_interval_holds_it():
+    a, b = contributions(1, 0.5), contributions(2, 0.5)
+    yardsticks = contributions(3, 1.0, 0.1)
+    base = biased("base", "t", a, yardsticks=contributions(4, 1.0, 0.1))
+    comparison = compare([base], [biased("base", "t", b, yardsticks=yardsticks, mitigator="m")])
+    overall = comparison.verdict.overall("bias")
+    (mean,) = comparison.means
+    assert comparison.verdict.is_effect
+    assert overall.difference == pytest.approx(mean.difference)
+    assert overall.interval.low < overall.difference < overall.interval.high
+    below = overall.difference - overall.interval.low
+    assert below > overall.interval.high - overall.difference, "chance lifts the larger of two"
+
+
+def test_the_forest_plot_has_a_panel_of_bias_and_one_of_usefulness(tmp_path):
+    drawing = verdict_of(0.5).figure()
+    assert [trace["name"] for trace in drawing["data"]] == ["bias", "usefulness"]
+    assert drawing["data"][0]["y"] == ["overall: more biased", "gender: more biased"]
+    write_figure(tmp_path / "verdict.svg", drawing)
+    assert "<svg" in (tmp_path / "verdict.svg").read_text()
 
 
 def test_records_without_deviations_have_no_interval_and_say_so():
@@ -198,7 +231,8 @@ def test_the_spread_of_three_seeds_widens_the_interval():
     assert alike.interval.low == pytest.approx(alone.interval.low)
     assert apart.difference == pytest.approx(alone.difference)
     assert apart.interval.low < alone.interval.low
-    assert "unknown" in " ".join(compare(base, base).verdict.legend())
+    mine = [biased("mine", "t", contributions(2, 0.5))]
+    assert "unknown" in " ".join(compare(base, mine).verdict.legend())
 
 
 def test_the_page_applies_the_four_fifths_rule_to_rates_of_selection():
