@@ -17,7 +17,7 @@ import math
 import re
 import textwrap
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape, unescape
 from io import BytesIO
@@ -33,6 +33,7 @@ from harness.errors import InvalidFile, Unavailable, UsageError, unreadable
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.typing import RcKeyType
 
 PICTURES = (".svg", ".pdf", ".png")
 DESCRIPTION = ".json"
@@ -50,7 +51,7 @@ HEIGHT = 3.6  # inches of a panel
 PIXELS = 115  # a description's height in pixels becomes inches
 CHARACTERS = 95  # of a line of the title, or of the names below the panels
 LABELLED = 90  # points of a trace whose texts can be read beside them
-STYLE: dict[str, Any] = {
+STYLE: dict[RcKeyType, Any] = {
     "font.size": 8,
     "axes.titlesize": 9,
     "axes.spines.top": False,
@@ -427,8 +428,8 @@ def picture(drawing: Mapping[str, Any], kind: str) -> bytes:
         ) from None
     panels = _panels(drawing)
     for trace in drawing["data"]:
-        if trace.get("type", "scatter") not in _DRAWN:
-            known = ", ".join(_DRAWN)
+        if trace.get("type", "scatter") not in ("bar", *_DRAWN):
+            known = ", ".join(("bar", *_DRAWN))
             raise UsageError(
                 f"a trace of type '{trace['type']}' is not drawn, only {known}; Plotly shows the "
                 f"description, a figure '*{DESCRIPTION}'"
@@ -438,7 +439,7 @@ def picture(drawing: Mapping[str, Any], kind: str) -> bytes:
     # A text of a script that no font has is drawn as boxes. Matplotlib warns once a letter.
     with mpl.rc_context(STYLE), warnings.catch_warnings(action="ignore", category=UserWarning):
         figure = Figure(layout="constrained")
-        axes = figure.subplots(len(panels), squeeze=False)[:, 0]
+        axes: list[Axes] = list(figure.subplots(len(panels), squeeze=False)[:, 0])
         for ax, panel in zip(axes, panels, strict=True):
             _draw(ax, panel)
         title = _text((drawing.get("layout") or {}).get("title"))
@@ -588,11 +589,11 @@ def _scatter(
     n = len(trace.get("y") or trace.get("x") or ())
     x, y = (places[axis].at(trace.get(axis) or range(n)) for axis in "xy")
     mode = trace.get("mode") or ("lines+markers" if n < 20 else "lines")
-    errors = {f"{axis}err": _errors(trace.get(f"error_{axis}") or {}) for axis in "xy"}
     ax.errorbar(
         x,
         y,
-        **errors,
+        xerr=_errors(trace.get("error_x") or {}),
+        yerr=_errors(trace.get("error_y") or {}),
         color=style.colour,
         label=style.label,
         linestyle=style.dash if "lines" in mode else "",
@@ -650,7 +651,8 @@ def _bars(
     at = np.array(places[along].at(trace.get(along) or range(len(sizes)))) + offset
     widths = trace.get("width") or width
     edge = "none" if np.ndim(widths) or len(sizes) > LABELLED else "black"
-    options = {"color": style.colour, "label": style.label, "edgecolor": edge, "linewidth": 0.4}
+    options: dict[str, Any] = {"color": style.colour, "label": style.label}
+    options |= {"edgecolor": edge, "linewidth": 0.4}
     if across:
         ax.barh(at, sizes, widths, **options)
     else:
@@ -693,7 +695,11 @@ def _violin(
         ax.plot(ends, [np.mean(part)] * 2, color="black", linewidth=1)
 
 
-_DRAWN = {"scatter": _scatter, "bar": _bars, "heatmap": _heatmap, "violin": _violin}
+_DRAWN: dict[str, Callable[[Axes, Mapping[str, Any], _Style, Mapping[str, _Places]], None]] = {
+    "scatter": _scatter,
+    "heatmap": _heatmap,
+    "violin": _violin,
+}
 
 
 def _axis(ax: Axes, axis: str, layout: Mapping[str, Any], places: _Places) -> None:
