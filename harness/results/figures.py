@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 PICTURES = (".svg", ".pdf", ".png")
 DESCRIPTION = ".json"
+TRACES = ("scatter", "bar", "heatmap", "violin")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 """Told apart by colour-blind readers, too: Okabe and Ito (2008), with a grey for yellow."""
 SYMBOLS = {
@@ -428,10 +429,10 @@ def picture(drawing: Mapping[str, Any], kind: str) -> bytes:
         ) from None
     panels = _panels(drawing)
     for trace in drawing["data"]:
-        if trace.get("type", "scatter") not in ("bar", *_DRAWN):
-            known = ", ".join(("bar", *_DRAWN))
+        if trace.get("type", "scatter") not in TRACES:
             raise UsageError(
-                f"a trace of type '{trace['type']}' is not drawn, only {known}; Plotly shows the "
+                f"a trace of type '{trace['type']}' is not drawn, only {', '.join(TRACES)}; "
+                "Plotly shows the "
                 f"description, a figure '*{DESCRIPTION}'"
             )
     dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
