@@ -1,4 +1,7 @@
-"""A paper of exported tables, figures and references; Debian's texlive-latex-recommended is enough."""
+"""A paper of exported tables, figures and references, compiled where a TeX is installed.
+
+Debian's texlive-latex-recommended is enough.
+"""
 
 from __future__ import annotations
 
