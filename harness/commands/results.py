@@ -629,8 +629,8 @@ def figures_command(
 
 
 def _of_primary_scenarios(
-    records: Records, files: Sequence[tuple[Path, Record, str]]
-) -> Sequence[tuple[Path, Record, str]]:
+    records: Records, files: list[tuple[Path, Record, str]]
+) -> list[tuple[Path, Record, str]]:
     """Return the figures of the scenarios of primary scores; all if none is of these."""
     primary = {(record.task.name, record.scenario) for record in records if record.primary}
     chosen = [file for file in files if (file[1].task.name, file[1].scenario) in primary]
@@ -670,9 +670,28 @@ def _write_together(
         drawing = _items(dict(zip(labels, files, strict=True)))
     else:
         parts = zip(labels, files, strict=True)
-        drawing = figures.figures_together({la: figures.read_figure(f[0]) for la, f in parts})
+        drawings = {label: figures.read_figure(path) for label, (path, *_) in parts}
+        drawing = figures.figures_together(drawings)
+        layouts = [part.get("layout") or {} for part in drawings.values()]
+        titles = {str((layout.get("title") or {}).get("text", "")) for layout in layouts}
+        drawing["layout"]["title"] = {"text": _title_of_figures(files, titles)}
     figures.write_figure(out, drawing, width=width)
     click.echo(f"wrote {out}", err=True)
+
+
+def _title_of_figures(files: Sequence[tuple[Path, Record, str]], titles: set[str]) -> str:
+    """Return the title of figures that are drawn as one: their task, their model and what is said.
+
+    A title of one of several figures, such as its correlation, is not that of all.
+    """
+    from html import escape
+
+    records = [record for _, record, _ in files]
+    tasks = {record.task.title or record.task.name for record in records}
+    models = {record.model.name for record in records}
+    parts = [escape(names.pop()) for names in (tasks, models) if len(names) == 1]
+    shared = titles.pop() if len(titles) == 1 else ""
+    return ": ".join(filter(None, (", ".join(parts), shared)))
 
 
 def _items(files: Mapping[str, tuple[Path, Record, str]]) -> dict[str, Any]:

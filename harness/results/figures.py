@@ -49,7 +49,7 @@ SYMBOLS = {
 MARKERS = "".join(SYMBOLS.values())
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++", "----", "oooo")
 """Patterns of bars, for the same reason."""
-DASHES = {"solid": "-", "dot": ":", "dash": "--", "dashdot": "-."}
+DASHES = {"solid": "-", "dash": "--", "dashdot": "-.", "dot": ":"}
 WIDTH = 6.3  # inches, the text of a page of A4
 HEIGHT = 3.6  # inches of a panel
 PIXELS = 115  # a description's height in pixels becomes inches
@@ -753,7 +753,7 @@ _DRAWN: dict[str, Callable[[Axes, Mapping[str, Any], _Style, Mapping[str, _Place
 
 def _axis(ax: Axes, axis: str, panel: _Panel, places: _Places) -> None:
     """Set title, ticks and ends of an axis, `x` or `y`."""
-    from matplotlib.ticker import MultipleLocator, PercentFormatter
+    from matplotlib.ticker import MaxNLocator, MultipleLocator, PercentFormatter
 
     own = ax.xaxis if axis == "x" else ax.yaxis
     layout: Mapping[str, Any] = panel.layout.get(f"{axis}axis") or {}
@@ -768,10 +768,14 @@ def _axis(ax: Axes, axis: str, panel: _Panel, places: _Places) -> None:
         labels = list(map(str, layout.get("ticktext") or [f"{value:g}" for value in at]))
     elif layout.get("dtick"):
         own.set_major_locator(MultipleLocator(float(layout["dtick"])))
+    elif axis == "x":
+        own.set_major_locator(MaxNLocator(panel.characters // 10, steps=[1, 2, 5, 10]))
     if str(layout.get("tickformat", "")).endswith("%"):
         own.set_major_formatter(PercentFormatter(1.0, decimals=0))
     if labels is not None:
+        room = panel.characters // 3
         texts = [_text(label) for label in labels]
+        texts = [text if len(text) <= room else "…" + text[1 - room :] for text in texts]
         crowded = axis == "x" and sum(len(text) + 2 for text in texts) > panel.characters
         own.set_ticks(at, texts, rotation=60 if crowded else 0, **_small(texts, crowded))
     if layout.get("range"):
