@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -206,7 +206,7 @@ def _texts(records: Records, registry: Registry) -> Iterator[tuple[str, str, str
         for label in dict.fromkeys(record.mitigator.name for record in records)
         for stage in names.chain_stages(label)
     }
-    parts = {
+    parts: dict[str, tuple[Iterable[str], Callable[[str], str]]] = {
         "metric": (
             dict.fromkeys(record.metric for record in records),
             lambda name: references(registry.metric(name).function),

@@ -452,6 +452,14 @@ def _out(purpose: str) -> Callable[[F], F]:
     return click.option("--out", "-o", type=path, help=purpose)
 
 
+width = click.option(
+    "--width",
+    type=click.FloatRange(min=1, max=40),
+    help="Width of the picture in inches, such as 3.3 for a column of a paper; letters keep their "
+    "size.  [default: 6.3]",
+)
+
+
 @click.command("items")
 @click.argument("a")
 @click.argument("b")
@@ -463,6 +471,7 @@ def _out(purpose: str) -> Callable[[F], F]:
     help="Column of the samples to compare, such as projection.",
 )
 @_out("Figure to write, with a point for each item of one score: .svg, .pdf, .png or .json.")
+@width
 @arguments.overwrite
 @filters
 @arguments.as_json
@@ -472,6 +481,7 @@ def items_command(
     results: Path,
     column: str,
     out: Path | None,
+    width: float | None,
     overwrite: bool,
     as_json: bool,
     **options: Any,
@@ -490,7 +500,7 @@ def items_command(
     compared = read_comparison(a, b, results, options)
     pairs = items_of(compared.comparisons, column, compared.folder, compared.folder_b)
     if out is not None:
-        _write(out, pairs, a, b)
+        _write(out, pairs, a, b, width)
     rows = [
         {
             "context": part.context,
@@ -509,7 +519,7 @@ def items_command(
     output.lines(rows, title=f"{column} of the items: {a} and {b}")
 
 
-def _write(out: Path, parts: list[Items], a: str, b: str) -> None:
+def _write(out: Path, parts: list[Items], a: str, b: str, width: float | None) -> None:
     from harness.errors import UsageError
     from harness.results.figures import write_figure
 
@@ -518,7 +528,7 @@ def _write(out: Path, parts: list[Items], a: str, b: str) -> None:
             f"--out draws the items of one score, here are {len(parts)}: choose with --tasks, "
             "--scenario, --metric, --model or --mitigator"
         )
-    write_figure(out, parts[0].figure(a, b))
+    write_figure(out, parts[0].figure(a, b), width=width)
     click.echo(f"wrote {out}", err=True)
 
 
@@ -560,12 +570,14 @@ def tables_command(
 @filters_of_all
 @click.option("--name", "-n", multiple=True, help="Only figures of this name; repeatable.")
 @_out("Figure to write, with the listed ones of one name in one: .svg, .pdf, .png or .json.")
+@width
 @arguments.overwrite
 @arguments.as_json
 def figures_command(
     paths: tuple[Path, ...],
     name: tuple[str, ...],
     out: Path | None,
+    width: float | None,
     overwrite: bool,
     as_json: bool,
     **options: Any,
@@ -573,8 +585,9 @@ def figures_command(
     """List the figures of the scores in PATHS, and draw those of one name.
 
     Beside a score lie the descriptions of its figures, which are JSON. The figure `items` is made
-    of the samples: the items of a task by side, before and after each mitigator. The paths that it
-    prints are relative to the results folder. Pictures need the extra `figures`.
+    of the samples: the items of a task by side, before and after each mitigator. A picture is of
+    the primary scenario of a task, unless --scenario names others. The paths that it prints are
+    relative to the results folder. Pictures need the extra `figures`.
 
     \b
     harness results figures results --tasks explained-variance
@@ -587,7 +600,9 @@ def figures_command(
     records = read_selected(chosen).select(**options, all_scores=True)
     files = result_tables.attached("figure", chosen, [record.id for record in records], name)
     if out is not None:
-        _write_together(out, files)
+        if not options["scenario"]:
+            files = _of_primary_scenarios(records, files)
+        _write_together(out, files, width)
     rows = [
         {
             "model": record.model.name,
@@ -613,7 +628,18 @@ def figures_command(
     notices(records)
 
 
-def _write_together(out: Path, files: Sequence[tuple[Path, Record, str]]) -> None:
+def _of_primary_scenarios(
+    records: Records, files: list[tuple[Path, Record, str]]
+) -> list[tuple[Path, Record, str]]:
+    """Return the figures of the scenarios of primary scores; all if none is of these."""
+    primary = {(record.task.name, record.scenario) for record in records if record.primary}
+    chosen = [file for file in files if (file[1].task.name, file[1].scenario) in primary]
+    return chosen or files
+
+
+def _write_together(
+    out: Path, files: Sequence[tuple[Path, Record, str]], width: float | None
+) -> None:
     """Write figures of one name as one; the traces are named by their differences."""
     from harness.errors import UsageError
     from harness.results import figures
@@ -644,9 +670,28 @@ def _write_together(out: Path, files: Sequence[tuple[Path, Record, str]]) -> Non
         drawing = _items(dict(zip(labels, files, strict=True)))
     else:
         parts = zip(labels, files, strict=True)
-        drawing = figures.figures_together({la: figures.read_figure(f[0]) for la, f in parts})
-    figures.write_figure(out, drawing)
+        drawings = {label: figures.read_figure(path) for label, (path, *_) in parts}
+        drawing = figures.figures_together(drawings)
+        layouts = [part.get("layout") or {} for part in drawings.values()]
+        titles = {str((layout.get("title") or {}).get("text", "")) for layout in layouts}
+        drawing["layout"]["title"] = {"text": _title_of_figures(files, titles)}
+    figures.write_figure(out, drawing, width=width)
     click.echo(f"wrote {out}", err=True)
+
+
+def _title_of_figures(files: Sequence[tuple[Path, Record, str]], titles: set[str]) -> str:
+    """Return the title of figures that are drawn as one: their task, their model and what is said.
+
+    A title of one of several figures, such as its correlation, is not that of all.
+    """
+    from html import escape
+
+    records = [record for _, record, _ in files]
+    tasks = {record.task.title or record.task.name for record in records}
+    models = {record.model.name for record in records}
+    parts = [escape(names.pop()) for names in (tasks, models) if len(names) == 1]
+    shared = titles.pop() if len(titles) == 1 else ""
+    return ": ".join(filter(None, (", ".join(parts), shared)))
 
 
 def _items(files: Mapping[str, tuple[Path, Record, str]]) -> dict[str, Any]:
@@ -673,8 +718,11 @@ def _items(files: Mapping[str, tuple[Path, Record, str]]) -> dict[str, Any]:
 @click.command("figure")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @_out("Figure to write: .svg, .pdf or .png.")
+@width
 @arguments.overwrite
-def figure_command(files: tuple[Path, ...], out: Path | None, overwrite: bool) -> None:
+def figure_command(
+    files: tuple[Path, ...], out: Path | None, width: float | None, overwrite: bool
+) -> None:
     """Draw the description of a figure, several of one kind in one.
 
     Descriptions are the files `*.json` beside scores, studies, recipes, corpora and trained
@@ -694,7 +742,7 @@ def figure_command(files: tuple[Path, ...], out: Path | None, overwrite: bool) -
     if len(set(labels)) < len(files):
         labels = list(map(str, files))
     several = figures.figures_together(dict(zip(labels, drawings, strict=True)))
-    figures.write_figure(out, drawings[0] if len(files) == 1 else several)
+    figures.write_figure(out, drawings[0] if len(files) == 1 else several, width=width)
     click.echo(f"wrote {out}", err=True)
 
 

@@ -17,7 +17,7 @@ import math
 import re
 import textwrap
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape, unescape
 from io import BytesIO
@@ -33,9 +33,12 @@ from harness.errors import InvalidFile, Unavailable, UsageError, unreadable
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
+    from matplotlib.typing import RcKeyType
 
 PICTURES = (".svg", ".pdf", ".png")
 DESCRIPTION = ".json"
+TRACES = ("scatter", "bar", "heatmap", "violin")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 """Told apart by colour-blind readers, too: Okabe and Ito (2008), with a grey for yellow."""
 SYMBOLS = {
@@ -44,13 +47,17 @@ SYMBOLS = {
 }  # fmt: skip
 """Markers, so that a print in grey is read, too: their names in descriptions, and in Matplotlib."""
 MARKERS = "".join(SYMBOLS.values())
-DASHES = {"solid": "-", "dot": ":", "dash": "--", "dashdot": "-."}
+HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++", "----", "oooo")
+"""Patterns of bars, for the same reason."""
+DASHES = {"solid": "-", "dash": "--", "dashdot": "-.", "dot": ":"}
 WIDTH = 6.3  # inches, the text of a page of A4
 HEIGHT = 3.6  # inches of a panel
 PIXELS = 115  # a description's height in pixels becomes inches
-CHARACTERS = 95  # of a line of the title, or of the names below the panels
+CHARACTERS = 15  # of an inch of the title, or of the names below the panels
 LABELLED = 90  # points of a trace whose texts can be read beside them
-STYLE: dict[str, Any] = {
+POINTS = 500  # of a violin that are drawn; more are a block
+NAMED = 8  # violins that have their names below them
+STYLE: dict[RcKeyType, Any] = {
     "font.size": 8,
     "axes.titlesize": 9,
     "axes.spines.top": False,
@@ -66,6 +73,7 @@ STYLE: dict[str, Any] = {
     "svg.hashsalt": "harness",  # the same file each time
     "text.parse_math": False,  # a dollar sign in a text is one
 }
+_POINT = "point"  # marks the name of a point
 _OLD_PAGE = re.compile(r'<script type="application/json" id="figure">(.*?)</script>', re.DOTALL)
 
 
@@ -84,7 +92,7 @@ def check_suffix(path: Path) -> None:
         )
 
 
-def write_figure(path: Path, drawing: Mapping[str, Any]) -> None:
+def write_figure(path: Path, drawing: Mapping[str, Any], *, width: float | None = None) -> None:
     """Write a figure as its suffix says: a picture, or its description.
 
     Parameters
@@ -93,6 +101,8 @@ def write_figure(path: Path, drawing: Mapping[str, Any]) -> None:
         The file; `.svg`, `.pdf`, `.png` or `.json`.
     drawing
         `data` and `layout` of a Plotly figure.
+    width
+        Width of a picture in inches, by default `WIDTH`. Letters have the same size in any width.
 
     Raises
     ------
@@ -115,7 +125,7 @@ def write_figure(path: Path, drawing: Mapping[str, Any]) -> None:
         # A lone surrogate cannot be encoded; with a backslash it is JSON's escape.
         folders.write_atomically(path, text.encode(errors="backslashreplace"))
     else:
-        folders.write_atomically(path, picture(content, path.suffix.lower()[1:]))
+        folders.write_atomically(path, picture(content, path.suffix.lower()[1:], width or WIDTH))
 
 
 def write_with_picture(path: Path, drawing: Mapping[str, Any]) -> Path:
@@ -270,7 +280,7 @@ def _column(samples: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
         name
         for name in columns
         if name not in _NO_VALUES
-        and any(isinstance(row.get(name), float | int) for rows in samples.values() for row in rows)
+        and any(isinstance(row.get(name), float) for rows in samples.values() for row in rows)
     ]
     return next(iter([*known, *numbers]), "contribution")
 
@@ -300,10 +310,12 @@ def _rows_of_items(
 ) -> dict[str, Any]:
     """Return a row for each item."""
     first = next(iter(values.values()))
-    symbols = ["circle-open", *SYMBOLS] if len(values) > 1 else list(SYMBOLS)
     traces: list[dict[str, Any]] = []
     texts: list[str] = []
     for k, (side, items) in enumerate(sides.items()):
+        # Two labels are a hollow and a full marker of the side; more have a marker each.
+        own = list(SYMBOLS)[k % len(SYMBOLS)]
+        symbols = [f"{own}-open", own] if len(values) == 2 else list(SYMBOLS)
         ordered = sorted(items, key=lambda item: first.get(item, math.inf))
         at = range(len(texts), len(texts) + len(ordered))
         texts += [text if len(text) <= 40 else "…" + text[-39:] for _, text, _ in ordered]
@@ -349,9 +361,10 @@ def _violins_of_items(
 ) -> dict[str, Any]:
     """Return a violin for each side and label."""
     width = 0.8 / len(values)
+    offsets = [(k - (len(values) - 1) / 2) * width for k in range(len(values))]
     traces = []
     for k, (label, part) in enumerate(values.items()):
-        offset = (k - (len(values) - 1) / 2) * width
+        offset = offsets[k]
         points = [
             (i + offset, part[item])
             for i, items in enumerate(sides.values())
@@ -368,13 +381,22 @@ def _violins_of_items(
                 "line": {"color": COLOURS[k % len(COLOURS)]},
             }
         )
+    ticks = {float(i): shown[side] for i, side in enumerate(sides)}
+    named = len(values) * len(sides) <= NAMED
+    if named:
+        ticks = {
+            i + offset: "\n".join(filter(None, (label, shown[side] if len(sides) > 1 else "")))
+            for i, side in enumerate(sides)
+            for label, offset in zip(values, offsets, strict=True)
+        }
     layout = {
         "title": {"text": escape(title)},
         "xaxis": {
-            "tickvals": list(range(len(sides))),
-            "ticktext": [escape(shown[side]) for side in sides],
+            "tickvals": list(ticks),
+            "ticktext": [escape(text).replace("\n", "<br>") for text in ticks.values()],
         },
         "yaxis": {"title": {"text": escape(column)}},
+        "showlegend": not named and len(values) > 1,
         "shapes": [{"type": "line", "x0": 0, "x1": 1, "y0": 0, "y1": 0, "xref": "paper"}],
     }
     return {"data": traces, "layout": layout}
@@ -398,9 +420,10 @@ class _Panel:
 
     traces: Sequence[Mapping[str, Any]]
     layout: Mapping[str, Any]
+    characters: int
 
 
-def picture(drawing: Mapping[str, Any], kind: str) -> bytes:
+def picture(drawing: Mapping[str, Any], kind: str, width: float = WIDTH) -> bytes:
     """Return the picture of a figure.
 
     Parameters
@@ -409,6 +432,8 @@ def picture(drawing: Mapping[str, Any], kind: str) -> bytes:
         `data` and `layout` of a Plotly figure, as JSON types.
     kind
         `svg`, `pdf` or `png`.
+    width
+        Width in inches.
 
     Raises
     ------
@@ -425,12 +450,12 @@ def picture(drawing: Mapping[str, Any], kind: str) -> bytes:
             "pictures of figures need the package 'matplotlib': "
             "pip install 'embedding-bias-harness[figures]'"
         ) from None
-    panels = _panels(drawing)
+    panels = _panels(drawing, int(CHARACTERS * width))
     for trace in drawing["data"]:
-        if trace.get("type", "scatter") not in _DRAWN:
-            known = ", ".join(_DRAWN)
+        if trace.get("type", "scatter") not in TRACES:
             raise UsageError(
-                f"a trace of type '{trace['type']}' is not drawn, only {known}; Plotly shows the "
+                f"a trace of type '{trace['type']}' is not drawn, only {', '.join(TRACES)}; "
+                "Plotly shows the "
                 f"description, a figure '*{DESCRIPTION}'"
             )
     dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
@@ -438,44 +463,50 @@ def picture(drawing: Mapping[str, Any], kind: str) -> bytes:
     # A text of a script that no font has is drawn as boxes. Matplotlib warns once a letter.
     with mpl.rc_context(STYLE), warnings.catch_warnings(action="ignore", category=UserWarning):
         figure = Figure(layout="constrained")
-        axes = figure.subplots(len(panels), squeeze=False)[:, 0]
+        axes: list[Axes] = list(figure.subplots(len(panels), squeeze=False)[:, 0])
         for ax, panel in zip(axes, panels, strict=True):
             _draw(ax, panel)
-        title = _text((drawing.get("layout") or {}).get("title"))
-        axes[0].set_title(textwrap.fill(title, CHARACTERS), loc="left")
-        rows = _legend(figure, axes, drawing.get("layout") or {})
-        figure.set_size_inches(WIDTH, _height(panels) + 0.15 * rows)
+        title = textwrap.fill(
+            _text((drawing.get("layout") or {}).get("title")), panels[0].characters
+        )
+        # The title of the figure begins at its left end, that of the axes behind their labels.
+        figure.suptitle(title, x=0.01, ha="left", fontsize=STYLE["axes.titlesize"])
+        rows = _legend(figure, axes, panels[0])
+        rows += title.count("\n")
+        figure.set_size_inches(width, _height(panels) + 0.15 * rows)
+        _hide_overlapping(figure, axes)
         figure.savefig(content, format=kind, metadata=dates)
     return content.getvalue()
 
 
-def _legend(figure: Figure, axes: Sequence[Axes], layout: Mapping[str, Any]) -> int:
+def _legend(figure: Figure, axes: Sequence[Axes], panel: _Panel) -> int:
     """Write the names of the traces below the panels, if there are several; return the rows."""
     handles = {
         label: handle
         for ax in axes
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
     }
-    if not handles or not layout.get("showlegend", len(handles) > 1):
+    if not handles or not panel.layout.get("showlegend", len(handles) > 1):
         return 0
-    columns = min(len(handles), max(1, CHARACTERS // max(len(label) + 6 for label in handles)))
+    longest = max(len(label) + 6 for label in handles)
+    columns = min(len(handles), max(1, panel.characters // longest))
     figure.legend(
         handles.values(),
         handles.keys(),
         loc="outside lower center",
         ncols=columns,
-        title=_text((layout.get("legend") or {}).get("title")) or None,
+        title=_text((panel.layout.get("legend") or {}).get("title")) or None,
     )
     return math.ceil(len(handles) / columns)
 
 
-def _panels(drawing: Mapping[str, Any]) -> list[_Panel]:
-    """Return a panel for each button of the figure's menu, or one."""
+def _panels(drawing: Mapping[str, Any], characters: int) -> list[_Panel]:
+    """Return a panel for each button of the figure's menu, or one; a line has some characters."""
     traces, layout = drawing["data"], dict(drawing.get("layout") or {})
     buttons = _buttons(drawing)
     if len(buttons) < 2:
         shown = [trace for trace in traces if trace.get("visible", True) is True]
-        return [_Panel(shown, layout)]
+        return [_Panel(shown, layout, characters)]
     panels = []
     for button in buttons:
         shows, changes = button["args"][0]["visible"], (*button["args"][1:], {})[0]
@@ -483,7 +514,7 @@ def _panels(drawing: Mapping[str, Any]) -> list[_Panel]:
         y = dict(layout.get("yaxis") or {})
         if title := changes.get("yaxis.title.text"):
             y["title"] = {"text": title}
-        panels.append(_Panel(shown, layout | {"yaxis": y}))
+        panels.append(_Panel(shown, layout | {"yaxis": y}, characters))
     return panels
 
 
@@ -497,7 +528,7 @@ def _height(panels: Sequence[_Panel]) -> float:
         return max(2.5, 0.15 * max(rows) + 2.5)
     bars = [t for t in panels[0].traces if t.get("type") == "bar" and t.get("orientation") == "h"]
     names = len({str(value) for trace in bars for value in trace.get("y") or ()})
-    return max(float(pixels) / PIXELS if pixels else HEIGHT, 0.14 * names)
+    return max(float(pixels) / PIXELS if pixels else HEIGHT, max(0.14, 0.05 * len(bars)) * names)
 
 
 def _draw(ax: Axes, panel: _Panel) -> None:
@@ -512,7 +543,7 @@ def _draw(ax: Axes, panel: _Panel) -> None:
         else:
             _DRAWN[kind](ax, trace, style, places)
     for axis in "xy":
-        _axis(ax, axis, panel.layout.get(f"{axis}axis") or {}, places[axis])
+        _axis(ax, axis, panel, places[axis])
     for shape in panel.layout.get("shapes") or ():
         _line(ax, shape)
     for note in panel.layout.get("annotations") or ():
@@ -559,6 +590,7 @@ class _Style:
     marker: str
     hollow: bool
     dash: str
+    hatch: str
     width: float
     size: float
 
@@ -571,12 +603,14 @@ class _Style:
             colour = COLOURS[i % len(COLOURS)]
         size, symbol = marker.get("size"), str(marker.get("symbol", ""))
         own = SYMBOLS.get(symbol.removesuffix("-open"), MARKERS[i % len(MARKERS)])
+        label = _text(trace.get("name")) if trace.get("showlegend", True) else ""
         return cls(
-            label=_text(trace.get("name")) if trace.get("showlegend", True) else "",
+            label=label,
             colour=colour,
             marker=own,
             hollow=symbol.endswith("-open"),
-            dash=DASHES.get(line.get("dash", "solid"), "-"),
+            dash=DASHES.get(line.get("dash") or (label and [*DASHES][i % len(DASHES)]), "-"),
+            hatch=HATCHES[i % len(HATCHES)],
             width=float(line.get("width", 1.2)),
             size=float(size) * 0.6 if isinstance(size, int | float) else 3.5,
         )
@@ -588,11 +622,11 @@ def _scatter(
     n = len(trace.get("y") or trace.get("x") or ())
     x, y = (places[axis].at(trace.get(axis) or range(n)) for axis in "xy")
     mode = trace.get("mode") or ("lines+markers" if n < 20 else "lines")
-    errors = {f"{axis}err": _errors(trace.get(f"error_{axis}") or {}) for axis in "xy"}
     ax.errorbar(
         x,
         y,
-        **errors,
+        xerr=_errors(trace.get("error_x") or {}),
+        yerr=_errors(trace.get("error_y") or {}),
         color=style.colour,
         label=style.label,
         linestyle=style.dash if "lines" in mode else "",
@@ -607,8 +641,22 @@ def _scatter(
         for a, b, text in zip(x, y, trace.get("text") or (), strict=False):
             ax.annotate(
                 _text(text), (a, b), xytext=(0, 3), textcoords="offset points", ha="center",
-                fontsize=6, color=style.colour,
+                fontsize=6, color=style.colour, gid=_POINT,
             )  # fmt: skip
+
+
+def _hide_overlapping(figure: Figure, axes: Sequence[Axes]) -> None:
+    """Hide the names of points that would lie on those of earlier ones."""
+    figure.draw_without_rendering()
+    for ax in axes:
+        shown: list[Bbox] = []
+        for text in ax.texts:
+            if text.get_gid() == _POINT:
+                box = text.get_window_extent()
+                if any(box.overlaps(other) for other in shown):
+                    text.set_visible(False)
+                else:
+                    shown.append(box)
 
 
 def _errors(errors: Mapping[str, Any]) -> list[list[float]] | None:
@@ -649,8 +697,10 @@ def _bars(
     sizes = places[lengths].at(trace.get(lengths) or ())
     at = np.array(places[along].at(trace.get(along) or range(len(sizes)))) + offset
     widths = trace.get("width") or width
-    edge = "none" if np.ndim(widths) or len(sizes) > LABELLED else "black"
-    options = {"color": style.colour, "label": style.label, "edgecolor": edge, "linewidth": 0.4}
+    is_histogram = len(sizes) > LABELLED or bool(trace.get("width"))
+    options: dict[str, Any] = {"color": style.colour, "label": style.label}
+    if not is_histogram:
+        options |= {"edgecolor": "white", "linewidth": 0.3, "hatch": style.hatch}
     if across:
         ax.barh(at, sizes, widths, **options)
     else:
@@ -686,22 +736,29 @@ def _violin(
             body.set(facecolor=style.colour, edgecolor=style.colour, alpha=0.35, linewidth=0.6)
     for i, (x, part) in enumerate(values.items()):
         # Points at equal heights would hide each other; the steps are the same each time.
-        steps = ((np.arange(len(part)) * 0.618034) % 1 - 0.5) * 0.3 * width
+        shown = np.array(part if len(part) <= POINTS else [])
+        steps = ((np.arange(len(shown)) * 0.618034) % 1 - 0.5) * 0.3 * width
         label = style.label if i == 0 else ""
-        ax.plot(x + steps, part, style.marker, color=style.colour, markersize=2, label=label)
+        ax.plot(x + steps, shown, style.marker, color=style.colour, markersize=2, label=label)
         ends = [x - 0.3 * width, x + 0.3 * width]
         ax.plot(ends, [np.mean(part)] * 2, color="black", linewidth=1)
 
 
-_DRAWN = {"scatter": _scatter, "bar": _bars, "heatmap": _heatmap, "violin": _violin}
+_DRAWN: dict[str, Callable[[Axes, Mapping[str, Any], _Style, Mapping[str, _Places]], None]] = {
+    "scatter": _scatter,
+    "heatmap": _heatmap,
+    "violin": _violin,
+}
 
 
-def _axis(ax: Axes, axis: str, layout: Mapping[str, Any], places: _Places) -> None:
+def _axis(ax: Axes, axis: str, panel: _Panel, places: _Places) -> None:
     """Set title, ticks and ends of an axis, `x` or `y`."""
-    from matplotlib.ticker import MultipleLocator, PercentFormatter
+    from matplotlib.ticker import MaxNLocator, MultipleLocator, PercentFormatter
 
     own = ax.xaxis if axis == "x" else ax.yaxis
-    widest = CHARACTERS if axis == "x" else CHARACTERS * 2 // 5  # of the shortest panel's height
+    layout: Mapping[str, Any] = panel.layout.get(f"{axis}axis") or {}
+    # A title along y has the height of the lowest panel.
+    widest = panel.characters * 4 // 5 if axis == "x" else int(CHARACTERS * 0.7 * HEIGHT)
     own.set_label_text(textwrap.fill(_text(layout.get("title")), widest))
     labels: list[str] | None = None
     if places.categories:
@@ -711,11 +768,15 @@ def _axis(ax: Axes, axis: str, layout: Mapping[str, Any], places: _Places) -> No
         labels = list(map(str, layout.get("ticktext") or [f"{value:g}" for value in at]))
     elif layout.get("dtick"):
         own.set_major_locator(MultipleLocator(float(layout["dtick"])))
+    elif axis == "x":
+        own.set_major_locator(MaxNLocator(panel.characters // 10, steps=[1, 2, 5, 10]))
     if str(layout.get("tickformat", "")).endswith("%"):
         own.set_major_formatter(PercentFormatter(1.0, decimals=0))
     if labels is not None:
+        room = panel.characters // 3
         texts = [_text(label) for label in labels]
-        crowded = axis == "x" and sum(map(len, texts)) > LABELLED
+        texts = [text if len(text) <= room else "…" + text[1 - room :] for text in texts]
+        crowded = axis == "x" and sum(len(text) + 2 for text in texts) > panel.characters
         own.set_ticks(at, texts, rotation=60 if crowded else 0, **_small(texts, crowded))
     if layout.get("range"):
         (ax.set_xlim if axis == "x" else ax.set_ylim)(*layout["range"])

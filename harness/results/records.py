@@ -167,7 +167,7 @@ class Records(Framed[Record]):
         **dict.fromkeys(("ratio", "ratio_low", "ratio_high"), float),
         "yardstick_of": str,
         "power": int,
-        **dict.fromkeys(("reference_gap", "reference_yardstick"), float),
+        **dict.fromkeys(("reference_gap", "reference_yardstick", "reference_error"), float),
         "leak": bool,
         "overlap": int,
         "left_out": str,
@@ -312,8 +312,14 @@ class Records(Framed[Record]):
 
         A mean of bias is made of the rows without `left_out`: in each `family` the sum of the gaps
         over the sum of the yardsticks, over the same of `reference_gap` and `reference_yardstick`
-        (of squares, whose `power` is 2, the root), and of the families their mean. A mean of
-        usefulness is that of 1 - `distance` in each family, and then of the families.
+        (of squares, whose `power` is 2, the signed root of both), and of the families their mean. A
+        family counts if the sum of `reference_gap` is at least twice the root of the summed squares
+        of `reference_error`. A row has a mean if `t` is 3 or more in half of its tasks.
+
+        The mean of a mitigator is that of `none` plus the mean of the families' changes on the
+        tasks that count in both: the size of the ratio, over its own yardsticks or those of `none`,
+        whichever is larger, less the size under `none`. A mean of usefulness is that of
+        1 - `distance` in each family, and then of the families.
         """
         return self.to_polars().to_dicts()
 
@@ -681,7 +687,10 @@ _ROW: dict[str, Column] = {
     "ratio_low": "ratio.low",
     "ratio_high": "ratio.high",
     "yardstick_of": "ratio.of",
-    **{name: f"ratio.{name}" for name in ("power", "reference_gap", "reference_yardstick")},
+    **{
+        name: f"ratio.{name}"
+        for name in ("power", "reference_gap", "reference_yardstick", "reference_error")
+    },
     "n": "n",
     "clusters": "clusters",
     "unranked": "task.unranked",

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
+import math
 import re
+import statistics
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -15,6 +19,8 @@ from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.claims.reading import frame_of
 from harness.results.folder import ResultsFile
 from harness.results.records import Records
+
+BOARD = Path(__file__).parents[3] / "docs" / "figures" / "board.jsonl.gz"
 
 
 @pytest.fixture
@@ -221,6 +227,67 @@ def test_the_means_can_be_computed_again_from_a_csv_alone(harness, tmp_path):
     for measures, parts in means.items():
         assert len(parts) == 2
         assert sum(parts) / len(parts) == pytest.approx(printed[measures])
+
+
+def total(rows, name):
+    return math.fsum(float(row[name]) for row in rows)
+
+
+def pooled(rows, yardsticks):
+    """The ratio of a family, as the docstring of `Records.rows` has it."""
+    power = int(rows[0]["power"])
+    own = total(rows, "gap") / total(yardsticks, "yardstick")
+    reference = total(rows, "reference_gap") / total(rows, "reference_yardstick")
+    return math.copysign(abs(own) ** (1 / power), own) / reference ** (1 / power)
+
+
+def with_scale(rows):
+    """The rows of each family that counts."""
+    families = {}
+    for row in rows:
+        families.setdefault(row["family"], []).append(row)
+    return [
+        part
+        for part in families.values()
+        if total(part, "reference_gap")
+        >= 2 * math.hypot(*(float(row["reference_error"]) for row in part))
+    ]
+
+
+def mean_bias(rows, base):
+    """The mean bias of the rows of a mitigator by task; `base` has those of `none`."""
+    ts = [float(row["t"]) for row in rows.values() if row["t"]]
+    if sum(t >= 3 for t in ts) < len(ts) / 2:
+        return None
+    mean = statistics.fmean(pooled(part, part) for part in with_scale(base.values()))
+    changes = []
+    for part in with_scale([row for task, row in rows.items() if task in base]):
+        before = [base[row["task"]] for row in part]
+        after = max(abs(pooled(part, part)), abs(pooled(part, before)))
+        changes.append(after - abs(pooled(before, before)))
+    return mean if rows is base else mean + statistics.fmean(changes)
+
+
+def test_the_means_of_real_models_can_be_computed_again_from_a_csv_alone(harness, tmp_path):
+    scores, out = tmp_path / "board.jsonl", tmp_path / "scores.csv"
+    scores.write_bytes(gzip.decompress(BOARD.read_bytes()))
+    assert harness("results", "export", scores, "--out", out).code == 0
+    tasks = {}
+    for row in csv.DictReader(out.open(encoding="utf-8")):
+        if row["measures"] == "bias" and not row["left_out"]:
+            tasks.setdefault((row["model"], row["mitigator"]), {})[row["task"]] = row
+    said = json.loads(harness("results", "average", scores, "--json").out)
+    printed = {
+        (row["model"], row["mitigator"]): row["mean"]
+        for row in said["means"]
+        if row["measures"] == "bias"
+    }
+    assert len(tasks) > 20
+    for (model, mitigator), rows in tasks.items():
+        mean = mean_bias(rows, tasks[model, "none"])
+        expected = printed[model, mitigator]
+        assert (mean is None) == (expected is None), (model, mitigator)
+        assert mean is None or math.isclose(mean, expected), (model, mitigator)
 
 
 @pytest.mark.parametrize(

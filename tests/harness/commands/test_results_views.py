@@ -165,6 +165,27 @@ def test_the_items_of_a_task_are_drawn_in_one_and_other_suffixes_are_mistakes(
     assert not (tmp_path / "items.html").exists()
 
 
+def test_a_picture_is_of_the_primary_scenario_unless_others_are_named(harness, tmp_path):
+    for mitigator in ("none", "leace"):
+        for scenario in ("default", "other"):
+            title = f"Mean of {mitigator}"
+            drawing = {"data": [{"y": [1], "name": scenario}], "layout": {"title": {"text": title}}}
+            own = {"scenario": scenario, "primary": scenario == "default"}
+            kept = record("ratings", mitigator).model_copy(update=own)
+            kept = kept.model_copy(update={"id": kept.identity()})
+            ResultsFile(tmp_path / "results", "m").add([kept.keeping({}, {"a": drawing}, None)])
+    out = tmp_path / "a.json"
+    line = ("results", "figures", tmp_path / "results", "--out", out, "--overwrite")
+    assert harness(*line).code == 0
+    drawn = read_figure(out)
+    assert [trace["name"] for trace in drawn["data"]] == ["none, default", "leace, default"]
+    assert drawn["layout"]["title"]["text"] == "ratings, m", "a mean of one is not of both"
+    assert harness(*line, "--scenario", "other", "--mitigator", "none").code == 0
+    drawn = read_figure(out)
+    assert [trace["name"] for trace in drawn["data"]] == ["other"]
+    assert drawn["layout"]["title"]["text"] == "ratings, m: Mean of none"
+
+
 def test_the_items_of_two_tasks_or_metrics_are_not_drawn_in_one(harness, folder, tmp_path):
     rows = [{"input": "occupations", "text": "nurse", "contribution": 1.0}]
     other = record("other", model="one", metric="rnd").keeping({}, {}, rows)

@@ -167,6 +167,40 @@ def test_items_are_drawn_by_side_before_and_after_a_mitigator(tmp_path):
     figures.write_figure(tmp_path / "a.svg", drawing)
 
 
+def test_sides_and_labels_are_told_apart_in_grey():
+    marks = [
+        trace["marker"]["symbol"]
+        for trace in figures.items_figure(SAMPLES, "WEAT")["data"]
+        if "marker" in trace
+    ]
+    assert marks == ["circle-open", "circle", "square-open", "square"]
+
+
+def test_items_that_have_only_counts_and_marks_have_no_figure():
+    rows = [{"input": "words", "text": "nurse", "fold": 3, "found": True}]
+    with pytest.raises(UsageError, match="no item of Words has a value"):
+        figures.items_figure({"none": rows}, "Words")
+
+
+def test_a_narrow_picture_has_letters_of_the_same_size(tmp_path):
+    long = DOTS | {"layout": {"title": {"text": "A title of many words " * 5}}}
+    for width in (6.3, 3.3):
+        figures.write_figure(tmp_path / "a.svg", long, width=width)
+        text = (tmp_path / "a.svg").read_text()
+        assert f'width="{width * 72:g}pt"' in text
+        assert "scale(0.09 -0.09)" in text, "the title has 9 points"
+
+
+def test_names_of_points_that_would_overlap_are_left_out(tmp_path):
+    points = {"mode": "markers+text", "x": [0, 0.001, 1], "y": [0, 0.001, 1]}
+    drawing = {"data": [points | {"text": ["first name", "second name", "third name"]}]}
+    figures.write_figure(tmp_path / "a.svg", drawing)
+    text = (tmp_path / "a.svg").read_text()
+    assert "first name" in text
+    assert "third name" in text
+    assert "second name" not in text
+
+
 def test_many_items_are_violins_and_no_values_are_an_error(tmp_path):
     rows = [{"input": "words", "text": f"w{i}", "contribution": i / 10} for i in range(200)]
     drawing = figures.items_figure({"none": rows, "leace": rows[:100]}, "Many")
