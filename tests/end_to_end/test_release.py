@@ -173,6 +173,14 @@ def test_another_project_called_harness_is_one_line_at_start(
     assert done.returncode == 0
     (line,) = done.stderr.splitlines()
     assert "another project, 'harness' 0.1.0, is installed" in line
+    (environment.site_packages / "harness" / "__init__.py").write_text("")  # installed later
+    done = subprocess.run(
+        [environment.folder / "bin" / "embedding-bias", "list", "models"],
+        cwd=environment.folder, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "its files replaced ours" in done.stderr.splitlines()[1]
+    assert len(done.stderr.splitlines()) == 2
 
 
 def test_the_readme_of_a_new_board_is_followed_to_the_letter_in_a_fresh_environment(
