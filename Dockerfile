@@ -6,9 +6,8 @@ COPY . /source
 RUN pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu \
         -c /source/constraints.txt "/source[models]" \
     && rm -rf /source/build \
-    && useradd --create-home --uid 1000 harness \
-    && install -d -o harness -g harness /work
+    && useradd --create-home --uid 1000 harness
 USER 1000
-WORKDIR /work
+WORKDIR /home/harness
 ENTRYPOINT ["embedding-bias"]
 CMD ["--help"]

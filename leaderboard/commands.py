@@ -504,7 +504,8 @@ for command in (pack, check, rerun, merge, card):
     "--harness",
     "pinned",
     metavar="WHEEL",
-    help="What the repository installs: FILE.whl, https://…/FILE.whl or git+https://…@COMMIT.  "
+    help="What the repository installs: FILE.whl, https://HOST/FILE.whl or "
+    "git+https://HOST/PATH@COMMIT.  "
     "[default: what this harness was installed from]",
 )
 def init(folder: Path, title: str, pinned: str | None) -> None:
@@ -521,4 +522,5 @@ def init(folder: Path, title: str, pinned: str | None) -> None:
         click.echo(file)
     for file in written.kept:
         click.echo(f"kept '{file}', which exists", err=True)
-    click.echo(f"\nnext: read {folder / 'README.md'}, section 'Set up'")
+    click.echo(f"\nit installs {written.requirement}; others must be able to, too")
+    click.echo(f"next: read {folder / 'README.md'}, section 'Set up'")

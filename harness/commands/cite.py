@@ -72,7 +72,10 @@ class Entry:
 @click.argument("paths", nargs=-1, type=arguments.PlaceType())
 @arguments.copied("paths")
 @click.option(
-    "--out", "-o", type=click.Path(path_type=Path, dir_okay=False), help="File to write, *.bib."
+    "--out",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write, such as paper.bib.",
 )
 @arguments.include
 @arguments.overwrite

@@ -56,7 +56,7 @@ def status(tasks: tuple[str, ...], include: tuple[Path, ...], as_json: bool) -> 
             [task, file.name, file.state, _megabytes(file.size), file.terms] for task, file in needs
         ]
         columns = ["task", "file", "state", "MB", "licence or terms"]
-        output.table(columns, rows, shorten=["licence or terms"], drop=("MB",))
+        output.table(columns, rows, shorten=["file", "licence or terms"], drop=("MB",))
         for line in _totals(file for _, file in needs):
             click.echo(line)
     for line in registry.notices:

@@ -23,6 +23,7 @@ Rows = list[dict[str, Any]]
 _DROPPED_FIRST = (
     *("version", "tags", "kinds", "licence", "parameters", "concept", "measures"),
     *("contexts", "specific words", "equalize sets", "dimensions", "category", "kind"),
+    *("mitigators", "models"),
 )
 """Columns that a narrow terminal does not show, the least important first."""
 

@@ -16,6 +16,8 @@ import click
 
 import harness
 
+VERSION = getattr(harness, "__version__", None)
+"""The version; None if another project, which is installed later, has replaced our files."""
 COMMANDS = {
     "eval": ("evaluate:command", "Evaluate models under mitigators on tasks."),
     "compare": ("verdict:command", "Compare a model with its base: more biased, or less?"),
@@ -89,7 +91,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(harness.__version__, prog_name="harness")
+@click.version_option(VERSION, prog_name="harness")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def group(debug: bool) -> None:
     """Measure social bias and name bias in word and sentence embeddings, and mitigate it."""
@@ -124,6 +126,8 @@ def run(arguments: list[str]) -> int:
     debug = "--debug" in arguments  # accepted anywhere in the command line
     rest = [argument for argument in arguments if argument != "--debug"]
     _report_other_project()
+    if VERSION is None:
+        return _fail("its files replaced ours; install the harness alone and again", 1)
     code = _exit_code(rest, debug)
     if rest[:1] != ["plugins"]:
         _report_failed_plugins()

@@ -617,7 +617,7 @@ def figures_command(
     if as_json:
         output.as_json(rows)
     elif rows:
-        output.lines(rows)
+        output.lines(rows, drop=("scenario", "model", "mitigator"))
         drawn = {row["task"] for row in rows}
         without = dict.fromkeys(r.task.name for r in records if r.task.name not in drawn)
         if without and not name:

@@ -388,8 +388,8 @@ def show(report: Report, width: int | None) -> None:
             dropped |= dict.fromkeys(_print(part, width))
             continue
         if dropped:
-            columns = ", ".join(dropped)
-            click.echo(f"columns not shown on this narrow terminal: {columns} (see --json)\n")
+            line = f"columns not shown on this narrow terminal: {', '.join(dropped)} (see --json)"
+            click.echo(wrapped(line, width) + "\n")
             dropped = {}
         for line in part.lines:
             click.echo(wrapped(f"{part.prefix}{line}", width))

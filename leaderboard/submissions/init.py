@@ -22,7 +22,7 @@ from harness.results.formats import markdown_text
 
 TEMPLATES = Path(__file__).parent / "repository"
 PROJECT = "embedding-bias-harness"
-EXPECTED = "expected a wheel (FILE.whl or https://…/FILE.whl) or git+https://…@COMMIT"
+EXPECTED = "expected a wheel (FILE.whl or https://HOST/FILE.whl) or git+https://HOST/PATH@COMMIT"
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,13 @@ class Written:
         Paths of the new files.
     kept
         Paths of files that existed, and are not changed.
+    requirement
+        The harness that the repository installs.
     """
 
     files: tuple[Path, ...]
     kept: tuple[Path, ...]
+    requirement: str
 
 
 def init(folder: Path, *, title: str, pinned: str | None = None) -> Written:
@@ -78,7 +81,7 @@ def init(folder: Path, *, title: str, pinned: str | None = None) -> Written:
             continue
         folders.write_atomically(file, content)
         files.append(file)
-    return Written(tuple(files), tuple(kept))
+    return Written(tuple(files), tuple(kept), requirement)
 
 
 def _installed_from() -> str | None:

@@ -1,8 +1,8 @@
 """What a release is made of: an installation without a clone, the image, and the workflows.
 
-No host of workflows and no Docker daemon is at hand. So their files are linted (`make lint`), each
-`run:` line is checked by shellcheck, and the lines of the release run here in a copy of the
-repository, with scripts in place of `pipx` and `gh`.
+No host of workflows and no Docker daemon is at hand. So their files are linted (`make lint`, and
+those of a new board here), and the lines of the release run here in a copy of the repository, with
+scripts in place of `pipx` and `gh`.
 """
 
 from __future__ import annotations
@@ -22,15 +22,11 @@ import pytest
 import yaml
 
 import harness
+from harness.leaderboard.submissions.init import init
 
 pytestmark = [pytest.mark.end_to_end, pytest.mark.posix]
 
 ROOT = Path(__file__).parents[2]
-WORKFLOWS = sorted(
-    path
-    for folder in (ROOT, ROOT / "leaderboard" / "submissions" / "repository")
-    for path in (folder / ".github" / "workflows").glob("*.yml")
-)
 IDENTITY = {
     f"GIT_{who}_{what}": value
     for who in ("AUTHOR", "COMMITTER")
@@ -114,17 +110,34 @@ def test_a_tag_of_another_version_is_not_released(copy: Path) -> None:
     assert done.returncode != 0
 
 
-@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: f"{path.parts[-4]}-{path.stem}")
-def test_the_lines_of_a_workflow_are_clean_shell(workflow: Path) -> None:
-    places = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    shellcheck = shutil.which("shellcheck", path=places)
-    assert shellcheck, "install the extra dev"
-    for name, line in lines_of(workflow).items():
-        text = re.sub(r"\$\{\{.*?\}\}|<title option>", "value", line)
-        done = subprocess.run(
-            [shellcheck, "--shell=bash", "-"], input=text, capture_output=True, text=True
-        )
-        assert done.returncode == 0, f"{workflow.name}: {name}\n{done.stdout}"
+def test_the_workflows_of_a_new_board_are_clean(tmp_path: Path) -> None:
+    init(tmp_path, title="Bias, and what it costs", pinned="git+https://models.example/h@v1.0")
+    workflows = sorted((tmp_path / ".github" / "workflows").glob("*.yml"))
+    assert len(workflows) == 3
+    options = ["-oneline", "-shellcheck", linter("shellcheck")]
+    done = subprocess.run(
+        [linter("actionlint"), *options, *workflows], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_lines_of_the_action_are_clean_shell() -> None:
+    """`make lint` checks the workflows of this repository, and the schema of the Action."""
+    steps = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
+    runs = [step for step in steps if "run" in step]
+    assert runs
+    for step in runs:
+        text = "\n".join([f"export {name}=value" for name in step["env"]] + [step["run"]])
+        command = [linter("shellcheck"), "--shell=bash", "-"]
+        done = subprocess.run(command, input=text, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
+
+
+def linter(name: str) -> str:
+    """Return the path of a linter of the extra `dev`."""
+    path = shutil.which(name, path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    assert path, f"{name} is in the extra `dev`"
+    return path
 
 
 def test_the_image_has_files_extras_and_a_command_that_exist_and_no_root() -> None:
@@ -160,6 +173,14 @@ def test_another_project_called_harness_is_one_line_at_start(
     assert done.returncode == 0
     (line,) = done.stderr.splitlines()
     assert "another project, 'harness' 0.1.0, is installed" in line
+    (environment.site_packages / "harness" / "__init__.py").write_text("")  # installed later
+    done = subprocess.run(
+        [environment.folder / "bin" / "embedding-bias", "list", "models"],
+        cwd=environment.folder, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "its files replaced ours" in done.stderr.splitlines()[1]
+    assert len(done.stderr.splitlines()) == 2
 
 
 def test_the_readme_of_a_new_board_is_followed_to_the_letter_in_a_fresh_environment(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.commands import output
+from harness.commands.main import run
 from harness.results import formats
 from harness.results.formats import Report, Table
 
@@ -93,3 +94,17 @@ def test_a_table_that_fits_is_not_divided(capsys):
 
 def test_a_column_wider_than_the_terminal_stands_alone(capsys):
     assert parts(10, capsys) == [["a"], ["b"], ["c"]]
+
+
+def test_the_line_of_the_columns_that_are_left_out_fits_too(capsys):
+    columns = [f"a-column-of-a-long-name-{i}" for i in range(8)]
+    table = Table("", ["name", *columns], [["x" * 70, *columns]], drop=columns)
+    formats.show(Report("", [table]), 80)
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", ["data status", "list tasks", "list studies", "list models"])
+def test_a_piped_table_fits_the_columns(command, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "90")
+    assert run(command.split()) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 90

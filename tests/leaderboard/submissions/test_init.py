@@ -96,7 +96,7 @@ def test_what_others_cannot_install_is_not_pinned(tmp_path, capsys, pinned, said
     assert init(tmp_path / "board", pinned=pinned) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert said in line
-    assert "expected a wheel" in line
+    assert "or git+https://HOST/PATH@COMMIT" in line
     assert not (tmp_path / "board").exists()
 
 
