@@ -418,6 +418,7 @@ def _with_means(
     values = {column: _mean_of(section, column) for column in columns}
     changes = {column: of.change(names.NONE, column) for column, of in pairs.items()}
     name = of_all.name(section.measures)
+    ideal, of_change = ("1", "higher") if section.measures == "usefulness" else ("0", "0")
     if is_same:
         sign = -1 if section.measures == "usefulness" else 1
         known = {
@@ -426,7 +427,7 @@ def _with_means(
             if value is not None
         }
         cells = [Cell(value, change=changes.get(column)) for column, value in values.items()]
-        mean = Row(f"{name} ({of_all.counts})", "", "0", _with_best(cells, columns, known))
+        mean = Row(f"{name} ({of_all.counts})", "", ideal, _with_best(cells, columns, known))
         return dataclasses.replace(section, mean=mean)
     own = [Cell(value, counts=means[column].counts) for column, value in values.items()]
     paired = [
@@ -435,8 +436,8 @@ def _with_means(
     ]
     return dataclasses.replace(
         section,
-        mean=Row(name, "", "0", tuple(own)),
-        changes=Row(CHANGES, "", "0", tuple(paired)) if pairs else None,
+        mean=Row(name, "", ideal, tuple(own)),
+        changes=Row(CHANGES, "", of_change, tuple(paired)) if pairs else None,
     )
 
 
