@@ -77,6 +77,26 @@ def test_four_sets_have_every_metric_in_one_table(words, write):
     assert {"value", "interval", "p", "floor", "yardstick"} <= set(header)
 
 
+def test_the_table_says_which_set_is_what_and_what_its_columns_mean(words, write):
+    said = words(write("sets.csv", CSV), "--mitigator", "hard-debias")
+    lines = " ".join(said.out.split())
+    assert "targets: male, female; attributes: career, family; weat, association-test" in lines
+    assert "ripa above the ideal or rnd below the ideal: career goes with male" in lines
+    assert "n: number of words, sentences or pairs" in lines
+    assert re.search(r"\w+ and \d+ more a value that counts: leave these words out", lines)
+
+
+def test_one_attribute_set_has_no_p_values_and_the_table_says_why(words, write):
+    three = "\n".join(line.rpartition(",")[0] for line in CSV.splitlines())
+    said = words(write("sets.csv", three)).out
+    assert "p: none, since a test shuffles the words of two sets of attributes" in said
+    assert "yardstick:" not in said
+
+
+def test_printed_records_have_every_score(vectors):
+    assert all(name in str(package.words(vectors, SETS)) for name in ALL)
+
+
 def test_values_are_those_of_eval_on_the_written_task(harness, words, write, model, tmp_path):
     own = json.loads(words(write("sets.csv", CSV), "--json").out)["records"]
     file = tmp_path / "mine.yaml"
