@@ -159,10 +159,14 @@ def read_text(path: Path, largest: int) -> str:
     InvalidFile
         If it is no UTF-8 text, or cannot be read as `read_bytes` says.
     """
+    content = read_bytes(path, largest)
     try:
-        return read_bytes(path, largest).decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InvalidFile(f"is not UTF-8 text (byte {error.start})", path=path) from None
+        line = error.object.count(b"\n", 0, error.start) + 1
+        save = ": save it as 'CSV UTF-8'" if path.suffix.lower() == ".csv" else ""
+        problem = f"is not UTF-8 text (byte {error.start}){save}"
+        raise InvalidFile(problem, path=path, line=line) from None
 
 
 def typed(text: str) -> Path:

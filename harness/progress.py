@@ -15,6 +15,7 @@ Advance = Callable[[int], None]
 """Called with the number of units that were done since the last call."""
 EVERY = 10.0  # seconds between plain lines
 REFRESH = 0.5  # seconds between two states of a line in a notebook
+FORESEEABLE = 0.1  # share of the units after which their rate foretells the rest
 
 
 class Progress(Protocol):
@@ -60,8 +61,8 @@ class Lines:
             if now - printed >= EVERY:
                 printed = now
                 rate = done / (now - started)
-                remaining = (total - done) / rate if rate else 0
-                self.say(f"{label}: {done}/{total} {unit}, {rate:.1f}/s, {remaining:.0f} s left")
+                left = _left(done, total, now - started)
+                self.say(f"{label}: {done}/{total} {unit}, {rate:.1f}/s{left}")
 
         yield advance
         self.say(f"{label}: {done}/{total} {unit} in {time.monotonic() - started:.1f} s")
@@ -90,15 +91,16 @@ class Bars:
             progress.BarColumn(),
             progress.MofNCompleteColumn(),
             progress.TextColumn("{task.fields[unit]} {task.fields[rate]}", markup=False),
-            progress.TimeRemainingColumn(),
+            progress.TextColumn("{task.fields[left]}", markup=False),
         )
         with progress.Progress(*columns, console=self.console, transient=True) as bars:
-            bar = bars.add_task(label, total=total, unit=unit, rate="")
+            bar = bars.add_task(label, total=total, unit=unit, rate="", left="")
 
             def advance(n: int) -> None:
-                done = bars.tasks[0].completed + n
-                rate = done / max(time.monotonic() - started, 1e-3)
-                bars.update(bar, advance=n, rate=f"{rate:.1f}/s")
+                done = int(bars.tasks[0].completed) + n
+                seconds = max(time.monotonic() - started, 1e-3)
+                left = _left(done, total, seconds).removeprefix(", ")
+                bars.update(bar, advance=n, rate=f"{done / seconds:.1f}/s", left=left)
 
             yield advance
             done = int(bars.tasks[0].completed)
@@ -131,9 +133,8 @@ class CellLine:
             now = time.monotonic()
             if now - shown >= REFRESH:
                 shown = now
-                left = (total - done) / (done / (now - started)) if done else 0
-                state = f"{label}: {done}/{total} {unit}, {left:.0f} s left"
-                line.update(_plain(state), raw=True)
+                left = _left(done, total, now - started)
+                line.update(_plain(f"{label}: {done}/{total} {unit}{left}"), raw=True)
 
         yield advance
         seconds = time.monotonic() - started
@@ -142,6 +143,16 @@ class CellLine:
     def say(self, line: str) -> None:
         """Print a line."""
         print(line, file=sys.stderr, flush=True)
+
+
+def _left(done: int, total: int, seconds: float) -> str:
+    """Return the remaining time; empty while few units are done.
+
+    The longest texts come first, and a first batch has a start-up cost.
+    """
+    if done < FORESEEABLE * total:
+        return ""
+    return f", {(total - done) * seconds / done:.0f} s left" if done else ""
 
 
 def _plain(line: str) -> dict[str, Any]:

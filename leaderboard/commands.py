@@ -354,6 +354,8 @@ def pack(
     )
     for reason, n in packed.left_out.items():
         click.echo(f"{counted(n, 'record')} left out: {reason}", err=True)
+    for warning in packed.warnings:
+        click.echo(f"warning: {warning}", err=True)
     for path, n in packed.written.items():
         click.echo(f"{path}: {counted(n, 'record')}")
     for path in packed.kept:

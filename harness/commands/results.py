@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from harness.commands import arguments, output, result_tables
 
 if TYPE_CHECKING:
+    from harness import folders
     from harness.registry.registry import Registry
     from harness.results.comparison import Comparison, Correlation, Correlations, Items
     from harness.results.reading import SetAside
@@ -33,7 +35,7 @@ def paths(function: F) -> F:
 
 
 def results_argument(function: F) -> F:
-    """Add the option `--results`."""
+    """Add the option `--results`, which may also be the last argument, as in `results show`."""
     option = click.option(
         "--results",
         "-r",
@@ -42,7 +44,16 @@ def results_argument(function: F) -> F:
         show_default=True,
         help="Results folder that A and B are names in.",
     )
-    return option(arguments.copied("results")(function))
+    argument = click.argument(
+        "place", required=False, type=arguments.PlaceType(), metavar="[FOLDER]"
+    )
+    copied = arguments.copied("results")(function)
+
+    @functools.wraps(function)
+    def call(*args: Any, place: Path | folders.Url | None, **options: Any) -> Any:
+        return copied(*args, **options if place is None else options | {"results": place})
+
+    return option(argument(cast("F", call)))
 
 
 def _split(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:

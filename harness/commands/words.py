@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 PAIRED = ("ripa", "direct-bias")
 """Metrics that read the target sets as pairs."""
+SIGNED = ("weat", "association-test", "ripa")
+"""Metrics that are above their ideal if the first attributes go with the first targets."""
+LISTED = 8
+"""Number of leaked words that are named."""
 
 
 @click.command("words")
@@ -157,7 +161,7 @@ def command(debug: bool, /, **options: Any) -> int:
 
         output.as_json(report_as_json(records))
     else:
-        show(records, own.name)
+        show(records, own)
         click.echo(f"{output.counted(len(records), 'record')} in {options['results']}")
         for line in records.notices:
             click.echo(line, err=True)
@@ -202,43 +206,65 @@ def _write(
         click.echo(f"wrote {file}, for {'word embeddings' if kind == 'word' else 'text encoders'}")
 
 
-def show(records: Records, name: str) -> None:
+def show(records: Records, own: WordSets) -> None:
     """Print the scores in one table, and what its marks mean."""
     from harness.names import NONE
     from harness.results import formats
 
     lines = [_line(record) for record in records]
-    title = [name]
+    title = [own.name]
     for key in ("model", "mitigator"):
         values = {line[key]: None for line in lines}
         if len(values) == 1:
             title += [value for value in values if value != NONE]
             lines = [{k: v for k, v in line.items() if k != key} for line in lines]
     table = formats.Table.of(": ".join(title), lines, drop=["n", "ideal", "interval"])
-    output.report(formats.Report("", [table, formats.Sentences("", _legend(records))]))
+    output.report(formats.Report("", [table, formats.Sentences("", _legend(records, own))]))
 
 
-def _legend(records: Records) -> list[str]:
+def _legend(records: Records, own: WordSets) -> list[str]:
     """Return the meaning of the columns and marks, a line each."""
     from harness.results.record import LEAK, LEAK_MEANS, STARS
     from harness.results.tables import VOID
 
-    lines = [STARS] if any(record.p_value is not None for record in records) else []
+    lines = [_roles(records, own)]
+    if any(record.p_value is not None for record in records):
+        lines.append(STARS)
+    elif len(own.attributes) == 1:
+        lines.append("p: none, since a test shuffles the words of two sets of attributes")
+    lines.append("n: number of words, sentences or pairs that the score is computed from")
     if any(record.floor for record in records):
         lines.append("floor: mean distance from the ideal with shuffled sides; noise is near it")
-    if any(record.ratio for record in records):
+    if any(record.ratio and record.ratio.value is not None for record in records):
         lines.append("yardstick: gap of the sets over that of things, such as flowers and insects")
     if paired := [m for m in PAIRED if any(record.metric == m for record in records)]:
         lines.append(f"{' and '.join(paired)}: word i of both target sets is read as a pair")
     if any(record.is_leak for record in records):
         leaks = list(dict.fromkeys(word for record in records for word in record.overlap))
-        lines.append(f"{LEAK} {LEAK_MEANS}: {', '.join(leaks[:8])}")
+        more = f" and {len(leaks) - LISTED:,} more" if len(leaks) > LISTED else ""
+        lines.append(f"{LEAK} {LEAK_MEANS}: {', '.join(leaks[:LISTED])}{more}")
+        lines.append(
+            "a value that counts: leave these words out of the sets, or fit on another concept "
+            "(--concept)"
+        )
     reasons: dict[str, dict[str, None]] = {}
     for record in records:
         if record.value is None:
             reasons.setdefault(str(record.reason), {})[record.metric] = None
     voids = [f"{VOID} ({', '.join(its)}): {reason}" for reason, its in reasons.items()]
     return [*lines, *voids]
+
+
+def _roles(records: Records, own: WordSets) -> str:
+    """Return which sets have which role, and what the sign of the scores means."""
+    targets, attributes = list(own.targets), list(own.attributes)
+    line = f"targets: {', '.join(targets)}; attributes: {', '.join(attributes)}"
+    present = {record.metric for record in records}
+    signs = {"above": [m for m in SIGNED if m in present], "below": ["rnd"] * ("rnd" in present)}
+    parts = [f"{', '.join(its)} {side} the ideal" for side, its in signs.items() if its]
+    if not parts or len(targets) > 2:
+        return line
+    return f"{line}; {' or '.join(parts)}: {attributes[0]} goes with {targets[0]}"
 
 
 def _line(record: Record) -> dict[str, Any]:

@@ -347,6 +347,8 @@ class Registry:
 # 3. a folder, a file or an id of a hub without a provider, if a provider recognises it.
 
 
+_FILES = (".vec", ".bin", ".txt", ".gz", ".zip", ".npy", ".npz", ".kv")
+"""Endings of files of vectors: no id of a hub without an owner ends like these."""
 _OWN = {"reference", "card", "device", names.LABEL}
 """Parameters of an embedder that are not its options."""
 
@@ -492,6 +494,8 @@ class Models:
 
     def _recognised(self, reference: str) -> EmbedderSpec:
         """Return the provider that recognises a text without a provider."""
+        if reference.lower().endswith(_FILES) and not names.path_exists(reference):
+            raise unreadable(reference)
         reasons = []
         for spec in self.specs.values():
             if spec.recognises is not None:

@@ -141,6 +141,8 @@ class Records(Framed[Record]):
         Tasks that were asked for by name and have no record.
     reused
         Number of records that were computed by an earlier run.
+    all_scores
+        Whether `print` shows all scores of a task, not only the primary one.
 
     Attributes
     ----------
@@ -186,8 +188,10 @@ class Records(Framed[Record]):
         encoded: int = 0,
         seconds: float = 0.0,
         reused: int = 0,
+        all_scores: bool = False,
     ) -> None:
         self._records: Sequence[Record] = tuple(records)
+        self._all_scores = all_scores
         self.not_run = tuple(not_run)
         self.notices, self.missed = tuple(notices), tuple(missed)
         self.texts, self.encoded, self.reused = texts, encoded, reused
@@ -388,11 +392,12 @@ class Records(Framed[Record]):
         return html(self._report())
 
     def _report(self) -> Report:
-        """Return the tables of the primary scores, and how many records there are."""
+        """Return the tables of the scores to print, and how many records there are."""
         from harness.results import tables
         from harness.results.formats import Report, Sentences
 
-        shown = tables.report(tables.sections(record for record in self if record.primary))
+        printed = [record for record in self if record.primary or self._all_scores]
+        shown = tables.report(tables.sections(printed))
         facts = Sentences("", [self._summary(), *self.notices])
         return Report("", [*shown.parts, facts])
 

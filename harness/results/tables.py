@@ -140,7 +140,7 @@ class Section:
     several_seeds
         Number of scores of several runs with different seeds, of which the latest is shown.
     one_sided
-        Metrics whose p-values are one-sided.
+        Metrics whose p-values are one-sided; with the score, if others of it are not.
     limit
         Number of items that sets and tables were cut to, in a smoke run.
     """
@@ -245,11 +245,16 @@ def _section(
         version = max(record.task.version for record in lines[key].values())
         if version < installed.get(key[0], version):
             named[key] = f"{shown} (version {version})", score
+    tested: dict[str, dict[str, bool]] = {}  # by metric and score, whether the test is one-sided
+    for record in (record for line in lines.values() for record in line.values()):
+        if record.p_value is not None:
+            is_one_sided = record.details.get("alternative") in ONE_SIDED
+            tested.setdefault(record.metric, {})[record.score] = is_one_sided
     one_sided = [
-        record.metric
-        for line in lines.values()
-        for record in line.values()
-        if record.p_value is not None and record.details.get("alternative") in ONE_SIDED
+        metric if all(scores.values()) else f"{metric} ({score})"
+        for metric, scores in tested.items()
+        for score, is_one_sided in scores.items()
+        if is_one_sided
     ]
     section = Section(
         model=model,
@@ -418,6 +423,7 @@ def _with_means(
     values = {column: _mean_of(section, column) for column in columns}
     changes = {column: of.change(names.NONE, column) for column, of in pairs.items()}
     name = of_all.name(section.measures)
+    ideal, of_change = ("1", "higher") if section.measures == "usefulness" else ("0", "0")
     if is_same:
         sign = -1 if section.measures == "usefulness" else 1
         known = {
@@ -426,7 +432,7 @@ def _with_means(
             if value is not None
         }
         cells = [Cell(value, change=changes.get(column)) for column, value in values.items()]
-        mean = Row(f"{name} ({of_all.counts})", "", "0", _with_best(cells, columns, known))
+        mean = Row(f"{name} ({of_all.counts})", "", ideal, _with_best(cells, columns, known))
         return dataclasses.replace(section, mean=mean)
     own = [Cell(value, counts=means[column].counts) for column, value in values.items()]
     paired = [
@@ -435,8 +441,8 @@ def _with_means(
     ]
     return dataclasses.replace(
         section,
-        mean=Row(name, "", "0", tuple(own)),
-        changes=Row(CHANGES, "", "0", tuple(paired)) if pairs else None,
+        mean=Row(name, "", ideal, tuple(own)),
+        changes=Row(CHANGES, "", of_change, tuple(paired)) if pairs else None,
     )
 
 

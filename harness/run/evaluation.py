@@ -408,7 +408,10 @@ def _clash(name: str, first: str | object, second: str | object) -> str:
     """Return the message for two different models of one name."""
     message = f"two different models have the name '{name}'"
     if not (isinstance(first, str) and isinstance(second, str)):
-        return f"{message}: give one of the objects another `name`"
+        return (
+            f"{message}: give one of the objects another `name`; a dict has none, so call once for "
+            "each dict"
+        )
     separator = "&" if "?" in second else "?"
     return f"{message}, '{first}' and '{second}': name one of them, '{second}{separator}name=…'"
 

@@ -472,7 +472,7 @@ def reading_warnings(reading: Reading, kinds: Iterable[Kind]) -> Iterator[str]:
     )
     if "text" in kinds and not reading.sentences:
         yield (
-            "encoders read the bare words: --template '… {text} …' gives them sentences in "
+            "encoders read the bare words: a template, '… {text} …', gives them sentences in "
             f"'{reading.language}'"
         )
 
@@ -481,7 +481,7 @@ def concept_warnings(records: Records, reading: Reading, registry: Registry) -> 
     """Yield whether mitigators were fitted on a concept unasked, or on one of another language."""
     fitted = [name for record in records if (name := record.mitigator.concept)]
     if fitted and reading.concept is None:
-        yield f"mitigators were fitted on the concept '{fitted[0]}': --concept names another"
+        yield f"mitigators were fitted on the concept '{fitted[0]}', since no concept was named"
     for name in dict.fromkeys([reading.concept or "", *fitted]):
         concept = registry.concept(name) if name else None
         if concept is None or concept.language == reading.language:
@@ -600,7 +600,7 @@ def words(
             overwrite=overwrite,
             samples=samples,
             any_language=True,  # who brings the words knows whether they fit the model
-            registry=registry,
+            registry=beside,
             progress=progress,
             debug=debug,
         )
@@ -618,6 +618,7 @@ def words(
         encoded=records.encoded,
         seconds=records.seconds,
         reused=records.reused,
+        all_scores=True,  # one task, of which no score is more valid than the others
     )
 
 
@@ -721,7 +722,7 @@ def _foreign(embedder: Embedder, reading: Reading) -> Iterator[str]:
     languages = embedder.info.languages
     if languages and not {reading.language, "multilingual"} & set(languages):
         yield (
-            f"the words are in '{reading.language}' (--language), and {embedder.info.name} is for "
+            f"the language of the words is '{reading.language}', and {embedder.info.name} is for "
             f"{' and '.join(languages)}"
         )
 

@@ -84,7 +84,7 @@ def check(
     trees = [tree(path) for path in paths]
     joined = Base.of(base)
     runs = [run for part in trees for run in part.runs if not joined.has(run)]
-    registered = frozenset(Registry(include=include).embedders)
+    registered = Registry(include=include).embedders.owners
     problems = [p for part in trees for p in part.problems if not joined.has_problem(p, part)]
     problems += joined.removed(trees)
     if len(runs) > limits.SUBMITTED_RUNS:
@@ -145,16 +145,23 @@ def _of_submission_files(trees: Sequence[Tree], base: Base) -> Iterator[SetAside
 
 
 def _of_records(
-    path: Path, records: dict[int, Record], base: Base, registered: frozenset[str]
+    path: Path, records: dict[int, Record], base: Base, registered: Mapping[str, str]
 ) -> Iterator[SetAside]:
-    """Yield the problems of the records of a file in this place, at most one each."""
+    """Yield the problems of the records of a file in this place, at most one each.
+
+    A model that is refused is one problem of the file, which has no other model.
+    """
     place = path.absolute().parts[-3:]
+    refused = {(r.model.name, submission.refusal(r.model, registered)) for r in records.values()}
+    for name, reason in sorted(refused):
+        if reason:
+            yield SetAside(str(path), 0, f"model '{name}': {reason}")
     for line, record in records.items():
-        if reason := _reason(record, place, base, registered):
+        if reason := _reason(record, place, base):
             yield SetAside(str(path), line, reason, record.id)
 
 
-def _reason(record: Record, place: tuple[str, ...], base: Base, registered: frozenset[str]) -> str:
+def _reason(record: Record, place: tuple[str, ...], base: Base) -> str:
     """Return the problem of a record; empty if there is none."""
     model = record.model
     for key, reason in submission.problems(record.model_dump(mode="json", by_alias=True)):
@@ -168,8 +175,6 @@ def _reason(record: Record, place: tuple[str, ...], base: Base, registered: froz
         return f"a record of a smoke run (--limit {record.limit}); run the whole task"
     if record.tables or record.figures or record.samples is not None:
         return "tables, figures and samples are not taken; `harness results pack` leaves them out"
-    if reason := submission.refusal(model, registered):
-        return f"model '{model.name}': {reason}"
     known = base.names.get(model.fingerprint, model.name)
     if known != model.name:
         return f"this fingerprint is that of the model '{known}'; submit it under that name"
@@ -228,7 +233,7 @@ def _is_same(claimed: str | None, fact: str | None) -> bool:
 
 
 def _warnings(
-    records: dict[tuple[str, int], Record], base: Base, registered: frozenset[str]
+    records: dict[tuple[str, int], Record], base: Base, registered: Mapping[str, str]
 ) -> Iterator[SetAside]:
     """Yield the warnings about each model for a maintainer."""
     first: dict[str, tuple[str, Record]] = {}

@@ -22,7 +22,10 @@ from harness.results.formats import markdown_text
 
 TEMPLATES = Path(__file__).parent / "repository"
 PROJECT = "embedding-bias-harness"
-EXPECTED = "expected a wheel (FILE.whl or https://HOST/FILE.whl) or git+https://HOST/PATH@COMMIT"
+EXPECTED = (
+    "expected git+https://HOST/PATH@COMMIT, or a wheel (FILE.whl or https://HOST/FILE.whl), as "
+    "'pip wheel --no-deps -w . FOLDER' makes one of a folder of the harness"
+)
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,8 @@ def _requirement(pinned: str | None) -> tuple[str, Path | None]:
     address = urlsplit(pinned)
     name = Path(address.path).name
     is_wheel = re.fullmatch(rf"{PROJECT.replace('-', '_')}-.+\.whl", name)
+    if address.scheme == "git+file":
+        raise UsageError(f"'{pinned}' is on this machine only; {EXPECTED}")
     if address.scheme.startswith("git+"):
         if "@" not in address.path:
             raise UsageError(f"'{pinned}' names no commit, and would change; {EXPECTED}")

@@ -46,11 +46,14 @@ class Packed:
         Files that existed with the same content.
     left_out
         Number of records by the reason why they were left out.
+    warnings
+        What a maintainer of a board may hold against the rest.
     """
 
     written: Mapping[Path, int]
     kept: tuple[Path, ...]
     left_out: Mapping[str, int]
+    warnings: tuple[str, ...]
 
 
 def pack(
@@ -99,7 +102,7 @@ def pack(
         place: _entry(lines, results, by=by, licence=licence, contact=contact)
         for place, lines in by_place.items()
     }
-    left_out = _refused(by_place, entries, include)
+    left_out, warnings = _refused(by_place, entries, include)
     contents = {
         out / place: "".join(record.line() for record in lines).encode()
         for place, lines in by_place.items()
@@ -129,6 +132,7 @@ def pack(
         {path: len(by_place[path.relative_to(out)]) for path in changed},
         tuple(path for path in contents if path not in changed),
         left_out,
+        warnings,
     )
 
 
@@ -149,8 +153,11 @@ def _refused(
     by_place: Mapping[Path, list[Record]],
     entries: Mapping[Path, Submission],
     include: Sequence[Path],
-) -> Counter[str]:
-    """Remove the records that a check would refuse; return their number by the reason."""
+) -> tuple[Counter[str], tuple[str, ...]]:
+    """Remove the records that a check would refuse; return their number by the reason.
+
+    The second value are the warnings of the check.
+    """
     from .check import check
 
     reasons: Counter[str] = Counter()
@@ -160,8 +167,9 @@ def _refused(
             folders.write_atomically(Path(folder, place), lines.encode())
             of_folder = {p.stem: entry for p, entry in entries.items() if p.parent == place.parent}
             submission.write(Path(folder, place.parent), of_folder)
-        problems = check([Path(folder)], include=include).problems
-        wrong = {(Path(p.file).relative_to(folder), p.line): p.reason for p in problems if p.file}
+        checked = check([Path(folder)], include=include)
+        problems = (problem for problem in checked.problems if problem.file)
+        wrong = {(Path(p.file).relative_to(folder), p.line): p.reason for p in problems}
     for place, reason in ((p, r) for (p, _), r in wrong.items() if p.name == submission.NAME):
         raise UsageError(f"{place.name}: {reason}")
     for place, records in by_place.items():
@@ -173,7 +181,7 @@ def _refused(
             else:
                 kept.append(record)
         records[:] = kept
-    return reasons
+    return reasons, tuple(dict.fromkeys(warning.reason for warning in checked.warnings))
 
 
 def _entry(

@@ -36,6 +36,7 @@ from ..claims import reading
 from ..claims.reading import Claims
 from ..claims.trust import SCORE
 from . import withdrawn
+from .init import PROJECT
 
 ROOT = "results"
 """Folder of the records in a results repository."""
@@ -491,7 +492,7 @@ _OBJECTS = ("object-", "sentence-transformer-object-", "words-")
 """Models that were passed as Python objects."""
 
 
-def refusal(model: ModelPart, registered: frozenset[str]) -> str:
+def refusal(model: ModelPart, registered: Mapping[str, str]) -> str:
     """Return why nobody could repeat the scores of a model; empty if somebody can.
 
     Parameters
@@ -499,7 +500,7 @@ def refusal(model: ModelPart, registered: frozenset[str]) -> str:
     model
         The description of the model in a record.
     registered
-        Names of the registered models.
+        The plugin and package of each registered model, by the model's name.
     """
     if model.fingerprint.startswith(UNNAMED):
         return (
@@ -514,10 +515,16 @@ def refusal(model: ModelPart, registered: frozenset[str]) -> str:
     )
 
 
-def warning(model: ModelPart, registered: frozenset[str]) -> str:
+def warning(model: ModelPart, registered: Mapping[str, str]) -> str:
     """Return why others may be unable to repeat the scores of a model; empty if they can."""
     if model.fingerprint.startswith(_HOSTED):
         return "it is hosted, and may change without a new name; its scores are of that day"
+    owner = registered.get(model.name, "")
+    if owner and f"({PROJECT} " not in owner and not _HASH.search(model.fingerprint):
+        return (
+            f"a board that lacks its plugin {owner} refuses it, since its fingerprint does not end "
+            "with a hash of 32 to 64 hexadecimal digits"
+        )
     if model.name in registered or model.revision:
         return ""
     if model.fingerprint.startswith(_OBJECTS):

@@ -31,6 +31,18 @@ def test_lines_have_the_counts_at_the_end_of_a_stage():
     assert "3/3 texts" in done
 
 
+def test_no_remaining_time_is_shown_while_few_units_are_done(monkeypatch):
+    stream = io.StringIO()
+    seconds = iter(range(0, 1000, 20))
+    monkeypatch.setattr("harness.progress.time.monotonic", lambda: next(seconds))
+    with Lines(stream).stage("model: encoding", 1000, "texts") as advance:
+        advance(50)
+        advance(450)
+    first, half, _ = stream.getvalue().splitlines()
+    assert first == "model: encoding: 50/1000 texts, 2.5/s"
+    assert half == "model: encoding: 500/1000 texts, 12.5/s, 40 s left"
+
+
 def test_lines_go_to_standard_error(capsys):
     run(Lines())
     said = capsys.readouterr()

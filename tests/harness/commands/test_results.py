@@ -113,6 +113,12 @@ def test_compare_two_mitigators_has_a_table_for_each_model(harness, folder):
         assert fact in said.out
 
 
+def test_the_folder_of_two_rows_is_an_option_or_the_last_argument(harness, folder):
+    by_option = harness("results", "compare", "none", "mitigator-1", "--results", folder)
+    by_place = harness("results", "compare", "none", "mitigator-1", folder)
+    assert (by_place.code, by_place.out) == (0, by_option.out)
+
+
 def test_compare_as_json_has_paired_differences_and_their_mean(harness, folder):
     said = harness("results", "compare", "none", "mitigator-2", "-r", folder, "--json")
     one, _ = json.loads(said.out)

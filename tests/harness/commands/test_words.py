@@ -77,6 +77,26 @@ def test_four_sets_have_every_metric_in_one_table(words, write):
     assert {"value", "interval", "p", "floor", "yardstick"} <= set(header)
 
 
+def test_the_table_says_which_set_is_what_and_what_its_columns_mean(words, write):
+    said = words(write("sets.csv", CSV), "--mitigator", "hard-debias")
+    lines = " ".join(said.out.split())
+    assert "targets: male, female; attributes: career, family; weat, association-test" in lines
+    assert "ripa above the ideal or rnd below the ideal: career goes with male" in lines
+    assert "n: number of words, sentences or pairs" in lines
+    assert re.search(r"\w+ and \d+ more a value that counts: leave these words out", lines)
+
+
+def test_one_attribute_set_has_no_p_values_and_the_table_says_why(words, write):
+    three = "\n".join(line.rpartition(",")[0] for line in CSV.splitlines())
+    said = words(write("sets.csv", three)).out
+    assert "p: none, since a test shuffles the words of two sets of attributes" in said
+    assert "yardstick:" not in said
+
+
+def test_printed_records_have_every_score(vectors):
+    assert all(name in str(package.words(vectors, SETS)) for name in ALL)
+
+
 def test_values_are_those_of_eval_on_the_written_task(harness, words, write, model, tmp_path):
     own = json.loads(words(write("sets.csv", CSV), "--json").out)["records"]
     file = tmp_path / "mine.yaml"
@@ -204,7 +224,7 @@ def test_a_missing_file_and_one_that_is_not_utf_8_are_one_line(words, tmp_path):
     (tmp_path / "latin.csv").write_bytes("a,b\né,y\n".encode("latin-1"))
     for name, message in (
         ("none.csv", "no such file"),
-        ("latin.csv", "is not UTF-8 text (byte 4)"),
+        ("latin.csv", "latin.csv:2: is not UTF-8 text (byte 4): save it as 'CSV UTF-8'"),
     ):
         result = words(tmp_path / name)
         assert result.code == 2
@@ -290,9 +310,9 @@ def test_what_is_seldom_meant_is_said(vectors):
 def test_the_concept_of_a_mitigator_is_said_only_if_one_was_fitted(vectors):
     chosen = package.words(vectors, SETS, concept="gender", mitigators="hard-debias")
     plain = package.words(vectors, SETS, mitigators="normalize")
-    with pytest.warns(UserWarning, match="fitted on the concept 'gender': --concept"):
+    with pytest.warns(UserWarning, match="fitted on the concept 'gender', since no"):
         package.words(vectors, SETS, mitigators="hard-debias")
-    assert not [line for r in (chosen, plain) for line in r.notices if "--concept" in line]
+    assert not [line for r in (chosen, plain) for line in r.notices if "no concept was" in line]
 
 
 def test_an_unknown_concept_is_an_error_of_the_argument(vectors):
@@ -326,6 +346,23 @@ def test_a_concept_beside_the_lists_is_that_of_its_mitigators(words, write, harn
     records = json.loads(result.out)["records"]
     assert {r["mitigator"]["concept"] for r in records} == {"gender-xx"}
     assert all(r["overlap"] for r in records)  # she and he are words of the sets
+
+
+def test_a_concept_beside_in_the_language_of_the_words_needs_no_option(
+    words, write, harness, monkeypatch
+):
+    path = write("sets.csv", CSV)
+    monkeypatch.chdir(path.parent)
+    assert harness("new", "concept", "gender-xx").code == 0
+    result = words(path, "--language", "xx", "--mitigator", "hard-debias", "--json")
+    assert result.code == 0, result.err
+    records = json.loads(result.out)["records"]
+    assert {r["mitigator"]["concept"] for r in records} == {"gender-xx"}
+
+
+def test_a_file_of_vectors_that_is_missing_is_no_model_of_a_hub(harness, write):
+    result = harness("words", write("sets.csv", CSV), "--model", "nope.vec")
+    assert (result.code, result.err) == (2, "harness: nope.vec: no such file or folder\n")
 
 
 def test_an_encoder_reads_the_words_in_sentences(vectors):

@@ -179,6 +179,13 @@ def test_only_p_values_that_are_shown_are_called_one_sided():
     assert section(old).one_sided == ("weat",)
 
 
+def test_a_metric_with_tests_of_both_kinds_is_called_one_sided_by_the_score():
+    tested = {"p_value": 0.01, "metric": "association-test"}
+    share = record(score="proportion", details={"alternative": "greater"}, **tested)
+    mean = record(score="association", details={"alternative": "two-sided"}, **tested)
+    assert section(share, mean).one_sided == ("association-test (proportion)",)
+
+
 def test_a_score_without_a_fair_number_is_never_reversed():
     row = cells(similarity("s", "none", 0.5), similarity("s", "x", -0.5))
     assert not row[1].is_reversed

@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 import harness
+from harness.commands.evaluate import show_report
 from harness.concept import Concept
 from harness.embedder import MockEmbedder
 from harness.mitigator import Mitigator
@@ -67,6 +68,13 @@ def test_own_lists_of_he_and_she_are_a_leak_that_no_mean_counts(tmp_path):
     assert record.is_leak
     assert record.counted is None
     assert not any("fitted on" in line for line in records.notices)
+
+
+def test_eval_says_what_gives_a_value_in_place_of_a_leak(tmp_path, capsys):
+    _, records = primary(lists(["she", "her"], ["he", "his"]), tmp_path)
+    show_report(records, tmp_path, verbose=False, quiet=False, intervals=False)
+    hint = "a score in place of †: a task whose words the mitigator was not fitted on"
+    assert hint in capsys.readouterr().out
 
 
 def test_a_word_in_a_template_is_a_leak(tmp_path):

@@ -16,6 +16,7 @@ from harness.commands.main import run
 from harness.leaderboard.submissions import submission
 from harness.leaderboard.submissions.additions import Addition, Row
 from harness.leaderboard.submissions.check import check, leaks_line, tasks_table
+from harness.leaderboard.submissions.init import PROJECT
 from harness.results.record import Record
 
 
@@ -267,8 +268,28 @@ def test_a_model_that_nobody_can_repeat_is_refused(fingerprint, name, is_refused
 )
 def test_a_maintainer_is_warned_of_a_model_that_others_may_lack(changes, word):
     content = good_records()[0].model_dump(mode="json", by_alias=True)
-    reason = submission.warning(changed(content, **changes).model, frozenset())
+    reason = submission.warning(changed(content, **changes).model, {})
     assert (word in reason) if word else not reason
+
+
+def test_a_model_of_a_plugin_needs_a_hash_for_boards_that_lack_the_plugin():
+    model = changed(json.loads(good_records()[0].line()), model__fingerprint="good-1").model
+    plugin = {model.name: "'mine' (harness-mine 0.1.0)"}
+    assert submission.refusal(model, plugin) == ""
+    assert "lacks its plugin 'mine' (harness-mine 0.1.0)" in submission.warning(model, plugin)
+    shipped = {model.name: f"'builtin-embedders' ({PROJECT} 0.1.0)"}
+    assert submission.warning(model, shipped) == ""
+
+
+def test_a_model_without_a_hash_is_one_problem_for_all_its_records(tmp_path):
+    records = [
+        changed(json.loads(r.line()), model__fingerprint="good-1") for r in good_records(tasks=4)
+    ]
+    write(tmp_path, records)
+    checked = check([tmp_path])
+    (problem,) = checked.problems
+    assert (problem.line, checked.records) == (0, ())
+    assert "no hash of the weights" in problem.reason
 
 
 def test_a_new_row_has_its_one_mean_beside_every_reference_and_a_difference_on_shared_tasks():

@@ -86,6 +86,7 @@ def test_a_wheel_is_copied_into_the_repository(tmp_path) -> None:
     [
         ("git+https://models.example/harness", "names no commit"),
         ("git+ssh://git@models.example/harness", "names no commit"),
+        ("git+file:///home/ada/harness@main", "is on this machine only"),
         ("embedding-bias-harness==0.1.0", "no harness that others can install"),
         ("other-1.0-py3-none-any.whl", "no harness that others can install"),
         ("http://models.example/embedding_bias_harness-1-any.whl", "no harness that others"),
@@ -96,7 +97,7 @@ def test_what_others_cannot_install_is_not_pinned(tmp_path, capsys, pinned, said
     assert init(tmp_path / "board", pinned=pinned) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert said in line
-    assert "or git+https://HOST/PATH@COMMIT" in line
+    assert "expected git+https://HOST/PATH@COMMIT, or a wheel" in line
     assert not (tmp_path / "board").exists()
 
 
