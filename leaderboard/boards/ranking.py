@@ -321,7 +321,7 @@ def _signs(families: int, rows: int) -> Floats:
         flipped = np.arange(2 ** (families - 1))[:, None] >> np.arange(families) & 1
         return np.asarray(1.0 - 2.0 * flipped, dtype=np.float64)
     places = np.arange(flips * families, dtype=np.uint32).reshape(flips, families)
-    signs: Floats = 1.0 - 2.0 * _bits(places)
+    signs = np.where(_bits(places), -1.0, 1.0)
     signs[0] = 1.0
     return signs
 
@@ -331,9 +331,9 @@ def _bits(n: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
 
     The page computes the same ones for an own choice of tasks (`scripts/rank_sets.js`).
     """
-    n = (n ^ (n >> 16)) * np.uint32(0x7FEB352D)
-    n = (n ^ (n >> 15)) * np.uint32(0x846CA68B)
-    return (n ^ (n >> 16)) >> 31
+    n = np.multiply(n ^ (n >> 16), 0x7FEB352D, dtype=np.uint32)
+    n = np.multiply(n ^ (n >> 15), 0x846CA68B, dtype=np.uint32)
+    return np.asarray((n ^ (n >> 16)) >> 31, dtype=np.uint32)
 
 
 def _student(mean: Floats, sd: Floats, n: Floats) -> Tests:
