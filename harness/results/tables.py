@@ -692,7 +692,7 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
     if any(cell.standard_error is not None for cell in cells) and not intervals:
         lines.append("± standard error of the mean over runs that differ only in their seed")
     if any(cell.is_best for cell in cells):
-        lines.append(f"{best} nearest to the ideal in its row; bias: above what chance shows")
+        lines.append(f"{best} nearest to the ideal in its row; bias: less the floor of each value")
     if any(cell.is_reversed for cell in cells):
         lines.append(f"{REVERSED} reversed: the association points the other way")
     if one_sided := dict.fromkeys(name for section in sections for name in section.one_sided):

@@ -336,3 +336,11 @@ def test_a_task_counts_by_its_primary_score_where_it_is_there():
     (mean,) = [section(*records[2:]).mean]
     assert mean.cells[0].value == 1.0
     assert mean.task == "mean bias of these scores (2 of 2)"
+
+
+def test_the_ideal_of_a_mean_is_0_for_bias_and_1_for_usefulness():
+    for measures, ideal in (("bias", "0"), ("usefulness", "1")):
+        tasks = (record(task, measures=measures) for task in ("t", "u"))
+        mean = section(*tasks).mean
+        assert mean is not None
+        assert mean.ideal == ideal
