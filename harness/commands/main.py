@@ -175,9 +175,6 @@ def _in_one_line(error: click.ClickException) -> str:
         names = several[1].replace(", ", " or ")
         message = f"{message[: several.start()]}; did you mean {names}?"
     message = re.sub("^no such (?=command|option)", "unknown ", message)
-    if several := re.search(r"\. \(Did you mean one of: (.*)\?\)$", message):
-        near = several[1].replace(", ", " or ")
-        message = f"{message[: several.start()]}; did you mean {near}?"
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{message} (see {context.command_path} --help)" if context else message
 

@@ -668,6 +668,16 @@ def beside(cell: Cell, *, intervals: bool) -> str:
     return "(=)" if float(change) == 0 else f"({change})"
 
 
+def _of_mitigated(sections: Sequence[Section]) -> list[str]:
+    """Return what the mean of a mitigated row is."""
+    shown = [section for section in sections if section.mean and section.measures != "control"]
+    if any(section.pairs for section in shown):
+        return ["mean of a mitigated row: that of none plus the change on the tasks of both"]
+    if any(column != names.NONE for section in shown for column in section.columns):
+        return ["mean of a mitigated row: of its own tasks, since none is not in the table"]
+    return []
+
+
 def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) -> list[str]:
     """Return the meaning of the marks that occur in the tables, a line each.
 
@@ -714,6 +724,7 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
             )
         ]
         lines.append("n of m: n of m tasks count in the mean; a family of tasks has one vote")
+        lines += _of_mitigated(sections)
     if n := sum(section.several_seeds for section in sections):
         lines.append(seeds_line(n, "is shown; --over-seeds shows their mean"))
     return lines
