@@ -169,6 +169,8 @@ def figure(
             "no usable row has both a bias and a usefulness; `harness leaderboard build` says why"
         )
     figures.write_figure(out, drawing)
+    for line in board.without_point() if board else ():
+        click.echo(line, err=True)
     click.echo(f"wrote {out}", err=True)
 
 

@@ -999,9 +999,7 @@ class Board:
         A row of a mitigator hangs on the point of its model. The bars are what the items of the
         tasks leave open; rows without both values have no point.
         """
-        both = pl.col("bias").is_finite() & pl.col("usefulness").is_finite()
-        usable = pl.col("unusable").is_null() & (pl.col("role") != "reference")
-        rows = self.rows.filter(both, usable).sort(pl.col("role") != "model").to_dicts()
+        rows = self._with_both().sort(pl.col("role") != "model").to_dicts()
         plain = {row["model"]: row for row in rows if row["role"] == "model"}
         links: tuple[list[float | None], list[float | None]] = ([], [])
         groups: dict[str, list[dict[str, Any]]] = {}
@@ -1037,6 +1035,31 @@ class Board:
             ],
         }
         return {"data": traces, "layout": layout}
+
+    def without_point(self) -> list[str]:
+        """Return a line for each row that is not in the figure, with the reason."""
+        rows = (
+            self.rows.filter(role="reference").select("row").vstack(self._with_both().select("row"))
+        )
+        reason = pl.coalesce(
+            "unusable",
+            pl.when(~pl.col("bias").is_finite().fill_null(value=False))
+            .then(pl.lit("no bias that counts"))
+            .otherwise(pl.lit("no usefulness")),
+        )
+        return [
+            f"not drawn: {model} under {mitigator}: {why}"
+            for model, mitigator, why in self.rows.join(rows, on="row", how="anti")
+            .select("model", "mitigator", reason)
+            .iter_rows()
+        ]
+
+    def _with_both(self) -> pl.DataFrame:
+        """Return the usable rows with a bias and a usefulness."""
+        both = pl.col("bias").is_finite() & pl.col("usefulness").is_finite()
+        return self.rows.filter(
+            both, pl.col("unusable").is_null() & (pl.col("role") != "reference")
+        )
 
     def names(self, measures: str) -> list[str]:
         """Return the names of the ranked tasks that measure `bias` or `usefulness`."""

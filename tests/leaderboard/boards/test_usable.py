@@ -147,6 +147,11 @@ def test_reference_rows_are_never_ranked(make_rows) -> None:
     assert board.rows["unusable"].null_count() == 5
 
 
+def test_the_figure_says_which_rows_it_leaves_out(make_rows) -> None:
+    board = only(make_rows({name: {"x": 0.5} for name in ("a", "random-texts")}))
+    assert board.without_point() == ["not drawn: a under none: no usefulness"]
+
+
 def test_a_model_is_more_useful_than_random_vectors(make_rows) -> None:
     names = ("a", "b", "noisy", "random-texts")
     records = make_rows({name: {"x": 1.0} for name in names})
