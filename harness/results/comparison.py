@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from harness.errors import UnknownName, UsageError
 from harness.names import NONE
 from harness.results import ratios, resampling
+from harness.results.judging import judge, moved_items
 from harness.results.record import (
     IntervalPart,
     Record,
@@ -39,7 +40,7 @@ from harness.results.resampling import (
     task_means,
 )
 from harness.results.tables import DIGITS, age
-from harness.results.verdict import Moved, Side, Verdict, judge, moved_items
+from harness.results.verdict import Moved, Side, Verdict
 
 if TYPE_CHECKING:
     import polars as pl

@@ -30,8 +30,9 @@ from harness.progress import Progress, Silent
 from harness.registry.registry import Registry
 from harness.results.comparison import Comparison, compare
 from harness.results.folder import ResultsFile, SharedResults, local_copy
+from harness.results.judging import judge
 from harness.results.records import EVERY_TASK, NotRun, NotRunWarning, Records, reasons
-from harness.results.verdict import Verdict, judge
+from harness.results.verdict import Verdict
 from harness.run import plan
 from harness.run.plan import Plan, Row, chains, make_plan
 from harness.run.plan import Row as MitigatorRow

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from harness.results.comparison import compare
+from harness.results.judging import unit_name
 from harness.results.record import Record
-from harness.results.verdict import unit_name
 
 STORED = Path(__file__).parent / "two_models.jsonl.gz"
 DRAWS = 1000

@@ -8,7 +8,8 @@ from score_records import record, similarity
 
 from harness.results.comparison import compare
 from harness.results.figures import write_figure
-from harness.results.verdict import OVERALL, judge, moved_items
+from harness.results.judging import judge, moved_items
+from harness.results.verdict import OVERALL
 
 UNITS = 40
 
