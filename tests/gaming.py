@@ -97,14 +97,17 @@ class Bench:
         return cls(kind, tasks, dict(zip(texts, known, strict=True)))
 
     @functools.cached_property
-    def references(self) -> Mapping[str, tuple[float, float]]:
-        """The gap and the yardstick of the reference encoder, by task; where unknown, the own."""
+    def references(self) -> Mapping[str, tuple[float, float, float]]:
+        """Gap, yardstick and the gap's error of the reference, by task; where unknown, the own."""
         own = self._cells(same)
-        found = {row["task"]: (row["gap"], row["yardstick"]) for row in own.iter_rows(named=True)}
+        parts = ("gap", "yardstick", "gap_error")
+        found = {
+            row["task"]: tuple(row[name] for name in parts) for row in own.iter_rows(named=True)
+        }
         for task in self.tasks:
             held = task.references.get(self.kind)
             if held is not None:
-                found[task.name] = (held.gap, held.yardstick)
+                found[task.name] = (held.gap, held.yardstick, held.error)
         return found
 
     @functools.cached_property

@@ -173,25 +173,32 @@ def command(
         margin=options["margin"],
         usefulness_margin=options["usefulness_margin"],
     )
+    not_run = list(dict.fromkeys(str(part.message) for part in caught))
+    result = [f"fails: {part.line} (exit code {part.code})" for part in failures]
+    if not_run and not failures:
+        result = [f"fails: {line} (exit code 1)" for line in not_run]
+    result = result or ["passes"]
     if (page := options["page"]) is not None:
         registry = Registry(include=list(include), trust=list(trust))
         licences = {entry.file.name: entry.file.licence for entry in list_tasks(registry)}
-        folders.write_atomically(page, verdict.page(licences=licences).encode())
+        asked = ", ".join(
+            f"{name.replace('_', ' ')} {options[name]}"
+            for name in ("fail_on", "margin", "usefulness_margin")
+            if options[name] is not None
+        )
+        html = verdict.page(licences=licences, result=[f"asked: {asked}", *result])
+        folders.write_atomically(page, html.encode())
     if figure is not None:
         figures.write_figure(figure, verdict.figure())
     if options["as_json"]:
         output.as_json(verdict.as_json() | {"failures": [part._asdict() for part in failures]})
     else:
         report = verdict.report(verbose=options["verbose"])
-        lines = [f"fails: {part.line} (exit code {part.code})" for part in failures]
-        report = formats.Report(
-            report.title, [*report.parts, formats.Sentences("Result", lines or ["passes"])]
-        )
+        report = formats.Report(report.title, [*report.parts, formats.Sentences("Result", result)])
         if options["markdown"]:
             click.echo(formats.markdown(report), nl=False)
         else:
             output.report(report)
-    not_run = list(dict.fromkeys(str(part.message) for part in caught))
     for line in (*verdict.notices, *not_run):
         click.echo(line, err=True)
     if failures:

@@ -204,6 +204,12 @@ class Comparison:
         """For each concept and overall, whether `b` is more biased or more useful than `a`."""
         return judge([self.side], self.names)
 
+    def __str__(self) -> str:
+        return str(self.verdict)
+
+    def _repr_html_(self) -> str:
+        return self.verdict._repr_html_()
+
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat mapping per pair; its keys are the columns of the data frame."""
         return [

@@ -174,6 +174,8 @@ class Verdict:
         Records of tasks of screening, which the page shows and which do not count.
     notices
         What the evaluation of the models has to say, a line each.
+    not_run
+        Tasks that lacked data, did not apply or failed, and why, a line each.
     """
 
     differences: tuple[Difference, ...]
@@ -187,6 +189,7 @@ class Verdict:
     sides: tuple[Side, ...] = field(default=(), repr=False, compare=False)
     screened: tuple[Record, ...] = field(default=(), repr=False, compare=False)
     notices: tuple[str, ...] = field(default=(), repr=False)
+    not_run: tuple[str, ...] = ()
 
     @property
     def records(self) -> list[Record]:
@@ -215,7 +218,8 @@ class Verdict:
         ----------
         fail_on
             `more`: more bias, in a concept or overall; with a margin, by more than the margin.
-            `unclear`: also if the overall verdict is not clear. `never`: no verdict fails.
+            `unclear`: also if the overall verdict is not clear, which a margin decides if there is
+            one. `never`: no verdict fails.
         margin
             Most bias above the base: the upper end of the overall interval must be below it.
         usefulness_margin
@@ -236,7 +240,7 @@ class Verdict:
             if margin is not None and bias.interval.high >= margin:
                 line = f"the bias is not shown to be within {margin:g} of the base"
                 failures.append(Failure(MORE_BIASED, f"{line}: {_ends(bias.interval)}"))
-            if fail_on == "unclear" and bias.verdict == UNCLEAR:
+            if fail_on == "unclear" and bias.verdict == UNCLEAR and margin is None:
                 failures.append(Failure(NOT_SHOWN, "the overall verdict on bias is not clear"))
         if usefulness_margin is not None:
             use = self.overall("usefulness")
@@ -258,15 +262,18 @@ class Verdict:
         """Return the forest plot: the differences with their intervals, as Plotly describes it."""
         return _forest(self)
 
-    def page(self, *, licences: Mapping[str, str] | None = None) -> str:
+    def page(self, *, licences: Mapping[str, str] | None = None, result: Sequence[str] = ()) -> str:
         """Return one self-contained HTML page for an auditor.
 
         Parameters
         ----------
         licences
             Licence of the data of each task, by its name.
+        result
+            What was asked for, and whether the model passes, a line each.
         """
         sections = {
+            **({"Result": Report("", [Sentences("", list(result))])} if result else {}),
             "Verdict": self.report(verbose=True),
             "Screening": Report("", _screening(self.records)),
             "What was measured": Report("", _measured(self.records, licences or {})),
@@ -311,6 +318,7 @@ class Verdict:
             },
             "without_line": list(self.without_line),
             "leaks": list(self.leaks),
+            "not_run": list(self.not_run),
             "moved": [asdict(moved) for moved in self.moved],
         }
 
@@ -320,10 +328,13 @@ class Verdict:
         Parameters
         ----------
         verbose
-            Whether to name all tasks that are left out.
+            Whether to name all tasks that are left out, and to show long items whole.
         """
         base, model = self.names
-        parts: list[Table | Sentences] = [Sentences("", self.sentences()), *self.tables()]
+        parts: list[Table | Sentences] = [
+            Sentences("", self.sentences()),
+            *self.tables(verbose=verbose),
+        ]
         parts.append(Sentences("How to read it", self.legend()))
         parts.append(Sentences("Left out", self._left_out(verbose=verbose)))
         return Report(f"{model} beside {base}", parts)
@@ -352,13 +363,19 @@ class Verdict:
             )
         return sentences
 
-    def tables(self) -> list[Table]:
-        """Return the differences of bias and of usefulness, and the items that moved most."""
+    def tables(self, *, verbose: bool = False) -> list[Table]:
+        """Return the differences of bias and of usefulness, and the items that moved most.
+
+        Parameters
+        ----------
+        verbose
+            Whether to show long items whole.
+        """
         tables = [self._table(measures) for measures in WORDS if self._of(measures)]
         if self.moved:
+            text = str if verbose else _shortened
             rows = [
-                [m.task, _shortened(m.text), m.base, m.model, f"{m.spreads:+.1f}"]
-                for m in self.moved
+                [m.task, text(m.text), m.base, m.model, f"{m.spreads:+.1f}"] for m in self.moved
             ]
             columns = ["task", "item", "base", "model", "moved by"]
             tables.append(Table("items that moved most", columns, rows, shorten=("item",)))
@@ -426,7 +443,7 @@ class Verdict:
                 lines.append(
                     f"left out of {measures}: {len(tasks)} {reason} ({', '.join(shown)}{more})"
                 )
-        return lines
+        return [*lines, *(f"not run: {line}" for line in self.not_run)]
 
 
 def _shortened(text: str) -> str:

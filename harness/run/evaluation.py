@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
+import inspect
 import uuid
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +24,15 @@ from harness.encode.stored_embedder import (
     store_folder,
     store_of,
 )
-from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, ModelError, UsageError, one_line
+from harness.errors import (
+    PLUGIN_ERRORS,
+    DiskError,
+    HarnessError,
+    ModelError,
+    UsageError,
+    one_line,
+    suggestion,
+)
 from harness.folders import Place
 from harness.metrics import Metric
 from harness.progress import Progress, Silent
@@ -650,6 +659,11 @@ def compare_models(
     UsageError
         If an argument is wrong, or there is nothing to compare.
     """
+    own = {"model", "tasks", "mitigators", "samples"}
+    known = inspect.signature(evaluate).parameters.keys() - own
+    if unknown := options.keys() - known:
+        near = suggestion(min(unknown), {*known, *inspect.signature(compare_models).parameters})
+        raise UsageError(f"unknown argument '{min(unknown)}'{near}")
     models = list(model) if isinstance(model, list | tuple) else [model]
     if base is None and mitigator == names.NONE:
         raise UsageError("a model is compared with a base, or with itself under a mitigator")
@@ -670,11 +684,13 @@ def compare_models(
     place = options.get("results")
     compared: list[Comparison] = []
     notices = dict.fromkeys(before.notices)
+    not_run = list(before.not_run)
     screened = list(evaluate(base, SCREENING, names.NONE, **options)) if screening else []
     for seed in models:
         records = evaluate(seed, tasks, [mitigator], exclude=[*excluded, *missing], **options)
         screened += evaluate(seed, SCREENING, [mitigator], **options) if screening else []
         notices |= dict.fromkeys(records.notices)
+        not_run += records.not_run
         folder = None if place is None else local_copy(place)
         compared.append(compare(before, records, folder=folder))
     if len(compared) == 1:
@@ -682,7 +698,13 @@ def compare_models(
     else:
         label = f"{len(models)} seeds ({', '.join(of.names[1] for of in compared)})"
         verdict = judge([of.side for of in compared], (compared[0].names[0], label))
-    return dataclasses.replace(verdict, screened=tuple(screened), notices=tuple(notices))
+    lacking = [entry for entry in not_run if entry.kind not in ("embedder", "language")]
+    return dataclasses.replace(
+        verdict,
+        screened=tuple(screened),
+        notices=tuple(notices),
+        not_run=tuple(reason.line(verbose=False) for reason in reasons(lacking)),
+    )
 
 
 def _check_models(models: Sequence[str | object], registry: Registry) -> None:
