@@ -185,7 +185,7 @@ def test_what_is_not_closed_is_reported_where_it_opens(write, value, mark):
 def test_a_file_that_is_not_utf8_is_an_error(tmp_path):
     path = tmp_path / "a.yaml"
     path.write_bytes("name: caf\xe9".encode("latin-1"))
-    mistake(path, at="a.yaml", of=["UTF-8", "byte 9"])
+    mistake(path, at="a.yaml:1", of=["UTF-8", "byte 9"])
 
 
 def test_a_control_character_is_an_error(tmp_path):
