@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from harness.metrics import t_quantile
 from harness.results import ratios
-from harness.results.record import LEAKS, Counted, IntervalPart, Record, greatest_loss
+from harness.results.record import LEAKS, Counted, IntervalPart, RatioPart, Record, greatest_loss
 from harness.results.resampling import Line, TaskMeans, item, of_primary_scores, task_means
 from harness.results.verdict import (
     FEWEST_SEEDS,
@@ -48,6 +48,8 @@ MANY = 1000.0
 """Degrees of freedom of an error that many items stand behind."""
 MOVED = 5
 """Number of items that are named because they moved most."""
+MEANING = "meaning"
+"""Family of controls that ask what words mean by definition."""
 ROWS = ("a", "b")
 """The base and the model."""
 
@@ -201,7 +203,28 @@ def judge(sides: Sequence[Side], names: tuple[str, str] = ("base", "model")) -> 
         names=names,
         seeds=len(sides),
         sides=tuple(sides),
+        meaning=_meaning(sides),
     )
+
+
+def _meaning(sides: Sequence[Side]) -> tuple[float, float] | None:
+    """Return how well base and model tell definitions apart; None if no control asked both."""
+    found = [
+        tuple(_of_reference(line[row].ratio) for row in ROWS)
+        for side in sides
+        for line in side.lines
+        if all(row in line for row in ROWS)
+        and (line["a"].task.measures, line["a"].task.family) == ("control", MEANING)
+    ]
+    known = [(a, b) for a, b in found if a is not None and b is not None]
+    return (fmean(a for a, _ in known), fmean(b for _, b in known)) if known else None
+
+
+def _of_reference(ratio: RatioPart | None) -> float | None:
+    """Return a ratio over that of the reference encoder; None if one of them is unknown."""
+    if ratio is None or ratio.value is None or not ratio.reference_gap:
+        return None
+    return ratio.value * (ratio.reference_yardstick or 0.0) / ratio.reference_gap
 
 
 def _leaks(side: Side) -> set[str]:

@@ -176,6 +176,9 @@ class Verdict:
         What the evaluation of the models has to say, a line each.
     not_run
         Tasks that lacked data, did not apply or failed, and why, a line each.
+    meaning
+        How well the base and the model tell words apart that are female and male by definition: 1
+        is the reference encoder. None if no control asked.
     """
 
     differences: tuple[Difference, ...]
@@ -190,6 +193,7 @@ class Verdict:
     screened: tuple[Record, ...] = field(default=(), repr=False, compare=False)
     notices: tuple[str, ...] = field(default=(), repr=False)
     not_run: tuple[str, ...] = ()
+    meaning: tuple[float, float] | None = None
 
     @property
     def records(self) -> list[Record]:
@@ -319,6 +323,7 @@ class Verdict:
             "without_line": list(self.without_line),
             "leaks": list(self.leaks),
             "not_run": list(self.not_run),
+            "meaning": self.meaning,
             "moved": [asdict(moved) for moved in self.moved],
         }
 
@@ -356,6 +361,12 @@ class Verdict:
             if overall.reason:
                 sentence += f" ({overall.reason})"
             sentences.append(sentence)
+        if self.meaning is not None:
+            before, after = self.meaning
+            sentences.append(
+                "meaning: words that are female or male by definition are told apart "
+                f"{after:.2f} times as well as by the reference encoder, by the base {before:.2f}"
+            )
         if self.leaks:
             sentences.append(
                 f"not judged: {', '.join(self.leaks)}; the mitigator was fitted on words of all "

@@ -50,8 +50,25 @@ def test_the_page_is_one_file_with_models_tasks_and_limits(compare, tmp_path):
     content = page.read_text()
     for text in ("toy-letters under toy-shift", "toy-ratings", "What was measured", "Limits"):
         assert text in content
+    assert "asked: fail on more" in content
+    assert "fails: bias was not measured" in content
     assert "<script" not in content
     assert "http" not in content, "nothing is loaded from elsewhere"
+
+
+def test_a_named_task_that_does_not_run_is_no_pass(harness, toy, tmp_path):
+    said = harness(
+        "compare", "-m", "toy-letters", "-M", "toy-shift", "-t", "toy-places,toy-ratings",
+        "-t", "weat-6", "-r", tmp_path, "--concept", "toy-place", "--fail-on", "never", "--quiet",
+    )  # fmt: skip
+    assert said.code == 1
+    assert "fails: not run: toy-letters under none on weat-6" in said.out
+    assert "passes" not in said.out
+
+
+def test_an_argument_of_python_that_is_wrong_is_one_line(toy):
+    with pytest.raises(package.UsageError, match="unknown argument 'mitigators'; did you mean"):
+        package.compare_models("toy-letters", mitigators="toy-shift")
 
 
 def test_a_model_alone_is_no_comparison(harness, toy):

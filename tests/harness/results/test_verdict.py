@@ -125,6 +125,19 @@ def test_the_effect_of_a_mitigator_is_the_larger_one_and_its_interval_holds_it()
     assert below > overall.interval.high - overall.difference, "chance lifts the larger of two"
 
 
+def test_what_a_mitigator_erases_of_definitions_is_said():
+    def row(name, gap):
+        control = biased(name, "m", contributions(3, gap), family="meaning", measures="control")
+        return [biased(name, "t", contributions(1, 0.5)), control]
+
+    found = compare(row("base", 0.5), row("mine", 0.1)).verdict
+    before, after = found.meaning
+    assert before == pytest.approx(contributions(3, 0.5).mean() / 0.5)
+    assert after == pytest.approx(contributions(3, 0.1).mean() / 0.5)
+    assert f"told apart {after:.2f} times as well" in str(found)
+    assert compare(row("base", 0.5)[:1], row("mine", 0.1)[:1]).verdict.meaning is None
+
+
 def test_the_forest_plot_has_a_panel_of_bias_and_one_of_usefulness(tmp_path):
     drawing = verdict_of(0.5).figure()
     assert [trace["name"] for trace in drawing["data"]] == ["bias", "usefulness"]
@@ -187,6 +200,7 @@ def test_more_bias_fails_and_less_bias_passes():
 def test_what_is_not_clear_fails_only_if_asked():
     assert codes(verdict_of(0.0)) == set()
     assert codes(verdict_of(0.0), fail_on="unclear") == {4}
+    assert codes(verdict_of(0.0), fail_on="unclear", margin=2.0) == set(), "the margin decides"
 
 
 def test_a_margin_needs_an_interval_that_is_below_it():
