@@ -54,7 +54,7 @@ def _least_bias(ranks: pl.DataFrame, families: int) -> str:
     best = ranks.filter(rank=1)["model"].to_list()
     who = best[0] if len(best) == 1 else f"{best[0]} and {_count(len(best) - 1, 'other model')}"
     has = "has" if len(best) == 1 else "have"
-    lowest = f"{who} {has} the lowest mean bias of the ranked models"
+    lowest = f"{who} {has} the lowest bias of the ranked models, by the upper end of the interval"
     if ranks["rank_low"].null_count():
         return f"{lowest}; {_too_few(families, 'bias tasks')}."
     also = ranks.filter(pl.col("rank") > 1, rank_low=1).height
