@@ -66,6 +66,8 @@ if not (shutil.which("pdflatex") and shutil.which("bibtex")):
     # Without a TeX no paper is compiled.
     ALLOWED = {**ALLOWED, "end_to_end": ALLOWED.get("end_to_end", 0) + 1}
 
+os.environ.pop("COLUMNS", None)  # which workers of pytest-xdist have: tables are printed whole
+
 MAKE_VECTORS = ("harness/encode", "harness/store", "plugins/embedders", "plugins/texts")
 """Code that decides vectors, and the names that are found in texts."""
 
@@ -73,12 +75,6 @@ EXAMPLES = int(os.environ.get("HARNESS_EXAMPLES", "30"))
 """Examples of a property test; `make test-all` tries more."""
 settings.register_profile("harness", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("harness")
-
-
-@pytest.fixture(autouse=True)
-def no_limit_of_the_width(monkeypatch):
-    """Forget the width that workers of pytest-xdist have in COLUMNS: tables are printed whole."""
-    monkeypatch.delenv("COLUMNS", raising=False)
 
 
 @pytest.fixture(scope="session")
