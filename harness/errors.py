@@ -171,6 +171,21 @@ def shown(text: str) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
+def listed(texts: Iterable[str], most: int) -> str:
+    """Return texts with commas between; of long lists the first ones, and how many more there are.
+
+    Parameters
+    ----------
+    texts
+        What is listed.
+    most
+        Most texts that are named.
+    """
+    every = list(texts)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more
+
+
 def one_line(error: BaseException) -> str:
     """Return an error's whole message in one line, after its type unless it is a HarnessError.
 

@@ -14,7 +14,6 @@ from harness.commands import arguments, output
 if TYPE_CHECKING:
     from harness.embedder import Kind
     from harness.registry.registry import Registry
-    from harness.results.formats import Value
     from harness.results.record import Record
     from harness.results.records import Records
     from harness.run.words import Reading, WordSets
@@ -224,6 +223,7 @@ def show(records: Records, own: WordSets) -> None:
 
 def _legend(records: Records, own: WordSets) -> list[str]:
     """Return the meaning of the columns and marks, a line each."""
+    from harness.errors import listed
     from harness.results.record import LEAK, LEAK_MEANS, STARS
     from harness.results.tables import VOID
 
@@ -240,9 +240,8 @@ def _legend(records: Records, own: WordSets) -> list[str]:
     if paired := [m for m in PAIRED if any(record.metric == m for record in records)]:
         lines.append(f"{' and '.join(paired)}: word i of both target sets is read as a pair")
     if any(record.is_leak for record in records):
-        leaks = list(dict.fromkeys(word for record in records for word in record.overlap))
-        more = f" and {len(leaks) - LISTED:,} more" if len(leaks) > LISTED else ""
-        lines.append(f"{LEAK} {LEAK_MEANS}: {', '.join(leaks[:LISTED])}{more}")
+        leaks = dict.fromkeys(word for record in records for word in record.overlap)
+        lines.append(f"{LEAK} {LEAK_MEANS}: {listed(leaks, LISTED)}")
         lines.append(
             "a value that counts: leave these words out of the sets, or fit on another concept "
             "(--concept)"
@@ -269,24 +268,20 @@ def _roles(records: Records, own: WordSets) -> str:
 
 def _line(record: Record) -> dict[str, Any]:
     """Return the row of a score."""
-    interval, floor, ratio = record.interval, record.floor, record.ratio
-    p = record.p_value
+    from harness.results import tables
+
+    floor, ratio, p = record.floor, record.ratio, record.p_value
+    cell = tables.cell_of(record)
     return {
         "model": record.model.name,
         "mitigator": record.mitigator.label,
         "metric": record.metric,
         "score": record.score,
         "ideal": f"{record.ideal:g}" if isinstance(record.ideal, float) else record.ideal,
-        "value": _value(record),
-        "interval": f"[{interval.low:z.2f}, {interval.high:z.2f}]" if interval else None,
+        "value": tables.value_of(cell),
+        "interval": tables.beside(cell, intervals=True) or None,
         "p": None if p is None else "<.001" if p < 0.001 else f"{p:.3f}",
         "floor": None if floor is None else f"{floor.mean:.3f}",
         "yardstick": None if ratio is None or ratio.value is None else f"{ratio.value:.2f}",
         "n": record.n,
     }
-
-
-def _value(record: Record) -> Value:
-    from harness.results import tables
-
-    return tables.value_of(tables.cell_of(record))

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from harness.errors import Unavailable
+from harness.errors import Unavailable, listed
 from harness.results.formats import Report, Sentences, Table, html, markdown, plain_text
 from harness.results.record import IntervalPart, Record
 from harness.results.resampling import Line, TaskMeans
@@ -449,11 +449,8 @@ class Verdict:
         lines = []
         for measures, of in self.left_out.items():
             for reason, tasks in of.items():
-                shown = tasks if verbose else tasks[:3]
-                more = f" and {len(tasks) - len(shown)} more" if len(tasks) > len(shown) else ""
-                lines.append(
-                    f"left out of {measures}: {len(tasks)} {reason} ({', '.join(shown)}{more})"
-                )
+                named = listed(tasks, len(tasks) if verbose else 3)
+                lines.append(f"left out of {measures}: {len(tasks)} {reason} ({named})")
         return [*lines, *(f"not run: {line}" for line in self.not_run)]
 
 

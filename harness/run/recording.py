@@ -27,7 +27,7 @@ from harness.arrays import ROUNDING, Mask
 from harness.digest import json_like
 from harness.embedder import ModelInfo
 from harness.encode.stored_embedder import StoredEmbedder
-from harness.errors import HarnessError
+from harness.errors import HarnessError, listed
 from harness.metrics import Gap, Ideal, Metric, Samples, Score
 from harness.results import ratios
 from harness.results.record import (
@@ -503,9 +503,7 @@ def _ratio(first: float, second: float) -> float:
 
 
 def _listed(by_task: dict[str, str]) -> str:
-    named = [f"{task} ({value})" for task, value in list(by_task.items())[:SHOWN]]
-    more = len(by_task) - len(named)
-    return ", ".join(named) + (f" and {more} more" if more else "")
+    return listed((f"{task} ({value})" for task, value in by_task.items()), SHOWN)
 
 
 # Facts that only the model knows about the texts of a score: truncation and word frequency.
@@ -598,10 +596,9 @@ def unlike(records: Iterable[Record], vectors: StoredEmbedder) -> list[str]:
     reason = vectors.unlike(list(missing)) if missing else None
     if reason is None:
         return []
-    listed = ", ".join(list(tasks)[:SHOWN])
-    more = f" and {len(tasks) - SHOWN} more" if len(tasks) > SHOWN else ""
     return [
-        f"{vectors.info.name}: half of the words of {listed}{more} or more have no vector; {reason}"
+        f"{vectors.info.name}: half of the words of {listed(tasks, SHOWN)} or more have no vector; "
+        f"{reason}"
     ]
 
 
@@ -615,7 +612,6 @@ def missing_words(jobs: Iterable[Job], model: str) -> list[str]:
                 mitigators.setdefault(stage.missing_words, []).append(f"'{job.part.label}'{on}")
     lines = []
     for words, labels in mitigators.items():
-        more = f" and {len(words) - 5} more" if len(words) > 5 else ""
         under = ", ".join(dict.fromkeys(labels))
-        lines.append(f"{under}: fitted without {', '.join(words[:5])}{more}, which {model} lacks")
+        lines.append(f"{under}: fitted without {listed(words, 5)}, which {model} lacks")
     return lines

@@ -20,7 +20,7 @@ from typing import Any
 
 from harness import folders, limits
 from harness.embedder import Embedder, Kind
-from harness.errors import HarnessError, InvalidFile, InvalidOption, UsageError, suggestion
+from harness.errors import HarnessError, InvalidFile, InvalidOption, UsageError, listed, suggestion
 from harness.folders import Place
 from harness.names import NONE
 from harness.progress import Progress
@@ -102,9 +102,8 @@ class WordSets:
                 yield f"the {role} are of unequal size: {counts}{pairs}"
 
 
-def _listed(words: Sequence[str]) -> str:
-    more = f" and {len(words) - 5:,} more" if len(words) > 5 else ""
-    return ", ".join(f"'{word}'" for word in words[:5]) + more
+def _listed(words: Iterable[str]) -> str:
+    return listed((f"'{word}'" for word in words), 5)
 
 
 # Reads lists: a CSV or JSON file, or sets by name.

@@ -36,7 +36,7 @@ from harness.embedder import (
     vocabulary_of,
 )
 from harness.encode.spellings import Spellings
-from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, one_line
+from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, listed, one_line
 from harness.metrics import Metric, Score
 from harness.run.plan import fitting_texts, judged_texts
 from harness.run.scoring import random_generator
@@ -696,10 +696,9 @@ def refuse_overlap(bench: Bench, splits: Sequence[Split]) -> None:
                 except HarnessError:
                     continue  # the fit will fail too, and report the error
                 if overlap:
-                    listed = ", ".join(f"'{text}'" for text in overlap[:LISTED])
-                    more = f" and {len(overlap) - LISTED} more" if len(overlap) > LISTED else ""
+                    texts = listed((f"'{text}'" for text in overlap), LISTED)
                     raise UsageError(
                         f"study '{bench.study.file.name}': '{candidate.label}' would be judged on "
-                        f"texts that it is fitted on: {listed}{more}; remove them from the sets, "
+                        f"texts that it is fitted on: {texts}; remove them from the sets, "
                         "or set 'allow_overlap: true' in the study"
                     )

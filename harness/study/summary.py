@@ -15,6 +15,7 @@ from math import isfinite, nan
 from statistics import median
 from typing import Any
 
+from harness.errors import listed
 from harness.registry.registry import Registry
 from harness.results.record import ModelPart
 from harness.study.cells import POWER, Cell, ReferenceRows, cells
@@ -357,8 +358,8 @@ def _incomplete(study: StudyPart, records: Sequence[StudyRecord]) -> list[str]:
         )
     if rows := mixed(study, records):
         lines.append(
-            f"incomplete: the mitigator or grid of {_listed(rows)} differs between folds; run the "
-            "study again"
+            f"incomplete: the mitigator or grid of {listed(rows, LISTED)} differs between folds; "
+            "run the study again"
         )
     return lines
 
@@ -405,8 +406,8 @@ def _missing_words(study: StudyPart, records: Sequence[StudyRecord]) -> list[str
     if not missing:
         return []
     return [
-        f"the model lacks {len(missing)} words of the study: {_listed(missing)}; the folds have "
-        f"{study.items} pairs or sets"
+        f"the model lacks {len(missing)} words of the study: {listed(missing, LISTED)}; "
+        f"the folds have {study.items} pairs or sets"
     ]
 
 
@@ -418,7 +419,8 @@ def _row(study: StudyPart, row: str, records: Sequence[StudyRecord]) -> list[str
         lengths = "as they come" if study.normalize else "of length 1"
         lines.append(f"'{row}' starts from vectors {lengths}, unlike the other rows")
     if overlap := sorted({text for record in of_row for text in record.overlap}):
-        lines.append(f"'{row}' was judged on texts that it was fitted on: {_listed(overlap)}")
+        texts = listed(overlap, LISTED)
+        lines.append(f"'{row}' was judged on texts that it was fitted on: {texts}")
     return lines + _undefined_outside(study, row, of_row) + _undefined_inside(study, row, of_row)
 
 
@@ -464,8 +466,3 @@ def _without_test(tests: Iterable[Comparison]) -> list[str]:
         if test.reason:
             reasons[test.reason] = reasons.get(test.reason, 0) + 1
     return [f"{n} of the cells have no test: {reason}" for reason, n in reasons.items()]
-
-
-def _listed(words: Sequence[str]) -> str:
-    more = f" and {len(words) - LISTED} more" if len(words) > LISTED else ""
-    return ", ".join(words[:LISTED]) + more

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
+from harness import errors
 from harness.results import ratios
 
 from .cells import (
@@ -606,12 +607,11 @@ def mixed_versions(claims: pl.LazyFrame) -> list[str]:
     )
     if versions.height < 2:
         return []
-    counts = ", ".join(
-        f"{version[:_LONGEST]} ({n} record{'' if n == 1 else 's'})"
-        for version, n in versions.head(_LISTED).iter_rows()
+    counts = (
+        f"{version[:_LONGEST]} ({_count(n, 'record')})" for version, n in versions.iter_rows()
     )
-    more = f" and {versions.height - _LISTED} more" if versions.height > _LISTED else ""
-    return [f"values of {versions.height} versions of the harness: {counts}{more}"]
+    named = errors.listed(counts, _LISTED)
+    return [f"values of {versions.height} versions of the harness: {named}"]
 
 
 def _environments(claims: pl.LazyFrame) -> pl.DataFrame:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from harness import errors
+
 from .cells import NO_YARDSTICK
 from .effects import EVIDENCE
 from .ranking import LEVEL
@@ -246,8 +248,7 @@ def _listed(tasks: Sequence[str]) -> str:
 
 def listed(names: Sequence[str]) -> str:
     """Return names in quotation marks; long lists are cut."""
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(f"'{name}'" for name in names[:LISTED]) + more
+    return errors.listed((f"'{name}'" for name in names), LISTED)
 
 
 def _complete(has: pl.DataFrame, names: Sequence[str]) -> list[int]:

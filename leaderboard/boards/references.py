@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from harness import folders
-from harness.errors import NotApplicable, Unavailable
+from harness.errors import NotApplicable, Unavailable, listed
 from harness.results.record import Record
 
 from .cells import REFERENCES, contents
@@ -167,10 +167,9 @@ def _small(record: Record) -> Record:
 
 def _notice(kind: str, tasks: list[str]) -> str:
     models = " ".join(f"--model {name}" for name in of_kind(kind))
-    more = f" and {len(tasks) - _LISTED} more" if len(tasks) > _LISTED else ""
-    names = ", ".join(f"'{task}'" for task in tasks[:_LISTED])
+    names = listed((f"'{task}'" for task in tasks), _LISTED)
     return (
-        f"{kind} embeddings: no reference lines for {names}{more}; to have them, add the results "
+        f"{kind} embeddings: no reference lines for {names}; to have them, add the results "
         f"of `harness eval {models} --tasks {','.join(tasks)}`"
     )
 
