@@ -154,6 +154,8 @@ def figure(
     from harness.results import figures
 
     from . import building
+    from .boards.drawing import figure as drawing_of
+    from .boards.drawing import without_point
 
     figures.check_suffix(out)
     arguments.refuse_to_replace(out, overwrite=overwrite)
@@ -163,13 +165,12 @@ def figure(
     if kind is None and len(boards) > 1:
         raise UsageError("the results are of word and of text embeddings: choose with --kind")
     board = boards.get(kind) if kind else next(iter(boards.values()), None)
-    drawing = None if board is None else board.figure()
-    if not drawing or not drawing["data"]:
+    if board is None or not (drawing := drawing_of(board))["data"]:
         raise UsageError(
             "no usable row has both a bias and a usefulness; `harness leaderboard build` says why"
         )
     figures.write_figure(out, drawing)
-    for line in board.without_point() if board else ():
+    for line in without_point(board):
         click.echo(line, err=True)
     click.echo(f"wrote {out}", err=True)
 

@@ -21,7 +21,7 @@ from harness.commands import arguments
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
     from harness.results.records import Records
-    from harness.task.schema import Table
+    from harness.task.schema import Table, TaskFile
 
 FILE = "references.bib"
 """Name of the file with the entries, in a folder of tasks."""
@@ -120,7 +120,8 @@ def bibliography(records: Records, registry: Registry, include: Sequence[Path] =
     known = _read(registry, include)
     cited: dict[str, Entry] = {HARNESS: _harness(records)}
     lines = [f"% harness: {HARNESS}"]
-    for kind, name, text in _texts(records, registry):
+    files = _tasks(records, registry)
+    for kind, name, text in _texts(records, registry, files):
         if text is None:
             lines.append(f"% {kind} {name}: is not installed here")
             continue
@@ -128,7 +129,7 @@ def bibliography(records: Records, registry: Registry, include: Sequence[Path] =
         cited |= {entry.key: entry for entry in entries}
         keys = ", ".join(entry.key for entry in entries) or "names no paper"
         lines.append(f"% {kind} {name}: {keys}")
-    for name, entry in _data(records, registry):
+    for name, entry in _data(files):
         cited[entry.key] = entry
         lines.append(f"% data of {name}: {entry.key}")
     return "\n".join([*lines, "", *(f"{entry.text}\n" for entry in cited.values())])
@@ -183,23 +184,21 @@ def read_entries(text: str) -> list[Entry]:
 
 def _read(registry: Registry, include: Sequence[Path]) -> list[Entry]:
     """Return the entries of all folders of tasks; the first with a key counts."""
-    from harness.errors import unreadable
+    from harness import folders, limits
 
     entries: dict[str, Entry] = {}
     installed = registry.plugins.results("harness_task_folders")
     for folder in (*(folder for _, folder in installed), *include):
         path = Path(folder) / FILE
         if path.is_file():
-            try:
-                text = path.read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise unreadable(path, error if isinstance(error, OSError) else None) from None
-            for entry in read_entries(text):
+            for entry in read_entries(folders.read_text(path, limits.YAML_BYTES)):
                 entries.setdefault(entry.key, entry)
     return list(entries.values())
 
 
-def _texts(records: Records, registry: Registry) -> Iterator[tuple[str, str, str | None]]:
+def _texts(
+    records: Records, registry: Registry, files: Mapping[str, TaskFile | None]
+) -> Iterator[tuple[str, str, str | None]]:
     """Yield kind, name and text of what records were made with; None for what is not here."""
     from harness import names
     from harness.errors import HarnessError
@@ -209,7 +208,7 @@ def _texts(records: Records, registry: Registry) -> Iterator[tuple[str, str, str
         for label in dict.fromkeys(record.mitigator.name for record in records)
         for stage in names.chain_stages(label)
     }
-    parts: dict[str, tuple[Iterable[str], Callable[[str], str]]] = {
+    parts: dict[str, tuple[Iterable[str], Callable[[str], str | None]]] = {
         "metric": (
             dict.fromkeys(record.metric for record in records),
             lambda name: references(registry.metric(name).function),
@@ -220,10 +219,7 @@ def _texts(records: Records, registry: Registry) -> Iterator[tuple[str, str, str
                 references(type(stage)) for stage in registry.mitigator(name).mitigators
             ),
         ),
-        "task": (
-            dict.fromkeys(record.task.name for record in records),
-            lambda name: _task(registry, name).source,
-        ),
+        "task": (files, lambda name: file.source if (file := files[name]) else None),
         "concept": (
             dict.fromkeys(record.concept for record in records if record.concept),
             lambda name: registry.concept(name).source,
@@ -237,24 +233,31 @@ def _texts(records: Records, registry: Registry) -> Iterator[tuple[str, str, str
                 yield kind, name, None
 
 
-def _task(registry: Registry, name: str) -> Any:
+def _task(registry: Registry, name: str) -> TaskFile:
     """Return the file of a task by its name."""
     from harness.run.tasks import select
 
     return select(registry, [name])[0].file
 
 
-def _data(records: Records, registry: Registry) -> Iterator[tuple[str, Entry]]:
-    """Yield the files that tasks read, with the names of the tasks."""
+def _tasks(records: Records, registry: Registry) -> dict[str, TaskFile | None]:
+    """Return the file of each task by its name; None for one that is not here."""
     from harness.errors import HarnessError
 
-    seen: dict[str, tuple[Table, list[str]]] = {}
+    files: dict[str, TaskFile | None] = {}
     for name in sorted({record.task.name for record in records}):
         try:
-            tables: Mapping[str, Table] = _task(registry, name).tables
+            files[name] = _task(registry, name)
         except HarnessError:
-            continue
-        for table in tables.values():
+            files[name] = None
+    return files
+
+
+def _data(files: Mapping[str, TaskFile | None]) -> Iterator[tuple[str, Entry]]:
+    """Yield the files that tasks read, with the names of the tasks."""
+    seen: dict[str, tuple[Table, list[str]]] = {}
+    for name, file in files.items():
+        for table in file.tables.values() if file else ():
             if place := table.file or table.place:
                 seen.setdefault(table.sha256 or place, (table, []))[1].append(name)
     for table, tasks in seen.values():

@@ -752,8 +752,10 @@ def figure_command(
     labels = [path.parent.name or path.stem for path in files]
     if len(set(labels)) < len(files):
         labels = list(map(str, files))
-    several = figures.figures_together(dict(zip(labels, drawings, strict=True)))
-    figures.write_figure(out, drawings[0] if len(files) == 1 else several, width=width)
+    drawing = drawings[0]
+    if len(files) > 1:
+        drawing = figures.figures_together(dict(zip(labels, drawings, strict=True)))
+    figures.write_figure(out, drawing, width=width)
     click.echo(f"wrote {out}", err=True)
 
 

@@ -412,6 +412,21 @@ def _fair() -> pl.Expr:
     return pl.col("ideal").cast(pl.String).cast(pl.Float64, strict=False)
 
 
+def vote(family: str) -> pl.Expr:
+    """Return what has one vote, as `Record.family` does.
+
+    Parameters
+    ----------
+    family
+        Name of the column with the family of the task; `measures`, `category` and `metric` are
+        columns, too.
+    """
+    named = pl.col(family).cast(pl.String).fill_null("")
+    method = pl.when(named == "").then(pl.col("metric").cast(pl.String)).otherwise(named)
+    of_usefulness = pl.concat_str(pl.col("category").cast(pl.String), method, separator="/")
+    return pl.when(pl.col("measures") == "bias").then(method).otherwise(of_usefulness)
+
+
 def with_distances(frame: pl.DataFrame) -> pl.DataFrame:
     """Add `leak`, `distance`, `above_floor` and `left_out` of each record, as `Record` has them.
 

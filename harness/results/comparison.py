@@ -31,6 +31,7 @@ from harness.results.record import (
     samples_exist,
 )
 from harness.results.resampling import (
+    Line,
     Point,
     TaskMeans,
     coefficient,
@@ -283,9 +284,10 @@ def compare(
         pair, of_pair = _pair(left[key], right[key], folders)
         pairs.append(pair)
         moved += of_pair
-    means = {measures: _mean(measures, left, right) for measures in ("bias", "usefulness")}
+    lines = _lines(left, right)
+    means = {measures: _mean(measures, lines) for measures in ("bias", "usefulness")}
     side = Side(
-        _lines(left, right),
+        lines,
         {name: mean.both if isinstance(mean, Mean) else mean for name, mean in means.items()},
         intervals={
             pair.a.task.name: pair.interval for pair in pairs if pair.a.primary and pair.interval
@@ -385,13 +387,9 @@ def _lines(left: Mapping[Key, Record], right: Mapping[Key, Record]) -> list[dict
     ]
 
 
-def _mean(
-    measures: str, left: Mapping[Key, Record], right: Mapping[Key, Record]
-) -> Mean | TaskMeans:
+def _mean(measures: str, of_all: Iterable[Line]) -> Mean | TaskMeans:
     """Return the means of two rows, or what they leave out if no score counts in both."""
-    lines = [
-        line for line in _lines(left, right) if next(iter(line.values())).task.measures == measures
-    ]
+    lines = [line for line in of_all if next(iter(line.values())).task.measures == measures]
     versions = newest_versions(record for line in lines for record in line.values())
 
     def is_old(record: Record) -> bool:

@@ -207,6 +207,30 @@ def figures_together(drawings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any
     return {"data": traces, "layout": layout}
 
 
+def buttons(titles: Mapping[str, str], n_traces: int) -> list[dict[str, Any]]:
+    """Return the buttons of a menu that shows the traces of one label at a time.
+
+    Parameters
+    ----------
+    titles
+        The title of the axis y by the label of the button; both are text, not markup.
+    n_traces
+        Number of the traces, as many for each label, which follow each other.
+    """
+    n = n_traces // max(1, len(titles))
+    return [
+        {
+            "label": escape(label),
+            "method": "update",
+            "args": [
+                {"visible": [i // n == k for i in range(n_traces)]},
+                {"yaxis.title.text": escape(title)},
+            ],
+        }
+        for k, (label, title) in enumerate(titles.items())
+    ]
+
+
 def _shared_button(
     button: Mapping[str, Any], drawings: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:

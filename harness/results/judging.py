@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, pstdev, variance
 from typing import Any, NamedTuple, TypeAlias
@@ -222,9 +222,8 @@ def _meaning(sides: Sequence[Side]) -> tuple[float, float] | None:
 
 def _of_reference(ratio: RatioPart | None) -> float | None:
     """Return a ratio over that of the reference encoder; None if one of them is unknown."""
-    if ratio is None or ratio.value is None or not ratio.reference_gap:
-        return None
-    return ratio.value * (ratio.reference_yardstick or 0.0) / ratio.reference_gap
+    is_known = ratio is not None and ratio.reference_gap is not None
+    return ratios.pool([Counted.of(ratio)]) if ratio is not None and is_known else None
 
 
 def _leaks(side: Side) -> set[str]:
@@ -294,6 +293,14 @@ def _counted(lines: Sequence[Line], measures: str, means: TaskMeans) -> list[Lin
     ]
 
 
+def _families(lines: Iterable[Line]) -> list[list[Line]]:
+    """Return the lines of each family: of bias those of a method."""
+    families: defaultdict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        families[line["a"].family].append(line)
+    return list(families.values())
+
+
 def _difference(measures: Measures, estimate: _Estimate, n_lines: int, unclear: str) -> Difference:
     """Return an estimate with its verdict.
 
@@ -347,7 +354,7 @@ class _Pooled:
 
     @property
     def value(self) -> float:
-        return self._root(self.gap / self.yardstick) / self.reference
+        return ratios.root(self.gap / self.yardstick, self.power) / self.reference
 
     @property
     def units(self) -> Units:
@@ -377,10 +384,8 @@ class _Pooled:
         if self.power == 1 or error == 0:
             return 1 / self.reference
         r = self.gap / self.yardstick
-        return (self._root(r + error) - self._root(r - error)) / (2 * error) / self.reference
-
-    def _root(self, value: float) -> float:
-        return value if self.power == 1 else math.copysign(abs(value) ** (1 / self.power), value)
+        above, below = (ratios.root(r + sign * error, self.power) for sign in (1, -1))
+        return (above - below) / (2 * error) / self.reference
 
 
 def _bias(name: str, lines: Sequence[Line], is_effect: bool) -> _Estimate | None:
@@ -388,10 +393,7 @@ def _bias(name: str, lines: Sequence[Line], is_effect: bool) -> _Estimate | None
     means = task_means(lines, ROWS)
     base, model = means.mean("a"), means.mean("b")
     lines = _counted(lines, "bias", means)
-    families: defaultdict[str, list[Line]] = defaultdict(list)
-    for line in lines:
-        families[line["a"].family].append(line)
-    changes = [of for family in families.values() if (of := _changes(family, is_effect))]
+    changes = [of for family in _families(lines) if (of := _changes(family, is_effect))]
     if base is None or model is None or not changes:
         return None
     difference, *parts = (_mean(of) for of in zip(*changes, strict=True))
@@ -519,12 +521,10 @@ def _usefulness(
     if base is None or model is None or difference is None:
         return None
     lines = _counted(lines, "usefulness", means)
-    families: defaultdict[str, list[Line]] = defaultdict(list)
-    for line in lines:
-        families[line["a"].family].append(line)
+    families = _families(lines)
     units: Units = {}
     without = []
-    for family in families.values():
+    for family in families:
         for line in family:
             task, error = line["a"].task.name, _error(line, paired)
             if error is None:

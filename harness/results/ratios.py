@@ -114,9 +114,9 @@ def ratio_of(
     ends = fieller(n, d, variances, covariance, df)
     error = math.sqrt(variances[1])
     return RatioPart(
-        value=_root(n / d, gap.power) if d > 0 else None,
-        low=_finite(_root(ends.low, gap.power)),
-        high=_finite(_root(ends.high, gap.power)),
+        value=root(n / d, gap.power) if d > 0 else None,
+        low=_finite(root(ends.low, gap.power)),
+        high=_finite(root(ends.high, gap.power)),
         gap=n,
         gap_error=math.sqrt(variances[0]),
         yardstick=d,
@@ -134,7 +134,7 @@ def ratio_of(
 def with_value(part: RatioPart) -> RatioPart:
     """Return a ratio of means over runs, with the value and the t of these means."""
     is_above = part.yardstick > 0
-    value = _root(part.gap / part.yardstick, part.power) if is_above else None
+    value = root(part.gap / part.yardstick, part.power) if is_above else None
     has_t = part.t is not None and part.yardstick_error > 0
     t = part.yardstick / part.yardstick_error if has_t else None
     return part.model_copy(update={"value": value, "t": t})
@@ -194,7 +194,7 @@ def _df(gap: Gap, yardstick: Gap) -> float:
     return max(1.0, total**2 / squares) if squares else gap.df
 
 
-def _root(value: float, power: int) -> float:
+def root(value: float, power: int) -> float:
     """Return the signed root of a ratio of squares; of others the ratio itself."""
     if power == 1 or not math.isfinite(value):
         return value
@@ -231,7 +231,7 @@ def pool(parts: Sequence[Counted]) -> float | None:
     if yardstick <= 0 or reference_gap <= 0:
         return None
     power = parts[0].power
-    return _root(gap / yardstick, power) / _root(reference_gap / reference_yardstick, power)
+    return root(gap / yardstick, power) / root(reference_gap / reference_yardstick, power)
 
 
 CLEAR = 3.0

@@ -544,6 +544,18 @@ class Counted(NamedTuple):
     reference_yardstick: float = 1.0
     reference_error: float = 0.0
 
+    @classmethod
+    def of(cls, ratio: RatioPart) -> Counted:
+        """Return what a ratio adds to a mean of bias."""
+        counted = cls(ratio.gap, ratio.yardstick, ratio.power)
+        if ratio.reference_gap is None or ratio.reference_yardstick is None:
+            return counted
+        return counted._replace(
+            reference_gap=ratio.reference_gap,
+            reference_yardstick=ratio.reference_yardstick,
+            reference_error=ratio.reference_error or 0.0,
+        )
+
 
 SCHEMA = 1
 """Version of the schema of a record: its field `schema`."""
@@ -701,17 +713,9 @@ class Record(Line):
         """Return what counts in means over tasks; None if it is `left_out`."""
         if self.left_out:
             return None
-        ratio = self.ratio
-        if ratio is None:
+        if self.ratio is None:
             return Counted(1 - (self.distance or 0.0), 1.0)
-        counted = Counted(ratio.gap, ratio.yardstick, ratio.power)
-        if ratio.reference_gap is None or ratio.reference_yardstick is None:
-            return counted
-        return counted._replace(
-            reference_gap=ratio.reference_gap,
-            reference_yardstick=ratio.reference_yardstick,
-            reference_error=ratio.reference_error or 0.0,
-        )
+        return Counted.of(self.ratio)
 
     @property
     def above_floor(self) -> float | None:

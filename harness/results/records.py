@@ -331,7 +331,7 @@ class Records(Framed[Record]):
         """Return a polars data frame of `rows()`."""
         import polars as pl
 
-        from harness.results.columns import with_distances
+        from harness.results.columns import vote, with_distances
 
         kinds = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
         schema: Mapping[Any, Any] = {name: kinds[kind] for name, kind in self.columns.items()}
@@ -341,10 +341,7 @@ class Records(Framed[Record]):
             "low_bound": ("bounds", itemgetter(0), pl.Float64()),
             "high_bound": ("bounds", itemgetter(1), pl.Float64()),
         }
-        method = pl.col("task_family").fill_null("").replace("", None).fill_null(pl.col("metric"))
-        of_usefulness = pl.concat_str("category", method, separator="/")
-        family = pl.when(pl.col("measures") == "bias").then(method).otherwise(of_usefulness)
-        frame = with_distances(self.flat(row)).with_columns(family=family)
+        frame = with_distances(self.flat(row)).with_columns(family=vote("task_family"))
         return frame.select(*schema).cast(schema)
 
     def samples(self, folder: Path | str | None = None) -> list[dict[str, Any]]:

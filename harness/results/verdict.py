@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from harness.errors import Unavailable, listed
+from harness.metrics import FOUR_FIFTHS
 from harness.results.formats import Report, Sentences, Table, html, markdown, plain_text
 from harness.results.record import IntervalPart, Record
 from harness.results.resampling import Line, TaskMeans
@@ -468,6 +469,8 @@ def _ends(interval: IntervalPart) -> str:
 
 def _forest(verdict: Verdict) -> dict[str, Any]:
     """Return a panel for each of bias and usefulness, with a line for each difference."""
+    from harness.results.figures import buttons
+
     panels = [
         (measures, of)
         for measures in WORDS
@@ -490,17 +493,6 @@ def _forest(verdict: Verdict) -> dict[str, Any]:
         }
         for i, (measures, of) in enumerate(panels)
     ]
-    buttons = [
-        {
-            "label": measures,
-            "method": "update",
-            "args": [
-                {"visible": [other == measures for other, _ in panels]},
-                {"yaxis.title.text": measures},
-            ],
-        }
-        for measures, _ in panels
-    ]
     base, model = verdict.names
     layout = {
         "title": {"text": html_.escape(f"{model} beside {base}")},
@@ -512,7 +504,9 @@ def _forest(verdict: Verdict) -> dict[str, Any]:
         },
         "showlegend": False,
         "shapes": [{"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "yref": "paper"}],
-        "updatemenus": [{"type": "buttons", "buttons": buttons}],
+        "updatemenus": [
+            {"type": "buttons", "buttons": buttons({m: m for m, _ in panels}, len(panels))}
+        ],
     }
     return {"data": traces, "layout": layout}
 
@@ -535,8 +529,6 @@ def _picture(verdict: Verdict) -> str:
 # The parts of the page that the text has not.
 
 
-FOUR_FIFTHS = 0.8
-"""Least ratio of two rates of selection that is not adverse impact (29 CFR 1607.4 D, EEOC 1978)."""
 STYLE = (
     "body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}"
     "table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .8em .2em 0;"

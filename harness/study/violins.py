@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.results.figures import buttons
 from harness.study.cells import RESOLUTION
 from harness.study.study_record import StudyPart
 from harness.study.summary import Summary
@@ -75,21 +76,10 @@ def violins(summary: Summary) -> dict[str, Any]:
 def _layout(summary: Summary, traces: Sequence[dict[str, Any]]) -> dict[str, Any]:
     study = summary.study
     first = next(iter(study.measures))
-    n = len(traces) // len(study.measures)
-    buttons = [
-        {
-            "label": escape(measure),
-            "method": "update",
-            "args": [
-                {"visible": [i // n == m for i in range(len(traces))]},
-                {"yaxis.title.text": escape(axis(study, measure))},
-            ],
-        }
-        for m, measure in enumerate(study.measures)
-    ]
+    choices = buttons({measure: axis(study, measure) for measure in study.measures}, len(traces))
     folds = f"{study.folds} folds" + (f" × {study.repeats}" if study.repeats > 1 else "")
     title = f"{study.name} on {summary.model.name}: one point for each of {folds}"
-    menu = {"buttons": buttons, "x": 1, "xanchor": "right", "y": 1.15, "yanchor": "top"}
+    menu = {"buttons": choices, "x": 1, "xanchor": "right", "y": 1.15, "yanchor": "top"}
     return {
         "title": {"text": escape(title)},
         "template": "none",
@@ -104,7 +94,7 @@ def _layout(summary: Summary, traces: Sequence[dict[str, Any]]) -> dict[str, Any
         },
         "yaxis": {"title": {"text": escape(axis(study, first))}, "automargin": True},
         "legend": {"title": {"text": "chosen by"}},
-        "updatemenus": [menu] if len(buttons) > 1 else [],
+        "updatemenus": [menu] if len(choices) > 1 else [],
     }
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
-from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -31,7 +30,7 @@ from .cells import (
     rows_of,
 )
 from .effects import differences, effects, mitigators
-from .findings import findings, listed, narrow, notices
+from .findings import count, findings, listed, narrow, notices
 from .ranking import ENOUGH_FAMILIES, means, rank, sampled_means
 
 if TYPE_CHECKING:
@@ -607,9 +606,7 @@ def mixed_versions(claims: pl.LazyFrame) -> list[str]:
     )
     if versions.height < 2:
         return []
-    counts = (
-        f"{version[:_LONGEST]} ({_count(n, 'record')})" for version, n in versions.iter_rows()
-    )
+    counts = (f"{version[:_LONGEST]} ({count(n, 'record')})" for version, n in versions.iter_rows())
     named = errors.listed(counts, _LISTED)
     return [f"values of {versions.height} versions of the harness: {named}"]
 
@@ -993,74 +990,6 @@ class Board:
     benchmarks: tuple[Benchmark, ...] = ()
     models: pl.DataFrame = field(default_factory=pl.DataFrame)
 
-    def figure(self) -> dict[str, Any]:
-        """Return a Plotly figure of bias against usefulness: a point for each usable row.
-
-        A row of a mitigator hangs on the point of its model. The bars are what the items of the
-        tasks leave open; rows without both values have no point.
-        """
-        rows = self._with_both().sort(pl.col("role") != "model").to_dicts()
-        plain = {row["model"]: row for row in rows if row["role"] == "model"}
-        links: tuple[list[float | None], list[float | None]] = ([], [])
-        groups: dict[str, list[dict[str, Any]]] = {}
-        for row in rows:
-            groups.setdefault(row["mitigator"], []).append(row)
-            if row["role"] != "model" and (start := plain.get(row["model"])):
-                links[0].extend([start["bias"], row["bias"], None])
-                links[1].extend([start["usefulness"], row["usefulness"], None])
-        traces = [_points(mitigator, group) for mitigator, group in groups.items()]
-        line = {"color": "#9aa0a6", "width": 0.6}
-        if links[0]:
-            traces.append(
-                {
-                    "type": "scatter",
-                    "mode": "lines",
-                    "x": links[0],
-                    "y": links[1],
-                    "line": line,
-                    "showlegend": False,
-                }
-            )
-        bias, usefulness = (_count(len(self.names(side)), "task") for side in PREFIXES)
-        layout = {
-            "title": {"text": f"Bias and usefulness of {self.kind} embeddings"},
-            "xaxis": {
-                "title": {"text": f"bias, of {bias}; 1 is the reference encoder, left is less"}
-            },
-            "yaxis": {"title": {"text": f"usefulness, of {usefulness}; up is more"}},
-            "height": 480,
-            "shapes": [
-                {"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper"}
-                | {"line": {"color": "#9aa0a6", "dash": "dot"}}
-            ],
-        }
-        return {"data": traces, "layout": layout}
-
-    def without_point(self) -> list[str]:
-        """Return a line for each row that is not in the figure, with the reason."""
-        rows = (
-            self.rows.filter(role="reference").select("row").vstack(self._with_both().select("row"))
-        )
-        reason = pl.coalesce(
-            "unusable",
-            pl.when(~pl.col("bias").is_finite().fill_null(value=False))
-            .then(pl.lit("no bias that counts"))
-            .otherwise(pl.lit("no usefulness")),
-        )
-        return [
-            f"not drawn: {model} under {mitigator}: {why}"
-            for model, mitigator, why in self.rows.join(rows, on="row", how="anti")
-            .select("model", "mitigator", reason)
-            .iter_rows()
-        ]
-
-    def _with_both(self) -> pl.DataFrame:
-        """Return the usable rows with a bias and a usefulness."""
-        both = pl.col("bias").is_finite() & pl.col("usefulness").is_finite()
-        return self.rows.filter(
-            both, pl.col("unusable").is_null() & (pl.col("role") != "reference")
-        )
-
     def names(self, measures: str) -> list[str]:
         """Return the names of the ranked tasks that measure `bias` or `usefulness`."""
         return self._ranked(measures)["task"].to_list()
@@ -1081,13 +1010,13 @@ class Board:
         roles = self.rows.filter(pl.col("complete"), role="model")
         usable = int(roles["unusable"].is_null().sum())
         tasks = (
-            f"{_count(len(self.names('bias')), 'bias task')} and "
-            f"{_count(len(self.names('usefulness')), 'usefulness task')}"
+            f"{count(len(self.names('bias')), 'bias task')} and "
+            f"{count(len(self.names('usefulness')), 'usefulness task')}"
         )
         if usable == 1:
             line = f"1 complete model on {tasks}; ranking needs two"
         else:
-            line = f"{_count(usable, 'model')} ranked on {tasks}"
+            line = f"{count(usable, 'model')} ranked on {tasks}"
         parts = {
             "mitigated": self.rows.filter(role="mitigated").height,
             "not usable": self.rows.filter(
@@ -1217,27 +1146,3 @@ def _strings(texts: pl.Series) -> pl.Series:
     different = texts.unique().drop_nulls().cast(pl.String)
     places = texts.cast(pl.Enum(different)).to_physical()
     return different.gather(places).alias(texts.name)
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" + ("" if n == 1 else "s")
-
-
-def _points(mitigator: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the points of the rows of a mitigator; those of the models have their names."""
-    ends = {
-        name: [
-            abs((row[side] if row[side] is not None else row["bias"]) - row["bias"]) for row in rows
-        ]
-        for name, side in (("arrayminus", "bias_low"), ("array", "bias_high"))
-    }
-    named = any(row["role"] == "model" for row in rows)
-    return {
-        "type": "scatter",
-        "mode": "markers+text" if named else "markers",
-        "name": escape("no mitigator" if named else mitigator),
-        "x": [row["bias"] for row in rows],
-        "y": [row["usefulness"] for row in rows],
-        "text": [escape(f"{row['model']}") for row in rows],
-        "error_x": {"type": "data", "symmetric": False, **ends},
-    }

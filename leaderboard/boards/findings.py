@@ -32,7 +32,7 @@ def findings(ranks: pl.DataFrame, mitigators: pl.DataFrame, tasks: pl.DataFrame)
         `measures` and `family` of the ranked tasks.
     """
     counts = [
-        _count(n, f"{measures} task")
+        count(n, f"{measures} task")
         for measures in ("bias", "usefulness")
         if (n := int((tasks["measures"] == measures).sum()))
     ]
@@ -54,7 +54,7 @@ def findings(ranks: pl.DataFrame, mitigators: pl.DataFrame, tasks: pl.DataFrame)
 
 def _least_bias(ranks: pl.DataFrame, families: int) -> str:
     best = ranks.filter(rank=1)["model"].to_list()
-    who = best[0] if len(best) == 1 else f"{best[0]} and {_count(len(best) - 1, 'other model')}"
+    who = best[0] if len(best) == 1 else f"{best[0]} and {count(len(best) - 1, 'other model')}"
     has = "has" if len(best) == 1 else "have"
     lowest = f"{who} {has} the lowest bias of the ranked models, by the upper end of the interval"
     if ranks["rank_low"].null_count():
@@ -64,7 +64,7 @@ def _least_bias(ranks: pl.DataFrame, families: int) -> str:
         return f"{who} has the least bias of the ranked models, with {_SURE} confidence."
     if not also:
         return f"{lowest}."
-    return f"{lowest}, but {_count(also, 'other model')} could also be 1st."
+    return f"{lowest}, but {count(also, 'other model')} could also be 1st."
 
 
 def _most_removed(mitigators: pl.DataFrame) -> str:
@@ -83,7 +83,7 @@ def _most_removed(mitigators: pl.DataFrame) -> str:
     others = mitigators.filter(pl.col("mitigator") != name)
     also = others.filter(pl.col("rank_low") <= pl.lit(best["rank_low"], pl.Int64)).height
     if also:
-        also_may = f"{_count(also, 'other mitigator')} may remove as much"
+        also_may = f"{count(also, 'other mitigator')} may remove as much"
         return f"{name} removes bias: {change}; {also_may}."
     return f"{name} removes {'most ' if n > 1 else ''}bias: {change}."
 
@@ -95,7 +95,7 @@ def _cost(line: dict[str, Any]) -> str:
     cost = f"; usefulness changes by {_change(line, 'usefulness')}"
     if line["usefulness_low"] is not None or line["bias_low"] is None:
         return cost
-    families = _count(line["usefulness_families"], "family", "families")
+    families = count(line["usefulness_families"], "family", "families")
     return f"{cost} ({families}, too few for an interval)"
 
 
@@ -114,7 +114,7 @@ _SURE = f"{100 * LEVEL:.0f} %"
 
 def _too_few(families: int, tasks: str) -> str:
     """Return that there are too few families of these tasks for intervals and sets of ranks."""
-    of_tasks = f"{_count(families, 'family', 'families')} of {tasks}"
+    of_tasks = f"{count(families, 'family', 'families')} of {tasks}"
     verb = "is" if families == 1 else "are"
     return f"{of_tasks} {verb} too few to tell how sure this is"
 
@@ -132,7 +132,8 @@ def _number(value: float) -> str:
     return text if text.strip("+\N{MINUS SIGN}0.") else "0.000"
 
 
-def _count(n: int, noun: str, nouns: str = "") -> str:
+def count(n: int, noun: str, nouns: str = "") -> str:
+    """Return a number with its noun, in the plural unless it is 1."""
     return f"{n} {noun}" if n == 1 else f"{n} {nouns or noun + 's'}"
 
 

@@ -117,16 +117,11 @@ _CHUNK = 65_536
 
 def frame_of(records: Iterable[Record]) -> pl.DataFrame:
     """Return the lines of records, in their order; nothing is set aside."""
-    method = pl.when(pl.col("family") == "").then("metric").otherwise("family")
-    in_category = pl.concat_str("category", method, separator="/")
-    is_bias = pl.col("measures") == "bias"
     nowhere = {name: pl.lit(None, dtype=SCHEMA[name]) for name in ("file", "line")}
     return (
         Columns.of(records)
         .flat(_COLUMNS)
-        .with_columns(
-            family=pl.when(is_bias).then(method).otherwise(in_category).cast(TEXT), **nowhere
-        )
+        .with_columns(family=columns.vote("family").cast(TEXT), **nowhere)
         .select(*SCHEMA)
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines
 from harness.errors import InvalidOption, NotApplicable
-from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
+from harness.metrics import FOUR_FIFTHS, Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.exposure import UnitMeans, places
@@ -19,8 +19,6 @@ from .statistics.intervals import Codes
 
 Statistic: TypeAlias = Callable[[Floats], Floats]
 LEVEL = 0.05
-FOUR_FIFTHS = 0.8
-"""Below this ratio of selection rates US agencies see adverse impact (29 CFR 1607.4 D)."""
 FEWEST = 2  # units of each group
 TIE = 1e-9  # rates that differ by less are equal
 

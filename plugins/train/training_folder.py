@@ -25,7 +25,7 @@ from typing import Any
 
 from harness import folders
 from harness.errors import InvalidFile, UsageError, unreadable
-from harness.results.figures import write_with_picture
+from harness.results.figures import buttons, write_with_picture
 from harness.results.formats import markdown_grid
 
 STATE, HEAD, CARD, CHECKPOINTS = "training.json", "head.safetensors", "README.md", "checkpoints"
@@ -169,17 +169,6 @@ def curves(state: Mapping[str, Any], name: str) -> dict[str, Any]:
         }
         for i, (key, title) in enumerate(titles.items())
     ]
-    buttons = [
-        {
-            "label": escape(title),
-            "method": "update",
-            "args": [
-                {"visible": [i == k for k in range(len(titles))]},
-                {"yaxis.title.text": escape(title)},
-            ],
-        }
-        for i, title in enumerate(titles.values())
-    ]
     best = {"type": "line", "yref": "paper", "x0": state["best_epoch"], "x1": state["best_epoch"]}
     layout = {
         "title": {"text": escape(f"{name}: the line is at the epoch that is kept")},
@@ -187,7 +176,7 @@ def curves(state: Mapping[str, Any], name: str) -> dict[str, Any]:
         "yaxis": {"title": {"text": escape(titles["loss"])}},
         "shapes": [best | {"y0": 0, "y1": 1, "line": {"dash": "dot", "color": "#6b7280"}}],
         "showlegend": False,
-        "updatemenus": [{"buttons": buttons}],
+        "updatemenus": [{"buttons": buttons({t: t for t in titles.values()}, len(traces))}],
     }
     return {"data": traces, "layout": layout}
 

@@ -13,7 +13,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from harness import folders
-from harness.results.figures import write_with_picture
+from harness.results.figures import buttons, write_with_picture
 from harness.results.formats import Report, Sentences, Table, comma_separated, markdown, plain_text
 
 from .results import (
@@ -378,17 +378,7 @@ def figure(summary: Summary) -> dict[str, Any]:
     n = len(methods) + 1
     for i, trace in enumerate(traces):
         trace["visible"] = i < n
-    buttons = [
-        {
-            "label": escape(mean),
-            "method": "update",
-            "args": [
-                {"visible": [i // n == m for i in range(len(traces))]},
-                {"yaxis.title.text": escape(mean)},
-            ],
-        }
-        for m, mean in enumerate(means)
-    ]
+    choices = buttons({mean: mean for mean in means}, len(traces))
     seeds = f"{len(summary.seeds)} seeds" if len(summary.seeds) > 1 else "one seed"
     return {
         "data": traces,
@@ -403,7 +393,7 @@ def figure(summary: Summary) -> dict[str, Any]:
             },
             "yaxis": {"title": {"text": escape(means[0])}, "automargin": True},
             "updatemenus": [
-                {"buttons": buttons, "x": 1, "xanchor": "right", "y": 1.15, "yanchor": "top"}
+                {"buttons": choices, "x": 1, "xanchor": "right", "y": 1.15, "yanchor": "top"}
             ],
         },
     }
