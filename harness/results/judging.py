@@ -48,8 +48,6 @@ MANY = 1000.0
 """Degrees of freedom of an error that many items stand behind."""
 MOVED = 5
 """Number of items that are named because they moved most."""
-MEANING = "meaning"
-"""Family of controls that ask what words mean by definition."""
 ROWS = ("a", "b")
 """The base and the model."""
 
@@ -214,7 +212,7 @@ def _meaning(sides: Sequence[Side]) -> tuple[float, float] | None:
         for side in sides
         for line in side.lines
         if all(row in line for row in ROWS)
-        and (line["a"].task.measures, line["a"].task.family) == ("control", MEANING)
+        and (line["a"].task.measures, line["a"].task.family) == ("control", ratios.MEANING)
     ]
     known = [(a, b) for a, b in found if a is not None and b is not None]
     return (fmean(a for a, _ in known), fmean(b for _, b in known)) if known else None

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 """Confidence level of the intervals."""
+MEANING = "meaning"
+"""Family of controls that ask what words mean by definition."""
 ITEMS = "items"
 """Name of a yardstick that is made of the task's own items."""
 UNITS = 64

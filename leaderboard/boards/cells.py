@@ -35,7 +35,7 @@ NO_YARDSTICK = (
 NO_SCALE = "a score without bounds cannot be added to others"
 LEAK = "leak: the mitigator was fitted on texts of the task"
 
-MEANING = "/meaning"
+MEANING = f"/{ratios.MEANING}"
 """End of the family of controls that ask what words mean by definition."""
 
 _OUTSIDE = "outside its bounds"
