@@ -510,14 +510,30 @@ def _benchmark(
         .filter(pl.any_horizontal(pl.col(ends).is_not_null()))
         .sort(*ends, "row", nulls_last=True)
     )
-    shown = ranked.rows.select("row", "model")
+    chosen = pl.col("task").is_in(tasks["task"].implode())
+    asked = ranked.tasks.with_columns(pl.col("task").cast(pl.String)).with_columns(chosen=chosen)
     return Benchmark(
         tasks=tuple(tasks["task"]),
         languages=tuple(sorted(set(tasks["language"]))),
         ranks=ranks.with_columns(pl.col("row").cast(pl.String)),
         mitigators=over_models,
-        findings=findings(ranks.join(shown, on="row"), over_models, tasks),
+        findings=findings(ranks, over_models, asked, _with_usefulness(ranked, tasks)),
         **facts,
+    )
+
+
+def _with_usefulness(ranked: Ranked, tasks: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows with their mean usefulness on some tasks; null without each of them."""
+    names = tasks.filter(measures="usefulness")["task"]
+    cells = ranked.grid.filter(
+        pl.col("task").cast(pl.String).is_in(names.implode()), pl.col("gap").is_not_null()
+    )
+    mean = means(ratios.pooled(cells, ["row", "family"]), ["row"]).select(
+        "row", usefulness=pl.when(pl.col("tasks") == len(names)).then("mean")
+    )
+    rows = ranked.rows.join(ranked.failing, on="row", how="left")
+    return rows.select("row", "model", "role", "is_noise", "unusable").join(
+        mean, on="row", how="left"
     )
 
 
@@ -974,6 +990,8 @@ class Board:
         `licence`, `open_weights`, `released`, `superseded_by`, `languages` (a list), `published`
         (JSON: scores by name) and `environments` (a list of `environment` and `records`, their
         number).
+    reference
+        Name of the model whose bias is 1; empty if it is not known.
     """
 
     kind: str
@@ -989,6 +1007,7 @@ class Board:
     notices: tuple[str, ...] = ()
     benchmarks: tuple[Benchmark, ...] = ()
     models: pl.DataFrame = field(default_factory=pl.DataFrame)
+    reference: str = ""
 
     def names(self, measures: str) -> list[str]:
         """Return the names of the ranked tasks that measure `bias` or `usefulness`."""
@@ -1065,6 +1084,12 @@ def compile_boards(
     ]
 
 
+def _reference(references: References) -> str:
+    """Return the name of the reference model; empty if there is none, or several."""
+    names = {held.model for held in references.values()}
+    return names.pop() if len(names) == 1 else ""
+
+
 def _board(
     kind: str,
     claims: pl.DataFrame,
@@ -1114,6 +1139,7 @@ def _board(
         notices=warnings,
         benchmarks=benchmarks_of(Ranked(tasks, rows, ranked, failing), files, frame, over_models),
         models=models,
+        reference=_reference(references),
     )
 
 

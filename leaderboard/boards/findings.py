@@ -12,59 +12,119 @@ import numpy as np
 import polars as pl
 
 from harness import errors
+from harness.results.ratios import UNCLEAR
 
 from .cells import NO_YARDSTICK
 from .effects import EVIDENCE
-from .ranking import LEVEL
+from .ranking import DIGITS, LEVEL
 
 
-def findings(ranks: pl.DataFrame, mitigators: pl.DataFrame, tasks: pl.DataFrame) -> tuple[str, ...]:
-    """Return how many models are ranked, which has least bias, and what mitigators do.
+def findings(
+    ranks: pl.DataFrame, mitigators: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame
+) -> tuple[str, str, str]:
+    """Return the answers of the first screen, a sentence each.
+
+    Which model has least bias at good usefulness, and how sure that is; what mitigation does, and
+    what it costs; and what is not known.
 
     Parameters
     ----------
     ranks
-        `model`, `rank`, `rank_low`, `rank_high` by bias, and `usefulness_rank`, of the models that
-        are ranked.
+        `row`, `rank`, `rank_low` and `rank_high` by bias of the models that are ranked.
     mitigators
         As of `Board.mitigators`.
     tasks
-        `measures` and `family` of the ranked tasks.
+        The tasks of the board, with `measures`, `category`, `family`, `language`, `not_ranked` and
+        `chosen`, whether they are of the benchmark.
+    rows
+        `row`, `model`, `role`, `is_noise`, `unusable`, and on these tasks `usefulness`, null unless
+        the row has each task of it.
     """
-    counts = [
-        count(n, f"{measures} task")
-        for measures in ("bias", "usefulness")
-        if (n := int((tasks["measures"] == measures).sum()))
-    ]
-    by_bias = ranks.drop_nulls("rank").sort("rank", "model")
-    n = by_bias.height or ranks.drop_nulls("usefulness_rank").height
-    models = "No model is" if n == 0 else f"{n} models are"
-    sentences = [f"{models} ranked on {' and '.join(counts) or '0 tasks'}."]
-    if not by_bias.is_empty():
+    return (
+        _least_bias(ranks.drop_nulls("rank"), tasks.filter("chosen"), rows),
+        _mitigation(mitigators),
+        _unknown(tasks),
+    )
+
+
+def _least_bias(ranks: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> str:
+    if ranks.is_empty():
+        return _none_ranked(rows)
+    n = ranks.height
+    models = ranks.join(rows, on="row").sort("rank", "model")
+    useful = models.filter(_is_useful(models, rows)) if _has(tasks, "usefulness") else models
+    best = (useful if not useful.is_empty() else models).row(0, named=True)
+    of = f"of {n} ranked models"
+    if useful.height < n and not useful.is_empty():
+        of += f" ({count(useful.height, 'has', 'have')} good usefulness)"
+    lead = f"{best['model']} is the least biased {of}"
+    if best["rank_low"] is None:
         families = tasks.filter(measures="bias")["family"].n_unique()
-        sentences.append(_least_bias(by_bias, families))
+        return f"{lead}; {_too_few(families, 'bias tasks')}."
+    low, high = best["rank_low"], best["rank_high"]
+    if low == high:
+        return f"{lead}: it is {ordinal(low)}, with {_SURE} confidence."
+    return f"{lead}, but could be anywhere from {ordinal(low)} to {ordinal(high)}."
+
+
+def _none_ranked(rows: pl.DataFrame) -> str:
+    models = rows.filter(role="model")
+    unusable = models.drop_nulls("unusable").height
+    usable = count(models.height - unusable, "usable model")
+    return (
+        f"No model is ranked: a rank needs two usable models with every bias task; {usable} here."
+    )
+
+
+def _has(tasks: pl.DataFrame, measures: str) -> bool:
+    return measures in tasks["measures"]
+
+
+MINIMUM = 0.1
+"""How far below the best model's usefulness above random vectors a leading model may be, as a
+share. The page asks the same of a reader's choice of tasks (`scripts/choice.js`)."""
+
+
+def _is_useful(models: pl.DataFrame, rows: pl.DataFrame) -> pl.Series:
+    """Return which models have every usefulness task and come near the best of them."""
+    usefulness = models["usefulness"]
+    best = usefulness.max()
+    if best is None:
+        return usefulness.is_not_null()
+    noise = rows.filter("is_noise")["usefulness"].mean() or 0.0
+    least = float(best) - MINIMUM * (float(best) - float(noise))  # type: ignore[arg-type]
+    return (usefulness.round(DIGITS) >= round(least, DIGITS)).fill_null(value=False)
+
+
+def ordinal(n: int) -> str:
+    """Return a number as an ordinal, such as 1st."""
+    ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n:,}{ending}"
+
+
+def _mitigation(mitigators: pl.DataFrame) -> str:
+    """Return what the best mitigator does, or why none is compared."""
+    if mitigators.is_empty():
+        return "No mitigator was run, so what mitigation does is not known."
     judged = mitigators.filter(pl.col("unranked").is_null(), pl.col("bias").is_not_null())
     left_out = _left_out(mitigators.drop_nulls("unranked"))
-    if not judged.is_empty():
-        sentences.append(" ".join((_most_removed(judged), *left_out)))
-    elif not by_bias.is_empty():
-        sentences.extend(left_out)
-    return tuple(sentences)
+    return " ".join([*([] if judged.is_empty() else [_most_removed(judged)]), *left_out])
 
 
-def _least_bias(ranks: pl.DataFrame, families: int) -> str:
-    best = ranks.filter(rank=1)["model"].to_list()
-    who = best[0] if len(best) == 1 else f"{best[0]} and {count(len(best) - 1, 'other model')}"
-    has = "has" if len(best) == 1 else "have"
-    lowest = f"{who} {has} the lowest bias of the ranked models, by the upper end of the interval"
-    if ranks["rank_low"].null_count():
-        return f"{lowest}; {_too_few(families, 'bias tasks')}."
-    also = ranks.filter(pl.col("rank") > 1, rank_low=1).height
-    if len(best) == 1 and not also:
-        return f"{who} has the least bias of the ranked models, with {_SURE} confidence."
-    if not also:
-        return f"{lowest}."
-    return f"{lowest}, but {count(also, 'other model')} could also be 1st."
+def _unknown(tasks: pl.DataFrame) -> str:
+    """Return what the tasks of a benchmark do not ask."""
+    bias = tasks.filter("chosen", measures="bias")
+    languages = sorted(set(bias["language"]))
+    others = tasks.filter(measures="bias", not_ranked=UNCLEAR)["category"]
+    parts = []
+    if len(languages) == 1:
+        parts.append(f"bias in other languages than '{languages[0]}'")
+    elif languages:
+        parts.append(f"bias in other than these {len(languages)} languages")
+    if missing := sorted(set(others) - set(bias["category"])):
+        parts.append(f"bias by {' and '.join(missing[:LISTED])}, which these tasks measure poorly")
+    parts.append("implicit bias that no task asks about")
+    return f"Not known: {'; '.join(parts)}."
 
 
 def _most_removed(mitigators: pl.DataFrame) -> str:

@@ -170,6 +170,7 @@ def board_data(
     tasks = [task_entry(task, registered) for task in board.tasks.to_dicts()]
     return {
         "kind": board.kind,
+        "reference": board.reference or "the reference model",
         "notices": list(board.notices),
         "benchmarks": [_benchmark(part, layout, tasks) for part in board.benchmarks],
         "tasks": tasks,

@@ -1159,18 +1159,18 @@ var harness = (() => {
     for (const { name, x, y } of points) {
       const text = shortLabel(name);
       const width = textWidth(text);
-      for (const [left, base] of [
-        [x + 9, y + 4],
-        [x - 9 - width, y + 4],
-        [x - width / 2, y - 10],
-        [x - width / 2, y + 19],
-        [x + 7, y - 8],
-        [x + 7, y + 16]
+      for (const [at, base, side] of [
+        [x + 4, y - 8, 0],
+        [x + 4, y + 17, 0],
+        [x - 4, y - 8, 1],
+        [x - 4, y + 17, 1],
+        [x + 9, y + 4, 0],
+        [x - 9, y + 4, 1]
       ]) {
-        const box = labelBox(left, base, width);
+        const box = labelBox(at - side * width, base, width);
         if (!boxInside(box, frame) || taken.some((other) => boxesOverlap(box, other))) continue;
         taken.push(box);
-        labels.push({ text, x: left, y: base });
+        labels.push({ text, x: at, y: base, anchor: side ? "end" : "start" });
         break;
       }
     }
@@ -1274,8 +1274,8 @@ var harness = (() => {
     const obstacles = plot.many ? plot.front : plot.shown;
     taken.push(...obstacles.map((i) => boxOf(placeOf(plot, i), radiusOf(plot, i))));
     const group = svg("g", { class: "plot-labels" });
-    for (const { text, x, y } of placedLabels(named, taken, plot.frame)) {
-      group.append(svg("text", { x, y }, text));
+    for (const { text, x, y, anchor } of placedLabels(named, taken, plot.frame)) {
+      group.append(svg("text", { x, y, "text-anchor": anchor }, text));
     }
     return group;
   }
@@ -1560,7 +1560,7 @@ var harness = (() => {
     return said.toSorted((a, b) => points[a].x - points[b].x);
   }
   function drawPlot(plot, width) {
-    const height = Math.round(Math.min(520, Math.max(320, width * 0.45)));
+    const height = Math.round(Math.min(420, Math.max(320, width * 0.45)));
     plot.width = width;
     plot.frame = {
       left: PLOT_MARGIN.left,
@@ -2498,7 +2498,7 @@ var harness = (() => {
         setText(benchmark.usefulness_rank_low[row], benchmark.usefulness_rank_high[row])
       ]
     );
-    const caption = "Bias is the gap over the yardstick, 0 is fair and 1 is the reference encoder (less is better); usefulness is 1 − the distance to the best value (more is better). The set holds the true rank.";
+    const caption = "Bias is the gap over the yardstick, 0 is fair and 1 is as biased as the reference (less is better); usefulness is 1 − the distance to the best value (more is better). The set holds the true rank.";
     return plainTable(caption, columns, rows);
   }
   function provenance(model) {
@@ -2602,7 +2602,7 @@ var harness = (() => {
     const usual = ratioOf(task.reference_gap, task.reference_yardstick, power);
     return [
       of === ITEMS ? "its own items" : link,
-      `; the reference encoder has ${scoreText(usual)} of it`
+      `; ${board.reference} has ${scoreText(usual)} of it`
     ];
   }
   function readingOf({ ideal, low_bound, high_bound }) {
@@ -2969,6 +2969,49 @@ var harness = (() => {
     return (x ^ x >>> 16) >>> 31;
   }
 
+  // ../../leaderboard/site/scripts/answers.js
+  function answersOf(choice, view) {
+    const { benchmark, isBenchmark } = choice;
+    const [first, mitigation, unknown] = benchmark.findings;
+    if (isBenchmark) return [view.minimum ? leastBiased(choice) : first, mitigation, unknown];
+    const chosen = `An own choice of ${countText(choice.tasks.length, "task")}.`;
+    const leaks = choice.leaks ? " Tasks whose texts a mitigator was fitted on count, too." : "";
+    return [
+      leastBiased(choice),
+      `${chosen}${leaks} Each row says what its mitigator changes.`,
+      unknown
+    ];
+  }
+  function leastBiased(choice) {
+    const { board, scores, below } = choice;
+    const ranked = [...scores.rank.keys()].filter((row) => scores.rank[row] > 0);
+    if (!ranked.length) {
+      return "No model is ranked: a rank needs two usable models with every bias task.";
+    }
+    const useful = ranked.filter((row) => !below.has(row));
+    const byRank = (a, b) => scores.rank[a] - scores.rank[b];
+    const [best] = (useful.length ? useful : ranked).toSorted(byRank);
+    const n = useful.length;
+    const some = n && n < ranked.length ? ` (${n} ${n === 1 ? "has" : "have"} good usefulness)` : "";
+    const { name } = board.models[board.rows.model[best]];
+    const lead = `${name} is the least biased of ${ranked.length} ranked models${some}`;
+    const { low, high } = setsOf(choice, "bias");
+    const [first, last] = [low[best], high[best]];
+    if (first === null || last === null) return `${lead}; too few families to tell how sure this is.`;
+    const level = `${Math.round(100 * board.level)} %`;
+    if (first === last) return `${lead}: it is ${ordinal(first)}, with ${level} confidence.`;
+    return `${lead}, but could be anywhere from ${ordinal(first)} to ${ordinal(last)}.`;
+  }
+  var ENDINGS = /* @__PURE__ */ new Map([
+    ["one", "st"],
+    ["two", "nd"],
+    ["few", "rd"]
+  ]);
+  var ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
+  function ordinal(n) {
+    return `${n.toLocaleString("en")}${ENDINGS.get(ORDINALS.select(n)) ?? "th"}`;
+  }
+
   // ../../leaderboard/site/scripts/columns.js
   var STANDARD_COLUMNS = [
     "rank",
@@ -3037,7 +3080,7 @@ var harness = (() => {
     return {
       key: measures,
       title: measures === "bias" ? "Bias" : "Usefulness",
-      tip: measures === "bias" ? "Mean over methods of the gap over its yardstick: 0 is fair, 1 is as biased as the reference encoder. Models are ordered by the upper end of the interval" : "Mean over families of tasks, from 0 to 1: higher is better",
+      tip: measures === "bias" ? `Mean over methods of the gap over its yardstick: 0 is fair, 1 is as biased as ${choice.board.reference}. Models are ordered by the upper end of the interval` : "Mean over families of tasks, from 0 to 1: higher is better",
       width: 10,
       narrow: 8,
       isNumber: true,
@@ -3108,7 +3151,7 @@ var harness = (() => {
       fact("released", "Released", 6.5, ({ released }) => released)
     ];
   }
-  function besideColumns({ rows }) {
+  function besideColumns({ rows, reference }) {
     const beside = (key, title, tip) => ({
       key,
       title,
@@ -3122,7 +3165,7 @@ var harness = (() => {
       beside(
         "meaning",
         "Kept meaning",
-        "How far words that are female and male by definition are told apart: 1 for the reference encoder"
+        `How far words that are female and male by definition are told apart: 1 for ${reference}`
       ),
       beside(
         "recoverability",
@@ -3163,7 +3206,7 @@ var harness = (() => {
       return {
         key: `bias:${category}`,
         title: `Bias: ${category}`,
-        tip: `Mean over the methods of ${category}: 0 is fair, 1 is as biased as the reference encoder`,
+        tip: `Mean over the methods of ${category}: 0 is fair, 1 is as biased as ${board.reference}`,
         width: 6.5,
         isNumber: true,
         value: (row) => finite(computed().mean[row]),
@@ -3698,7 +3741,7 @@ ${cited}`;
     const shown = groups.filter((group) => !isReference(group));
     const lines = [
       { label: "fair", x: 0, y: null },
-      { label: "reference encoder", x: 1, y: null },
+      { label: `as biased as ${board.reference}`, x: 1, y: null },
       ...references
     ];
     const isByFact = plottable(board).includes(by);
@@ -3892,15 +3935,16 @@ ${cited}`;
     const screen = new HomeScreen(site, board, route);
     main.append(
       h("h1", {}, screen.title),
-      screen.findings,
-      screen.notices,
+      screen.answers,
       h(
         "section",
-        { "aria-label": "Choice of tasks" },
+        { "aria-label": "Choice of models and tasks" },
+        minimumField(screen.view, screen.change),
         taskFields(board, screen.view, screen.change),
         plotField(board, screen.view, screen.change)
       ),
       screen.plot,
+      screen.notices,
       h("h2", {}, "Models"),
       screen.form(),
       screen.status,
@@ -3921,7 +3965,7 @@ ${cited}`;
       this.title = boardTitle(site, board);
       this.view = knownView(board, viewOf(route.query));
       this.choice = choose(board, this.view, null);
-      this.findings = h("div", { class: "findings" });
+      this.answers = h("div", { class: "answers" });
       this.notices = h("div", { class: "notices" });
       this.noticed = null;
       this.plot = h("div", { class: "plot-place" });
@@ -3975,7 +4019,8 @@ ${cited}`;
       if (!this.table.element.isConnected) return;
       const { models, ranked } = this.shown;
       this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
-      this.findings.replaceChildren(...findingsOf(this.choice));
+      const sentences = answersOf(this.choice, this.view);
+      this.answers.replaceChildren(...sentences.map((text) => h("p", {}, text)));
       this.drawNotices(this.choice.benchmark);
       this.plot.replaceChildren(
         plotOfModels(this.choice, this.shown.groups, this.title, this.view.by)
@@ -4000,14 +4045,7 @@ ${cited}`;
       return h(
         "div",
         { class: "view", role: "search" },
-        h(
-          "div",
-          { class: "controls" },
-          searchField(this.view, this.change),
-          minimumField(this.view, this.change),
-          reset,
-          this.compare
-        ),
+        h("div", { class: "controls" }, searchField(this.view, this.change), reset, this.compare),
         h(
           "div",
           { class: "folds" },
@@ -4052,16 +4090,6 @@ ${cited}`;
     const level = Math.round(100 * board.level);
     const ends = hasIntervals ? `; ${level} % intervals` : "";
     return `${title}, ${name}: ${parts.join(" and ")}${ends}`;
-  }
-  function findingsOf({ board, benchmark, tasks, leaks, isBenchmark }) {
-    if (isBenchmark)
-      return benchmark.findings.slice(0, 3).map((text) => h("p", { class: "lead" }, text));
-    const families = new Set(tasks.map((task) => board.tasks[task].family)).size;
-    const lines = [
-      `An own choice of ${countText(tasks.length, "task")} of ${countText(families, "family", "families")}.`
-    ];
-    if (leaks) lines.push("Tasks whose texts a mitigator was fitted on count, too.");
-    return [h("p", { class: "lead" }, lines.join(" "))];
   }
   function noticesOf(notices) {
     if (!notices.length) return [];
@@ -4165,7 +4193,7 @@ ${cited}`;
         cells
       );
     });
-    const title = measures === "bias" ? "Bias: the gap of each task over its yardstick, 0 is fair; the mean over families is 1 for the reference encoder" : "Usefulness: higher is better";
+    const title = measures === "bias" ? "Bias: the gap of each task over its yardstick, 0 is fair; the mean over families is 1 for the reference" : "Usefulness: higher is better";
     const head = ["Task", "Family", ...rows.map((row) => rowName(board, row))];
     return comparisonTable(title, head, [total, ...lines]);
   }
@@ -4239,7 +4267,7 @@ ${cited}`;
   var TERMS = [
     [
       "Bias",
-      "Each task has a gap: how much more similar the texts of a stereotype are than those against it. Its yardstick is a gap of the same form on the same vectors, between texts that have nothing to do with the concept, such as flowers and insects, and that every usable model must tell apart. Bias is the gap over the yardstick. Noise, scale and common components change both alike. The gaps of a method are added and divided by the sum of its yardsticks, then by the same ratio of a reference encoder, and methods are averaged. So 0 is fair and 1 is as biased as the reference encoder. Its interval says what the words and items of the tasks leave open."
+      "Each task has a gap: how much more similar the texts of a stereotype are than those against it. Its yardstick is a gap of the same form on the same vectors, between texts that have nothing to do with the concept, such as flowers and insects, and that every usable model must tell apart. Bias is the gap over the yardstick. Noise, scale and common components change both alike. The gaps of a method are added and divided by the sum of its yardsticks, then by the same ratio of a reference model (all-MiniLM-L6-v2 for texts, glove-6b-50d for words), and methods are averaged. So 0 is fair and 1 is as biased as the reference. Its interval says what the words and items of the tasks leave open."
     ],
     [
       "Usefulness",
@@ -4267,11 +4295,11 @@ ${cited}`;
     ],
     [
       "Kept meaning and recoverability",
-      "Both stand beside the ranks. Kept meaning says how far words that are female and male by definition, such as mother and father, are told apart; 1 is the reference encoder. A row that keeps less than 5 % is not usable. Recoverability says how well a classifier finds the groups of words again: a mitigator may hide a bias and not remove it."
+      "Both stand beside the ranks. Kept meaning says how far words that are female and male by definition, such as mother and father, are told apart; 1 is the reference. A row that keeps less than 5 % is not usable. Recoverability says how well a classifier finds the groups of words again: a mitigator may hide a bias and not remove it."
     ],
     [
       "Yardstick uneven",
-      "One contrast gives more than 30 % of the yardstick, or its contrasts spread more than twice as much as those of the reference encoder. The yardstick may have been boosted, which makes bias look smaller."
+      "One contrast gives more than 30 % of the yardstick, or its contrasts spread more than twice as much as those of the reference. The yardstick may have been boosted, which makes bias look smaller."
     ],
     [
       "Leak (†)",

@@ -111,7 +111,7 @@ function meanColumn(choice, measures) {
     title: measures === "bias" ? "Bias" : "Usefulness",
     tip:
       measures === "bias"
-        ? "Mean over methods of the gap over its yardstick: 0 is fair, 1 is as biased as the reference encoder. Models are ordered by the upper end of the interval"
+        ? `Mean over methods of the gap over its yardstick: 0 is fair, 1 is as biased as ${choice.board.reference}. Models are ordered by the upper end of the interval`
         : "Mean over families of tasks, from 0 to 1: higher is better",
     width: 10,
     narrow: 8,
@@ -207,7 +207,7 @@ function factColumns(board) {
  * @param {Board} board
  * @returns {TableColumn[]}
  */
-function besideColumns({ rows }) {
+function besideColumns({ rows, reference }) {
   /** @type {(key: "meaning" | "recoverability", title: string, tip: string) => TableColumn} */
   const beside = (key, title, tip) => ({
     key,
@@ -222,7 +222,7 @@ function besideColumns({ rows }) {
     beside(
       "meaning",
       "Kept meaning",
-      "How far words that are female and male by definition are told apart: 1 for the reference encoder",
+      `How far words that are female and male by definition are told apart: 1 for ${reference}`,
     ),
     beside(
       "recoverability",
@@ -276,7 +276,7 @@ function conceptColumns({ board, tasks, leaks }) {
     return {
       key: `bias:${category}`,
       title: `Bias: ${category}`,
-      tip: `Mean over the methods of ${category}: 0 is fair, 1 is as biased as the reference encoder`,
+      tip: `Mean over the methods of ${category}: 0 is fair, 1 is as biased as ${board.reference}`,
       width: 6.5,
       isNumber: true,
       value: (row) => finite(computed().mean[row]),

@@ -55,7 +55,7 @@ export function plotOfModels(choice, groups, title, by) {
   const shown = groups.filter((group) => !isReference(group));
   const lines = [
     { label: "fair", x: 0, y: null },
-    { label: "reference encoder", x: 1, y: null },
+    { label: `as biased as ${board.reference}`, x: 1, y: null },
     ...references,
   ];
   const isByFact = plottable(board).includes(by);

@@ -118,7 +118,7 @@ function frontIn({ points, x, y }, models) {
  * @param {number} width
  */
 function drawPlot(plot, width) {
-  const height = Math.round(Math.min(520, Math.max(320, width * 0.45)));
+  const height = Math.round(Math.min(420, Math.max(320, width * 0.45)));
   plot.width = width;
   plot.frame = {
     left: PLOT_MARGIN.left,

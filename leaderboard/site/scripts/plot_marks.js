@@ -124,29 +124,30 @@ export function shortLabel(name) {
  */
 
 /**
- * Return the labels that have room beside their points, in the order of `points`.
+ * Return the labels that have room near their points, in the order of `points`: above or below,
+ * where they cover no interval, and else beside.
  * @param {{ name: string, x: number, y: number }[]} points in pixels
  * @param {Box[]} taken places without a label; the labels are added
  * @param {Box} frame
- * @returns {{ text: string, x: number, y: number }[]}
+ * @returns {{ text: string, x: number, y: number, anchor: string }[]}
  */
 export function placedLabels(points, taken, frame) {
   const labels = [];
   for (const { name, x, y } of points) {
     const text = shortLabel(name);
     const width = textWidth(text);
-    for (const [left, base] of [
-      [x + 9, y + 4],
-      [x - 9 - width, y + 4],
-      [x - width / 2, y - 10],
-      [x - width / 2, y + 19],
-      [x + 7, y - 8],
-      [x + 7, y + 16],
+    for (const [at, base, side] of [
+      [x + 4, y - 8, 0],
+      [x + 4, y + 17, 0],
+      [x - 4, y - 8, 1],
+      [x - 4, y + 17, 1],
+      [x + 9, y + 4, 0],
+      [x - 9, y + 4, 1],
     ]) {
-      const box = labelBox(left, base, width);
+      const box = labelBox(at - side * width, base, width);
       if (!boxInside(box, frame) || taken.some((other) => boxesOverlap(box, other))) continue;
       taken.push(box);
-      labels.push({ text, x: left, y: base });
+      labels.push({ text, x: at, y: base, anchor: side ? "end" : "start" });
       break;
     }
   }

@@ -160,8 +160,8 @@ export function plotLabels(plot, taken) {
   const obstacles = plot.many ? plot.front : plot.shown;
   taken.push(...obstacles.map((i) => boxOf(placeOf(plot, i), radiusOf(plot, i))));
   const group = svg("g", { class: "plot-labels" });
-  for (const { text, x, y } of placedLabels(named, taken, plot.frame)) {
-    group.append(svg("text", { x, y }, text));
+  for (const { text, x, y, anchor } of placedLabels(named, taken, plot.frame)) {
+    group.append(svg("text", { x, y, "text-anchor": anchor }, text));
   }
   return group;
 }

@@ -58,6 +58,8 @@ interface News {
 /** data/word.js or data/text.js. A row is a model under a mitigator. */
 interface Board {
   kind: Kind;
+  /** Name of the model whose bias is 1. */
+  reference: string;
   notices: string[];
   /** The first is the default. `all` holds every ranked task. */
   benchmarks: Benchmark[];

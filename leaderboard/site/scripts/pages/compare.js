@@ -127,7 +127,7 @@ function cellsTable({ board, tasks, scores, leaks }, rows, measures) {
   });
   const title =
     measures === "bias"
-      ? "Bias: the gap of each task over its yardstick, 0 is fair; the mean over families is 1 for the reference encoder"
+      ? "Bias: the gap of each task over its yardstick, 0 is fair; the mean over families is 1 for the reference"
       : "Usefulness: higher is better";
   const head = ["Task", "Family", ...rows.map((row) => rowName(board, row))];
   return comparisonTable(title, head, [total, ...lines]);

@@ -1,5 +1,6 @@
 // @ts-check
-// The first screen: findings, bias against usefulness, and one row a model.
+// The first screen: answers, bias against usefulness, and one row a model.
+import { answersOf } from "../answers.js";
 import { choose, knownView } from "../choice.js";
 import { columnsOf, shownColumns } from "../columns.js";
 import { columnFields, filterFields, minimumField, searchField } from "../controls.js";
@@ -23,15 +24,16 @@ export const homePage = (main, site, board, route) => {
   const screen = new HomeScreen(site, board, route);
   main.append(
     h("h1", {}, screen.title),
-    screen.findings,
-    screen.notices,
+    screen.answers,
     h(
       "section",
-      { "aria-label": "Choice of tasks" },
+      { "aria-label": "Choice of models and tasks" },
+      minimumField(screen.view, screen.change),
       taskFields(board, screen.view, screen.change),
       plotField(board, screen.view, screen.change),
     ),
     screen.plot,
+    screen.notices,
     h("h2", {}, "Models"),
     screen.form(),
     screen.status,
@@ -54,7 +56,7 @@ export class HomeScreen {
     this.title = boardTitle(site, board);
     this.view = knownView(board, viewOf(route.query));
     this.choice = choose(board, this.view, null);
-    this.findings = h("div", { class: "findings" });
+    this.answers = h("div", { class: "answers" });
     this.notices = h("div", { class: "notices" });
     /** @type {Benchmark | null} whose notices are shown */
     this.noticed = null;
@@ -119,7 +121,8 @@ export class HomeScreen {
     if (!this.table.element.isConnected) return; // another page is shown by now
     const { models, ranked } = this.shown;
     this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
-    this.findings.replaceChildren(...findingsOf(this.choice));
+    const sentences = answersOf(this.choice, this.view);
+    this.answers.replaceChildren(...sentences.map((text) => h("p", {}, text)));
     this.drawNotices(this.choice.benchmark);
     this.plot.replaceChildren(
       plotOfModels(this.choice, this.shown.groups, this.title, this.view.by),
@@ -147,14 +150,7 @@ export class HomeScreen {
     return h(
       "div",
       { class: "view", role: "search" },
-      h(
-        "div",
-        { class: "controls" },
-        searchField(this.view, this.change),
-        minimumField(this.view, this.change),
-        reset,
-        this.compare,
-      ),
+      h("div", { class: "controls" }, searchField(this.view, this.change), reset, this.compare),
       h(
         "div",
         { class: "folds" },
@@ -211,18 +207,6 @@ export function captionOf({ board, tasks, benchmark, isBenchmark }, title) {
   const level = Math.round(100 * board.level);
   const ends = hasIntervals ? `; ${level} % intervals` : "";
   return `${title}, ${name}: ${parts.join(" and ")}${ends}`;
-}
-
-/** @param {Choice} choice */
-function findingsOf({ board, benchmark, tasks, leaks, isBenchmark }) {
-  if (isBenchmark)
-    return benchmark.findings.slice(0, 3).map((text) => h("p", { class: "lead" }, text));
-  const families = new Set(tasks.map((task) => board.tasks[task].family)).size;
-  const lines = [
-    `An own choice of ${countText(tasks.length, "task")} of ${countText(families, "family", "families")}.`,
-  ];
-  if (leaks) lines.push("Tasks whose texts a mitigator was fitted on count, too.");
-  return [h("p", { class: "lead" }, lines.join(" "))];
 }
 
 /** @param {string[]} notices */

@@ -204,7 +204,7 @@ function benchmarkTable(board, route, row) {
       ],
   );
   const caption =
-    "Bias is the gap over the yardstick, 0 is fair and 1 is the reference encoder (less is better); usefulness is 1 − the distance to the best value (more is better). The set holds the true rank.";
+    "Bias is the gap over the yardstick, 0 is fair and 1 is as biased as the reference (less is better); usefulness is 1 − the distance to the best value (more is better). The set holds the true rank.";
   return plainTable(caption, columns, rows);
 }
 

@@ -9,7 +9,7 @@ import { listOf } from "./benchmark.js";
 const TERMS = [
   [
     "Bias",
-    "Each task has a gap: how much more similar the texts of a stereotype are than those against it. Its yardstick is a gap of the same form on the same vectors, between texts that have nothing to do with the concept, such as flowers and insects, and that every usable model must tell apart. Bias is the gap over the yardstick. Noise, scale and common components change both alike. The gaps of a method are added and divided by the sum of its yardsticks, then by the same ratio of a reference encoder, and methods are averaged. So 0 is fair and 1 is as biased as the reference encoder. Its interval says what the words and items of the tasks leave open.",
+    "Each task has a gap: how much more similar the texts of a stereotype are than those against it. Its yardstick is a gap of the same form on the same vectors, between texts that have nothing to do with the concept, such as flowers and insects, and that every usable model must tell apart. Bias is the gap over the yardstick. Noise, scale and common components change both alike. The gaps of a method are added and divided by the sum of its yardsticks, then by the same ratio of a reference model (all-MiniLM-L6-v2 for texts, glove-6b-50d for words), and methods are averaged. So 0 is fair and 1 is as biased as the reference. Its interval says what the words and items of the tasks leave open.",
   ],
   [
     "Usefulness",
@@ -37,11 +37,11 @@ const TERMS = [
   ],
   [
     "Kept meaning and recoverability",
-    "Both stand beside the ranks. Kept meaning says how far words that are female and male by definition, such as mother and father, are told apart; 1 is the reference encoder. A row that keeps less than 5 % is not usable. Recoverability says how well a classifier finds the groups of words again: a mitigator may hide a bias and not remove it.",
+    "Both stand beside the ranks. Kept meaning says how far words that are female and male by definition, such as mother and father, are told apart; 1 is the reference. A row that keeps less than 5 % is not usable. Recoverability says how well a classifier finds the groups of words again: a mitigator may hide a bias and not remove it.",
   ],
   [
     "Yardstick uneven",
-    "One contrast gives more than 30 % of the yardstick, or its contrasts spread more than twice as much as those of the reference encoder. The yardstick may have been boosted, which makes bias look smaller.",
+    "One contrast gives more than 30 % of the yardstick, or its contrasts spread more than twice as much as those of the reference. The yardstick may have been boosted, which makes bias look smaller.",
   ],
   [
     "Leak (†)",

@@ -148,7 +148,7 @@ function yardstickOf(board, route, { measures, yardstick_of: of, power, ...task 
   const usual = ratioOf(task.reference_gap, task.reference_yardstick, power);
   return [
     of === ITEMS ? "its own items" : link,
-    `; the reference encoder has ${scoreText(usual)} of it`,
+    `; ${board.reference} has ${scoreText(usual)} of it`,
   ];
 }
 
