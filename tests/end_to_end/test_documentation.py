@@ -125,7 +125,7 @@ def test_commands_and_code_of_a_page_run(
                     if re.fullmatch(pattern, command):
                         arguments += ["--limit", str(limit)]
                 assert program == "harness", f"{block.where}: `{command}` is not in NOT_RUN"
-                code = run(arguments)
+                import time as _t, os as _o; _a=_t.process_time(); _c=_o.times(); code = run(arguments); _d=_o.times(); open('/tmp/doctimes.txt','a').write(f'{_t.process_time()-_a + _d[2]+_d[3]-_c[2]-_c[3]:.2f} {block.where} {" ".join(arguments)}\n')
                 assert code == 0, f"{block.where}: {command}\n{capsys.readouterr().err}"
         if block.language == "text" and of_python:
             assert block.text == of_python, f"{block.where} does not show what is printed"
@@ -133,8 +133,9 @@ def test_commands_and_code_of_a_page_run(
         if block.language == "python":
             source = "\n" * block.line + block.text  # so that errors name the page's lines
             capsys.readouterr()
+            import time as _t; _a=_t.process_time()
             exec(compile(source, str(page), "exec"), {"__name__": "__main__"})
-            of_python = capsys.readouterr().out
+            open('/tmp/doctimes.txt','a').write(f'{_t.process_time()-_a:.2f} {block.where} python\n'); of_python = capsys.readouterr().out
         elif block.language == "toml":
             tomllib.loads(block.text)
         elif block.language == "yaml" and re.search("^(metrics|measures|tasks):", block.text, re.M):
