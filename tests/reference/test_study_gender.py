@@ -42,7 +42,9 @@ def values(tmp_path_factory):
     path.write_text(yaml.safe_dump(study))
     registry = Registry()
     model = registry.embedder("glove-6b-50d")
-    prepared = bench.prepare(running.resolved(registry, discovery.find_file(registry.study_files, path)), model)
+    prepared = bench.prepare(
+        running.resolved(registry, discovery.find_file(registry.study_files, path)), model
+    )
     folds = deal(45, folds=10, inner_folds=5, repeats=1, seed=42, protocol="published")
     by_key = {}
     for row in prepared.study.candidates:
