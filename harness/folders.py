@@ -266,6 +266,13 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
     DiskError
         If the disk is full or not writable; an old file stays unchanged.
     """
+    try:
+        _replace(path, content)
+    except OSError as error:
+        raise DiskError(f"cannot write '{path}' ({error.strerror})") from None
+
+
+def _replace(path: Path, content: bytes | Iterable[bytes]) -> None:
     temporary = None
     try:
         create(path.parent)
@@ -279,8 +286,6 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
         temporary.chmod(0o666 & ~_umask())  # temporary files are private; others may read this one
         temporary.replace(path)
         sync(path.parent)
-    except OSError as error:
-        raise DiskError(f"cannot write '{path}' ({error.strerror})") from None
     finally:
         if temporary is not None:
             with contextlib.suppress(OSError):  # gone since it was renamed, or the disk fails
@@ -330,6 +335,7 @@ class Generation:
         self._staging = folder / STAGING
         self._digests: dict[str, Any] = {}
         self._kept: set[str] = set()
+        self._counts = False  # its record was written
         self._lock: int | None = None
 
     def __enter__(self) -> Generation:
@@ -352,7 +358,7 @@ class Generation:
             if kind is None and self._digests:
                 self._commit()
         except OSError as problem:
-            raise _not_written(self.folder, problem, finished=self._is_committed()) from None
+            raise _not_written(self.folder, problem, finished=self._counts) from None
         finally:
             self._leave()
 
@@ -420,12 +426,15 @@ class Generation:
                 os.fsync(file.fileno())
         for subfolder, _, _ in os.walk(self._staging):
             sync(Path(subfolder))
+        sync(self.folder)
         files = {path: digest.hexdigest() for path, digest in self._digests.items()}
+        record = json.dumps({"replaces": self._replaces, "files": files}, indent=1) + "\n"
         try:
-            record = {"replaces": self._replaces, "files": files}
-            write_json(self._staging / _COMMITTED, record)
-        except DiskError as error:
-            raise OSError(errno.EIO, str(error)) from None
+            _replace(self._staging / _COMMITTED, record.encode())
+        except BaseException:
+            (self._staging / _COMMITTED).unlink(missing_ok=True)
+            raise
+        self._counts = True
         self._finish(files, replaces=self._replaces)
 
     def _check_place(self, path: str) -> None:
@@ -476,21 +485,29 @@ class Generation:
         """Remove the files of the manifest that are not among `files` and are as they were."""
         record = _read_record(self.folder / MANIFEST)
         old = {} if record is None else record["files"]
+        changed = set()
         for path in old.keys() - files.keys() - self._kept:
             file = self.folder / path
             if file.is_symlink() or not is_file(file) or not is_inside(file, self.folder):
                 continue
             if _digest_of(file) == old[path]:
                 file.unlink()
-                for above in PurePosixPath(path).parents[:-1]:
-                    with contextlib.suppress(OSError):  # it has other files
-                        (self.folder / above).rmdir()
+                changed |= {self.folder / above for above in PurePosixPath(path).parents}
+        for above in sorted(changed - {self.folder}, reverse=True):  # a subfolder first
+            with contextlib.suppress(OSError):  # it has other files
+                above.rmdir()
+        for above in changed:
+            if above.is_dir():
+                sync(above)
 
     def _leave(self) -> None:
         """Remove the hidden folder, unless the next generation has to finish it."""
-        if self._lock is not None:
+        if self._lock is None:
+            return
+        try:
             if not self._is_committed():
                 shutil.rmtree(self._staging, ignore_errors=True)
+        finally:
             os.close(self._lock)
             self._lock = None
 

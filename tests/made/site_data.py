@@ -30,6 +30,11 @@ def build_of(folder: Path) -> str:
     return page.partition('<meta name="build" content="')[2].partition('"')[0]
 
 
+def page_of(folder: Path) -> str:
+    """Return the page but for the id of its build."""
+    return (folder / "index.html").read_text("utf-8").replace(build_of(folder), "")
+
+
 def path(folder: Path, file: str) -> Path:
     """Return the path of a data file such as `data/site.js` of the page's build."""
     return folder / data_path(file, build_of(folder))
