@@ -198,8 +198,12 @@ def board_data(
     }
 
 
+END = ',"{}");\n'
+"""End of a data file, with the id of its build."""
+
+
 def script(file: str, value: Mapping[str, Any]) -> Iterator[bytes]:
-    """Yield the parts of a data file: a script that calls `harnessData`.
+    """Yield the parts of a data file: a script that calls `harnessData`. `END` ends it.
 
     The value is parsed as JSON, since a key `__proto__` has a special meaning in JavaScript
     objects.
@@ -209,7 +213,7 @@ def script(file: str, value: Mapping[str, Any]) -> Iterator[bytes]:
         yield b"," if i else b"{"
         text = f"{_compact(key)}:{_compact(part)}"
         yield text.replace("\\", "\\\\").replace("'", "\\'").encode()
-    yield b"}'));\n"
+    yield b"}')"
 
 
 def _compact(value: Any) -> str:

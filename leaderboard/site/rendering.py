@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +11,6 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import harness
-from harness import folders
 from harness.errors import DiskError
 from harness.results.reading import LONGEST_REASON, SetAside, in_one_line
 
@@ -20,11 +21,28 @@ if TYPE_CHECKING:
 GENERATOR = "Embedding Bias Harness leaderboard"
 """Text in the head of every page, which identifies pages of the harness."""
 MADE_BY = f"{GENERATOR} {harness.__version__}"
+ASSETS = Path(__file__).parent / "assets"
+"""The bundle of the scripts, and the styles."""
 _FOLDER = Path(__file__).parent / "templates"
 
 
+@functools.cache
+def assets_folder() -> str:
+    """Return the path of the bundle and the styles in a site: its name is a digest of them.
+
+    A page and what it loads are so always of one version.
+    """
+    content = hashlib.blake2b(digest_size=8)
+    for file in sorted(ASSETS.iterdir()):
+        content.update(file.name.encode() + file.read_bytes())
+    return f"assets/{content.hexdigest()}"
+
+
 def template(name: str) -> jinja2.Template:
-    """Return a template of this package; it escapes every value but `Markup`."""
+    """Return a template of this package; it escapes every value but `Markup`.
+
+    `assets` in it is the path of the bundle and the styles, relative to the site.
+    """
     import jinja2
 
     environment = jinja2.Environment(
@@ -34,6 +52,7 @@ def template(name: str) -> jinja2.Template:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.globals["assets"] = assets_folder()
     return environment.get_template(name)
 
 
@@ -115,7 +134,7 @@ def _public(place: str) -> str:
     return "/".join(path.parts[-PLACES:]) if path.is_absolute() else place
 
 
-# Writes the files of a leaderboard, but never replaces a page that is not its own.
+# A page that is not of a leaderboard is never replaced.
 
 
 def check_ours(page: Path) -> None:
@@ -138,8 +157,3 @@ def check_ours(page: Path) -> None:
             f"'{page}' was not written by `harness leaderboard build` and is not replaced; "
             "choose another --out, or move that file"
         )
-
-
-def publish(path: Path, content: str) -> None:
-    """Write a file atomically."""
-    folders.write_atomically(path, content.encode())

@@ -26,7 +26,7 @@ from harness.study.study_record import MeasurePart, StudyPart, StudyRecord
 from harness.study.summary import Summary, summarize
 from harness.study.violins import ANY, BEFORE, axis, groups
 
-from .rendering import MADE_BY, publish, short, template
+from .rendering import MADE_BY, short, template
 
 # The distributions of a study as shapes for a static drawing: no script draws them.
 #
@@ -462,15 +462,17 @@ def compile_studies(records: Iterable[StudyRecord], notices: list[str]) -> list[
     return studies
 
 
-def write(studies: Sequence[StudyOnModel], folder: Path, *, title: str, built: str) -> None:
+def write(
+    studies: Sequence[StudyOnModel], site: folders.Generation, *, title: str, built: str
+) -> None:
     """Write the pages of studies, their tables and their records.
 
     Parameters
     ----------
     studies
         Studies; may be empty.
-    folder
-        Folder of the leaderboard.
+    site
+        The files of the leaderboard.
     title
         Title of the leaderboard.
     built
@@ -482,8 +484,8 @@ def write(studies: Sequence[StudyOnModel], folder: Path, *, title: str, built: s
         If a file cannot be written.
     """
     for study in studies:
-        publish(folder / study.jsonl, "".join(record.line() for record in study.records))
-        publish(folder / study.csv, study_tables.changes_csv([study.summary]))
+        site.write(study.jsonl, "".join(record.line() for record in study.records))
+        site.write(study.csv, study_tables.changes_csv([study.summary]))
         page = render(
             study.summary,
             unit=study.unit,
@@ -492,4 +494,4 @@ def write(studies: Sequence[StudyOnModel], folder: Path, *, title: str, built: s
             leaderboard=title,
             built=built,
         )
-        publish(folder / study.page, page)
+        site.write(study.page, page)

@@ -1,6 +1,8 @@
 """The files of a leaderboard in one folder: the page, its scripts and data, and the downloads.
 
-Each file is replaced atomically, the page last; other files in the folder are not touched.
+They are a generation, with index.html last. What it loads is in folders that are named by their
+content, so a page never shows data of another build. Files of the build before are removed; other
+files in the folder are not touched.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import polars as pl
 
 import harness
 from harness import folders
+from harness.digest import digest
 from harness.errors import InvalidFile
 
 from ..boards.board import Board
@@ -29,6 +32,7 @@ from ..submissions import submission
 from . import studies as study_files
 from .changes import FILE, changes
 from .payload import (
+    END,
     SCHEMA,
     board_data,
     details_data,
@@ -37,7 +41,7 @@ from .payload import (
     script,
 )
 from .registered import NOTHING, Registered
-from .rendering import MADE_BY, check_ours, grouped, publish, template
+from .rendering import ASSETS, MADE_BY, assets_folder, check_ours, grouped, template
 from .studies import StudyOnModel
 
 # Tables of records: lists those of a board, and copies them.
@@ -92,7 +96,9 @@ def tables_of(board: Board, frame: pl.DataFrame | None) -> pl.DataFrame:
     return pl.DataFrame(found, schema=_SCHEMA, orient="row").unique().sort(pl.all())
 
 
-def copy(paths: Iterable[str], sources: Iterable[Path], folder: Path) -> tuple[set[str], str]:
+def copy(
+    paths: Iterable[str], sources: Iterable[Path], site: folders.Generation
+) -> tuple[set[str], str]:
     """Copy the tables that are plain files, and return their paths, and a notice.
 
     Parameters
@@ -101,8 +107,8 @@ def copy(paths: Iterable[str], sources: Iterable[Path], folder: Path) -> tuple[s
         Relative paths from `tables_of`.
     sources
         Folders and files of results.
-    folder
-        Folder of the site.
+    site
+        The files of the site.
 
     Raises
     ------
@@ -122,8 +128,10 @@ def copy(paths: Iterable[str], sources: Iterable[Path], folder: Path) -> tuple[s
             refused.append(path)
             continue
         total += len(content)
-        if source.resolve() != (folder / path).resolve():
-            folders.write_atomically(folder / path, content)
+        if source.resolve() == (site.folder / path).resolve():
+            site.keep(path)
+        else:
+            site.write(path, content)
         copied.add(path)
     if not refused:
         return copied, ""
@@ -368,7 +376,6 @@ def submitters(frame: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
     return {key: sorted(group) for key, group in names.items()}
 
 
-ASSETS = Path(__file__).parent / "assets"
 EPOCH = "SOURCE_DATE_EPOCH"
 """Variable that sets the date of a build, as in other tools with reproducible builds."""
 
@@ -429,53 +436,55 @@ def write(
     """
     boards, notices, studies = list(boards), list(notices), list(studies)
     built = built or _now()
-    folders.make(folder)
     files = Written(*(folder / n for n in ("index.html", "leaderboard.csv", "leaderboard.json")))
     for path in (files.page, *(folder / study.page for study in studies)):
         check_ours(path)
-    aside = [group.to_dict() for group in grouped(claims.aside if claims else ())]
-    records = downloadable_records(claims.frame, boards) if claims and boards else None
-    news, notice = changes(boards, records, since or folder)
-    notices += [notice] if notice else []
-    study_files.write(studies, folder, title=title, built=built)
-    if records is not None:
-        folders.write_atomically(folder / PARQUET, to_parquet(records))
-    downloads = [files.csv.name, files.json.name, *([] if records is None else [PARQUET])]
-    del records  # they take as much memory as the boards
-    entries = []
-    tables = _tables(boards, claims)
-    copied, notice = copy({path for frame in tables for path in frame["path"]}, sources, folder)
-    notices += [notice] if notice else []
-    people = submitters(claims.frame) if claims else {}
-    for board, lines in zip(boards, tables, strict=True):
-        entry = _entry(board)
-        entries.append(entry)
-        lines = lines.filter(pl.col("path").is_in(sorted(copied)))
-        _publish_data(folder, entry["data"], board_data(board, registered, people))
-        _publish_data(folder, entry["details"], details_data(board, lines))
-    content = to_json(
-        boards, title=title, notices=notices, built=built, studies=studies, aside=aside
-    )
-    publish(files.csv, to_frame(boards).write_csv())
-    publish(files.json, text_of(content))
-    if news is not None:
-        publish(folder / FILE, news.model_dump_json(indent=1) + "\n")
-    site = {
-        "schema": SCHEMA,
-        "title": title,
-        "built": built,
-        "harness": harness.__version__,
-        "notices": notices,
-        "boards": entries,
-        "studies": [_study(study) for study in studies],
-        "aside": aside,
-        "news": None if news is None else news.news(),
-        "files": [*downloads, *([] if news is None else [FILE])],
-    }
-    _publish_data(folder, "data/site.js", site)
-    _publish_assets(folder)
-    page = template("index.html.j2").render(title=title, generator=MADE_BY)
-    publish(files.page, page)
+    with folders.Generation(folder, replaces=True) as site:
+        aside = [group.to_dict() for group in grouped(claims.aside if claims else ())]
+        records = downloadable_records(claims.frame, boards) if claims and boards else None
+        news, notice = changes(boards, records, since or folder)
+        notices += [notice] if notice else []
+        study_files.write(studies, site, title=title, built=built)
+        if records is not None:
+            site.write(PARQUET, to_parquet(records))
+        downloads = [files.csv.name, files.json.name, *([] if records is None else [PARQUET])]
+        del records  # they take as much memory as the boards
+        entries = []
+        tables = _tables(boards, claims)
+        copied, notice = copy({path for frame in tables for path in frame["path"]}, sources, site)
+        notices += [notice] if notice else []
+        people = submitters(claims.frame) if claims else {}
+        data = _DataFiles(site)
+        for board, lines in zip(boards, tables, strict=True):
+            entry = _entry(board)
+            entries.append(entry)
+            lines = lines.filter(pl.col("path").is_in(sorted(copied)))
+            data.write(entry["data"], board_data(board, registered, people))
+            data.write(entry["details"], details_data(board, lines))
+        content = to_json(
+            boards, title=title, notices=notices, built=built, studies=studies, aside=aside
+        )
+        site.write(files.csv.name, to_frame(boards).write_csv())
+        site.write(files.json.name, text_of(content))
+        if news is not None:
+            site.write(FILE, news.model_dump_json(indent=1) + "\n")
+        contents = {
+            "schema": SCHEMA,
+            "title": title,
+            "built": built,
+            "harness": harness.__version__,
+            "notices": notices,
+            "boards": entries,
+            "studies": [_study(study) for study in studies],
+            "aside": aside,
+            "news": None if news is None else news.news(),
+            "files": [*downloads, *([] if news is None else [FILE])],
+        }
+        for file in sorted(ASSETS.iterdir()):
+            site.write(f"{assets_folder()}/{file.name}", file.read_bytes())
+        build = data.finish(contents)
+        page = template("index.html.j2").render(title=title, generator=MADE_BY, build=build)
+        site.write(files.page.name, page)  # last: a reader starts here
     return files
 
 
@@ -518,11 +527,36 @@ def _study(study: StudyOnModel) -> dict[str, str]:
     }
 
 
-def _publish_data(folder: Path, file: str, content: dict[str, Any]) -> None:
-    folders.write_atomically(folder / file, script(file, content))
+class _DataFiles:
+    """The data files of a build, `data/NAME.js`, which carry its id.
+
+    They are written as `data/ID/NAME.js`, so a page that was loaded before a build does not get
+    data of that build under its own names.
+    """
+
+    def __init__(self, site: folders.Generation) -> None:
+        self._site = site
+        self._files: list[str] = []
+
+    def write(self, file: str, content: dict[str, Any]) -> None:
+        """Write a data file up to its end."""
+        self._site.write(file, script(file, content))
+        self._files.append(file)
+
+    def finish(self, site: dict[str, Any]) -> str:
+        """Write data/site.js and the ends of the others, and return the id of the build.
+
+        It is a digest of what the files hold but for the date: browsers keep what is the same.
+        """
+        digests = [self._site.digest(file).hex() for file in self._files]
+        build = digest([digests, site | {"built": ""}])[:16]
+        self.write("data/site.js", site)
+        for file in self._files:
+            self._site.append(file, END.format(build).encode())
+            self._site.rename(file, data_path(file, build))
+        return build
 
 
-def _publish_assets(folder: Path) -> None:
-    """Copy the bundle of the scripts and the styles."""
-    for file in sorted(ASSETS.iterdir()):
-        publish(folder / "assets" / file.name, file.read_text("utf-8"))
+def data_path(file: str, build: str) -> str:
+    """Return the path of a data file such as `data/site.js` in a site."""
+    return file.replace("/", f"/{build}/")

@@ -80,14 +80,18 @@ var harness = (() => {
 
   // ../../leaderboard/site/scripts/data.js
   var waiting = /* @__PURE__ */ new Map();
+  function pageBuild() {
+    return document.querySelector('meta[name="build"]')?.getAttribute("content") ?? "";
+  }
   Object.assign(globalThis, {
     /**
      * Called by each data file.
      * @param {string} file path of the data file
      * @param {unknown} value
+     * @param {string} build id of the build that wrote it
      */
-    harnessData(file, value) {
-      waiting.get(file)?.(value);
+    harnessData(file, value, build) {
+      waiting.get(file)?.(value, build);
     }
   });
   var types = (
@@ -97,7 +101,7 @@ var harness = (() => {
   var trusted = types?.createPolicy("data", {
     /** @param {string} file */
     createScriptURL(file) {
-      if (/^data\/[\w-]+\.js$/.test(file)) return file;
+      if (/^data\/\w+\/[\w-]+\.js$/.test(file)) return file;
       throw new TypeError(`no data file: ${file}`);
     }
   });
@@ -106,17 +110,43 @@ var harness = (() => {
     let promise = loaded.get(file);
     if (!promise) {
       promise = new Promise((resolve, reject) => {
-        waiting.set(file, resolve);
+        let called = false;
+        const fail = (problem) => {
+          if (!called && !reloads()) reject(new Error(problem));
+          called = true;
+        };
+        waiting.set(file, (value, build) => {
+          if (build !== pageBuild()) return fail(`${file} is of another build than this page`);
+          called = true;
+          resolve(value);
+        });
+        const address2 = file.replace("/", `/${pageBuild()}/`);
         const script = h("script");
-        const fail = () => reject(new Error(`cannot load ${file}`));
-        script.addEventListener("error", fail);
-        script.addEventListener("load", fail);
-        script.src = trusted ? trusted.createScriptURL(file) : file;
+        script.addEventListener("error", () => fail(`cannot load ${file}`));
+        script.addEventListener("load", () => fail(`cannot load ${file}`));
+        script.src = trusted ? trusted.createScriptURL(address2) : address2;
         document.head.append(script);
       });
       loaded.set(file, promise);
     }
     return promise;
+  }
+  var NOTICE = 1500;
+  var isReloading = false;
+  function reloads() {
+    if (isReloading) return true;
+    const key = `harness-reloaded-${pageBuild()}`;
+    try {
+      if (sessionStorage.getItem(key)) return false;
+      sessionStorage.setItem(key, "1");
+    } catch {
+      return false;
+    }
+    isReloading = true;
+    const line = "A part of this page is gone: the board was built anew. It is loaded again.";
+    document.querySelector("main")?.prepend(h("p", { class: "notice", role: "alert" }, line));
+    setTimeout(() => location.reload(), NOTICE);
+    return true;
   }
   var ARRAYS = { f32: Float32Array, u8: Uint8Array, u16: Uint16Array, i32: Int32Array };
   function numbers(column) {

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import site_data
 from site_pages import build
 
-from harness.leaderboard.site.payload import script
+from harness.leaderboard.site.payload import END, script
 
 pytestmark = pytest.mark.browser
 HOSTILE = "<img src=x onerror='window.hacked=1'>"
@@ -32,13 +32,11 @@ def change():
     """Return a function that changes what a data file of a site holds."""
 
     def change_data(index: Path, name: str, change: Callable[[Any], object]) -> Path:
-        file = f"data/{name}.js"
-        path = index.parent / file
-        _, _, quoted = path.read_text("utf-8").partition("JSON.parse('")
-        text = quoted.strip().removesuffix("'));")
-        content = json.loads(text.replace("\\'", "'").replace("\\\\", "\\"))
+        file, folder = f"data/{name}.js", index.parent
+        content = site_data.read(folder, file)
         change(content)
-        path.write_bytes(b"".join(script(file, content)))
+        end = END.format(site_data.build_of(folder)).encode()
+        site_data.path(folder, file).write_bytes(b"".join(script(file, content)) + end)
         return index
 
     return change_data

@@ -154,7 +154,7 @@ def test_a_hostile_text_is_data_and_no_part_of_the_page(tmp_path, make_record) -
     ]  # fmt: skip
     board = board_of(records, tmp_path / "hostile")
     write([make_record()], tmp_path / "plain")
-    pages = [(tmp_path / name / "index.html").read_bytes() for name in ("hostile", "plain")]
+    pages = [site_data.page_of(tmp_path / name) for name in ("hostile", "plain")]
     assert pages[0] == pages[1], "the page has no text of a record"
     assert board["models"][0]["name"] == HOSTILE
     assert {task["title"] for task in board["tasks"]} == {HOSTILE}
@@ -168,8 +168,8 @@ def test_the_page_loads_its_own_files_alone(tmp_path, make_record) -> None:
     assert "https://" not in page
     assert "default-src 'none'" in page
     scripts = [part.split('"')[0] for part in page.split('<script src="')[1:]]
-    assert scripts == ["assets/board.js"]
-    assert (tmp_path / "assets/board.js").is_file()
+    assert scripts == [f"{rendering.assets_folder()}/board.js"]
+    assert (tmp_path / scripts[0]).is_file()
     assert page.count("<script") == 1, "no script in the page itself"
 
 
