@@ -1,5 +1,6 @@
 // @ts-check
 // A table of many rows of equal height, of which only those in sight are drawn.
+import { cellAxis } from "./column_cells.js";
 import { h } from "./dom.js";
 
 /** Rows that are drawn above and below those in sight. */
@@ -72,7 +73,7 @@ export function updateTable(table, { caption, columns, lines, sorted, descending
   const { parts } = table;
   parts.caption.textContent = caption;
   table.lines = lines;
-  if (columns.map(({ key }) => key).join() !== table.columns.map(({ key }) => key).join()) {
+  if (headOf(columns) !== headOf(table.columns)) {
     drawHead(table, columns);
   }
   table.columns = columns;
@@ -87,6 +88,14 @@ export function updateTable(table, { caption, columns, lines, sorted, descending
   table.drawn.clear();
   drawLines(table);
   if (focused) focusControl(table, focused.row, focused.control);
+}
+
+/**
+ * Return what the head of a table shows.
+ * @param {TableColumn[]} columns
+ */
+function headOf(columns) {
+  return JSON.stringify(columns.map(({ key, unit, axis }) => [key, unit, axis]));
 }
 
 /**
@@ -106,14 +115,16 @@ function drawHead({ parts, sortBy }, columns) {
   );
   parts.head.replaceChildren(
     ...columns.map((column) => {
-      const { key, title, tip, isNumber } = column;
+      const { key, title, tip, isNumber, unit, axis } = column;
       const name = [key === "model" && "model", isNumber && "number"].filter(Boolean).join(" ");
       const button = h(
         "button",
         { type: "button", class: "plain", title: tip, click: () => sortBy(column) },
         title,
       );
-      return h("th", { scope: "col", class: name || null }, button);
+      const under = unit ? h("span", { class: "unit" }, unit) : null;
+      const drawing = axis ? cellAxis(axis) : null;
+      return h("th", { scope: "col", class: name || null }, button, under, drawing);
     }),
   );
 }
