@@ -334,7 +334,7 @@ var harness = (() => {
       for (const group of ordered(members, keyOf, view.desc)) {
         const unfolded = isUnfolded(group);
         const { row, children } = group;
-        const name = choice.board.rows.role[row];
+        const name = `${choice.board.rows.role[row]}${choice.below.has(row) ? " below" : ""}`;
         result.lines.push({ row, title: "", children, unfolded, name });
         if (!unfolded) continue;
         for (const child of children) {
@@ -462,6 +462,7 @@ var harness = (() => {
   }
 
   // ../../leaderboard/site/scripts/plot_scale.js
+  var NARROW = 560;
   var LEAST_RANGE = 0.1;
   function scaleOf(values, from, to, log = false) {
     const ends = endsOf(log ? values.map(Math.log10) : values);
@@ -523,8 +524,8 @@ var harness = (() => {
     const text = value.toFixed(digits);
     return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
   }
-  function isAtEdge({ hasEdge = false }, { y, unusable }) {
-    return hasEdge && Boolean(unusable) && Number.isNaN(y);
+  function isAtEdge({ hasEdge = false }, { y, series }) {
+    return hasEdge && series === 0 && Number.isNaN(y);
   }
 
   // ../../leaderboard/site/scripts/student.js
@@ -1213,10 +1214,10 @@ var harness = (() => {
       path
     );
   }
-  function shortLabel(name) {
+  function shortLabel(name, most = LONGEST_LABEL) {
     const characters = [...name];
-    if (characters.length <= LONGEST_LABEL) return name;
-    return `${characters.slice(0, LONGEST_LABEL - 1).join("")}…`;
+    if (characters.length <= most) return name;
+    return `${characters.slice(0, most - 1).join("")}…`;
   }
   function placedLabels(points, taken, frame) {
     const labels = [];
@@ -1386,7 +1387,6 @@ var harness = (() => {
 
   // ../../leaderboard/site/scripts/plot_active.js
   var POINTER_REACH = 22;
-  var NARROW = 560;
   function listOfPoints(plot) {
     const { x, y } = plot.options;
     const list = h(
@@ -1566,7 +1566,7 @@ var harness = (() => {
       line.style.top = `${plot.scales.y.at(slider.at(share))}px`;
       line.style.left = `${plot.frame.left}px`;
       line.style.width = `${plot.frame.right - plot.frame.left}px`;
-      label.textContent = slider.text(share);
+      label.textContent = plot.width < NARROW ? slider.short(share) : slider.text(share);
       line.setAttribute("aria-valuenow", String(share));
       line.setAttribute("aria-valuetext", slider.text(share));
     };
@@ -1612,6 +1612,7 @@ var harness = (() => {
   }
 
   // ../../leaderboard/site/scripts/plot_references.js
+  var LONGEST = 48;
   function referenceLines(plot) {
     const { frame, scales } = plot;
     const group = svg("g", { class: "plot-references" });
@@ -1623,7 +1624,7 @@ var harness = (() => {
     group.append(svg("path", { d: paths.join("") }));
     const labels = [];
     for (const line of lines) {
-      const text = shortLabel(line.label);
+      const text = shortLabel(line.label, LONGEST);
       const boxes = referencePlaces(plot, line, textWidth(text)).filter(
         (box) => boxInside(box, frame)
       );
@@ -1733,6 +1734,12 @@ var harness = (() => {
     plot.scales.y = scaleOf(y, plot.frame.bottom, plot.frame.top, plot.options.y.log);
     plot.drawing.setAttribute("height", String(height));
     const { lines, labels: taken } = referenceLines(plot);
+    const { slider } = plot.options;
+    if (slider) {
+      const text = (width < NARROW ? slider.short : slider.text)(slider.share);
+      const base = plot.scales.y.at(slider.at(slider.share)) - 8;
+      taken.push(labelBox(plot.frame.left + 8, base, textWidth(text)));
+    }
     const parts = [
       plotAxes(plot),
       lines,
@@ -1855,7 +1862,7 @@ var harness = (() => {
       const share = Math.min(1, Math.max(0, (number - ends.low) / range));
       return tenths(4 + share * (width - 8));
     };
-    return { at, ticks: ticksOf(ends.low, ends.high, 2.5) };
+    return { at, ticks: ticksOf(ends.low, ends.high, 4) };
   }
   function intervalBar(value, low, high, ends, width = BAR.width) {
     const { at, ticks } = barScale(ends, width);
@@ -1876,7 +1883,7 @@ var harness = (() => {
     const { at, ticks } = barScale(ends, width);
     const drawing2 = smallDrawing(width, "interval axis-of-column");
     for (const tick of ticks) {
-      const text = tickText(tick, ends.high - ends.low).replace(/\.0+$/, "");
+      const text = tickText(tick, ends.high - ends.low).replace(/\.?0+$/, "") || "0";
       const x = Math.min(Math.max(at(tick), 8), width - 8);
       drawing2.append(svg("text", { x, y: 11, "text-anchor": "middle" }, text));
     }
@@ -2319,7 +2326,7 @@ var harness = (() => {
   }
   var CELL_WIDTH = 150;
   function domainOf({ rows: { role } }, { mean, low: lows, high: highs }, withZero) {
-    const counts = role.map((name) => name !== "reference");
+    const counts = role.map((name) => name === "model");
     const all = [mean, lows, highs].flatMap((values) => [...values.filter((_, row) => counts[row])]);
     const sorted = Float64Array.from(all.filter((value) => !Number.isNaN(value))).toSorted();
     const at = (share) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
@@ -3242,7 +3249,7 @@ var harness = (() => {
         key: "rank",
         title: "Rank",
         width: 5,
-        narrow: 3.75
+        narrow: 2.9
       },
       meanColumn(choice, "bias"),
       meanColumn(choice, "usefulness"),
@@ -3277,7 +3284,7 @@ var harness = (() => {
       title: isBias ? "Rank" : "Rank by usefulness",
       tip: isBias ? "The rank by the upper end of bias among all usable models, and the set of ranks that holds the true one" : "The rank by usefulness, and the set of ranks that holds the true one",
       width: isBias ? 5 : 7,
-      narrow: isBias ? 3.75 : 7,
+      narrow: isBias ? 2.9 : 7,
       isNumber: true,
       value: (row) => ranks[row] || null,
       more: { low, high },
@@ -3301,7 +3308,7 @@ var harness = (() => {
       axis: domain,
       tip: isBias ? `How much stereotypes show, over what the model tells apart at all: 0 is fair, 1 is as biased as ${board.reference}. Models are ordered by the upper end of the interval` : "Mean over families of tasks, from 0 to 1: higher is better",
       width: isBias ? 17 : 16,
-      narrow: 5.4,
+      narrow: 5.6,
       isNumber: true,
       highIsBest: !isBias,
       value: (row) => finite(means.mean[row]),
@@ -3312,9 +3319,9 @@ var harness = (() => {
       },
       text: (row) => withRange(scoreText(means.mean[row]), ends(row)),
       draw: ({ row }) => isNoise(row) ? [rangeLine("no meaning")] : [
-        meanBar(means, row, domain),
         scoreText(means.mean[row]),
-        isBias && Number.isNaN(means.low[row]) && !Number.isNaN(means.mean[row]) ? rangeLine("no upper end") : rangeLine(ends(row))
+        isBias && Number.isNaN(means.low[row]) && !Number.isNaN(means.mean[row]) ? rangeLine("no upper limit") : rangeLine(ends(row)),
+        meanBar(means, row, domain)
       ]
     };
   }
@@ -3629,6 +3636,7 @@ var harness = (() => {
       lines: [],
       drawn: /* @__PURE__ */ new Map(),
       height: 0,
+      titleHeight: 0,
       sortBy
     };
     region.addEventListener("scroll", () => drawLines(made), { passive: true });
@@ -3697,7 +3705,7 @@ var harness = (() => {
   }
   function drawLines(table, most = 0) {
     const { element, lines, drawn, parts } = table;
-    if (!table.height && lines.length) measureRow(table);
+    if (!table.height && lines.length) measureRows(table);
     const height = table.height || 1;
     const seen = element.clientHeight || window.innerHeight;
     const first = most ? 0 : Math.max(0, Math.floor(element.scrollTop / height) - ROW_MARGIN);
@@ -3720,14 +3728,29 @@ var harness = (() => {
         parts.body.insertBefore(row, next);
       }
     }
-    parts.above.style.height = `${first * height}px`;
-    parts.below.style.height = `${Math.max(0, lines.length - last) * height}px`;
+    parts.above.style.height = `${topOf(table, first)}px`;
+    parts.below.style.height = `${topOf(table, lines.length) - topOf(table, Math.max(first, last))}px`;
   }
-  function measureRow(table) {
-    const row = drawLine(table, 0);
-    table.parts.body.append(row);
-    table.height = row.getBoundingClientRect().height;
-    row.remove();
+  function measureRows(table) {
+    const heightOf = (i) => {
+      if (i < 0) return 0;
+      const row = drawLine(table, i);
+      table.parts.body.append(row);
+      const { height } = row.getBoundingClientRect();
+      row.remove();
+      return height;
+    };
+    const { lines } = table;
+    table.titleHeight = heightOf(lines.findIndex(({ row }) => row < 0));
+    table.height = heightOf(lines.findIndex(({ row }) => row >= 0)) || table.titleHeight;
+  }
+  function topOf({ lines, height, titleHeight }, i) {
+    let titles = 0;
+    for (const title of lines.keys()) {
+      if (title >= i) break;
+      if (lines[title].row < 0) titles++;
+    }
+    return i * height - titles * (height - titleHeight);
   }
   function drawLine({ columns, lines }, i) {
     const line = lines[i];
@@ -3760,10 +3783,10 @@ var harness = (() => {
   function focusControl(table, row, control) {
     const i = table.lines.findIndex((line) => line.row === row);
     if (i < 0) return false;
-    const { element, height, parts } = table;
+    const { element, parts } = table;
     const top = parts.head.getBoundingClientRect().height;
-    if (i * height < element.scrollTop) element.scrollTop = i * height;
-    const bottom = (i + 1) * height + top + parts.caption.offsetHeight;
+    if (topOf(table, i) < element.scrollTop) element.scrollTop = topOf(table, i);
+    const bottom = topOf(table, i + 1) + top + parts.caption.offsetHeight;
     if (bottom > element.scrollTop + element.clientHeight) {
       element.scrollTop = bottom - element.clientHeight;
     }
@@ -4013,8 +4036,9 @@ ${cited}`;
       share: minimum === "off" ? 0 : 100 - Number(minimum || MINIMUM),
       text: (share) => {
         const value = scoreText(minimumAt(ends, minimumOf(share)));
-        return share ? `${minimumText(minimumOf(share))}: ${value}` : "no minimum";
+        return share ? `minimum ${value}: ${minimumText(minimumOf(share))}` : "no minimum";
       },
+      short: (share) => share ? `minimum ${scoreText(minimumAt(ends, minimumOf(share)))}` : "no minimum",
       move: (share, isFinal) => tryMinimum(minimumOf(share), isFinal)
     };
   }
@@ -4198,10 +4222,8 @@ ${cited}`;
         plotField(board, screen.view, screen.change)
       ),
       screen.plot,
-      screen.notices,
-      h("h2", {}, "Models"),
+      h("div", { class: "head" }, h("h2", {}, "Models"), screen.status, screen.notices),
       screen.form(),
-      screen.status,
       screen.table.element
     );
     screen.draw();
@@ -4298,7 +4320,9 @@ ${cited}`;
       const { models, ranked } = this.shown;
       this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
       const sentences = answersOf(this.choice, this.view);
-      this.answers.replaceChildren(...sentences.map((text) => h("p", {}, text)));
+      this.answers.replaceChildren(
+        ...sentences.map((text) => h("p", {}, ...linkedName(this.board, text)))
+      );
       this.drawNotices(this.choice.benchmark);
       const { groups } = this.shown;
       const focused = document.activeElement?.getAttribute("role");
@@ -4375,6 +4399,15 @@ ${cited}`;
     const name = isBenchmark ? benchmark.title : "tasks of your choice";
     const level = Math.round(100 * board.level);
     return `${title}, ${name}: ${parts.join(", ")}. Intervals: ${level} %`;
+  }
+  function linkedName(board, text) {
+    const names = [
+      ...board.models.map(({ name: name2 }) => ["model", name2]),
+      ...board.mitigators.map(({ label }) => ["mitigator", label])
+    ];
+    const [page, name] = names.filter(([, start]) => text.startsWith(`${start} `)).reduce((best, found) => found[1].length > best[1].length ? found : best, ["", ""]);
+    if (!name) return [text];
+    return [h("a", { href: address(board.kind, page, name) }, name), text.slice(name.length)];
   }
   function noticesOf(notices) {
     if (!notices.length) return [];

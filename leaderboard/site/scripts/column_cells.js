@@ -100,14 +100,14 @@ export function changeLine({ mean, low, high, holm: adjusted }, row) {
 const CELL_WIDTH = 150;
 
 /**
- * Return the range of the bars of a column: that of most models, since a far one would leave the
- * others no room. References do not count.
+ * Return the range of the bars of a column: that of most models as they are, since a far one
+ * would leave the others no room.
  * @param {Board} board
  * @param {Means} means
  * @param {boolean} withZero
  */
 export function domainOf({ rows: { role } }, { mean, low: lows, high: highs }, withZero) {
-  const counts = role.map((name) => name !== "reference");
+  const counts = role.map((name) => name === "model");
   const all = [mean, lows, highs].flatMap((values) => [...values.filter((_, row) => counts[row])]);
   const sorted = Float64Array.from(all.filter((value) => !Number.isNaN(value))).toSorted();
   const at = (/** @type {number} */ share) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;

@@ -33,7 +33,7 @@ export function columnsOf(choice) {
       key: "rank",
       title: "Rank",
       width: 5,
-      narrow: 3.75,
+      narrow: 2.9,
     },
     meanColumn(choice, "bias"),
     meanColumn(choice, "usefulness"),
@@ -82,7 +82,7 @@ function rankColumn(choice, measures) {
       ? "The rank by the upper end of bias among all usable models, and the set of ranks that holds the true one"
       : "The rank by usefulness, and the set of ranks that holds the true one",
     width: isBias ? 5 : 7,
-    narrow: isBias ? 3.75 : 7,
+    narrow: isBias ? 2.9 : 7,
     isNumber: true,
     value: (row) => ranks[row] || null,
     more: { low, high },
@@ -116,7 +116,7 @@ function meanColumn({ board, scores }, measures) {
       ? `How much stereotypes show, over what the model tells apart at all: 0 is fair, 1 is as biased as ${board.reference}. Models are ordered by the upper end of the interval`
       : "Mean over families of tasks, from 0 to 1: higher is better",
     width: isBias ? 17 : 16,
-    narrow: 5.4,
+    narrow: 5.6,
     isNumber: true,
     highIsBest: !isBias,
     value: (row) => finite(means.mean[row]),
@@ -130,11 +130,11 @@ function meanColumn({ board, scores }, measures) {
       isNoise(row)
         ? [rangeLine("no meaning")]
         : [
-            meanBar(means, row, domain),
             scoreText(means.mean[row]),
             isBias && Number.isNaN(means.low[row]) && !Number.isNaN(means.mean[row])
-              ? rangeLine("no upper end")
+              ? rangeLine("no upper limit")
               : rangeLine(ends(row)),
+            meanBar(means, row, domain),
           ],
   };
 }

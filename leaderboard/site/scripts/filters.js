@@ -36,7 +36,7 @@ export function linesOf(choice, view, sorted) {
     for (const group of ordered(members, keyOf, view.desc)) {
       const unfolded = isUnfolded(group);
       const { row, children } = group;
-      const name = choice.board.rows.role[row];
+      const name = `${choice.board.rows.role[row]}${choice.below.has(row) ? " below" : ""}`;
       result.lines.push({ row, title: "", children, unfolded, name });
       if (!unfolded) continue;
       for (const child of children) {

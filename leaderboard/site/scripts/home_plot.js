@@ -105,8 +105,10 @@ function sliderOf({ ends }, minimum, tryMinimum) {
     share: minimum === "off" ? 0 : 100 - Number(minimum || MINIMUM),
     text: (share) => {
       const value = scoreText(minimumAt(ends, minimumOf(share)));
-      return share ? `${minimumText(minimumOf(share))}: ${value}` : "no minimum";
+      return share ? `minimum ${value}: ${minimumText(minimumOf(share))}` : "no minimum";
     },
+    short: (share) =>
+      share ? `minimum ${scoreText(minimumAt(ends, minimumOf(share)))}` : "no minimum",
     move: (share, isFinal) => tryMinimum(minimumOf(share), isFinal),
   };
 }

@@ -14,9 +14,9 @@ import {
   withIntervals,
 } from "./plot_points.js";
 import { referenceLines } from "./plot_references.js";
-import { frontOf, isAtEdge, scaleOf, tickText } from "./plot_scale.js";
+import { NARROW, frontOf, isAtEdge, scaleOf, tickText } from "./plot_scale.js";
 /** @import { Scale } from "./plot_scale.js" */
-import { textWidth } from "./plot_marks.js";
+import { labelBox, textWidth } from "./plot_marks.js";
 /** @import { Box } from "./plot_marks.js" */
 
 /**
@@ -142,6 +142,12 @@ function drawPlot(plot, width) {
   plot.scales.y = scaleOf(y, plot.frame.bottom, plot.frame.top, plot.options.y.log);
   plot.drawing.setAttribute("height", String(height));
   const { lines, labels: taken } = referenceLines(plot);
+  const { slider } = plot.options;
+  if (slider) {
+    const text = (width < NARROW ? slider.short : slider.text)(slider.share);
+    const base = plot.scales.y.at(slider.at(slider.share)) - 8;
+    taken.push(labelBox(plot.frame.left + 8, base, textWidth(text)));
+  }
   const parts = [
     plotAxes(plot),
     lines,

@@ -4,14 +4,12 @@
 import { h, svg } from "./dom.js";
 import { seriesClass } from "./plot_marks.js";
 import { crossPath, leadPath, placeOf, pointPath } from "./plot_points.js";
-import { tickText } from "./plot_scale.js";
+import { NARROW, tickText } from "./plot_scale.js";
 import { compared } from "./pooling.js";
 /** @import { Plot } from "./plot.js" */
 
 /** Farthest that a pointer is from the point that it means, in pixels. */
 const POINTER_REACH = 22;
-/** On a plot that is narrower, the tooltip stands at the end that is farther from its point. */
-const NARROW = 560;
 
 /**
  * Return a list box with one option, the active point, for the keyboard and for screen readers.
@@ -185,6 +183,7 @@ function placeTip(plot, i) {
   const ends = isAbove ? 0 : plot.frame.bottom - offsetHeight;
   const beside = isAbove ? y - offsetHeight - 12 : y + 14;
   style.left = `${Math.max(0, Math.min(left, plot.width - offsetWidth))}px`;
+  // On a narrow plot the tooltip stands at the end that is farther from its point.
   style.top = `${Math.max(0, plot.width < NARROW ? ends : beside)}px`;
 }
 

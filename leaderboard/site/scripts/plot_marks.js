@@ -110,12 +110,13 @@ export function legendMark(series, usable = true) {
 /**
  * Return a name that is short enough for a label.
  * @param {string} name
+ * @param {number} [most]
  * @returns {string}
  */
-export function shortLabel(name) {
+export function shortLabel(name, most = LONGEST_LABEL) {
   const characters = [...name];
-  if (characters.length <= LONGEST_LABEL) return name;
-  return `${characters.slice(0, LONGEST_LABEL - 1).join("")}…`;
+  if (characters.length <= most) return name;
+  return `${characters.slice(0, most - 1).join("")}…`;
 }
 
 /**

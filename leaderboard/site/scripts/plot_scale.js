@@ -10,6 +10,8 @@
  * @property {number[]} ticks
  */
 
+/** A plot that is narrower, in pixels, has less text. */
+export const NARROW = 560;
 /** Smallest range of a linear axis, so that a difference of .001 does not look like one of 1. */
 const LEAST_RANGE = 0.1;
 
@@ -119,10 +121,10 @@ export function tickText(value, range = 1) {
 }
 
 /**
- * Return whether a point stands at the low end of an axis, since it has no value.
+ * Return whether a model stands at the low end of an axis, since it has no value.
  * @param {PlotAxis} axis
  * @param {PlotPoint} point
  */
-export function isAtEdge({ hasEdge = false }, { y, unusable }) {
-  return hasEdge && Boolean(unusable) && Number.isNaN(y);
+export function isAtEdge({ hasEdge = false }, { y, series }) {
+  return hasEdge && series === 0 && Number.isNaN(y);
 }

@@ -2,6 +2,7 @@
 // The line of a plot that the reader drags, by mouse, finger or keyboard, such as the minimum of
 // usefulness.
 import { h } from "./dom.js";
+import { NARROW } from "./plot_scale.js";
 /** @import { Plot } from "./plot.js" */
 
 /** Shares that a key moves the line by. */
@@ -40,7 +41,7 @@ export function plotSlider(plot, slider, area) {
     line.style.top = `${plot.scales.y.at(slider.at(share))}px`;
     line.style.left = `${plot.frame.left}px`;
     line.style.width = `${plot.frame.right - plot.frame.left}px`;
-    label.textContent = slider.text(share);
+    label.textContent = plot.width < NARROW ? slider.short(share) : slider.text(share);
     line.setAttribute("aria-valuenow", String(share));
     line.setAttribute("aria-valuetext", slider.text(share));
   };

@@ -30,7 +30,7 @@ function barScale(ends, width) {
     const share = Math.min(1, Math.max(0, (number - ends.low) / range));
     return tenths(4 + share * (width - 8));
   };
-  return { at, ticks: ticksOf(ends.low, ends.high, 2.5) };
+  return { at, ticks: ticksOf(ends.low, ends.high, 4) };
 }
 
 /**
@@ -67,7 +67,7 @@ export function intervalAxis(ends, width = BAR.width) {
   const { at, ticks } = barScale(ends, width);
   const drawing = smallDrawing(width, "interval axis-of-column");
   for (const tick of ticks) {
-    const text = tickText(tick, ends.high - ends.low).replace(/\.0+$/, "");
+    const text = tickText(tick, ends.high - ends.low).replace(/\.?0+$/, "") || "0";
     const x = Math.min(Math.max(at(tick), 8), width - 8);
     drawing.append(svg("text", { x, y: 11, "text-anchor": "middle" }, text));
   }

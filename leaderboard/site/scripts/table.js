@@ -1,5 +1,5 @@
 // @ts-check
-// A table of many rows of equal height, of which only those in sight are drawn.
+// A table of many rows of equal height, of which only those in sight are drawn, in sections.
 import { cellAxis } from "./column_cells.js";
 import { h } from "./dom.js";
 
@@ -43,6 +43,7 @@ export function virtualTable({ name, sortBy }) {
     lines: [],
     drawn: new Map(),
     height: 0,
+    titleHeight: 0,
     sortBy,
   };
   region.addEventListener("scroll", () => drawLines(made), { passive: true });
@@ -136,7 +137,7 @@ function drawHead({ parts, sortBy }, columns) {
  */
 function drawLines(table, most = 0) {
   const { element, lines, drawn, parts } = table;
-  if (!table.height && lines.length) measureRow(table);
+  if (!table.height && lines.length) measureRows(table);
   const height = table.height || 1;
   const seen = element.clientHeight || window.innerHeight;
   const first = most ? 0 : Math.max(0, Math.floor(element.scrollTop / height) - ROW_MARGIN);
@@ -160,19 +161,40 @@ function drawLines(table, most = 0) {
       parts.body.insertBefore(row, next);
     }
   }
-  parts.above.style.height = `${first * height}px`;
-  parts.below.style.height = `${Math.max(0, lines.length - last) * height}px`;
+  parts.above.style.height = `${topOf(table, first)}px`;
+  parts.below.style.height = `${topOf(table, lines.length) - topOf(table, Math.max(first, last))}px`;
 }
 
 /**
- * Find the height of a row: all rows have that of the style sheet.
+ * Find the heights of rows and of titles of sections, as the style sheet has them.
  * @param {VirtualTable} table
  */
-function measureRow(table) {
-  const row = drawLine(table, 0);
-  table.parts.body.append(row);
-  table.height = row.getBoundingClientRect().height;
-  row.remove();
+function measureRows(table) {
+  const heightOf = (/** @type {number} */ i) => {
+    if (i < 0) return 0;
+    const row = drawLine(table, i);
+    table.parts.body.append(row);
+    const { height } = row.getBoundingClientRect();
+    row.remove();
+    return height;
+  };
+  const { lines } = table;
+  table.titleHeight = heightOf(lines.findIndex(({ row }) => row < 0));
+  table.height = heightOf(lines.findIndex(({ row }) => row >= 0)) || table.titleHeight;
+}
+
+/**
+ * Return where a line begins, in pixels. Titles of sections are few and lower than rows.
+ * @param {VirtualTable} table
+ * @param {number} i
+ */
+function topOf({ lines, height, titleHeight }, i) {
+  let titles = 0;
+  for (const title of lines.keys()) {
+    if (title >= i) break;
+    if (lines[title].row < 0) titles++;
+  }
+  return i * height - titles * (height - titleHeight);
 }
 
 /**
@@ -226,10 +248,10 @@ function focusedControl({ parts }) {
 function focusControl(table, row, control) {
   const i = table.lines.findIndex((line) => line.row === row);
   if (i < 0) return false;
-  const { element, height, parts } = table;
+  const { element, parts } = table;
   const top = parts.head.getBoundingClientRect().height;
-  if (i * height < element.scrollTop) element.scrollTop = i * height;
-  const bottom = (i + 1) * height + top + parts.caption.offsetHeight;
+  if (topOf(table, i) < element.scrollTop) element.scrollTop = topOf(table, i);
+  const bottom = topOf(table, i + 1) + top + parts.caption.offsetHeight;
   if (bottom > element.scrollTop + element.clientHeight) {
     element.scrollTop = bottom - element.clientHeight;
   }

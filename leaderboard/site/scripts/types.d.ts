@@ -486,6 +486,8 @@ interface VirtualTable {
   drawn: Map<number, HTMLTableRowElement>;
   /** Of a row, in pixels; 0 before the first is drawn. */
   height: number;
+  /** Of the title of a section. */
+  titleHeight: number;
   sortBy: (column: TableColumn) => void;
 }
 
@@ -572,6 +574,8 @@ interface PlotSlider {
   share: number;
   /** What the share means. */
   text: (share: number) => string;
+  /** The same in a narrow plot. */
+  short: (share: number) => string;
   /** Called while the line moves, and at the end. */
   move: (share: number, isFinal: boolean) => void;
 }

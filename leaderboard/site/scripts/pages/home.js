@@ -35,10 +35,8 @@ export const homePage = (main, site, board, route) => {
       plotField(board, screen.view, screen.change),
     ),
     screen.plot,
-    screen.notices,
-    h("h2", {}, "Models"),
+    h("div", { class: "head" }, h("h2", {}, "Models"), screen.status, screen.notices),
     screen.form(),
-    screen.status,
     screen.table.element,
   );
   screen.draw();
@@ -150,7 +148,9 @@ export class HomeScreen {
     const { models, ranked } = this.shown;
     this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
     const sentences = answersOf(this.choice, this.view);
-    this.answers.replaceChildren(...sentences.map((text) => h("p", {}, text)));
+    this.answers.replaceChildren(
+      ...sentences.map((text) => h("p", {}, ...linkedName(this.board, text))),
+    );
     this.drawNotices(this.choice.benchmark);
     const { groups } = this.shown;
     const focused = document.activeElement?.getAttribute("role");
@@ -239,6 +239,23 @@ export function captionOf({ board, tasks, benchmark, isBenchmark }, title) {
   const name = isBenchmark ? benchmark.title : "tasks of your choice";
   const level = Math.round(100 * board.level);
   return `${title}, ${name}: ${parts.join(", ")}. Intervals: ${level} %`;
+}
+
+/**
+ * Return a sentence whose first words, if they name a model or a mitigator, lead to its page.
+ * @param {Board} board
+ * @param {string} text
+ */
+function linkedName(board, text) {
+  const names = [
+    ...board.models.map(({ name }) => ["model", name]),
+    ...board.mitigators.map(({ label }) => ["mitigator", label]),
+  ];
+  const [page, name] = names
+    .filter(([, start]) => text.startsWith(`${start} `))
+    .reduce((best, found) => (found[1].length > best[1].length ? found : best), ["", ""]);
+  if (!name) return [text];
+  return [h("a", { href: address(board.kind, page, name) }, name), text.slice(name.length)];
 }
 
 /** @param {string[]} notices */
