@@ -319,7 +319,10 @@ var harness = (() => {
       /** @type {[string, (row: number) => boolean][]} */
       [
         ["", (row) => isRanked(choice, row) && !choice.below.has(row)],
-        ["Below the minimum of usefulness", (row) => choice.below.has(row)],
+        [
+          `Below the minimum of usefulness of ${scoreText(choice.least)}`,
+          (row) => choice.below.has(row)
+        ],
         ["Not ranked", (row) => !isRanked(choice, row) && choice.board.rows.role[row] !== "reference"],
         ["References, never ranked", (row) => choice.board.rows.role[row] === "reference"]
       ]
@@ -823,18 +826,16 @@ var harness = (() => {
     const { mean } = scores.usefulness;
     const ranked = [...mean.keys()].filter((row) => scores.rank[row] > 0);
     const full = ranked.filter((row) => scores.has_usefulness[row]);
-    if (!useful.length || !full.length) return { below, ends: null };
+    if (!useful.length || !full.length) return { below, ends: null, least: NaN };
     const best = Math.max(...full.map((row) => mean[row]));
     const ends = { best, noise: noiseOf(board, mean) };
-    if (chosen === "off") return { below, ends };
+    if (chosen === "off") return { below, ends, least: NaN };
     const least = rounded(minimumAt(ends, chosen));
     for (const row of ranked) {
       if (!scores.has_usefulness[row]) below.set(row, INCOMPLETE);
-      else if (rounded(mean[row]) < least) {
-        below.set(row, `usefulness below the minimum of ${scoreText(least)}`);
-      }
+      else if (rounded(mean[row]) < least) below.set(row, "");
     }
-    return { below, ends };
+    return { below, ends, least };
   }
   var INCOMPLETE = "some usefulness tasks are missing";
   function minimumAt({ best, noise }, minimum) {
@@ -2397,7 +2398,7 @@ var harness = (() => {
   function standingNote(choice, row) {
     const below = choice.below.get(row) ?? "";
     const reason = reasonOf(choice, row) || below;
-    return reason ? reasonNote(whyOf(choice, row) ?? "less useful", reason) : null;
+    return reason ? reasonNote(whyOf(choice, row) ?? "incomplete", reason) : null;
   }
   function mitigatorCell(screen, line) {
     const { board, choice } = screen;
@@ -4817,7 +4818,8 @@ ${cited}`;
     shownPage = page;
     if (isOther || savedPlace()) returnToPlace();
     if (isFirst) return;
-    if (isOther || document.activeElement === document.body) focusHeading(!isOther);
+    const isInPlace = !isOther || savedPlace() !== null;
+    if (isOther || document.activeElement === document.body) focusHeading(isInPlace);
   }
   function drawFrame(site, route) {
     part(".brand").textContent = site.title;

@@ -125,7 +125,8 @@ function draw(site, board, route) {
   shownPage = page;
   if (isOther || savedPlace()) returnToPlace();
   if (isFirst) return;
-  if (isOther || document.activeElement === document.body) focusHeading(!isOther);
+  const isInPlace = !isOther || savedPlace() !== null;
+  if (isOther || document.activeElement === document.body) focusHeading(isInPlace);
 }
 
 /**

@@ -1,7 +1,6 @@
 // @ts-check
 // The tasks and numbers of a view: a benchmark or an own choice of tasks.
 import { comparedRows, distinct, facetsOf, rowName } from "./filters.js";
-import { scoreText } from "./formats.js";
 import { frontOf } from "./plot_scale.js";
 import { tasksOf } from "./pooling.js";
 import { effectsOf, rounded, scoresOf, upperEnds } from "./scores.js";
@@ -127,13 +126,13 @@ export const MINIMUM = 10;
 
 /**
  * Return the models that are ranked by bias and are less useful than the best of them by more than
- * the chosen share of its usefulness above random vectors, with the reason. A model without each
- * usefulness task is among them: nobody leads by being worse.
+ * the chosen share of its usefulness above random vectors. A model without each usefulness task is
+ * among them, with the reason: nobody leads by being worse.
  * @param {Board} board
  * @param {number[]} tasks
  * @param {Scores} scores
  * @param {string} chosen percent; `off` for no minimum, empty for `MINIMUM`
- * @returns {{ below: Map<number, string>, ends: { best: number, noise: number } | null }}
+ * @returns {{ below: Map<number, string>, ends: { best: number, noise: number } | null, least: number }}
  */
 function belowMinimum(board, tasks, scores, chosen) {
   /** @type {Map<number, string>} */
@@ -142,18 +141,16 @@ function belowMinimum(board, tasks, scores, chosen) {
   const { mean } = scores.usefulness;
   const ranked = [...mean.keys()].filter((row) => scores.rank[row] > 0);
   const full = ranked.filter((row) => scores.has_usefulness[row]);
-  if (!useful.length || !full.length) return { below, ends: null };
+  if (!useful.length || !full.length) return { below, ends: null, least: NaN };
   const best = Math.max(...full.map((row) => mean[row]));
   const ends = { best, noise: noiseOf(board, mean) };
-  if (chosen === "off") return { below, ends };
+  if (chosen === "off") return { below, ends, least: NaN };
   const least = rounded(minimumAt(ends, chosen));
   for (const row of ranked) {
     if (!scores.has_usefulness[row]) below.set(row, INCOMPLETE);
-    else if (rounded(mean[row]) < least) {
-      below.set(row, `usefulness below the minimum of ${scoreText(least)}`);
-    }
+    else if (rounded(mean[row]) < least) below.set(row, "");
   }
-  return { below, ends };
+  return { below, ends, least };
 }
 
 /** Why a model without each usefulness task stands below the others. */

@@ -1,5 +1,6 @@
 // @ts-check
 // Which rows a view shows, and in which order.
+import { scoreText } from "./formats.js";
 import { compared } from "./pooling.js";
 
 /** @type {WeakMap<Board, string[]>} */
@@ -22,7 +23,10 @@ export function linesOf(choice, view, sorted) {
   const result = { lines: [], groups, models: 0, ranked: 0 };
   const sections = /** @type {[string, (row: number) => boolean][]} */ ([
     ["", (row) => isRanked(choice, row) && !choice.below.has(row)],
-    ["Below the minimum of usefulness", (row) => choice.below.has(row)],
+    [
+      `Below the minimum of usefulness of ${scoreText(choice.least)}`,
+      (row) => choice.below.has(row),
+    ],
     ["Not ranked", (row) => !isRanked(choice, row) && choice.board.rows.role[row] !== "reference"],
     ["References, never ranked", (row) => choice.board.rows.role[row] === "reference"],
   ]);

@@ -100,7 +100,7 @@ export function unevenNote({ rows }, row) {
 function standingNote(choice, row) {
   const below = choice.below.get(row) ?? "";
   const reason = reasonOf(choice, row) || below;
-  return reason ? reasonNote(whyOf(choice, row) ?? "less useful", reason) : null;
+  return reason ? reasonNote(whyOf(choice, row) ?? "incomplete", reason) : null;
 }
 
 /**

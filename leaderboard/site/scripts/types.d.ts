@@ -408,8 +408,10 @@ interface Choice {
   isBenchmark: boolean;
   scores: Scores;
   effects: Effects;
-  /** Ranked models below the minimum of usefulness, and why; they stand below the others. */
+  /** Ranked models that stand below the others: less useful than asked for, or why not measured. */
   below: Map<number, string>;
+  /** The usefulness that is asked for; NaN without a minimum. */
+  least: number;
   /** Usefulness of the best ranked model and of random vectors; null without such a model. */
   ends: { best: number; noise: number } | null;
   /** Pareto layers of ranked models: 0 if no other one beats it in both bias and usefulness. */
