@@ -1,0 +1,278 @@
+// @ts-check
+// A chart with a line for each row, such as a concept: points with intervals on one scale, beside
+// the same in words. It is a table, so that a screen reader reads it, and its links are those of
+// the keyboard. Places are percentages: nothing is drawn again when the width changes.
+import { h, svg } from "./dom.js";
+import { markPath, seriesClass, shortLabel } from "./plot_marks.js";
+import { tenths } from "./plot_points.js";
+import { endsOf, scaleOf, tickText } from "./plot_scale.js";
+/** @import { Child } from "./dom.js" */
+/** @import { Scale } from "./plot_scale.js" */
+
+/**
+ * A point with its interval.
+ * @typedef {object} RowMark
+ * @property {number} value
+ * @property {number} [low] NaN without an interval
+ * @property {number} [high]
+ * @property {number} [series] its shape and colour
+ * @property {"full" | "open" | "crossed"} [form]
+ */
+
+/**
+ * What a row has in a panel.
+ * @typedef {object} RowCell
+ * @property {RowMark[]} marks
+ * @property {number[]} [others] values of others, drawn as faint ticks
+ * @property {"shown" | "not shown"} [lead] a line from the first mark to the second one
+ * @property {[number, number]} [band] a range behind the marks, such as a floor
+ * @property {Child | Child[]} words what is drawn, in words
+ */
+
+/**
+ * @typedef {object} RowPanel
+ * @property {string} title with the unit
+ * @property {string} words title of the column of words
+ * @property {{ label: string, value: number }[]} lines such as fair
+ */
+
+/**
+ * @typedef {object} RowLine
+ * @property {Child | Child[]} head
+ * @property {RowCell[]} cells a panel each
+ */
+
+/** Rows that are drawn at first. */
+const FIRST_LINES = 40;
+/** Most ticks of others in a row: more are drawn as those at even distances in their order. */
+const MOST_OTHERS = 60;
+/** Places of the ends of an axis, in percent. */
+const [LEFT, RIGHT] = [1.5, 98.5];
+const LINE_HEIGHT = 15;
+
+/**
+ * Return a chart of rows; a line of text if there is none.
+ * @param {string} caption
+ * @param {string} first title of the column of names
+ * @param {RowPanel[]} panels
+ * @param {RowLine[]} rows
+ * @param {HTMLElement | null} [legend]
+ */
+export function rowChart(caption, first, panels, rows, legend = null) {
+  if (!rows.length) return h("p", { class: "quiet" }, `${caption}: no value.`);
+  const scales = panels.map((panel, i) =>
+    scaleOfCells(
+      panel,
+      rows.map(({ cells }) => cells[i]),
+    ),
+  );
+  const body = h("tbody", { role: "rowgroup" });
+  const add = (/** @type {RowLine[]} */ some) =>
+    body.append(...some.map((row) => chartRow(panels, scales, row)));
+  add(rows.slice(0, FIRST_LINES));
+  const titles = panels.flatMap((panel, i) => [
+    h(
+      "th",
+      { scope: "col", role: "columnheader", class: "drawing" },
+      panel.title,
+      axisOf(panel, scales[i]),
+    ),
+    h("th", { scope: "col", role: "columnheader", class: "words" }, panel.words),
+  ]);
+  const head = h(
+    "tr",
+    { role: "row" },
+    h("th", { scope: "col", role: "columnheader", class: "name" }, first),
+    titles,
+  );
+  const table = h(
+    "table",
+    { class: `row-chart panels-${panels.length}`, role: "table" },
+    h("caption", {}, caption),
+    h("thead", { role: "rowgroup" }, head),
+    body,
+  );
+  const chart = h("figure", { class: "rows" }, legend, table);
+  if (rows.length > FIRST_LINES) {
+    const more = h("button", { type: "button" }, `Show all ${rows.length.toLocaleString("en")}`);
+    more.addEventListener("click", () => {
+      add(rows.slice(FIRST_LINES));
+      more.remove();
+    });
+    chart.append(h("p", { class: "controls" }, more));
+  }
+  return chart;
+}
+
+/**
+ * Return the scale of a panel in percent. It holds all values; intervals widen it by half at most,
+ * since a wide one would leave the others no room.
+ * @param {RowPanel} panel
+ * @param {RowCell[]} cells
+ */
+function scaleOfCells({ lines }, cells) {
+  const values = [
+    ...lines.map(({ value }) => value),
+    ...cells.flatMap(({ marks, others = [] }) => [...marks.map(({ value }) => value), ...others]),
+  ];
+  const { low, high } = endsOf(values);
+  const room = (high - low) / 2 || 0.5;
+  const ends = cells
+    .flatMap(({ marks, band = [] }) => [...band, ...marks.flatMap((mark) => [mark.low, mark.high])])
+    .map((end) => Math.min(high + room, Math.max(low - room, end ?? NaN)));
+  return scaleOf([low, high, ...ends], LEFT, RIGHT);
+}
+
+/**
+ * @param {RowPanel[]} panels
+ * @param {Scale[]} scales
+ * @param {RowLine} row
+ */
+function chartRow(panels, scales, { head, cells }) {
+  const parts = cells.flatMap((cell, i) => [
+    h(
+      "td",
+      { role: "cell", class: "drawing" },
+      rowDrawing(panels[i], scales[i], cell),
+    ),
+    h("td", { role: "cell", class: "words", "data-title": panels[i].words }, cell.words),
+  ]);
+  return h(
+    "tr",
+    { role: "row" },
+    h("th", { scope: "row", role: "rowheader", class: "name" }, head),
+    parts,
+  );
+}
+
+/**
+ * @param {RowPanel} panel
+ * @param {Scale} scale
+ * @param {RowCell} cell
+ */
+function rowDrawing({ lines }, scale, { marks, others = [], lead, band }) {
+  const at = placeOn(scale);
+  const upright = (/** @type {string} */ name, /** @type {number} */ value, [y1, y2] = [0, 100]) =>
+    svg("line", { class: name, x1: at(value), x2: at(value), y1: `${y1}%`, y2: `${y2}%` });
+  /** @type {SVGElement[]} */
+  const parts = scale.ticks.map((tick) => upright("grid", tick));
+  parts.push(...lines.map(({ value }) => upright(value === 0 ? "zero" : "reference-line", value)));
+  if (band?.every(Number.isFinite)) {
+    const width = Number.parseFloat(at(band[1])) - Number.parseFloat(at(band[0]));
+    parts.push(
+      svg("rect", { class: "band", x: at(band[0]), width: `${tenths(width)}%`, height: "100%" }),
+    );
+  }
+  const ticks = others.filter(Number.isFinite).toSorted((a, b) => a - b);
+  const step = Math.max(1, ticks.length / MOST_OTHERS);
+  for (let i = 0; i < ticks.length; i += step) {
+    parts.push(upright("other", ticks[Math.floor(i)], [32, 68]));
+  }
+  const known = marks.filter(({ value }) => Number.isFinite(value));
+  const rowOf = (/** @type {number} */ i) => {
+    if (lead || known.length === 1) return 50;
+    return tenths((100 * (i + 0.7)) / (known.length + 0.4)); // marks of several things do not overlap
+  };
+  known.forEach((mark, i) => parts.push(...whiskers(mark, at, rowOf(i))));
+  if (lead && known.length === 2) {
+    const name = lead === "shown" ? "lead" : "lead not-shown";
+    const [x1, x2] = known.map(({ value }) => at(value));
+    parts.push(svg("line", { class: name, x1, x2, y1: "50%", y2: "50%" }));
+  }
+  known.forEach((mark, i) => parts.push(markOf(mark, at(mark.value), `${rowOf(i)}%`)));
+  return svg("svg", { "aria-hidden": "true", class: "row-drawing" }, parts);
+}
+
+/**
+ * Return where values stand; those beyond the scale stand at its end.
+ * @param {Scale} scale
+ */
+function placeOn(scale) {
+  return (/** @type {number} */ value) => {
+    return `${tenths(Math.min(99.5, Math.max(0.5, scale.at(value))))}%`;
+  };
+}
+
+/**
+ * Return the interval of a mark.
+ * @param {RowMark} mark
+ * @param {(value: number) => string} at
+ * @param {number} y
+ */
+function whiskers({ low = NaN, high = NaN, series = 0 }, at, y) {
+  if (!Number.isFinite(low + high)) return [];
+  const place = { x1: at(low), x2: at(high), y1: `${y}%`, y2: `${y}%` };
+  return [svg("line", { class: `whisker ${seriesClass(series)}`, ...place })];
+}
+
+/**
+ * @param {RowMark} mark
+ * @param {string} x
+ * @param {string} y
+ */
+function markOf({ series = 0, form = "full" }, x, y) {
+  const path =
+    form === "crossed" ? "M-5-5L5 5M5-5L-5 5" : markPath(series, 0, 0, form === "open" ? 4.5 : 5);
+  const name = `mark ${form} ${seriesClass(series)}`;
+  return svg("svg", { x, y, class: name, overflow: "visible" }, svg("path", { d: path }));
+}
+
+/**
+ * Return the numbers of a scale, and above them the names of the lines.
+ * @param {RowPanel} panel
+ * @param {Scale} scale
+ */
+function axisOf({ lines }, scale) {
+  const at = placeOn(scale);
+  const names = lines.map(({ label, value }, i) => {
+    const isRight = scale.at(value) > 50;
+    const place = { x: at(value), y: LINE_HEIGHT * (i + 1) - 3 };
+    const text = isRight ? `${shortLabel(label)} ↴` : `⤷ ${shortLabel(label)}`;
+    return svg("text", { ...place, class: "label", "text-anchor": isRight ? "end" : "start" }, text);
+  });
+  const height = LINE_HEIGHT * (lines.length + 1) + 2;
+  const numbers = scale.ticks.map((tick) =>
+    svg(
+      "text",
+      { x: at(tick), y: height - 5, "text-anchor": "middle" },
+      tickText(tick, scale.high - scale.low),
+    ),
+  );
+  return svg("svg", { "aria-hidden": "true", class: "row-axis", height }, names, numbers);
+}
+
+/**
+ * Return what the marks of a chart mean.
+ * @param {[RowMark | "others" | "shown" | "not shown" | "band", string][]} entries
+ */
+export function rowLegend(entries) {
+  const items = entries.map(([sign, text]) => h("li", {}, legendSign(sign), text));
+  return h("ul", { class: "plot-legend" }, items);
+}
+
+/** @param {RowMark | "others" | "shown" | "not shown" | "band"} sign */
+function legendSign(sign) {
+  const drawing = svg("svg", {
+    width: 28,
+    height: 16,
+    "aria-hidden": "true",
+    class: "row-drawing sign",
+  });
+  if (sign === "others") {
+    drawing.append(
+      ...[8, 14, 20].map((x) => svg("line", { class: "other", x1: x, x2: x, y1: 3, y2: 13 })),
+    );
+  } else if (sign === "band") {
+    drawing.append(svg("rect", { class: "band", width: 28, height: 16 }));
+  } else if (typeof sign === "string") {
+    const name = sign === "shown" ? "lead" : "lead not-shown";
+    drawing.append(svg("line", { class: name, x1: 1, x2: 27, y1: 8, y2: 8 }));
+  } else {
+    if (Number.isFinite(sign.low)) {
+      const name = `whisker ${seriesClass(sign.series ?? 0)}`;
+      drawing.append(svg("line", { class: name, x1: 1, x2: 27, y1: 8, y2: 8 }));
+    }
+    drawing.append(markOf(sign, "14", "8"));
+  }
+  return drawing;
+}
