@@ -303,6 +303,16 @@ var harness = (() => {
       tasks: sums.tasks
     };
   }
+  function cellEnds(board, row, task) {
+    const { width, gap, gapError, yardstick, yardstickError } = cellsOf(board);
+    const at = row * width + task;
+    const { power } = board.tasks[task];
+    const [n, d] = [gap[at], yardstick[at]];
+    const a = d ** 2 - (board.normal * yardstickError[at]) ** 2;
+    const c = n ** 2 - (board.normal * gapError[at]) ** 2;
+    const root = Math.sqrt(Math.max((n * d) ** 2 - a * c, 0));
+    return { low: ratioOf(n * d - root, a, power), high: ratioOf(n * d + root, a, power) };
+  }
   function leaksOf(board, row, tasks) {
     const { flags, width } = cellsOf(board);
     return tasks.filter((task) => flags[row * width + task] & LEAK);
@@ -1095,6 +1105,35 @@ var harness = (() => {
   function pageLink(route, page, name, text = name) {
     return h("a", { href: address(route.kind, page, name) }, text);
   }
+  function folded(summary, ...content) {
+    return h("details", { class: "fold-part" }, h("summary", {}, summary), content);
+  }
+  function replaceFolded(place, ...content) {
+    const isOpen = [...place.querySelectorAll("details[open]")].map(({ id }) => id);
+    place.replaceChildren(...content);
+    for (const part2 of place.querySelectorAll("details")) {
+      if (part2.id && isOpen.includes(part2.id)) part2.open = true;
+    }
+  }
+  function biasPanel(board) {
+    const lines = [
+      { label: "fair", value: 0 },
+      { label: board.reference, value: 1 }
+    ];
+    return {
+      title: `Bias (1: as ${board.reference}), less is better`,
+      words: "Bias",
+      lines
+    };
+  }
+  function usefulnessPanel(board, mean) {
+    const noise = noiseOf(board, mean);
+    return {
+      title: "Usefulness (1: perfect), more is better",
+      words: "Usefulness",
+      lines: noise ? [{ label: "random vectors", value: noise }] : []
+    };
+  }
 
   // ../../leaderboard/site/scripts/plot_marks.js
   var MARK_SHAPES = [
@@ -1684,6 +1723,270 @@ var harness = (() => {
     });
   }
 
+  // ../../leaderboard/site/scripts/plot_rows.js
+  var FIRST_LINES = 40;
+  var MOST_OTHERS = 60;
+  var [LEFT, RIGHT] = [1.5, 98.5];
+  var LINE_HEIGHT = 15;
+  function rowChart(caption, first, panels, rows, legend = null) {
+    if (!rows.length) return h("p", { class: "quiet" }, `${caption}: no value.`);
+    const scales = panels.map(
+      (panel, i) => scaleOfCells(
+        panel,
+        rows.map(({ cells }) => cells[i])
+      )
+    );
+    const body = h("tbody", { role: "rowgroup" });
+    const add = (some) => body.append(...some.map((row) => chartRow(panels, scales, row)));
+    add(rows.slice(0, FIRST_LINES));
+    const titles = panels.flatMap((panel, i) => [
+      h(
+        "th",
+        { scope: "col", role: "columnheader", class: "drawing" },
+        panel.title,
+        axisOf(panel, scales[i])
+      ),
+      h("th", { scope: "col", role: "columnheader", class: "words" }, panel.words)
+    ]);
+    const head = h(
+      "tr",
+      { role: "row" },
+      h("th", { scope: "col", role: "columnheader", class: "name" }, first),
+      titles
+    );
+    const table = h(
+      "table",
+      { class: `row-chart panels-${panels.length}`, role: "table" },
+      h("caption", {}, caption),
+      h("thead", { role: "rowgroup" }, head),
+      body
+    );
+    const chart = h("figure", { class: "rows" }, legend, table);
+    if (rows.length > FIRST_LINES) {
+      const more = h("button", { type: "button" }, `Show all ${rows.length.toLocaleString("en")}`);
+      more.addEventListener("click", () => {
+        add(rows.slice(FIRST_LINES));
+        more.remove();
+      });
+      chart.append(h("p", { class: "controls" }, more));
+    }
+    return chart;
+  }
+  function scaleOfCells({ lines }, cells) {
+    const values = [
+      ...lines.map(({ value }) => value),
+      ...cells.flatMap(({ marks, others = [] }) => [...marks.map(({ value }) => value), ...others])
+    ];
+    const { low, high } = endsOf(values);
+    const room = (high - low) / 2 || 0.5;
+    const ends = cells.flatMap(({ marks, band = [] }) => [...band, ...marks.flatMap((mark) => [mark.low, mark.high])]).map((end) => Math.min(high + room, Math.max(low - room, end ?? NaN)));
+    return scaleOf([low, high, ...ends], LEFT, RIGHT);
+  }
+  function chartRow(panels, scales, { head, cells }) {
+    const parts = cells.flatMap((cell, i) => [
+      h("td", { role: "cell", class: "drawing" }, rowDrawing(panels[i], scales[i], cell)),
+      h("td", { role: "cell", class: "words", "data-title": panels[i].words }, cell.words)
+    ]);
+    return h(
+      "tr",
+      { role: "row" },
+      h("th", { scope: "row", role: "rowheader", class: "name" }, head),
+      parts
+    );
+  }
+  function rowDrawing({ lines }, scale, { marks, others = [], lead, band }) {
+    const at = placeOn(scale);
+    const upright = (name, value, [y1, y2] = [0, 100]) => svg("line", { class: name, x1: at(value), x2: at(value), y1: `${y1}%`, y2: `${y2}%` });
+    const parts = scale.ticks.map((tick) => upright("grid", tick));
+    parts.push(...lines.map(({ value }) => upright(value === 0 ? "zero" : "reference-line", value)));
+    if (band?.every(Number.isFinite)) {
+      const width = Number.parseFloat(at(band[1])) - Number.parseFloat(at(band[0]));
+      parts.push(
+        svg("rect", { class: "band", x: at(band[0]), width: percent(width), height: "100%" })
+      );
+    }
+    const ticks = others.filter(Number.isFinite).toSorted((a, b) => a - b);
+    const step = Math.max(1, ticks.length / MOST_OTHERS);
+    for (let i = 0; i < ticks.length; i += step) {
+      parts.push(upright("other", ticks[Math.floor(i)], [32, 68]));
+    }
+    const known = marks.filter(({ value }) => Number.isFinite(value));
+    const down = known.map((_, i) => percent(100 * (i + 0.8) / (known.length + 0.6)));
+    known.forEach((mark, i) => parts.push(...whiskers(mark, at, down[i])));
+    if (lead && known.length === 2) {
+      const name = lead === "shown" ? "lead" : "lead not-shown";
+      const [x1, x2] = known.map(({ value }) => at(value));
+      parts.push(svg("line", { class: name, x1, x2, y1: down[0], y2: down[1] }));
+    }
+    known.forEach((mark, i) => parts.push(markOf(mark, at(mark.value), down[i])));
+    return svg("svg", { "aria-hidden": "true", class: "row-drawing" }, parts);
+  }
+  function placeOn(scale) {
+    return (value) => {
+      return percent(Math.min(99.5, Math.max(0.5, scale.at(value))));
+    };
+  }
+  function percent(share) {
+    return `${share.toFixed(2)}%`;
+  }
+  function whiskers({ low = NaN, high = NaN, series = 0 }, at, y) {
+    if (!Number.isFinite(low + high)) return [];
+    const place = { x1: at(low), x2: at(high), y1: y, y2: y };
+    return [svg("line", { class: `whisker ${seriesClass(series)}`, ...place })];
+  }
+  function markOf({ series = 0, form = "full" }, x, y) {
+    const path = form === "crossed" ? "M-5-5L5 5M5-5L-5 5" : markPath(series, 0, 0, form === "open" ? 4.5 : 5);
+    const name = `mark ${form} ${seriesClass(series)}`;
+    return svg("svg", { x, y, class: name, overflow: "visible" }, svg("path", { d: path }));
+  }
+  function axisOf({ lines }, scale) {
+    const at = placeOn(scale);
+    const names = lines.map(({ label, value }, i) => {
+      const isRight = scale.at(value) > 50;
+      const place = { x: at(value), y: LINE_HEIGHT * (i + 1) - 3 };
+      const text = isRight ? `${shortLabel(label)} ↴` : `⤷ ${shortLabel(label)}`;
+      return svg(
+        "text",
+        { ...place, class: "label", "text-anchor": isRight ? "end" : "start" },
+        text
+      );
+    });
+    const height = LINE_HEIGHT * (lines.length + 1) + 2;
+    const numbers2 = scale.ticks.map(
+      (tick) => svg(
+        "text",
+        { x: at(tick), y: height - 5, "text-anchor": "middle" },
+        tickText(tick, scale.high - scale.low)
+      )
+    );
+    return svg("svg", { "aria-hidden": "true", class: "row-axis", height }, names, numbers2);
+  }
+  function rowLegend(entries) {
+    const items = entries.map(([sign, text]) => h("li", {}, legendSign(sign), text));
+    return h("ul", { class: "plot-legend" }, items);
+  }
+  function legendSign(sign) {
+    const drawing2 = svg("svg", {
+      width: 28,
+      height: 16,
+      "aria-hidden": "true",
+      class: "row-drawing sign"
+    });
+    if (sign === "others") {
+      drawing2.append(
+        ...[8, 14, 20].map((x) => svg("line", { class: "other", x1: x, x2: x, y1: 3, y2: 13 }))
+      );
+    } else if (sign === "band") {
+      drawing2.append(svg("rect", { class: "band", width: 28, height: 16 }));
+    } else if (typeof sign === "string") {
+      const name = sign === "shown" ? "lead" : "lead not-shown";
+      drawing2.append(svg("line", { class: name, x1: 1, x2: 27, y1: 8, y2: 8 }));
+    } else {
+      if (Number.isFinite(sign.low)) {
+        const name = `whisker ${seriesClass(sign.series ?? 0)}`;
+        drawing2.append(svg("line", { class: name, x1: 1, x2: 27, y1: 8, y2: 8 }));
+      }
+      drawing2.append(markOf(sign, "14", "8"));
+    }
+    return drawing2;
+  }
+
+  // ../../leaderboard/site/scripts/effect_table.js
+  function effectChart(board, caption, first, rows, head) {
+    const { bias, usefulness } = benchmarkScores(board, board.benchmarks[0]);
+    const effects = allEffects(board, "none");
+    const isUseful = rows.some((row) => !Number.isNaN(effects.usefulness.mean[row]));
+    const panels = [biasPanel(board), ...isUseful ? [usefulnessPanel(board, usefulness.mean)] : []];
+    const lines = rows.map((row) => {
+      const reason = board.rows.unusable[row];
+      const note = reason && h("small", { class: "under" }, `not usable: ${reason}`);
+      const cells = [changedCell(board, bias, effects.bias, row, "bias")];
+      if (isUseful) {
+        cells.push(changedCell(board, usefulness, effects.usefulness, row, "usefulness"));
+      }
+      return { head: [head(row), note], cells };
+    });
+    const legend = rowLegend([
+      [{ value: 0, form: "open" }, "without the mitigator"],
+      [{ value: 0, low: 0, high: 1 }, "with it, and the 95 % interval"],
+      [{ value: 0, form: "crossed" }, "with it, and not usable"],
+      ["shown", "a change that is shown"],
+      ["not shown", "a change that is not shown"]
+    ]);
+    const chart = rowChart(caption, first, panels, lines, legend);
+    if (isUseful) return chart;
+    const line = "Usefulness was not measured with a mitigator, so the cost is not known.";
+    return h("div", {}, chart, h("p", { class: "quiet" }, line));
+  }
+  function changedCell(board, { mean, low, high }, effect, row, measures) {
+    const base = board.rows.model.indexOf(board.rows.model[row]);
+    if (Number.isNaN(effect.mean[row])) {
+      return { marks: [], words: h("span", { class: "quiet" }, "not compared") };
+    }
+    const { isShown, text } = evidenceOf(board, effect, row, measures);
+    const range = Number.isNaN(effect.low[row]) ? "" : ` (${changeText(effect.low[row])} to ${changeText(effect.high[row])})`;
+    return {
+      marks: [
+        { value: mean[base], low: low[base], high: high[base], form: "open" },
+        {
+          value: mean[row],
+          low: low[row],
+          high: high[row],
+          form: row in board.rows.unusable ? "crossed" : "full"
+        }
+      ],
+      lead: isShown ? "shown" : "not shown",
+      words: [
+        `${scoreText(mean[base])} → ${scoreText(mean[row])}`,
+        h("small", { class: "under" }, `${changeText(effect.mean[row])}${range}`),
+        h("small", { class: "under" }, text)
+      ]
+    };
+  }
+  function evidenceOf(board, { mean, holm: holm2, families }, row, measures) {
+    const word = `${mean[row] < 0 ? "less" : "more"} ${measures === "bias" ? "bias" : "useful"}`;
+    if (holm2[row] < EVIDENCE) return { isShown: true, text: `${word}: shown, p ${pText(holm2[row])}` };
+    if (families[row] < board.enough_families) {
+      const few = countText(families[row], "family is", "families are");
+      return { isShown: false, text: `not shown: ${few} too few` };
+    }
+    return { isShown: false, text: `not shown, p ${pText(holm2[row])}` };
+  }
+  function effectTable(board, { bias, usefulness }, caption, first, rows, head) {
+    const tasks = rankedTasks(board);
+    const columns = [
+      { title: first, class: "model" },
+      ...["Change in bias", "p"].map((title) => ({ title, number: true })),
+      { title: "Change in usefulness", number: true },
+      { title: "p", of: "the change in usefulness", number: true },
+      { title: "Leaks left out", number: true },
+      { title: "Not usable" }
+    ];
+    const lines = rows.map((row) => () => [
+      head(row),
+      ...effectCells(bias, row, -1),
+      ...effectCells(usefulness, row, 1),
+      leaksOf(board, row, tasks).length,
+      board.rows.unusable[row] ?? " "
+    ]);
+    const evidence = `p has Holm's correction over the changes of one model. Only a change with p < ${String(EVIDENCE).slice(1)} has an arrow: ▲ better, ▼ worse.`;
+    return plainTable(`${caption} ${evidence}`, columns, lines);
+  }
+  function effectCells(effect, row, sign) {
+    const isEvident = effect.holm[row] < EVIDENCE;
+    const isBetter = sign * effect.mean[row] > 0;
+    const name = isEvident ? isBetter ? "better" : "worse" : null;
+    const [text, interval] = withInterval(
+      effect.mean[row],
+      effect.low[row],
+      effect.high[row],
+      changeText
+    );
+    const mark = isEvident ? isBetter ? " ▲" : " ▼" : "";
+    const spoken = name && h("span", { class: "visually-hidden" }, ` ${name}`);
+    return [[h("span", { class: name }, text, mark, spoken), interval], pText(effect.holm[row])];
+  }
+
   // ../../leaderboard/site/scripts/plot_small.js
   var BAR = { width: 120, height: 16 };
   var STRIP = { height: 120, foot: 34, top: 22, dot: 7 };
@@ -1780,48 +2083,6 @@ var harness = (() => {
       group.append(svg("text", { x: box.left, y: box.bottom - 3 }, text));
     }
     return [group];
-  }
-
-  // ../../leaderboard/site/scripts/effect_table.js
-  function effectTable(board, { bias, usefulness }, caption, first, rows, head) {
-    const tasks = rankedTasks(board);
-    const ends = endsOf([
-      0,
-      ...rows.flatMap((row) => [bias.low[row], bias.high[row], bias.mean[row]])
-    ]);
-    const columns = [
-      { title: first, class: "model" },
-      ...["Change in bias", "p"].map((title) => ({ title, number: true })),
-      { title: "Drawn", class: "wide-only" },
-      { title: "Change in usefulness", number: true },
-      { title: "p", of: "the change in usefulness", number: true },
-      { title: "Leaks left out", number: true },
-      { title: "Not usable" }
-    ];
-    const lines = rows.map((row) => () => [
-      head(row),
-      ...effectCells(bias, row, -1),
-      intervalBar(bias.mean[row], bias.low[row], bias.high[row], ends),
-      ...effectCells(usefulness, row, 1),
-      leaksOf(board, row, tasks).length,
-      board.rows.unusable[row] ?? " "
-    ]);
-    const evidence = `p has Holm's correction over the changes of one model. Only a change with p < ${String(EVIDENCE).slice(1)} has an arrow: ▲ better, ▼ worse.`;
-    return plainTable(`${caption} ${evidence}`, columns, lines);
-  }
-  function effectCells(effect, row, sign) {
-    const isEvident = effect.holm[row] < EVIDENCE;
-    const isBetter = sign * effect.mean[row] > 0;
-    const name = isEvident ? isBetter ? "better" : "worse" : null;
-    const [text, interval] = withInterval(
-      effect.mean[row],
-      effect.low[row],
-      effect.high[row],
-      changeText
-    );
-    const mark = isEvident ? isBetter ? " ▲" : " ▼" : "";
-    const spoken = name && h("span", { class: "visually-hidden" }, ` ${name}`);
-    return [[h("span", { class: name }, text, mark, spoken), interval], pText(effect.holm[row])];
   }
 
   // ../../leaderboard/site/scripts/pages/mitigator.js
@@ -2003,7 +2264,7 @@ var harness = (() => {
   function withDetails(site, board, build) {
     const place = h("div", {}, build(null));
     const fill2 = () => detailsOf(site, board).then(
-      (details) => place.replaceChildren(...build(details).filter((node) => node !== null)),
+      (details) => replaceFolded(place, ...build(details).filter((node) => node !== null)),
       (error) => place.append(h("p", { class: "notice", role: "alert" }, String(error.message)))
     );
     if (board.rows.model.length * board.tasks.length <= MANY_CELLS) {
@@ -2090,6 +2351,168 @@ var harness = (() => {
     return [texts.filter(Boolean).join("; ") || " "];
   }
 
+  // ../../leaderboard/site/scripts/rank_sets.js
+  var QUANTILE = 0.96;
+  var FLIPS = 2048;
+  var FEWEST_FLIPS = 256;
+  var WORK = 1e8;
+  var keptSets = /* @__PURE__ */ new WeakMap();
+  function setsOf(choice, measures) {
+    const { benchmark, isBenchmark, scores } = choice;
+    if (isBenchmark) {
+      return measures === "bias" ? { low: benchmark.rank_low, high: benchmark.rank_high } : { low: benchmark.usefulness_rank_low, high: benchmark.usefulness_rank_high };
+    }
+    const kept = keptSets.get(scores) ?? /* @__PURE__ */ new Map();
+    keptSets.set(scores, kept);
+    const sets = kept.get(measures) ?? computedSets(choice, measures);
+    kept.set(measures, sets);
+    return sets;
+  }
+  function computedSets({ board, tasks, leaks, scores }, measures) {
+    const isBias = measures === "bias";
+    const ranks = isBias ? scores.rank : scores.usefulness_rank;
+    const sets = { low: Array(ranks.length).fill(null), high: Array(ranks.length).fill(null) };
+    const families = familiesOf(board, tasksOf(board, tasks, measures));
+    const rows = [...ranks.keys()].filter((row) => ranks[row]);
+    const losses = rows.map(
+      (row) => Float64Array.from(families, (family) => {
+        const { measure } = pooledOf(board, sumsOf(board, family, row, leaks));
+        return isBias ? measure : -measure;
+      })
+    );
+    const scaled = families.map((_, i) => losses.some((row) => !Number.isNaN(row[i])));
+    const counted = losses.map((row) => row.filter((_, i) => scaled[i]));
+    if (!rows.length || counted[0].length < board.enough_families) return sets;
+    const order = isBias ? upperEnds(scores.bias) : scores.usefulness.mean;
+    const isKnown = (i) => Number.isFinite(order[rows[i]]) && !counted[i].includes(NaN);
+    const known = [...rows.keys()].filter(isKnown);
+    const { low, high } = rankSets(known.map((i) => counted[i]));
+    for (const [i, row] of rows.entries()) {
+      const place = known.indexOf(i);
+      const ends = place < 0 ? [1, rows.length] : [low[place], high[place] + rows.length - known.length];
+      sets.low[row] = Math.min(ends[0], ranks[row]);
+      sets.high[row] = Math.max(ends[1], ranks[row]);
+    }
+    return sets;
+  }
+  function rankSets(losses) {
+    const rows = losses.length;
+    const low = new Int32Array(rows).fill(1);
+    const high = new Int32Array(rows).fill(rows);
+    const families = losses[0]?.length ?? 0;
+    const totals = losses.map((row) => row.reduce((sum, loss) => sum + loss, 0));
+    const pairs = pairsOf2(losses);
+    const sums = flippedSums(losses, signsOf(families, rows));
+    const flips = sums[0]?.length ?? 0;
+    const largest = new Float64Array(flips);
+    let open = pairs;
+    for (; ; ) {
+      largest.fill(0);
+      for (const { j, k, scale } of open) {
+        const [ours, theirs] = [sums[j], sums[k]];
+        for (let flip = 0; flip < flips; flip++) {
+          const statistic = Math.abs(ours[flip] - theirs[flip]) / scale;
+          if (statistic > largest[flip]) largest[flip] = statistic;
+        }
+      }
+      const critical = largest.toSorted()[Math.ceil(QUANTILE * flips) - 1];
+      const isDifferent = ({ j, k, scale }) => Math.abs(totals[j] - totals[k]) / scale > critical * (1 + 1e-4);
+      const differing = open.filter(isDifferent);
+      for (const { j, k } of differing) {
+        const [better, worse] = totals[j] < totals[k] ? [j, k] : [k, j];
+        low[worse]++;
+        high[better]--;
+      }
+      if (!differing.length) return { low, high };
+      open = open.filter((pair) => !isDifferent(pair));
+    }
+  }
+  function pairsOf2(losses) {
+    const norms = losses.map((row) => row.reduce((sum, loss) => sum + loss ** 2, 0));
+    const least = 1e-12 * Math.max(...norms, 1e-300);
+    const pairs = [];
+    for (let k = 0; k < losses.length; k++) {
+      for (let j = 0; j < k; j++) {
+        let square = 0;
+        losses[j].forEach((loss, i) => square += (loss - losses[k][i]) ** 2);
+        if (square >= least) pairs.push({ j, k, scale: square });
+      }
+    }
+    const squares = Float64Array.from(pairs, ({ scale }) => scale).toSorted();
+    const middle = squares.length >> 1;
+    const median = squares.length % 2 ? squares[middle] : (squares[middle - 1] + squares[middle]) / 2;
+    return pairs.map(({ j, k, scale }) => ({ j, k, scale: Math.sqrt(scale + median) }));
+  }
+  function flippedSums(losses, signs) {
+    return losses.map(
+      (row) => Float64Array.from(
+        signs,
+        (flip) => row.reduce((sum, loss, family) => sum + flip[family] * loss, 0)
+      )
+    );
+  }
+  function signsOf(families, rows) {
+    const pairs = Math.max(1, rows * (rows - 1) / 2);
+    const flips = Math.min(FLIPS, Math.max(FEWEST_FLIPS, Math.floor(WORK / pairs)));
+    const all = 2 ** (families - 1);
+    return Array.from(
+      { length: Math.min(all, flips) },
+      (_, flip) => Int8Array.from({ length: families }, (__, family) => {
+        const isFlipped = all <= flips ? flip & 2 ** family : flip && bitOf(flip * families + family);
+        return isFlipped ? -1 : 1;
+      })
+    );
+  }
+  function bitOf(n) {
+    let x = n >>> 0;
+    x = Math.imul(x ^ x >>> 16, 2146121005);
+    x = Math.imul(x ^ x >>> 15, 2221713035);
+    return (x ^ x >>> 16) >>> 31;
+  }
+
+  // ../../leaderboard/site/scripts/answers.js
+  function answersOf(choice, view) {
+    const { benchmark, isBenchmark } = choice;
+    const [first, mitigation, unknown] = benchmark.findings;
+    if (isBenchmark) return [view.minimum ? leastBiased(choice) : first, mitigation, unknown];
+    const chosen = `An own choice of ${countText(choice.tasks.length, "task")}.`;
+    const leaks = choice.leaks ? " Tasks whose texts a mitigator was fitted on count, too." : "";
+    return [
+      leastBiased(choice),
+      `${chosen}${leaks} Each row says what its mitigator changes.`,
+      unknown
+    ];
+  }
+  function leastBiased(choice) {
+    const { board, scores, below } = choice;
+    const ranked = [...scores.rank.keys()].filter((row) => scores.rank[row] > 0);
+    if (!ranked.length) {
+      return "No model is ranked: a rank needs two usable models with every bias task.";
+    }
+    const useful = ranked.filter((row) => !below.has(row));
+    const byRank = (a, b) => scores.rank[a] - scores.rank[b];
+    const [best] = (useful.length ? useful : ranked).toSorted(byRank);
+    const n = useful.length;
+    const some = n && n < ranked.length ? ` (${n} ${n === 1 ? "has" : "have"} good usefulness)` : "";
+    const { name } = board.models[board.rows.model[best]];
+    const lead = `${name} is the least biased of ${ranked.length} ranked models${some}`;
+    const { low, high } = setsOf(choice, "bias");
+    const [first, last] = [low[best], high[best]];
+    if (first === null || last === null) return `${lead}; too few families to tell how sure this is.`;
+    const level = `${Math.round(100 * board.level)} %`;
+    if (first === last) return `${lead}: it is ${ordinal(first)}, with ${level} confidence.`;
+    return `${lead}, but could be anywhere from ${ordinal(first)} to ${ordinal(last)}.`;
+  }
+  var ENDINGS = /* @__PURE__ */ new Map([
+    ["one", "st"],
+    ["two", "nd"],
+    ["few", "rd"]
+  ]);
+  var ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
+  function ordinal(n) {
+    return `${n.toLocaleString("en")}${ENDINGS.get(ORDINALS.select(n)) ?? "th"}`;
+  }
+
   // ../../leaderboard/site/scripts/model_cell.js
   function modelColumn(screen) {
     const { board } = screen;
@@ -2109,8 +2532,8 @@ var harness = (() => {
     const isReference = board.rows.role[line.row] === "reference";
     const reason = isReference ? "" : reasonOf(screen.choice, line.row);
     const successorNote = successor ? `superseded by ${successor}` : "";
-    const standing2 = reason || screen.choice.below.get(line.row) || successorNote;
-    const note = [standing2, unevenNote(board, line.row)].filter(Boolean).join("; ");
+    const standing = reason || screen.choice.below.get(line.row) || successorNote;
+    const note = [standing, unevenNote(board, line.row)].filter(Boolean).join("; ");
     const link = h(
       "a",
       { href: address(board.kind, "model", name), title: name, class: "name" },
@@ -2222,71 +2645,228 @@ var harness = (() => {
   }
 
   // ../../leaderboard/site/scripts/pages/model_parts.js
-  function strengths(board, row) {
-    const benchmark = board.benchmarks[0];
-    const { rank } = benchmarkScores(board, benchmark);
-    const lines = conceptsOf(board, benchmark.tasks).flatMap(({ measures, concept, tasks }) => {
-      const { mean } = meansOf(board, tasks, false);
-      if (Number.isNaN(mean[row])) return [];
-      const median = medianOf(mean.filter((_, other) => rank[other] > 0));
-      const gain = (measures === "bias" ? -1 : 1) * (mean[row] - median);
-      return [{ measures, concept, tasks: tasks.length, value: mean[row], median, gain }];
-    });
-    if (!lines.length) return h("p", {}, "No value on a ranked task.");
-    lines.sort((a, b) => a.measures.localeCompare(b.measures) || compareGains(a.gain, b.gain));
-    const columns = [
-      { title: "Concept" },
-      { title: "Measures", class: "wide-only" },
-      { title: "Tasks", class: "wide-only", number: true },
-      ...["This model", "Median", "Difference"].map((title) => ({ title, number: true }))
-    ];
-    const rows = lines.map(({ measures, concept, tasks, value, median }) => () => [
-      concept,
-      measures,
-      tasks,
-      scoreText(value),
-      scoreText(median),
-      [changeText(value - median), differenceWord(measures, value - median)]
+  var STRONGEST = 10;
+  function biasProfile(board, row) {
+    const tasks = tasksOf(board, board.benchmarks[0].tasks, "bias");
+    const unscaled = unscaledConcepts(board);
+    const lines = groupsOf(board, tasks, "category").filter(({ name }) => !unscaled.includes(name)).map((group) => profileLine(board, row, group, meansOf(board, group.tasks, false)));
+    const chart = rowChart(
+      "Means over the ranked tasks of each concept, most bias first",
+      "Concept",
+      [biasPanel(board)],
+      byValue(lines),
+      profileLegend(true)
+    );
+    if (!unscaled.length) return chart;
+    const line = `Not drawn: ${unscaled.join(", ")}. ${board.reference} shows no clear bias there, so there is no scale.`;
+    return h("div", {}, chart, h("p", { class: "quiet" }, line));
+  }
+  function usefulnessProfile(board, row) {
+    const tasks = tasksOf(board, board.benchmarks[0].tasks, "usefulness");
+    const lines = groupsOf(board, tasks, "family").map(
+      (group) => profileLine(board, row, group, meansOf(board, group.tasks, false))
+    );
+    const { usefulness } = benchmarkScores(board, board.benchmarks[0]);
+    return rowChart(
+      "Means over the ranked tasks of each family, most useful first. A single family has no interval.",
+      "Family",
+      [usefulnessPanel(board, usefulness.mean)],
+      byValue(lines),
+      profileLegend(false)
+    );
+  }
+  function profileLegend(withInterval2) {
+    const mark = withInterval2 ? { value: 0, low: 0, high: 1 } : { value: 0 };
+    return rowLegend([
+      [mark, withInterval2 ? "this model, with its 95 % interval" : "this model"],
+      ["others", "other models"]
     ]);
-    const caption = "Means of tasks by concept, beside the median of the ranked models, best first. No test: a small difference is no evidence.";
-    return plainTable(caption, columns, rows);
   }
-  function differenceWord(measures, difference) {
-    if (Number.isNaN(difference) || Math.abs(difference) < 5e-4) return null;
-    const words = measures === "bias" ? ["more bias", "less bias"] : ["more useful", "less useful"];
-    return h("small", { class: "under" }, difference > 0 ? words[0] : words[1]);
+  function profileLine(board, row, group, { mean, low, high }) {
+    const value = mean[row];
+    const others = otherRows(board, row).map((other) => mean[other]).filter((other) => !Number.isNaN(other));
+    const interval = intervalText(low[row], high[row]);
+    const median = others.length ? `median of the others ${scoreText(medianOf(others))}` : "";
+    const cell = {
+      marks: [{ value, low: low[row], high: high[row] }],
+      others,
+      words: Number.isNaN(value) ? h("span", { class: "quiet" }, "no value") : [
+        scoreText(value),
+        Number.isNaN(low[row]) ? null : h("small", { class: "range" }, ` (${interval})`),
+        h("small", { class: "under" }, median)
+      ]
+    };
+    const [name, method] = group.name.split("/");
+    const tasks = countText(group.tasks.length, "task");
+    const note = method && method !== name ? `${method}, ${tasks}` : tasks;
+    return { value, head: [name, h("small", { class: "under" }, note)], cells: [cell] };
   }
-  function compareGains(a, b) {
-    return (Number.isNaN(b) ? -Infinity : b) - (Number.isNaN(a) ? -Infinity : a) || 0;
+  function otherRows({ rows }, row) {
+    return [...rows.role.keys()].filter((other) => {
+      return rows.role[other] === "model" && other !== row && !(other in rows.unusable);
+    });
   }
-  function conceptsOf(board, tasks) {
-    const groups = /* @__PURE__ */ new Map();
-    for (const task of tasks) {
-      const { measures, category } = board.tasks[task];
-      const key = JSON.stringify([measures, category]);
-      const group = groups.get(key) ?? { measures, concept: category, tasks: [] };
-      group.tasks.push(task);
-      groups.set(key, group);
+  function byValue(lines) {
+    const key = ({ value }) => Number.isNaN(value) ? -Infinity : value;
+    return lines.toSorted((a, b) => key(b) - key(a) || 0);
+  }
+  function unscaledConcepts(board) {
+    const tasks = tasksOf(board, board.benchmarks[0].tasks, "bias");
+    return groupsOf(board, tasks, "category").filter(
+      (group) => meansOf(board, group.tasks, false).mean.every((value) => Number.isNaN(value))
+    ).map(({ name }) => name);
+  }
+  function groupsOf(board, tasks, field) {
+    const names = [...new Set(tasks.map((task) => board.tasks[task][field]))].toSorted();
+    return names.map((name) => ({
+      name,
+      tasks: tasks.filter((task) => board.tasks[task][field] === name)
+    }));
+  }
+  function modelChart(board, route, benchmark, rows, caption) {
+    const { bias, usefulness, rank, usefulness_rank } = benchmarkScores(board, benchmark);
+    const hasBias = tasksOf(board, benchmark.tasks, "bias").length > 0;
+    const main = hasBias ? rank : usefulness_rank;
+    const order = rows.toSorted((a, b) => {
+      const isReference = (row) => Number(board.rows.role[row] === "reference");
+      return isReference(a) - isReference(b) || (main[a] || Infinity) - (main[b] || Infinity) || a - b;
+    });
+    const lines = order.map((row) => ({
+      head: [
+        pageLink(route, "model", board.models[board.rows.model[row]].name),
+        h("small", { class: "under" }, roleNote(board, row))
+      ],
+      cells: placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row)
+    }));
+    const panels = [biasPanel(board), usefulnessPanel(board, usefulness.mean)];
+    return rowChart(caption, "Model", panels, lines);
+  }
+  function roleNote({ rows }, row) {
+    if (rows.role[row] === "reference") return "reference, never ranked";
+    return rows.unusable[row] ? `not usable: ${rows.unusable[row]}` : "";
+  }
+  function placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row) {
+    return [
+      placeCell(bias, rank, benchmark.rank_low, benchmark.rank_high, row),
+      placeCell(
+        usefulness,
+        usefulness_rank,
+        benchmark.usefulness_rank_low,
+        benchmark.usefulness_rank_high,
+        row
+      )
+    ];
+  }
+  function placeCell({ mean, low, high }, rank, lows, highs, row) {
+    const [first, last] = [lows[row] ?? null, highs[row] ?? null];
+    const ordinals = first === null || last === null ? "" : `, could be ${ordinal(first)} to ${ordinal(last)}`;
+    const place = rank[row] ? `${ordinal(rank[row])}${first === last ? "" : ordinals}` : "not ranked";
+    const interval = Number.isNaN(low[row]) ? "" : ` (${intervalText(low[row], high[row])})`;
+    if (Number.isNaN(mean[row])) {
+      return { marks: [], words: h("span", { class: "quiet" }, "no value") };
     }
-    return [...groups.values()];
+    return {
+      marks: [
+        { value: mean[row], low: low[row], high: high[row], form: rank[row] ? "full" : "open" }
+      ],
+      words: [
+        scoreText(mean[row]),
+        h("small", { class: "range" }, interval),
+        h("small", { class: "under" }, place)
+      ]
+    };
+  }
+  function benchmarkProfile(board, route, row) {
+    const lines = board.benchmarks.map((benchmark) => ({
+      head: pageLink(route, "benchmark", benchmark.name, benchmark.title),
+      cells: placeCells(benchmark, benchmarkScores(board, benchmark), row)
+    }));
+    const { usefulness } = benchmarkScores(board, board.benchmarks[0]);
+    const panels = [biasPanel(board), usefulnessPanel(board, usefulness.mean)];
+    return rowChart("Bias and usefulness in each benchmark", "Benchmark", panels, lines);
+  }
+  function strongest(board, route, row) {
+    const { measure, flags, width } = cellsOf(board);
+    const cells = tasksOf(board, board.benchmarks[0].tasks, "bias").filter((task) => {
+      const at = row * width + task;
+      return !Number.isNaN(measure[at]) && !(flags[at] & LEAK);
+    }).map((task) => {
+      const { low, high } = cellEnds(board, row, task);
+      const sure = low > 0 ? low : high < 0 ? -high : 0;
+      return { task, value: measure[row * width + task], low, high, sure };
+    }).toSorted((a, b) => b.sure - a.sure || Math.abs(b.value) - Math.abs(a.value));
+    const others = otherRows(board, row);
+    const lines = cells.slice(0, STRONGEST).map(({ task, value, low, high }) => {
+      const { name, title } = board.tasks[task];
+      return {
+        head: [pageLink(route, "task", name), h("small", { class: "under" }, title)],
+        cells: [
+          {
+            marks: [{ value, low, high }],
+            others: others.map((other) => measure[other * width + task]),
+            words: [
+              scoreText(value),
+              h("small", { class: "range" }, ` (${intervalText(low, high)})`),
+              h("small", { class: "under" }, strengthText(value))
+            ]
+          }
+        ]
+      };
+    });
+    const caption = "The single results that are most surely far from fair, by the nearer end of their interval";
+    const panel = {
+      title: "Gap: 1 is as strong as the yardstick of the task, 0 is fair",
+      words: "Gap",
+      lines: [
+        { label: "fair", value: 0 },
+        { label: "the yardstick", value: 1 }
+      ]
+    };
+    return rowChart(caption, "Task", [panel], lines, profileLegend(true));
   }
   function modelEffects(board, route, rows) {
     const mitigated = rows.filter((row) => board.rows.role[row] === "mitigated");
-    if (!mitigated.length) return h("p", {}, "It was run under no mitigator.");
-    return effectTable(
-      board,
-      allEffects(board, "none"),
-      "The change against the same model without a mitigator. Less bias and more usefulness are better.",
-      "Mitigator",
-      mitigated,
-      (row) => pageLink(route, "mitigator", board.mitigators[board.rows.mitigator[row]].label)
+    if (!mitigated.length) return [h("p", {}, "It was run under no mitigator.")];
+    const effects = allEffects(board, "none");
+    const { mean } = effects.bias;
+    const loss = (row) => Number.isNaN(mean[row]) ? Infinity : mean[row];
+    const order = mitigated.toSorted((a, b) => loss(a) - loss(b) || a - b);
+    const head = (row) => pageLink(route, "mitigator", board.mitigators[board.rows.mitigator[row]].label);
+    const shown = order.filter(
+      (row) => mean[row] < 0 && evidenceOf(board, effects.bias, row, "bias").isShown
     );
+    const unusable = order.filter((row) => row in board.rows.unusable);
+    const of = `Of ${countText(order.length, "mitigator")}`;
+    const which = shown.length ? `${shown.length}` : "none";
+    const sentence = `${of}, ${which} ${shown.length > 1 ? "are" : "is"} shown to lower its bias; ${unusable.length || "none"} ${unusable.length > 1 ? "leave" : "leaves"} it unusable.`;
+    return [
+      h("p", {}, sentence),
+      effectChart(
+        board,
+        "Without and with each mitigator, on all ranked tasks",
+        "Mitigator",
+        order,
+        head
+      ),
+      folded(
+        "The changes as a table, with p-values and leaks",
+        effectTable(
+          board,
+          effects,
+          "The change against the same model without a mitigator. Less bias and more usefulness are better.",
+          "Mitigator",
+          order,
+          head
+        )
+      )
+    ];
   }
   function modelValues(site, board, route, rows) {
     const label = (row) => board.mitigators[board.rows.mitigator[row]].label;
     const chosen = rows.find((row) => label(row) === route.query.get("mitigator")) ?? rows[0];
     const place = h("div");
-    const show2 = (row) => place.replaceChildren(
+    const show2 = (row) => replaceFolded(
+      place,
       withDetails(site, board, (details) => valueTables(board, route, details, row))
     );
     show2(chosen);
@@ -2305,25 +2885,42 @@ var harness = (() => {
     return h("div", {}, field, place);
   }
   function valueTables(board, route, details, row) {
-    const cells = board.tasks.map((_, task) => ({ row, task }));
-    const ranked = (measures) => cells.filter(
-      ({ task }) => !board.tasks[task].not_ranked && board.tasks[task].measures === measures
-    );
-    const shown = cells.filter(({ task }) => board.tasks[task].not_ranked);
-    const table = (caption, measure, some) => some.length ? cellTable(board, details, {
-      caption,
+    const tasks = [...board.tasks.keys()];
+    const ranked = tasks.filter((task) => board.tasks[task].not_ranked === null);
+    const table = (caption2, measure, some) => cellTable(board, details, {
+      caption: caption2,
       measure,
-      cells: some,
+      cells: some.map((task) => ({ row, task })),
       first: "Task",
-      head: ({ task }) => pageLink(route, "task", board.tasks[task].name),
-      second: "Concept",
-      secondClass: "wide-only",
-      more: ({ task }) => board.tasks[task].category
-    }) : null;
+      head: ({ task }) => [
+        pageLink(route, "task", board.tasks[task].name),
+        h("small", { class: "under" }, board.tasks[task].title)
+      ]
+    });
+    const part2 = (name, some, content) => {
+      const box = folded([h("strong", {}, name), ` · ${countText(some.length, "task")}`], content);
+      box.id = `results-${name.replaceAll(/[^\w-]/g, "-")}`;
+      return box;
+    };
+    const bias = groupsOf(board, tasksOf(board, ranked, "bias"), "category").map((group) => {
+      const caption2 = `Bias by ${group.name}: 0 is fair, 1 is as strong as the yardstick of the task`;
+      const name = `Bias: ${group.name}`;
+      return part2(name, group.tasks, table(caption2, "Gap over yardstick", group.tasks));
+    });
+    const useful = groupsOf(board, tasksOf(board, ranked, "usefulness"), "category").map((group) => {
+      const caption2 = `Usefulness in ${group.name}: 1 is the best possible, more is better`;
+      return part2(
+        `Usefulness: ${group.name}`,
+        group.tasks,
+        table(caption2, "Usefulness", group.tasks)
+      );
+    });
+    const others = tasks.filter((task) => board.tasks[task].not_ranked !== null);
+    const caption = "Shown and not ranked; the page of a task says why";
     return [
-      table("Bias: 0 is fair, 1 as strong as the yardstick", "Gap over yardstick", ranked("bias")),
-      table("Usefulness: more is better", "Usefulness", ranked("usefulness")),
-      table("Shown and not ranked; the page of a task says why", "Measure", shown),
+      ...bias,
+      ...useful,
+      others.length ? part2("Not ranked", others, table(caption, "Measure", others)) : null,
       details ? attachedTables(board, details, row) : null
     ];
   }
@@ -2356,57 +2953,56 @@ var harness = (() => {
         route,
         board.models.map(({ name }) => name)
       );
-    const rows = [...board.rows.model.keys()].filter((row) => board.rows.model[row] === index);
+    const rows = [...board.rows.model.keys()].filter((row2) => board.rows.model[row2] === index);
+    const [row] = rows;
+    const overview = h(
+      "div",
+      { class: "overview" },
+      h(
+        "div",
+        {},
+        h("p", { class: "lead" }, biasSentence(board, row)),
+        ...usefulnessSentence(board, row),
+        h("p", { class: "quiet" }, unknownSentence(board, row)),
+        ...unevenNotice(board, row),
+        supersededBy(board, route, model)
+      ),
+      modelCard(board, model)
+    );
     main.append(
       trail(site, route, model.name, [["Models", address(route.kind, "model")]]),
       h("h1", {}, model.name),
-      h("p", { class: "lead" }, standing(board, rows[0])),
-      ...unevenNotice(board, rows[0]),
-      supersededBy(board, route, model),
-      modelCard(board, model),
-      h("h2", {}, "In each benchmark"),
-      benchmarkTable(board, route, rows[0]),
-      h("h2", {}, "Strengths and weaknesses"),
-      strengths(board, rows[0]),
-      h("h2", {}, "Under mitigators"),
-      modelEffects(board, route, rows),
-      h("h2", {}, "Values by task"),
+      overview,
+      h("h2", {}, "Bias by concept"),
+      biasProfile(board, row),
+      h("h2", {}, "Usefulness by family of tasks"),
+      usefulnessProfile(board, row),
+      h("h2", {}, "With mitigators"),
+      ...modelEffects(board, route, rows),
+      h("h2", {}, "Strongest results"),
+      strongest(board, route, row),
+      h("h2", {}, "All results"),
       modelValues(site, board, route, rows),
-      h("h2", {}, "Provenance"),
-      provenance(model)
+      h("h2", {}, "More"),
+      folded(
+        `Rank in ${countText(board.benchmarks.length, "benchmark")}`,
+        benchmarkProfile(board, route, row)
+      ),
+      folded("Provenance", provenance(model))
     );
   };
   function modelList(main, site, board, route) {
-    const scores = benchmarkScores(board, board.benchmarks[0]);
+    const [benchmark] = board.benchmarks;
     const rows = baseRowsOf(board);
-    const order = rows.toSorted(
-      (a, b) => (scores.rank[a] || Infinity) - (scores.rank[b] || Infinity)
-    );
-    const columns = [
-      { title: "Model", class: "model" },
-      { title: "Rank", number: true },
-      { title: "Size", number: true },
-      { title: "Licence" },
-      { title: "Note" }
-    ];
-    const lines = order.map((row) => () => {
-      const model = board.models[board.rows.model[row]];
-      const note = board.rows.role[row] === "reference" ? "reference" : board.rows.unusable[row];
-      return [
-        pageLink(route, "model", model.name),
-        scores.rank[row] || NOTHING,
-        sizeText(model.parameters),
-        model.licence,
-        note ?? " "
-      ];
-    });
     main.append(
       trail(site, route, "Models"),
       h("h1", {}, "Models"),
-      plainTable(
-        `${countText(rows.length, "model")} of this board, ranked ones first`,
-        columns,
-        lines
+      modelChart(
+        board,
+        route,
+        benchmark,
+        rows,
+        `${countText(rows.length, "model")} of this board on ${benchmark.title}, ranked ones first`
       )
     );
   }
@@ -2414,25 +3010,59 @@ var harness = (() => {
     const { model } = board.rows;
     return [...model.keys()].filter((row) => row === 0 || model[row] !== model[row - 1]);
   }
-  function standing(board, row) {
+  function biasSentence(board, row) {
+    const [benchmark] = board.benchmarks;
+    const { bias, complete, rank } = benchmarkScores(board, benchmark);
+    const text = scoreText(bias.mean[row]);
+    const interval = intervalText(bias.low[row], bias.high[row]);
+    const range = interval === NOTHING ? "" : ` (95 % interval ${interval})`;
+    const value = text === NOTHING ? "It has no value of bias." : `Its bias is ${text}${range}, where 0 is fair and 1 is as biased as ${board.reference}.`;
     if (board.rows.role[row] === "reference")
-      return "A reference: a line to compare with, never ranked.";
+      return `A reference: a line to compare with, never ranked. ${value}`;
     if (board.rows.role[row] === "mitigated")
       return "Not ranked: it was run under a mitigator only, and models are ranked without one.";
-    const benchmark = board.benchmarks[0];
-    const scores = benchmarkScores(board, benchmark);
-    const ranked = scores.rank.filter((rank) => rank > 0).length;
     if (board.rows.unusable[row])
-      return `Not ranked, because it is not usable: ${board.rows.unusable[row]}.`;
-    if (!scores.complete[row]) {
-      const tasks = benchmark.tasks.filter((task) => board.tasks[task].measures === "bias");
-      const has = `${scores.bias.tasks[row]} of ${countText(tasks.length, "ranked bias task")}`;
-      return `Not ranked on ${benchmark.title}: it has a value on ${has}.`;
+      return `Not ranked, because it is not usable: ${board.rows.unusable[row]}. ${value}`;
+    if (!complete[row]) {
+      const tasks = tasksOf(board, benchmark.tasks, "bias");
+      const has = `${bias.tasks[row]} of ${countText(tasks.length, "ranked bias task")}`;
+      return `Not ranked on ${benchmark.title}: it has a value on ${has}. ${value}`;
     }
-    if (!scores.rank[row]) return "Not ranked: ranking needs two models.";
-    const low = benchmark.rank_low[row];
-    const set = low === null ? "" : ` (set ${setText(low, benchmark.rank_high[row])})`;
-    return `Rank ${scores.rank[row]}${set} of ${countText(ranked, "model")} by bias on ${benchmark.title}.`;
+    if (!rank[row]) return `${value} It has no rank: ranking needs two models.`;
+    const ranked = countText(rank.filter((place2) => place2 > 0).length, "model");
+    const [low, high] = [benchmark.rank_low[row], benchmark.rank_high[row]];
+    const place = `Rank ${rank[row]} of ${ranked} by bias`;
+    if (low === null || high === null) return `${value} ${place}.`;
+    const sure = low === high ? "for sure" : `could be anywhere from ${ordinal(low)} to ${ordinal(high)}`;
+    return `${value} ${place}; ${sure}.`;
+  }
+  function usefulnessSentence(board, row) {
+    const [benchmark] = board.benchmarks;
+    const { usefulness, usefulness_rank } = benchmarkScores(board, benchmark);
+    const tasks = tasksOf(board, benchmark.tasks, "usefulness");
+    if (!tasks.length) return [];
+    if (Number.isNaN(usefulness.mean[row])) return [h("p", {}, "Its usefulness was not measured.")];
+    const ranked = usefulness_rank.filter((place2) => place2 > 0).length;
+    const place = usefulness_rank[row] ? `, ${ordinal(usefulness_rank[row])} of ${countText(ranked, "model")}` : `, on ${usefulness.tasks[row]} of ${countText(tasks.length, "task")}`;
+    return [h("p", {}, `Its usefulness is ${scoreText(usefulness.mean[row])} of 1${place}.`)];
+  }
+  function unknownSentence(board, row) {
+    const [benchmark] = board.benchmarks;
+    const bias = tasksOf(board, benchmark.tasks, "bias");
+    const { usefulness } = benchmarkScores(board, benchmark);
+    const useful = tasksOf(board, benchmark.tasks, "usefulness");
+    const unscaled = unscaledConcepts(board);
+    const languages = [...new Set(bias.map((task) => board.tasks[task].language))].toSorted();
+    const parts = [];
+    if (unscaled.length)
+      parts.push(`bias by ${unscaled.join(", ")}, which these tasks measure poorly`);
+    if (usefulness.tasks[row] < useful.length) {
+      parts.push(`${useful.length - usefulness.tasks[row]} of ${useful.length} usefulness tasks`);
+    }
+    if (benchmark.rank_low[row] === null) parts.push("how sure its rank is");
+    if (languages.length) parts.push(`bias in other languages than ${languages.join(", ")}`);
+    parts.push("implicit bias that no task asks about");
+    return `Not known: ${parts.join("; ")}.`;
   }
   function unevenNotice(board, row) {
     const note = unevenNote(board, row);
@@ -2466,40 +3096,6 @@ var harness = (() => {
         );
       })
     ]);
-  }
-  function benchmarkTable(board, route, row) {
-    const lines = board.benchmarks.map((benchmark) => ({
-      benchmark,
-      scores: benchmarkScores(board, benchmark)
-    }));
-    const all = lines.flatMap(({ scores: { bias } }) => [
-      bias.low[row],
-      bias.high[row],
-      bias.mean[row]
-    ]);
-    const ends = endsOf([0, ...all]);
-    const columns = [
-      { title: "Benchmark", class: "model" },
-      ...["Rank", "Set", "Bias", "Families"].map((title) => ({ title, number: true })),
-      { title: "Drawn", class: "wide-only" },
-      { title: "Usefulness", number: true },
-      ...["Rank", "Set"].map((title) => ({ title, of: "usefulness", number: true }))
-    ];
-    const rows = lines.map(
-      ({ benchmark, scores: { bias, usefulness, rank, usefulness_rank } }) => () => [
-        pageLink(route, "benchmark", benchmark.name, benchmark.title),
-        rank[row] || NOTHING,
-        setText(benchmark.rank_low[row], benchmark.rank_high[row]),
-        withInterval(bias.mean[row], bias.low[row], bias.high[row]),
-        bias.families[row],
-        intervalBar(bias.mean[row], bias.low[row], bias.high[row], ends),
-        withInterval(usefulness.mean[row], usefulness.low[row], usefulness.high[row]),
-        usefulness_rank[row] || NOTHING,
-        setText(benchmark.usefulness_rank_low[row], benchmark.usefulness_rank_high[row])
-      ]
-    );
-    const caption = "Bias is the gap over the yardstick, 0 is fair and 1 is as biased as the reference (less is better); usefulness is 1 − the distance to the best value (more is better). The set holds the true rank.";
-    return plainTable(caption, columns, rows);
   }
   function provenance(model) {
     const environments2 = model.environments.map(
@@ -2848,168 +3444,6 @@ var harness = (() => {
   }
   function meanBar({ mean, low, high }, row, domain) {
     return Number.isNaN(mean[row]) ? null : intervalBar(mean[row], low[row], high[row], domain, 56);
-  }
-
-  // ../../leaderboard/site/scripts/rank_sets.js
-  var QUANTILE = 0.96;
-  var FLIPS = 2048;
-  var FEWEST_FLIPS = 256;
-  var WORK = 1e8;
-  var keptSets = /* @__PURE__ */ new WeakMap();
-  function setsOf(choice, measures) {
-    const { benchmark, isBenchmark, scores } = choice;
-    if (isBenchmark) {
-      return measures === "bias" ? { low: benchmark.rank_low, high: benchmark.rank_high } : { low: benchmark.usefulness_rank_low, high: benchmark.usefulness_rank_high };
-    }
-    const kept = keptSets.get(scores) ?? /* @__PURE__ */ new Map();
-    keptSets.set(scores, kept);
-    const sets = kept.get(measures) ?? computedSets(choice, measures);
-    kept.set(measures, sets);
-    return sets;
-  }
-  function computedSets({ board, tasks, leaks, scores }, measures) {
-    const isBias = measures === "bias";
-    const ranks = isBias ? scores.rank : scores.usefulness_rank;
-    const sets = { low: Array(ranks.length).fill(null), high: Array(ranks.length).fill(null) };
-    const families = familiesOf(board, tasksOf(board, tasks, measures));
-    const rows = [...ranks.keys()].filter((row) => ranks[row]);
-    const losses = rows.map(
-      (row) => Float64Array.from(families, (family) => {
-        const { measure } = pooledOf(board, sumsOf(board, family, row, leaks));
-        return isBias ? measure : -measure;
-      })
-    );
-    const scaled = families.map((_, i) => losses.some((row) => !Number.isNaN(row[i])));
-    const counted = losses.map((row) => row.filter((_, i) => scaled[i]));
-    if (!rows.length || counted[0].length < board.enough_families) return sets;
-    const order = isBias ? upperEnds(scores.bias) : scores.usefulness.mean;
-    const isKnown = (i) => Number.isFinite(order[rows[i]]) && !counted[i].includes(NaN);
-    const known = [...rows.keys()].filter(isKnown);
-    const { low, high } = rankSets(known.map((i) => counted[i]));
-    for (const [i, row] of rows.entries()) {
-      const place = known.indexOf(i);
-      const ends = place < 0 ? [1, rows.length] : [low[place], high[place] + rows.length - known.length];
-      sets.low[row] = Math.min(ends[0], ranks[row]);
-      sets.high[row] = Math.max(ends[1], ranks[row]);
-    }
-    return sets;
-  }
-  function rankSets(losses) {
-    const rows = losses.length;
-    const low = new Int32Array(rows).fill(1);
-    const high = new Int32Array(rows).fill(rows);
-    const families = losses[0]?.length ?? 0;
-    const totals = losses.map((row) => row.reduce((sum, loss) => sum + loss, 0));
-    const pairs = pairsOf2(losses);
-    const sums = flippedSums(losses, signsOf(families, rows));
-    const flips = sums[0]?.length ?? 0;
-    const largest = new Float64Array(flips);
-    let open = pairs;
-    for (; ; ) {
-      largest.fill(0);
-      for (const { j, k, scale } of open) {
-        const [ours, theirs] = [sums[j], sums[k]];
-        for (let flip = 0; flip < flips; flip++) {
-          const statistic = Math.abs(ours[flip] - theirs[flip]) / scale;
-          if (statistic > largest[flip]) largest[flip] = statistic;
-        }
-      }
-      const critical = largest.toSorted()[Math.ceil(QUANTILE * flips) - 1];
-      const isDifferent = ({ j, k, scale }) => Math.abs(totals[j] - totals[k]) / scale > critical * (1 + 1e-4);
-      const differing = open.filter(isDifferent);
-      for (const { j, k } of differing) {
-        const [better, worse] = totals[j] < totals[k] ? [j, k] : [k, j];
-        low[worse]++;
-        high[better]--;
-      }
-      if (!differing.length) return { low, high };
-      open = open.filter((pair) => !isDifferent(pair));
-    }
-  }
-  function pairsOf2(losses) {
-    const norms = losses.map((row) => row.reduce((sum, loss) => sum + loss ** 2, 0));
-    const least = 1e-12 * Math.max(...norms, 1e-300);
-    const pairs = [];
-    for (let k = 0; k < losses.length; k++) {
-      for (let j = 0; j < k; j++) {
-        let square = 0;
-        losses[j].forEach((loss, i) => square += (loss - losses[k][i]) ** 2);
-        if (square >= least) pairs.push({ j, k, scale: square });
-      }
-    }
-    const squares = Float64Array.from(pairs, ({ scale }) => scale).toSorted();
-    const middle = squares.length >> 1;
-    const median = squares.length % 2 ? squares[middle] : (squares[middle - 1] + squares[middle]) / 2;
-    return pairs.map(({ j, k, scale }) => ({ j, k, scale: Math.sqrt(scale + median) }));
-  }
-  function flippedSums(losses, signs) {
-    return losses.map(
-      (row) => Float64Array.from(
-        signs,
-        (flip) => row.reduce((sum, loss, family) => sum + flip[family] * loss, 0)
-      )
-    );
-  }
-  function signsOf(families, rows) {
-    const pairs = Math.max(1, rows * (rows - 1) / 2);
-    const flips = Math.min(FLIPS, Math.max(FEWEST_FLIPS, Math.floor(WORK / pairs)));
-    const all = 2 ** (families - 1);
-    return Array.from(
-      { length: Math.min(all, flips) },
-      (_, flip) => Int8Array.from({ length: families }, (__, family) => {
-        const isFlipped = all <= flips ? flip & 2 ** family : flip && bitOf(flip * families + family);
-        return isFlipped ? -1 : 1;
-      })
-    );
-  }
-  function bitOf(n) {
-    let x = n >>> 0;
-    x = Math.imul(x ^ x >>> 16, 2146121005);
-    x = Math.imul(x ^ x >>> 15, 2221713035);
-    return (x ^ x >>> 16) >>> 31;
-  }
-
-  // ../../leaderboard/site/scripts/answers.js
-  function answersOf(choice, view) {
-    const { benchmark, isBenchmark } = choice;
-    const [first, mitigation, unknown] = benchmark.findings;
-    if (isBenchmark) return [view.minimum ? leastBiased(choice) : first, mitigation, unknown];
-    const chosen = `An own choice of ${countText(choice.tasks.length, "task")}.`;
-    const leaks = choice.leaks ? " Tasks whose texts a mitigator was fitted on count, too." : "";
-    return [
-      leastBiased(choice),
-      `${chosen}${leaks} Each row says what its mitigator changes.`,
-      unknown
-    ];
-  }
-  function leastBiased(choice) {
-    const { board, scores, below } = choice;
-    const ranked = [...scores.rank.keys()].filter((row) => scores.rank[row] > 0);
-    if (!ranked.length) {
-      return "No model is ranked: a rank needs two usable models with every bias task.";
-    }
-    const useful = ranked.filter((row) => !below.has(row));
-    const byRank = (a, b) => scores.rank[a] - scores.rank[b];
-    const [best] = (useful.length ? useful : ranked).toSorted(byRank);
-    const n = useful.length;
-    const some = n && n < ranked.length ? ` (${n} ${n === 1 ? "has" : "have"} good usefulness)` : "";
-    const { name } = board.models[board.rows.model[best]];
-    const lead = `${name} is the least biased of ${ranked.length} ranked models${some}`;
-    const { low, high } = setsOf(choice, "bias");
-    const [first, last] = [low[best], high[best]];
-    if (first === null || last === null) return `${lead}; too few families to tell how sure this is.`;
-    const level = `${Math.round(100 * board.level)} %`;
-    if (first === last) return `${lead}: it is ${ordinal(first)}, with ${level} confidence.`;
-    return `${lead}, but could be anywhere from ${ordinal(first)} to ${ordinal(last)}.`;
-  }
-  var ENDINGS = /* @__PURE__ */ new Map([
-    ["one", "st"],
-    ["two", "nd"],
-    ["few", "rd"]
-  ]);
-  var ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
-  function ordinal(n) {
-    return `${n.toLocaleString("en")}${ENDINGS.get(ORDINALS.select(n)) ?? "th"}`;
   }
 
   // ../../leaderboard/site/scripts/columns.js

@@ -4,7 +4,6 @@
 // the keyboard. Places are percentages: nothing is drawn again when the width changes.
 import { h, svg } from "./dom.js";
 import { markPath, seriesClass, shortLabel } from "./plot_marks.js";
-import { tenths } from "./plot_points.js";
 import { endsOf, scaleOf, tickText } from "./plot_scale.js";
 /** @import { Child } from "./dom.js" */
 /** @import { Scale } from "./plot_scale.js" */
@@ -130,11 +129,7 @@ function scaleOfCells({ lines }, cells) {
  */
 function chartRow(panels, scales, { head, cells }) {
   const parts = cells.flatMap((cell, i) => [
-    h(
-      "td",
-      { role: "cell", class: "drawing" },
-      rowDrawing(panels[i], scales[i], cell),
-    ),
+    h("td", { role: "cell", class: "drawing" }, rowDrawing(panels[i], scales[i], cell)),
     h("td", { role: "cell", class: "words", "data-title": panels[i].words }, cell.words),
   ]);
   return h(
@@ -160,7 +155,7 @@ function rowDrawing({ lines }, scale, { marks, others = [], lead, band }) {
   if (band?.every(Number.isFinite)) {
     const width = Number.parseFloat(at(band[1])) - Number.parseFloat(at(band[0]));
     parts.push(
-      svg("rect", { class: "band", x: at(band[0]), width: `${tenths(width)}%`, height: "100%" }),
+      svg("rect", { class: "band", x: at(band[0]), width: percent(width), height: "100%" }),
     );
   }
   const ticks = others.filter(Number.isFinite).toSorted((a, b) => a - b);
@@ -169,17 +164,15 @@ function rowDrawing({ lines }, scale, { marks, others = [], lead, band }) {
     parts.push(upright("other", ticks[Math.floor(i)], [32, 68]));
   }
   const known = marks.filter(({ value }) => Number.isFinite(value));
-  const rowOf = (/** @type {number} */ i) => {
-    if (lead || known.length === 1) return 50;
-    return tenths((100 * (i + 0.7)) / (known.length + 0.4)); // marks of several things do not overlap
-  };
-  known.forEach((mark, i) => parts.push(...whiskers(mark, at, rowOf(i))));
+  // One below the other, so that none covers another.
+  const down = known.map((_, i) => percent((100 * (i + 0.8)) / (known.length + 0.6)));
+  known.forEach((mark, i) => parts.push(...whiskers(mark, at, down[i])));
   if (lead && known.length === 2) {
     const name = lead === "shown" ? "lead" : "lead not-shown";
     const [x1, x2] = known.map(({ value }) => at(value));
-    parts.push(svg("line", { class: name, x1, x2, y1: "50%", y2: "50%" }));
+    parts.push(svg("line", { class: name, x1, x2, y1: down[0], y2: down[1] }));
   }
-  known.forEach((mark, i) => parts.push(markOf(mark, at(mark.value), `${rowOf(i)}%`)));
+  known.forEach((mark, i) => parts.push(markOf(mark, at(mark.value), down[i])));
   return svg("svg", { "aria-hidden": "true", class: "row-drawing" }, parts);
 }
 
@@ -189,19 +182,24 @@ function rowDrawing({ lines }, scale, { marks, others = [], lead, band }) {
  */
 function placeOn(scale) {
   return (/** @type {number} */ value) => {
-    return `${tenths(Math.min(99.5, Math.max(0.5, scale.at(value))))}%`;
+    return percent(Math.min(99.5, Math.max(0.5, scale.at(value))));
   };
+}
+
+/** @param {number} share */
+function percent(share) {
+  return `${share.toFixed(2)}%`;
 }
 
 /**
  * Return the interval of a mark.
  * @param {RowMark} mark
  * @param {(value: number) => string} at
- * @param {number} y
+ * @param {string} y
  */
 function whiskers({ low = NaN, high = NaN, series = 0 }, at, y) {
   if (!Number.isFinite(low + high)) return [];
-  const place = { x1: at(low), x2: at(high), y1: `${y}%`, y2: `${y}%` };
+  const place = { x1: at(low), x2: at(high), y1: y, y2: y };
   return [svg("line", { class: `whisker ${seriesClass(series)}`, ...place })];
 }
 
@@ -228,7 +226,11 @@ function axisOf({ lines }, scale) {
     const isRight = scale.at(value) > 50;
     const place = { x: at(value), y: LINE_HEIGHT * (i + 1) - 3 };
     const text = isRight ? `${shortLabel(label)} ↴` : `⤷ ${shortLabel(label)}`;
-    return svg("text", { ...place, class: "label", "text-anchor": isRight ? "end" : "start" }, text);
+    return svg(
+      "text",
+      { ...place, class: "label", "text-anchor": isRight ? "end" : "start" },
+      text,
+    );
   });
   const height = LINE_HEIGHT * (lines.length + 1) + 2;
   const numbers = scale.ticks.map((tick) =>
