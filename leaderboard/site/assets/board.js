@@ -197,6 +197,14 @@ var harness = (() => {
     if (!sorted.length) return NaN;
     return (sorted[sorted.length - 1 >> 1] + sorted[sorted.length >> 1]) / 2;
   }
+  var LANGUAGES = new Intl.DisplayNames(["en"], { type: "language", fallback: "code" });
+  function languageName(code) {
+    try {
+      return LANGUAGES.of(code) ?? code;
+    } catch {
+      return code;
+    }
+  }
 
   // ../../leaderboard/site/scripts/pooling.js
   var LEAK = 1;
@@ -1726,14 +1734,15 @@ var harness = (() => {
   // ../../leaderboard/site/scripts/plot_rows.js
   var FIRST_LINES = 40;
   var MOST_OTHERS = 60;
-  var [LEFT, RIGHT] = [1.5, 98.5];
+  var WIDTH = 480;
+  var MARGIN = 8;
   var LINE_HEIGHT = 15;
   function rowChart(caption, first, panels, rows, legend = null) {
     if (!rows.length) return h("p", { class: "quiet" }, `${caption}: no value.`);
     const scales = panels.map(
       (panel, i) => scaleOfCells(
         panel,
-        rows.map(({ cells }) => cells[i])
+        rows.filter(({ isAside }) => !isAside).map(({ cells }) => cells[i])
       )
     );
     const body = h("tbody", { role: "rowgroup" });
@@ -1778,9 +1787,9 @@ var harness = (() => {
       ...cells.flatMap(({ marks, others = [] }) => [...marks.map(({ value }) => value), ...others])
     ];
     const { low, high } = endsOf(values);
-    const room = (high - low) / 2 || 0.5;
+    const room = high - low || 0.5;
     const ends = cells.flatMap(({ marks, band = [] }) => [...band, ...marks.flatMap((mark) => [mark.low, mark.high])]).map((end) => Math.min(high + room, Math.max(low - room, end ?? NaN)));
-    return scaleOf([low, high, ...ends], LEFT, RIGHT);
+    return scaleOf([low, high, ...ends], MARGIN, WIDTH - MARGIN);
   }
   function chartRow(panels, scales, { head, cells }) {
     const parts = cells.flatMap((cell, i) => [
@@ -1812,37 +1821,57 @@ var harness = (() => {
     }
     const known = marks.filter(({ value }) => Number.isFinite(value));
     const down = known.map((_, i) => percent(100 * (i + 0.8) / (known.length + 0.6)));
-    known.forEach((mark, i) => parts.push(...whiskers(mark, at, down[i])));
+    known.forEach((mark, i) => parts.push(...whiskers(mark, scale, down[i])));
     if (lead && known.length === 2) {
       const name = lead === "shown" ? "lead" : "lead not-shown";
       const [x1, x2] = known.map(({ value }) => at(value));
       parts.push(svg("line", { class: name, x1, x2, y1: down[0], y2: down[1] }));
     }
-    known.forEach((mark, i) => parts.push(markOf(mark, at(mark.value), down[i])));
+    known.forEach((mark, i) => {
+      const { value } = mark;
+      const beyond = value < scale.low ? -1 : value > scale.high ? 1 : 0;
+      parts.push(markOf(mark, at(value), down[i], beyond));
+    });
     return svg("svg", { "aria-hidden": "true", class: "row-drawing" }, parts);
   }
   function placeOn(scale) {
     return (value) => {
-      return percent(Math.min(99.5, Math.max(0.5, scale.at(value))));
+      return percent(Math.min(99.5, Math.max(0.5, 100 * scale.at(value) / WIDTH)));
     };
   }
   function percent(share) {
     return `${share.toFixed(2)}%`;
   }
-  function whiskers({ low = NaN, high = NaN, series = 0 }, at, y) {
+  function whiskers({ low = NaN, high = NaN, series = 0 }, scale, y) {
     if (!Number.isFinite(low + high)) return [];
-    const place = { x1: at(low), x2: at(high), y1: y, y2: y };
-    return [svg("line", { class: `whisker ${seriesClass(series)}`, ...place })];
+    const at = placeOn(scale);
+    const name = `whisker ${seriesClass(series)}`;
+    const parts = [svg("line", { class: name, x1: at(low), x2: at(high), y1: y, y2: y })];
+    for (
+      const [end, arrow] of
+      /** @type {[number, string][]} */
+      [
+        [low, "M4-4L0 0L4 4"],
+        [high, "M-4-4L0 0L-4 4"]
+      ]
+    ) {
+      if (end >= scale.low && end <= scale.high) continue;
+      const path = svg("path", { class: name, d: arrow });
+      parts.push(svg("svg", { x: at(end), y, overflow: "visible" }, path));
+    }
+    return parts;
   }
-  function markOf({ series = 0, form = "full" }, x, y) {
-    const path = form === "crossed" ? "M-5-5L5 5M5-5L-5 5" : markPath(series, 0, 0, form === "open" ? 4.5 : 5);
+  function markOf({ series = 0, form = "full" }, x, y, beyond = 0) {
+    const shape = form === "crossed" ? "M-5-5L5 5M5-5L-5 5" : markPath(series, 0, 0, 5);
+    const arrow = `M${-9 * beyond}-5L${2 * beyond} 0L${-9 * beyond} 5z`;
     const name = `mark ${form} ${seriesClass(series)}`;
-    return svg("svg", { x, y, class: name, overflow: "visible" }, svg("path", { d: path }));
+    const path = svg("path", { d: beyond ? arrow : shape });
+    return svg("svg", { x, y, class: name, overflow: "visible" }, path);
   }
   function axisOf({ lines }, scale) {
     const at = placeOn(scale);
     const names = lines.map(({ label, value }, i) => {
-      const isRight = scale.at(value) > 50;
+      const isRight = scale.at(value) > WIDTH / 2;
       const place = { x: at(value), y: LINE_HEIGHT * (i + 1) - 3 };
       const text = isRight ? `${shortLabel(label)} ↴` : `⤷ ${shortLabel(label)}`;
       return svg(
@@ -1987,104 +2016,6 @@ var harness = (() => {
     return [[h("span", { class: name }, text, mark, spoken), interval], pText(effect.holm[row])];
   }
 
-  // ../../leaderboard/site/scripts/plot_small.js
-  var BAR = { width: 120, height: 16 };
-  var STRIP = { height: 120, foot: 34, top: 22, dot: 7 };
-  function intervalBar(value, low, high, ends, width = BAR.width) {
-    const range = ends.high - ends.low || 1;
-    const at = (number) => {
-      const share = Math.min(1, Math.max(0, (number - ends.low) / range));
-      return tenths(4 + share * (width - 8));
-    };
-    const drawing2 = svg("svg", { ...BAR, width, class: "interval", "aria-hidden": "true" });
-    if (ends.low <= 0 && ends.high >= 0) {
-      drawing2.append(svg("path", { class: "zero", d: `M${at(0)} 0V${BAR.height}` }));
-    }
-    if (value === null || !Number.isFinite(value)) return drawing2;
-    if (low !== null && high !== null && Number.isFinite(low + high)) {
-      drawing2.append(svg("path", { class: "whisker", d: `M${at(low)} 8H${at(high)}` }));
-    }
-    drawing2.append(svg("circle", { cx: at(value), cy: 8, r: 3.5 }));
-    return drawing2;
-  }
-  function distribution(label, values, axis, lines = []) {
-    const known = values.filter(({ value }) => Number.isFinite(value));
-    if (!known.length) return h("p", { class: "notice quiet" }, `${label}: no value.`);
-    const numbers2 = known.map(({ value }) => value);
-    const { low, high } = endsOf(numbers2);
-    const summary = `${label}: ${countText(known.length, "value")} from ${scoreText(low)} to ${scoreText(high)}, median ${scoreText(medianOf(numbers2))}`;
-    const drawing2 = svg("svg", {
-      class: "plot-drawing spread",
-      height: STRIP.height,
-      role: "img",
-      "aria-label": summary
-    });
-    const area = h("div", { class: "plot-area" }, drawing2);
-    let width = 0;
-    new ResizeObserver(() => {
-      if (!area.clientWidth || area.clientWidth === width) return;
-      width = area.clientWidth;
-      drawing2.replaceChildren(...spreadParts(known, axis, lines, width));
-    }).observe(area);
-    return h("figure", { class: "plot" }, area, h("figcaption", {}, `${summary}.`));
-  }
-  function spreadParts(values, axis, lines, width) {
-    const all = [...values, ...lines].map(({ value }) => value);
-    const scale = scaleOf(all, 12, width - 12);
-    const foot = STRIP.height - STRIP.foot;
-    const parts = [svg("path", { class: "baseline", d: `M0 ${foot}H${width}` })];
-    for (const tick of scale.ticks) {
-      const x = scale.at(tick);
-      parts.push(
-        svg("text", { x, y: foot + 15, "text-anchor": "middle" }, axisText(axis, scale, tick))
-      );
-    }
-    const title = `${axis.title}${hint(axis, "left", "right")}`;
-    parts.push(
-      svg("text", { x: width, y: STRIP.height - 3, "text-anchor": "end", class: "title" }, title)
-    );
-    parts.push(...spreadLines(lines, scale, foot, width), ...spreadDots(values, scale, foot));
-    return parts;
-  }
-  function spreadDots(values, scale, foot) {
-    const columns = /* @__PURE__ */ new Map();
-    for (const value of values) {
-      const column = Math.round(scale.at(value.value) / STRIP.dot);
-      columns.set(column, [...columns.get(column) ?? [], value]);
-    }
-    const highest = Math.max(...[...columns.values()].map((column) => column.length));
-    const step = Math.min(STRIP.dot, (foot - STRIP.top) / highest);
-    const paths = { plain: "", marked: "" };
-    for (const [column, members] of columns) {
-      members.sort((a, b) => Number(b.marked ?? false) - Number(a.marked ?? false));
-      for (const [i, { marked }] of members.entries()) {
-        const path = markPath(0, column * STRIP.dot, foot - (i + 0.5) * step, marked ? 4.5 : 3);
-        paths[marked ? "marked" : "plain"] += path;
-      }
-    }
-    return [
-      svg("path", { class: "mark series-0 dots", d: paths.plain }),
-      svg("path", { class: "mark series-1", d: paths.marked })
-    ];
-  }
-  function spreadLines(lines, scale, foot, width) {
-    const group = svg("g", { class: "plot-references" });
-    const taken = [];
-    const frame = { left: 0, top: 0, right: width, bottom: foot };
-    for (const { label, value } of lines) {
-      const x = scale.at(value);
-      const text = shortLabel(label);
-      group.prepend(svg("path", { d: `M${x} 4V${foot}` }));
-      const box = [x + 4, x - 4 - textWidth(text)].flatMap((left) => [12, 26].map((base) => labelBox(left, base, textWidth(text)))).find(
-        (place) => boxInside(place, frame) && !taken.some((other) => boxesOverlap(place, other))
-      );
-      if (!box) continue;
-      taken.push(box);
-      group.append(svg("text", { x: box.left, y: box.bottom - 3 }, text));
-    }
-    return [group];
-  }
-
   // ../../leaderboard/site/scripts/pages/mitigator.js
   var mitigatorPage = (main, site, board, route) => {
     if (!route.name) return mitigatorList(main, site, board, route);
@@ -2103,42 +2034,82 @@ var harness = (() => {
     });
     main.append(
       trail(site, route, mitigator.label, [["Mitigators", address(route.kind, "mitigator")]]),
-      h("h1", {}, mitigator.label),
-      mitigator.title ? h("p", { class: "lead" }, mitigator.title) : "",
-      mitigatorFacts(mitigator, rows.length)
+      h("h1", {}, mitigator.label)
     );
     if (!rows.length) {
-      main.append(h("p", {}, "No model was changed by it here: the others are compared with it."));
+      main.append(
+        mitigator.title ? h("p", { class: "lead" }, mitigator.title) : "",
+        mitigatorFacts(mitigator),
+        h("p", {}, "No model was changed by it here: the others are compared with it.")
+      );
       return;
     }
     main.append(
-      h("h2", {}, "Over models"),
-      overModels(board, route, mitigator.label),
+      h(
+        "div",
+        { class: "overview" },
+        h(
+          "div",
+          {},
+          mitigator.title ? h("p", { class: "lead" }, `It ${mitigator.title}.`) : "",
+          h("p", mitigator.title ? {} : { class: "lead" }, onAverage(board, mitigator.label, rows))
+        ),
+        mitigatorFacts(mitigator)
+      ),
       h("h2", {}, "On each model"),
       ...mitigatorEffects(board, route, mitigator, rows),
-      ...notUsable(board, route, rows),
+      h("h2", {}, "Mean over models"),
+      overModels(board, route, mitigator.label),
       h("h2", {}, "Leaks"),
       leakList(board, route, rows)
     );
   };
+  function onAverage(board, label, rows) {
+    const { unusable, model } = board.rows;
+    const usable = rows.filter((row) => {
+      return !(row in unusable) && !(model.indexOf(model[row]) in unusable);
+    });
+    const share = `${usable.length} of ${countText(rows.length, "model")}`;
+    const line = board.benchmarks[0].mitigators.find(({ mitigator }) => mitigator === label);
+    if (!line || line.bias === null) {
+      return `It is usable on ${share}. What it changes on average cannot be told: ${line?.unranked ?? "no bias task without a leak"}.`;
+    }
+    const direction = line.bias < 0 ? "lowers" : "raises";
+    const interval = intervalText(line.bias_low, line.bias_high, changeText);
+    const range = line.bias_low === null ? "" : ` (95 % interval ${interval})`;
+    const change = `On average over the models on which it is usable (${share}) it ${direction} bias by ${Math.abs(line.bias).toFixed(3)}${range}, where 1 is the bias of ${board.reference}`;
+    const isShown = line.bias_holm !== null && line.bias_holm < EVIDENCE;
+    const families = countText(
+      line.bias_families ?? 0,
+      "family of tasks is",
+      "families of tasks are"
+    );
+    const why = line.bias_holm === null ? `: ${families} too few to tell` : ` (p ${pText(line.bias_holm)})`;
+    const shown = `This is ${isShown ? "shown" : "not shown"}${why}.`;
+    const cost = line.usefulness === null ? "What it costs in usefulness was not measured." : `Usefulness changes by ${changeText(line.usefulness)}.`;
+    return `${change}. ${shown} ${cost}`;
+  }
   function mitigatorList(main, site, board, route) {
     main.append(trail(site, route, "Mitigators"), h("h1", {}, "Mitigators"));
-    for (const benchmark of board.benchmarks) {
-      if (!benchmark.mitigators.some(hasEffect)) continue;
-      main.append(h("h2", {}, benchmark.title), mitigatorLines(route, benchmark));
-    }
-    if (main.childElementCount === 2)
-      main.append(h("p", {}, "No mitigator can be compared over models."));
-  }
-  function mitigatorLines(route, benchmark) {
-    const caption = "Mean change against no mitigator, over the models on which it is usable and their tasks without a leak.";
-    return lineTable(
-      caption,
-      "Mitigator",
-      benchmark.mitigators.map((line) => {
-        return { head: pageLink(route, "mitigator", line.mitigator), line };
-      })
+    const [first, ...others] = board.benchmarks.filter(
+      (benchmark) => benchmark.mitigators.some(hasEffect)
     );
+    if (!first) {
+      main.append(h("p", {}, "No mitigator can be compared over models."));
+      return;
+    }
+    main.append(h("h2", {}, first.title), ...mitigatorLines(board, route, first));
+    if (others.length) main.append(h("h2", {}, "On other benchmarks"));
+    for (const benchmark of others) {
+      main.append(folded(benchmark.title, ...mitigatorLines(board, route, benchmark)));
+    }
+  }
+  function mitigatorLines(board, route, benchmark) {
+    const caption = "Mean change against no mitigator, over the models on which it is usable and their tasks without a leak";
+    const lines = benchmark.mitigators.map((line) => {
+      return { head: pageLink(route, "mitigator", line.mitigator), line };
+    });
+    return changesOf(board, caption, "Mitigator", lines);
   }
   function hasEffect({ bias, usefulness }) {
     return bias !== null || usefulness !== null;
@@ -2150,22 +2121,63 @@ var harness = (() => {
       return line && hasEffect(line) ? [{ head, line }] : [];
     });
     if (!lines.length) return h("p", {}, "It cannot be compared over models on any benchmark.");
-    return lineTable("Mean change over the usable models, in each benchmark.", "Benchmark", lines);
+    const caption = "Mean change over the usable models, in each benchmark";
+    return h("div", {}, changesOf(board, caption, "Benchmark", lines));
+  }
+  function changesOf(board, caption, first, lines) {
+    const panels = [
+      {
+        title: `Change in bias (1: bias of ${board.reference}), less is better`,
+        words: "Change in bias",
+        lines: [{ label: "no change", value: 0 }]
+      }
+    ];
+    const isUseful = lines.some(({ line }) => line.usefulness !== null);
+    if (isUseful) {
+      panels.push({
+        title: "Change in usefulness, more is better",
+        words: "Change in usefulness",
+        lines: [{ label: "no change", value: 0 }]
+      });
+    }
+    const rows = lines.map(({ head, line }) => {
+      const usable = `usable on ${line.models - line.not_usable} of ${countText(line.models, "model")}`;
+      const note = line.unranked ? `not ranked: ${line.unranked}` : usable;
+      const cells = [changeOver(board, line, "bias")];
+      if (isUseful) cells.push(changeOver(board, line, "usefulness"));
+      return { head: [head.cloneNode(true), h("small", { class: "under" }, note)], cells };
+    });
+    return [
+      rowChart(caption, first, panels, rows),
+      folded("As a table, with ranks and families", lineTable(`${caption}.`, first, lines))
+    ];
+  }
+  function changeOver(board, line, measures) {
+    const value = line[measures];
+    if (value === null) return { marks: [], words: h("span", { class: "quiet" }, "not measured") };
+    const low = line[`${measures}_low`] ?? NaN;
+    const high = line[`${measures}_high`] ?? NaN;
+    const adjusted = line[`${measures}_holm`];
+    const isShown = adjusted !== null && adjusted < EVIDENCE;
+    const families = line[`${measures}_families`] ?? 0;
+    const few = families < board.enough_families;
+    const why = few ? `: ${countText(families, "family is", "families are")} too few` : adjusted === null ? "" : `, p ${pText(adjusted)}`;
+    return {
+      marks: [{ value, low, high, form: isShown ? "full" : "open" }],
+      words: [
+        changeText(value),
+        Number.isNaN(low) ? null : h("small", { class: "range" }, ` (${intervalText(low, high, changeText)})`),
+        h("small", { class: "under" }, `${isShown ? "shown" : "not shown"}${why}`)
+      ]
+    };
   }
   function lineTable(caption, first, lines) {
-    const ends = endsOf([
-      0,
-      ...lines.flatMap(({ line }) => {
-        return [line.bias ?? NaN, line.bias_low ?? NaN, line.bias_high ?? NaN];
-      })
-    ]);
     const columns = [
       { title: first, class: "model" },
       ...["Rank", "Set", "Models", "Not usable on", "Change in bias", "Families"].map((title) => ({
         title,
         number: true
       })),
-      { title: "Drawn", class: "wide-only" },
       { title: "Change in usefulness", number: true },
       { title: "Families", of: "usefulness", number: true },
       { title: "Not ranked" }
@@ -2178,20 +2190,18 @@ var harness = (() => {
       line.not_usable,
       withInterval(line.bias, line.bias_low, line.bias_high, changeText),
       line.bias_families,
-      intervalBar(line.bias, line.bias_low, line.bias_high, ends),
       withInterval(line.usefulness, line.usefulness_low, line.usefulness_high, changeText),
       line.usefulness_families,
       withCode(line.unranked ?? " ")
     ]);
     return plainTable(caption, columns, rows);
   }
-  function mitigatorFacts({ name, label, params, concept }, models) {
+  function mitigatorFacts({ name, label, params, concept }) {
     const settings = Object.entries(params).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
     return factList([
       ["Name", name !== label && name],
       ["Settings", settings.join(", ")],
-      ["Fitted on", concept],
-      ["Models", models && countText(models, "model")]
+      ["Fitted on", concept]
     ]);
   }
   function mitigatorEffects(board, route, mitigator, rows) {
@@ -2202,30 +2212,17 @@ var harness = (() => {
     const head = (row) => {
       return pageLink(route, "model", board.models[board.rows.model[row]].name);
     };
-    const values = rows.map((row) => ({ value: mean[row] }));
-    const axis = { title: "change in bias against none", better: "low" };
-    const parts = [
-      distribution("Change in bias over models", values, axis, [{ label: "no change", value: 0 }]),
-      effectTable(board, effects, "Against no mitigator.", "Model", order, head)
-    ];
+    const tables = [effectTable(board, effects, "Against no mitigator.", "Model", order, head)];
     const hasNormalize = board.mitigators.some(({ label }) => label === "normalize");
     if (hasNormalize && mitigator.name !== "normalize") {
       const caption = "Against normalize, which only brings vectors to unit length.";
       const against = allEffects(board, "normalize");
-      parts.push(effectTable(board, against, caption, "Model", order, head));
+      tables.push(effectTable(board, against, caption, "Model", order, head));
     }
-    return parts;
-  }
-  function notUsable(board, route, rows) {
-    const failing = rows.filter((row) => row in board.rows.unusable);
-    if (!failing.length) return [];
-    const items = failing.slice(0, FIRST_ROWS).map((row) => {
-      const { name } = board.models[board.rows.model[row]];
-      return h("li", {}, pageLink(route, "model", name), `: ${board.rows.unusable[row]}`);
-    });
-    const more = failing.length - items.length;
-    if (more) items.push(h("li", {}, `and ${countText(more, "more model", "more models")}`));
-    return [h("h2", {}, "Not usable"), h("ul", {}, items)];
+    return [
+      effectChart(board, "Each model without and with it, on all ranked tasks", "Model", order, head),
+      folded("The changes as a table, with p-values and leaks", ...tables)
+    ];
   }
   function leakList(board, route, rows) {
     const { flags, width } = cellsOf(board);
@@ -2235,120 +2232,12 @@ var harness = (() => {
     });
     if (!leaky.length) return h("p", {}, "None: it was fitted on no text of a task.");
     const line = "It was fitted on texts of these tasks, so their values count in no mean, effect or rank.";
-    return h("div", {}, h("p", {}, line), h("ul", {}, leaky));
-  }
-
-  // ../../leaderboard/site/scripts/cell_table.js
-  var MANY_CELLS = 6e4;
-  var FLAG_TEXTS = [
-    [1, "† leak: the mitigator was fitted on texts of the task, so the value does not count"],
-    [2, "↔ reversed: the association points the other way"],
-    [4, "◐ some texts have no vector"],
-    [8, "some texts are truncated"]
-  ];
-  var RUN = 64;
-  var decodedDetails = /* @__PURE__ */ new WeakMap();
-  async function detailsOf(site, board) {
-    const known = decodedDetails.get(board);
-    if (known) return known;
-    const entry = site.boards.find(({ kind }) => kind === board.kind);
-    const { reasons, tables, ...columns } = (
-      /** @type {Details} */
-      await load(entry?.details ?? "")
+    const tasks = countText(leaky.length, "task shares", "tasks share");
+    return folded(
+      `${tasks} texts with what it was fitted on`,
+      h("p", {}, line),
+      h("ul", { class: "columns" }, leaky)
     );
-    const decoded2 = Object.entries(columns).map(([name, column]) => [name, numbers(column)]);
-    const details = { ...Object.fromEntries(decoded2), reasons, tables };
-    decodedDetails.set(board, details);
-    return details;
-  }
-  function withDetails(site, board, build) {
-    const place = h("div", {}, build(null));
-    const fill2 = () => detailsOf(site, board).then(
-      (details) => replaceFolded(place, ...build(details).filter((node) => node !== null)),
-      (error) => place.append(h("p", { class: "notice", role: "alert" }, String(error.message)))
-    );
-    if (board.rows.model.length * board.tasks.length <= MANY_CELLS) {
-      void fill2();
-      return place;
-    }
-    const button = h("button", { type: "button" }, "Load scores, intervals, p-values and coverage");
-    button.addEventListener("click", () => {
-      button.disabled = true;
-      void fill2();
-    });
-    place.prepend(h("p", { class: "controls" }, button));
-    return place;
-  }
-  function cellTable(board, details, options) {
-    const { flags, measure, width } = cellsOf(board);
-    const ends = endsOf([0, ...options.cells.map(({ row, task }) => measure[row * width + task])]);
-    const isBias = options.cells.some(({ task }) => board.tasks[task].measures === "bias");
-    const columns = [
-      { title: options.first, class: "model" },
-      ...options.second ? [{ title: options.second, class: options.secondClass }] : [],
-      { title: options.measure, number: true },
-      { title: "Drawn", class: "wide-only" },
-      ...isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : [],
-      ...details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : [],
-      { title: "Notes", class: "notes" }
-    ];
-    const rows = options.cells.map((cell) => () => {
-      const at = cell.row * width + cell.task;
-      const isLeak = Boolean(flags[at] & LEAK);
-      return [
-        options.head(cell),
-        ...options.second ? [options.more?.(cell) ?? null] : [],
-        scoreText(measure[at]) + (isLeak ? "†" : ""),
-        intervalBar(measure[at], null, null, ends),
-        ...isBias ? gapCells(board, at) : [],
-        ...details ? detailCells(details, at, isLeak) : [],
-        notes(board, details, cell)
-      ];
-    });
-    return plainTable(options.caption, columns, rows);
-  }
-  function gapCells(board, at) {
-    const { gap, gapError, yardstick, yardstickError } = cellsOf(board);
-    const pairs = [
-      [gap[at], gapError[at]],
-      [yardstick[at], yardstickError[at]]
-    ];
-    return pairs.map(
-      ([value, error]) => Number.isNaN(value) ? NOTHING : `${scoreText(value)} ± ${scoreText(error)}`
-    );
-  }
-  var DETAIL_COLUMNS = ["Score", "p", "Floor", "Texts with a vector"];
-  function detailCells(details, at, isLeak) {
-    const spread = details.spread[at];
-    const floor = details.floor[at];
-    const asked = details.asked[at];
-    const [score, interval] = withInterval(details.value[at], details.low[at], details.high[at]);
-    return [
-      [score, spread > 0 ? ` ± ${scoreText(spread)}` : "", interval],
-      isLeak ? NOTHING : pText(details.p[at]),
-      Number.isNaN(floor) ? NOTHING : `${scoreText(floor)} ± ${scoreText(details.floor_sd[at])}`,
-      asked ? `${details.found[at]} of ${asked}` : NOTHING
-    ];
-  }
-  function notes(board, details, { row, task }) {
-    const at = row * board.tasks.length + task;
-    const { flags, measure } = cellsOf(board);
-    const texts = FLAG_TEXTS.filter(([bit]) => flags[at] & bit).map(([, text]) => text);
-    if (board.rows.role[row] === "reference") texts.unshift("reference, never ranked");
-    if (board.tasks[task].measures === "bias" && !(flags[at] & LEAK)) {
-      texts.push(strengthText(measure[at]));
-    }
-    const share = details?.word_share[at] ?? 0;
-    if (share > 0) {
-      texts.push(
-        `${(100 * share).toFixed(0)} % of the texts hold words that the mitigator was fitted on`
-      );
-    }
-    const reason = details?.reasons[details.reason[at]];
-    if (!(flags[at] & RUN)) texts.push("not run");
-    else if (reason && !(flags[at] & 1)) texts.push(`does not count: ${reason}`);
-    else if (Number.isNaN(measure[at]) && !details) texts.push("does not count");
-    return [texts.filter(Boolean).join("; ") || " "];
   }
 
   // ../../leaderboard/site/scripts/rank_sets.js
@@ -2644,6 +2533,139 @@ var harness = (() => {
     );
   }
 
+  // ../../leaderboard/site/scripts/plot_small.js
+  var BAR = { width: 120, height: 16 };
+  function intervalBar(value, low, high, ends, width = BAR.width) {
+    const range = ends.high - ends.low || 1;
+    const at = (number) => {
+      const share = Math.min(1, Math.max(0, (number - ends.low) / range));
+      return tenths(4 + share * (width - 8));
+    };
+    const drawing2 = svg("svg", { ...BAR, width, class: "interval", "aria-hidden": "true" });
+    if (ends.low <= 0 && ends.high >= 0) {
+      drawing2.append(svg("path", { class: "zero", d: `M${at(0)} 0V${BAR.height}` }));
+    }
+    if (value === null || !Number.isFinite(value)) return drawing2;
+    if (low !== null && high !== null && Number.isFinite(low + high)) {
+      drawing2.append(svg("path", { class: "whisker", d: `M${at(low)} 8H${at(high)}` }));
+    }
+    drawing2.append(svg("circle", { cx: at(value), cy: 8, r: 3.5 }));
+    return drawing2;
+  }
+
+  // ../../leaderboard/site/scripts/cell_table.js
+  var MANY_CELLS = 6e4;
+  var FLAG_TEXTS = [
+    [1, "† leak: the mitigator was fitted on texts of the task, so the value does not count"],
+    [2, "↔ reversed: the association points the other way"],
+    [4, "◐ some texts have no vector"],
+    [8, "some texts are truncated"]
+  ];
+  var RUN = 64;
+  var decodedDetails = /* @__PURE__ */ new WeakMap();
+  async function detailsOf(site, board) {
+    const known = decodedDetails.get(board);
+    if (known) return known;
+    const entry = site.boards.find(({ kind }) => kind === board.kind);
+    const { reasons, tables, ...columns } = (
+      /** @type {Details} */
+      await load(entry?.details ?? "")
+    );
+    const decoded2 = Object.entries(columns).map(([name, column]) => [name, numbers(column)]);
+    const details = { ...Object.fromEntries(decoded2), reasons, tables };
+    decodedDetails.set(board, details);
+    return details;
+  }
+  function withDetails(site, board, build) {
+    const place = h("div", {}, build(null));
+    const fill2 = () => detailsOf(site, board).then(
+      (details) => replaceFolded(place, ...build(details).filter((node) => node !== null)),
+      (error) => place.append(h("p", { class: "notice", role: "alert" }, String(error.message)))
+    );
+    if (board.rows.model.length * board.tasks.length <= MANY_CELLS) {
+      void fill2();
+      return place;
+    }
+    const button = h("button", { type: "button" }, "Load scores, intervals, p-values and coverage");
+    button.addEventListener("click", () => {
+      button.disabled = true;
+      void fill2();
+    });
+    place.prepend(h("p", { class: "controls" }, button));
+    return place;
+  }
+  function cellTable(board, details, options) {
+    const { flags, measure, width } = cellsOf(board);
+    const ends = endsOf([0, ...options.cells.map(({ row, task }) => measure[row * width + task])]);
+    const isBias = options.cells.some(({ task }) => board.tasks[task].measures === "bias");
+    const columns = [
+      { title: options.first, class: "model" },
+      ...options.second ? [{ title: options.second, class: options.secondClass }] : [],
+      { title: options.measure, number: true },
+      { title: "Drawn", class: "wide-only" },
+      ...isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : [],
+      ...details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : [],
+      { title: "Notes", class: "notes" }
+    ];
+    const rows = options.cells.map((cell) => () => {
+      const at = cell.row * width + cell.task;
+      const isLeak = Boolean(flags[at] & LEAK);
+      return [
+        options.head(cell),
+        ...options.second ? [options.more?.(cell) ?? null] : [],
+        scoreText(measure[at]) + (isLeak ? "†" : ""),
+        intervalBar(measure[at], null, null, ends),
+        ...isBias ? gapCells(board, at) : [],
+        ...details ? detailCells(details, at, isLeak) : [],
+        notes(board, details, cell)
+      ];
+    });
+    return plainTable(options.caption, columns, rows);
+  }
+  function gapCells(board, at) {
+    const { gap, gapError, yardstick, yardstickError } = cellsOf(board);
+    const pairs = [
+      [gap[at], gapError[at]],
+      [yardstick[at], yardstickError[at]]
+    ];
+    return pairs.map(
+      ([value, error]) => Number.isNaN(value) ? NOTHING : `${scoreText(value)} ± ${scoreText(error)}`
+    );
+  }
+  var DETAIL_COLUMNS = ["Score", "p", "Floor", "Texts with a vector"];
+  function detailCells(details, at, isLeak) {
+    const spread = details.spread[at];
+    const floor = details.floor[at];
+    const asked = details.asked[at];
+    const [score, interval] = withInterval(details.value[at], details.low[at], details.high[at]);
+    return [
+      [score, spread > 0 ? ` ± ${scoreText(spread)}` : "", interval],
+      isLeak ? NOTHING : pText(details.p[at]),
+      Number.isNaN(floor) ? NOTHING : `${scoreText(floor)} ± ${scoreText(details.floor_sd[at])}`,
+      asked ? `${details.found[at]} of ${asked}` : NOTHING
+    ];
+  }
+  function notes(board, details, { row, task }) {
+    const at = row * board.tasks.length + task;
+    const { flags, measure } = cellsOf(board);
+    const texts = FLAG_TEXTS.filter(([bit]) => flags[at] & bit).map(([, text]) => text);
+    if (board.rows.role[row] === "reference") texts.unshift("reference, never ranked");
+    if (board.tasks[task].measures === "bias" && !(flags[at] & LEAK)) {
+      texts.push(strengthText(measure[at]));
+    }
+    const share = details?.word_share[at] ?? 0;
+    if (share > 0) {
+      texts.push(
+        `${(100 * share).toFixed(0)} % of the texts hold words that the mitigator was fitted on`
+      );
+    }
+    const reason = details?.reasons[details.reason[at]];
+    if (!(flags[at] & RUN)) texts.push("not run");
+    else if (reason && !(flags[at] & 1)) texts.push(`does not count: ${reason}`);
+    else if (Number.isNaN(measure[at]) && !details) texts.push("does not count");
+    return [texts.filter(Boolean).join("; ") || " "];
+  }
+
   // ../../leaderboard/site/scripts/pages/model_parts.js
   var STRONGEST = 10;
   function biasProfile(board, row) {
@@ -2686,7 +2708,7 @@ var harness = (() => {
     const value = mean[row];
     const others = otherRows(board, row).map((other) => mean[other]).filter((other) => !Number.isNaN(other));
     const interval = intervalText(low[row], high[row]);
-    const median = others.length ? `median of the others ${scoreText(medianOf(others))}` : "";
+    const median = others.length ? `others: median ${scoreText(medianOf(others))}` : "";
     const cell = {
       marks: [{ value, low: low[row], high: high[row] }],
       others,
@@ -2736,7 +2758,8 @@ var harness = (() => {
         pageLink(route, "model", board.models[board.rows.model[row]].name),
         h("small", { class: "under" }, roleNote(board, row))
       ],
-      cells: placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row)
+      cells: placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row),
+      isAside: board.rows.role[row] === "reference"
     }));
     const panels = [biasPanel(board), usefulnessPanel(board, usefulness.mean)];
     return rowChart(caption, "Model", panels, lines);
@@ -2759,12 +2782,12 @@ var harness = (() => {
   }
   function placeCell({ mean, low, high }, rank, lows, highs, row) {
     const [first, last] = [lows[row] ?? null, highs[row] ?? null];
-    const ordinals = first === null || last === null ? "" : `, could be ${ordinal(first)} to ${ordinal(last)}`;
-    const place = rank[row] ? `${ordinal(rank[row])}${first === last ? "" : ordinals}` : "not ranked";
-    const interval = Number.isNaN(low[row]) ? "" : ` (${intervalText(low[row], high[row])})`;
     if (Number.isNaN(mean[row])) {
       return { marks: [], words: h("span", { class: "quiet" }, "no value") };
     }
+    const isSure = first === null || last === null || first === last;
+    const place = isSure ? "" : `, could be ${ordinal(first)} to ${ordinal(last)}`;
+    const interval = Number.isNaN(low[row]) ? "" : ` (${intervalText(low[row], high[row])})`;
     return {
       marks: [
         { value: mean[row], low: low[row], high: high[row], form: rank[row] ? "full" : "open" }
@@ -2772,7 +2795,7 @@ var harness = (() => {
       words: [
         scoreText(mean[row]),
         h("small", { class: "range" }, interval),
-        h("small", { class: "under" }, place)
+        h("small", { class: "under" }, rank[row] ? `${ordinal(rank[row])}${place}` : "not ranked")
       ]
     };
   }
@@ -2792,9 +2815,10 @@ var harness = (() => {
       return !Number.isNaN(measure[at]) && !(flags[at] & LEAK);
     }).map((task) => {
       const { low, high } = cellEnds(board, row, task);
-      const sure = low > 0 ? low : high < 0 ? -high : 0;
+      const sure = Math.max(low, -high);
       return { task, value: measure[row * width + task], low, high, sure };
-    }).toSorted((a, b) => b.sure - a.sure || Math.abs(b.value) - Math.abs(a.value));
+    }).filter(({ sure }) => sure > 0).toSorted((a, b) => b.sure - a.sure);
+    if (!cells.length) return h("p", {}, "No single result is surely far from fair.");
     const others = otherRows(board, row);
     const lines = cells.slice(0, STRONGEST).map(({ task, value, low, high }) => {
       const { name, title } = board.tasks[task];
@@ -2813,7 +2837,8 @@ var harness = (() => {
         ]
       };
     });
-    const caption = "The single results that are most surely far from fair, by the nearer end of their interval";
+    const count = countText(cells.length, "single result");
+    const caption = `${count} of bias ${cells.length === 1 ? "has an interval" : "have intervals"} without 0: those farthest from it first${cells.length > STRONGEST ? `, ${STRONGEST} of them` : ""}`;
     const panel = {
       title: "Gap: 1 is as strong as the yardstick of the task, 0 is fair",
       words: "Gap",
@@ -3013,10 +3038,12 @@ var harness = (() => {
   function biasSentence(board, row) {
     const [benchmark] = board.benchmarks;
     const { bias, complete, rank } = benchmarkScores(board, benchmark);
+    const { name } = board.models[board.rows.model[row]];
+    const isReference = name === board.reference && board.rows.role[row] !== "mitigated";
     const text = scoreText(bias.mean[row]);
     const interval = intervalText(bias.low[row], bias.high[row]);
     const range = interval === NOTHING ? "" : ` (95 % interval ${interval})`;
-    const value = text === NOTHING ? "It has no value of bias." : `Its bias is ${text}${range}, where 0 is fair and 1 is as biased as ${board.reference}.`;
+    const value = text === NOTHING ? "It has no value of bias." : isReference ? `Its bias is the unit${range}: 1 for this model, 0 is fair, and other models are told in it.` : `Its bias is ${text}${range}, where 0 is fair and 1 is as biased as ${board.reference}.`;
     if (board.rows.role[row] === "reference")
       return `A reference: a line to compare with, never ranked. ${value}`;
     if (board.rows.role[row] === "mitigated")
@@ -3060,7 +3087,8 @@ var harness = (() => {
       parts.push(`${useful.length - usefulness.tasks[row]} of ${useful.length} usefulness tasks`);
     }
     if (benchmark.rank_low[row] === null) parts.push("how sure its rank is");
-    if (languages.length) parts.push(`bias in other languages than ${languages.join(", ")}`);
+    if (languages.length)
+      parts.push(`bias in other languages than ${languages.map(languageName).join(", ")}`);
     parts.push("implicit bias that no task asks about");
     return `Not known: ${parts.join("; ")}.`;
   }
@@ -3124,17 +3152,39 @@ var harness = (() => {
     main.append(
       trail(site, route, task.name, [["Tasks", address(route.kind, "task")]]),
       h("h1", {}, task.title || task.name),
-      ...descriptionOf(task.description),
       ...notRanked(board, route, task),
-      taskFacts(board, route, index),
-      ...examplesOf(task),
-      h("h2", {}, "How far it measures"),
-      validityOf(task),
+      h(
+        "div",
+        { class: "overview" },
+        h(
+          "div",
+          {},
+          ...descriptionOf(task.description),
+          h("p", { class: "lead" }, unitOf(task)),
+          ...examplesOf(task)
+        ),
+        taskFacts(board, route, index)
+      ),
       h("h2", {}, "Models"),
-      taskDistribution(board, index),
-      withDetails(site, board, (details) => [taskRows(board, route, details, index)])
+      withDetails(site, board, (details) => [taskModels(board, route, details, index)]),
+      h("h2", {}, "More"),
+      folded("How far it measures", validityOf(task)),
+      withDetails(site, board, (details) => {
+        const table = folded(
+          "All rows, with mitigators, p-values and coverage",
+          taskRows(board, route, details, index)
+        );
+        table.id = "all-rows";
+        return [table];
+      })
     );
   };
+  function unitOf({ measures, yardstick_of: of }) {
+    if (measures === "usefulness") return "1 is the best possible, and more is better.";
+    if (measures === "control" || !of) return "It has no yardstick, so its score stands as it is.";
+    const yardstick = of === ITEMS ? "what the same items show that has nothing to do with the concept" : "flowers with pleasant words, or another such contrast that has nothing to do with the concept";
+    return `0 is fair. 1 is as strong as its yardstick: ${yardstick}.`;
+  }
   function notRanked(board, route, { not_ranked: reason }) {
     if (!reason) return [];
     const next = reason.replace(/^superseded by /, "");
@@ -3143,28 +3193,78 @@ var harness = (() => {
     return [h("p", { class: "notice" }, "Shown and not ranked: ", ...text)];
   }
   function taskList(main, site, board, route) {
-    const caption = `${countText(board.tasks.length, "task")} of this board, by family`;
+    const all = [...board.tasks.keys()];
+    const caption = `${countText(all.length, "task")} of this board, by family`;
     main.append(
       trail(site, route, "Tasks"),
       h("h1", {}, "Tasks"),
-      taskTable(board, route, [...board.tasks.keys()], caption)
+      h("h2", {}, "By language"),
+      languageTable(board, route),
+      h("h2", {}, "All tasks"),
+      ...taskTables(board, route, all, caption)
     );
   }
-  function taskTable(board, route, tasks, caption) {
-    const sorted = tasks.map((index) => board.tasks[index]).toSorted((a, b) => {
-      return a.measures.localeCompare(b.measures) || a.family.localeCompare(b.family) || a.name.localeCompare(b.name);
+  function languageTable(board, route) {
+    const groups = groupsOf(board, [...board.tasks.keys()], "language");
+    if (groups.length < 2) {
+      return h("p", {}, `All tasks of this board are in ${languageName(groups[0]?.name ?? "en")}.`);
+    }
+    const columns = [
+      { title: "Language", class: "model" },
+      ...["Tasks", "Not reviewed", "Ranked"].map((title) => ({ title, number: true })),
+      { title: "Rank models by them" },
+      { title: "Their names" }
+    ];
+    const lines = groups.toSorted((a, b) => b.tasks.length - a.tasks.length || compared(a.name, b.name)).map(({ name, tasks }) => () => {
+      const members = tasks.map((task) => board.tasks[task]);
+      const ranked = members.filter((task) => task.not_ranked === null);
+      const query = new URLSearchParams(ranked.map((task) => ["tasks", task.name]));
+      const href = address(route.kind, "home", "", query);
+      const links = members.flatMap((task, i) => [
+        i ? ", " : "",
+        pageLink(route, "task", task.name)
+      ]);
+      const isLong = members.length > 4;
+      return [
+        `${languageName(name)} (${name})`,
+        tasks.length,
+        members.filter(({ reviewed }) => reviewed === false).length,
+        ranked.length,
+        ranked.length ? h("a", { href }, `by the tasks in ${languageName(name)}`) : "not possible",
+        isLong ? h("details", {}, h("summary", {}, `${members.length} names`), links) : links
+      ];
     });
-    const titles = ["Measures", "Family", "Concept", "Language", "Licence", "Ranked"];
+    const caption = "A task whose texts no reader of its language has reviewed is shown and not ranked.";
+    return plainTable(caption, columns, lines);
+  }
+  var FEW_TASKS = 16;
+  function taskTables(board, route, tasks, caption) {
+    const families = ["bias", "usefulness", "control"].flatMap((measures) => {
+      const members = tasks.filter((task) => board.tasks[task].measures === measures);
+      return groupsOf(board, members, "family").map((group) => ({ measures, ...group }));
+    });
+    if (tasks.length <= FEW_TASKS) {
+      const sorted = families.flatMap((family) => family.tasks);
+      return [taskTable(board, route, sorted, caption)];
+    }
+    const parts = families.map(({ measures, name, tasks: members }) => {
+      const title = `${measures[0].toUpperCase()}${measures.slice(1)}: ${name}`;
+      const ranked = members.filter((task) => board.tasks[task].not_ranked === null).length;
+      const count = `${countText(members.length, "task")}, ${ranked} ranked`;
+      return folded([h("strong", {}, title), ` · ${count}`], taskTable(board, route, members, title));
+    });
+    return [h("p", { class: "quiet" }, `${caption.replace(/\.$/, "")}.`), ...parts];
+  }
+  function taskTable(board, route, tasks, caption) {
+    const titles = ["Title", "Measures", "Family", "Concept", "Language", "Licence", "Ranked"];
     const columns = [{ title: "Task", class: "model" }, ...titles.map((title) => ({ title }))];
-    const rows = sorted.map((task) => () => [
-      [
-        pageLink(route, "task", task.name),
-        task.title ? h("small", { class: "under" }, task.title) : null
-      ],
+    const rows = tasks.map((index) => board.tasks[index]).toSorted((a, b) => compared(a.family, b.family) || compared(a.name, b.name)).map((task) => () => [
+      pageLink(route, "task", task.name),
+      task.title || NOTHING,
       task.measures,
       task.family,
       task.category,
-      task.language,
+      languageName(task.language),
       task.licence || NOTHING,
       task.not_ranked ? `no: ${task.not_ranked}` : "yes"
     ]);
@@ -3183,13 +3283,17 @@ var harness = (() => {
       ["Family", `${task.family} (one vote)`],
       ["Score", `${task.metric} ${task.score}, scenario ${task.scenario}`],
       ["Reading", readingOf(task)],
-      ["Language", task.language],
+      ["Language", reviewOf(task)],
       ["Source", task.source],
       ["Licence", task.licence],
       ["Yardstick", yardstickOf(board, route, task)],
       ["Version", `${task.version}, content ${task.digest.slice(0, 8)}`],
       ["Benchmarks", links]
     ]);
+  }
+  function reviewOf({ language, reviewed }) {
+    const name = languageName(language);
+    return reviewed === false ? `${name}; no reader of it has reviewed the texts` : name;
   }
   function yardstickOf(board, route, { measures, yardstick_of: of, power, ...task }) {
     if (measures !== "bias" || !of) return null;
@@ -3213,12 +3317,9 @@ var harness = (() => {
     if (!inputs.length) return [];
     const facts = inputs.map(([name, texts]) => {
       const items = texts.map((text) => h("li", {}, text.length < CUT ? text : `${text}…`));
-      return (
-        /** @type {[string, Child]} */
-        [name, h("ul", { class: "examples" }, items)]
-      );
+      return h("div", {}, h("dt", {}, name), h("dd", {}, h("ul", {}, items)));
     });
-    return [h("h2", {}, "Some of its texts"), factList(facts)];
+    return [h("h2", {}, "Some of its texts"), h("dl", { class: "examples" }, facts)];
   }
   var VALIDITY_WORDS = Object.freeze({
     model: "Measured on",
@@ -3248,18 +3349,101 @@ var harness = (() => {
       })
     );
   }
-  function taskDistribution(board, index) {
-    const { measure, width } = cellsOf(board);
-    const isBias = board.tasks[index].measures !== "usefulness";
-    const rows = baseRowsOf(board);
-    const at = (row) => measure[row * width + index];
+  function taskModels(board, route, details, index) {
+    const { measure, flags, width } = cellsOf(board);
+    const task = board.tasks[index];
+    const isBias = task.measures !== "usefulness";
     const role = board.rows.role;
-    const values = rows.filter((row) => role[row] === "model").map((row) => ({ value: at(row) }));
-    const references = rows.filter((row) => role[row] === "reference" && Number.isFinite(at(row))).map((row) => ({ label: board.models[board.rows.model[row]].name, value: at(row) }));
-    const axis = isBias ? { title: "gap over the yardstick, 0 is fair", better: null } : { title: "usefulness", better: "high" };
-    const lines = isBias ? [{ label: "fair", value: 0 }, ...references] : references;
-    if (values.filter(({ value }) => Number.isFinite(value)).length < 2) return "";
-    return distribution("Models without a mitigator", values, axis, lines);
+    const loss = (row) => {
+      const value = measure[row * width + index];
+      const key = Number.isNaN(value) ? 1e9 : isBias ? Math.abs(value) : -value;
+      return role[row] === "reference" ? 1e12 + key : key;
+    };
+    const rows = baseRowsOf(board).filter((row) => role[row] !== "mitigated" && flags[row * width + index] & RUN).toSorted((a, b) => loss(a) - loss(b) || a - b);
+    const hasMeasure = rows.some((row) => !Number.isNaN(measure[row * width + index]));
+    const panels = [];
+    if (hasMeasure) {
+      panels.push(
+        isBias ? {
+          title: "Gap (1: as strong as the yardstick)",
+          words: "Gap over yardstick",
+          lines: [
+            { label: "fair", value: 0 },
+            { label: "the yardstick", value: 1 }
+          ]
+        } : { title: "Usefulness (1: perfect), more is better", words: "Usefulness", lines: [] }
+      );
+    }
+    const { ideal } = task;
+    if (details) {
+      panels.push({
+        title: `${task.score[0].toUpperCase()}${task.score.slice(1)}, as the metric gives it`,
+        words: "Score",
+        lines: typeof ideal === "number" ? [{ label: "ideal", value: ideal }] : []
+      });
+    }
+    const lines = rows.map((row) => {
+      const isReference = role[row] === "reference";
+      const note = isReference ? "reference, never ranked" : board.rows.unusable[row] ?? "";
+      const cells = [];
+      if (hasMeasure) cells.push(measureCell(board, row, index));
+      if (details) cells.push(scoreCell(details, row * width + index, ideal));
+      return {
+        head: [
+          pageLink(route, "model", board.models[board.rows.model[row]].name),
+          h("small", { class: "under" }, note)
+        ],
+        cells,
+        isAside: isReference
+      };
+    });
+    const legend = rowLegend([
+      [{ value: 0, low: 0, high: 1 }, "a model, with its 95 % interval"],
+      ...details && typeof ideal === "number" ? [
+        /** @type {["band", string]} */
+        ["band", "its floor: what shuffled sides show"]
+      ] : []
+    ]);
+    const caption = `Models without a mitigator, ${isBias ? "least bias" : "most useful"} first`;
+    return rowChart(caption, "Model", panels, lines, legend);
+  }
+  function measureCell(board, row, task) {
+    const { measure, width } = cellsOf(board);
+    const value = measure[row * width + task];
+    if (Number.isNaN(value)) {
+      return { marks: [], words: h("span", { class: "quiet" }, "does not count") };
+    }
+    if (board.tasks[task].measures === "usefulness") {
+      return { marks: [{ value }], words: scoreText(value) };
+    }
+    const { low, high } = cellEnds(board, row, task);
+    const interval = intervalText(low, high);
+    return {
+      marks: [{ value, low, high }],
+      words: [
+        scoreText(value),
+        h("small", { class: "range" }, interval === NOTHING ? " (no interval)" : ` (${interval})`),
+        h("small", { class: "under" }, strengthText(value))
+      ]
+    };
+  }
+  function scoreCell(details, at, ideal) {
+    const [value, low, high] = [details.value[at], details.low[at], details.high[at]];
+    if (Number.isNaN(value)) {
+      return { marks: [], words: h("span", { class: "quiet" }, "no value") };
+    }
+    const floor = details.floor[at];
+    const hasFloor = typeof ideal === "number" && !Number.isNaN(floor);
+    const interval = intervalText(low, high);
+    return {
+      marks: [{ value, low, high }],
+      band: hasFloor ? [ideal - floor, ideal + floor] : void 0,
+      words: [
+        scoreText(value),
+        interval === NOTHING ? null : h("small", { class: "range" }, ` (${interval})`),
+        hasFloor ? h("small", { class: "under" }, `floor ${scoreText(floor)}`) : null
+      ]
+    };
   }
   function taskRows(board, route, details, index) {
     const { measure, flags, width } = cellsOf(board);
@@ -3300,25 +3484,41 @@ var harness = (() => {
     main.append(
       trail(site, route, benchmark.title, [["Benchmarks", address(route.kind, "benchmark")]]),
       h("h1", {}, benchmark.title),
-      ...descriptionOf(benchmark.description),
       h(
-        "p",
-        {},
-        h("a", { href: address(route.kind, "home", "", query) }, "The models on this benchmark")
+        "div",
+        { class: "overview" },
+        h(
+          "div",
+          {},
+          ...benchmark.findings.map((line, i) => h("p", { class: i ? null : "lead" }, line)),
+          ...descriptionOf(benchmark.description),
+          h(
+            "p",
+            {},
+            h("a", { href: address(route.kind, "home", "", query) }, "The models on this benchmark")
+          ),
+          ...benchmark.notices.map((notice) => h("p", { class: "notice" }, notice))
+        ),
+        factList([
+          ["Name", h("code", {}, benchmark.name)],
+          ["Version", benchmark.version],
+          ["Tasks", taskCounts(board, benchmark)],
+          ["Languages", benchmark.languages.map(languageName).join(", ")],
+          ["Citation", benchmark.citation && h("span", {}, withCode(benchmark.citation))],
+          ["Licences", bulleted(benchmark.licences)]
+        ])
       ),
-      ...benchmark.notices.map((notice) => h("p", { class: "notice" }, notice)),
-      factList([
-        ["Name", h("code", {}, benchmark.name)],
-        ["Version", benchmark.version],
-        ["Citation", benchmark.citation],
-        ["Languages", benchmark.languages.join(", ")],
-        ["Licences", bulleted(benchmark.licences)],
-        ["Tasks", taskCounts(board, benchmark)]
-      ]),
-      ...listOf("Findings", benchmark.findings),
-      ...benchmark.mitigators.some(hasEffect) ? [h("h2", {}, "Mitigators over models"), mitigatorLines(route, benchmark)] : [],
+      h("h2", {}, "Models"),
+      modelChart(
+        board,
+        route,
+        benchmark,
+        baseRowsOf(board),
+        "Bias and usefulness on these tasks, best rank first, with the 95 % intervals. An open circle is not ranked."
+      ),
+      ...benchmark.mitigators.some(hasEffect) ? [h("h2", {}, "Mitigators over models"), ...mitigatorLines(board, route, benchmark)] : [],
       h("h2", {}, "Tasks"),
-      taskTable(
+      ...taskTables(
         board,
         route,
         benchmark.tasks,
@@ -3339,7 +3539,7 @@ var harness = (() => {
       withCode(benchmark.description),
       rankedOn(board, benchmark),
       benchmark.tasks.length,
-      benchmark.languages.join(", ")
+      benchmark.languages.map(languageName).join(", ")
     ]);
     main.append(
       trail(site, route, "Benchmarks"),
@@ -3364,11 +3564,13 @@ var harness = (() => {
   }
   function bulleted(lines) {
     if (lines.length < 2) return lines[0] ?? null;
-    return h(
+    const list = h(
       "ul",
       {},
       lines.map((line) => h("li", {}, line))
     );
+    if (lines.length < 5) return list;
+    return h("details", {}, h("summary", {}, `${lines.length} of its data`), list);
   }
   function listOf(title, lines) {
     if (!lines.length) return [];
@@ -4549,17 +4751,18 @@ ${cited}`;
     }
     main.append(
       h("p", {}, captionOf(choice, boardTitle(site, board)), "."),
-      pairsTable(choice, rows),
-      h(
-        "p",
-        { class: "quiet" },
-        "The mean over families of the differences of the models on the tasks that both have, plus what the mitigators change. ",
-        "The p-values have Holm's correction over this table."
-      ),
-      ...["bias", "usefulness"].map((measures) => cellsTable(choice, rows, measures))
+      h("h2", {}, "Paired differences"),
+      pairsChart(choice, rows),
+      h("h2", {}, "Bias by concept"),
+      profiles(choice, rows, "bias"),
+      h("h2", {}, "Usefulness by family of tasks"),
+      profiles(choice, rows, "usefulness"),
+      h("h2", {}, "Task by task"),
+      folded("Bias of each task", cellsTable(choice, rows, "bias")),
+      folded("Usefulness of each task", cellsTable(choice, rows, "usefulness"))
     );
   };
-  function pairsTable({ board, tasks, leaks }, rows) {
+  function pairsChart({ board, tasks, leaks }, rows) {
     const pairs = rows.flatMap((row, i) => rows.slice(i + 1).map((other) => ({ row, other })));
     const [bias, usefulness] = ["bias", "usefulness"].map(
       (measures) => pairs.map(
@@ -4570,27 +4773,69 @@ ${cited}`;
       Float64Array.from(bias, ({ p }) => p[0]),
       Float64Array.from(usefulness, ({ p }) => p[0])
     ]);
-    const lines = pairs.map(
-      ({ row, other }, i) => h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, `${rowName(board, other)} less ${rowName(board, row)}`),
-        pairCell(bias[i], biasHolm[i], "bias"),
-        pairCell(usefulness[i], usefulnessHolm[i], "usefulness")
-      )
-    );
-    return comparisonTable("Paired differences", ["Rows", "Bias", "Usefulness"], lines);
+    const lines = pairs.map(({ row, other }, i) => ({
+      head: `${rowName(board, other)} less ${rowName(board, row)}`,
+      cells: [
+        pairCell(board, bias[i], biasHolm[i], "bias"),
+        pairCell(board, usefulness[i], usefulnessHolm[i], "usefulness")
+      ]
+    }));
+    const none = [{ label: "no difference", value: 0 }];
+    const panels = [
+      { title: `Difference in bias (1: bias of ${board.reference})`, words: "Bias", lines: none },
+      { title: "Difference in usefulness", words: "Usefulness", lines: none }
+    ];
+    const legend = rowLegend([
+      [{ value: 0, low: 0, high: 1 }, "a difference that is shown, with its 95 % interval"],
+      [{ value: 0, form: "open" }, "one that is not shown"]
+    ]);
+    const caption = "The mean over families of the differences of the models on the tasks that both have, plus what the mitigators change. The p-values have Holm's correction over this table.";
+    return rowChart(caption, "Rows", panels, lines, legend);
   }
-  function pairCell(means, adjusted, measures) {
-    const effect = { ...means, holm: Float64Array.of(adjusted) };
-    const families = countText(means.families[0], "family", "families");
-    const note = Number.isNaN(adjusted) ? families : `p ${pText(adjusted)}, ${families}`;
-    return h(
-      "td",
-      { class: "number" },
-      changeCell(effect, 0, measures),
-      h("span", { class: "range" }, note)
-    );
+  function pairCell(board, { mean: [value], low: [low], high: [high], families: [n] }, adjusted, measures) {
+    if (Number.isNaN(value)) return { marks: [], words: h("span", { class: "quiet" }, "no value") };
+    const isShown = adjusted < EVIDENCE;
+    const word = `${value < 0 ? "less" : "more"} ${measures === "bias" ? "bias" : "useful"}`;
+    const families = countText(n, "family", "families");
+    const why = n < board.enough_families ? `${families} are too few` : `p ${pText(adjusted)}, ${families}`;
+    return {
+      marks: [{ value, low, high, form: isShown ? "full" : "open" }],
+      words: [
+        changeText(value),
+        Number.isNaN(low) ? null : h("small", { class: "range" }, ` (${intervalText(low, high, changeText)})`),
+        h("small", { class: "under" }, `${isShown ? `${word}, shown` : "not shown"}: ${why}`)
+      ]
+    };
+  }
+  function profiles({ board, tasks, scores, leaks }, rows, measures) {
+    const isBias = measures === "bias";
+    const members = tasksOf(board, tasks, measures);
+    const lines = groupsOf(board, members, isBias ? "category" : "family").flatMap((group) => {
+      const { mean, low, high } = scoresOf(board, group.tasks, leaks)[measures];
+      if (rows.every((row) => Number.isNaN(mean[row]))) return [];
+      const marks = rows.map((row, series) => ({
+        value: mean[row],
+        low: low[row],
+        high: high[row],
+        series
+      }));
+      const words = rows.map(
+        (row, series) => h(
+          "span",
+          { class: "marked" },
+          legendMark(series),
+          h("span", { class: "visually-hidden" }, `${rowName(board, row)} `),
+          scoreText(mean[row]),
+          Number.isNaN(low[row]) ? null : h("small", { class: "range" }, ` (${intervalText(low[row], high[row])})`)
+        )
+      );
+      const note = h("small", { class: "under" }, countText(group.tasks.length, "task"));
+      return [{ head: [group.name.split("/")[0], note], cells: [{ marks, words }] }];
+    });
+    const panel = isBias ? biasPanel(board) : usefulnessPanel(board, scores.usefulness.mean);
+    const legend = rowLegend(rows.map((row, series) => [{ value: 0, series }, rowName(board, row)]));
+    const caption = isBias ? "Means over the tasks of each concept" : "Means over the tasks of each family";
+    return rowChart(caption, isBias ? "Concept" : "Family", [panel], lines, legend);
   }
   function cellsTable({ board, tasks, scores, leaks }, rows, measures) {
     const { width, measure, flags } = cellsOf(board);

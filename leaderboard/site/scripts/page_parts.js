@@ -8,7 +8,7 @@ import { address } from "./state.js";
 /** @import { RowPanel } from "./plot_rows.js" */
 
 /** Rows that a table shows at first. */
-export const FIRST_ROWS = 100;
+const FIRST_ROWS = 100;
 
 /**
  * A column of a plain table.

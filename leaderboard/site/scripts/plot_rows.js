@@ -39,14 +39,16 @@ import { endsOf, scaleOf, tickText } from "./plot_scale.js";
  * @typedef {object} RowLine
  * @property {Child | Child[]} head
  * @property {RowCell[]} cells a panel each
+ * @property {boolean} [isAside] whether the scale need not hold it, such as noise
  */
 
 /** Rows that are drawn at first. */
 const FIRST_LINES = 40;
 /** Most ticks of others in a row: more are drawn as those at even distances in their order. */
 const MOST_OTHERS = 60;
-/** Places of the ends of an axis, in percent. */
-const [LEFT, RIGHT] = [1.5, 98.5];
+/** Places on an axis as of a drawing of this width, for the number of ticks; drawn in percent. */
+const WIDTH = 480;
+const MARGIN = 8;
 const LINE_HEIGHT = 15;
 
 /**
@@ -62,7 +64,7 @@ export function rowChart(caption, first, panels, rows, legend = null) {
   const scales = panels.map((panel, i) =>
     scaleOfCells(
       panel,
-      rows.map(({ cells }) => cells[i]),
+      rows.filter(({ isAside }) => !isAside).map(({ cells }) => cells[i]),
     ),
   );
   const body = h("tbody", { role: "rowgroup" });
@@ -104,8 +106,8 @@ export function rowChart(caption, first, panels, rows, legend = null) {
 }
 
 /**
- * Return the scale of a panel in percent. It holds all values; intervals widen it by half at most,
- * since a wide one would leave the others no room.
+ * Return the scale of a panel. It holds all values; intervals widen it to thrice their
+ * range at most, since a wide one would leave the others no room.
  * @param {RowPanel} panel
  * @param {RowCell[]} cells
  */
@@ -115,11 +117,11 @@ function scaleOfCells({ lines }, cells) {
     ...cells.flatMap(({ marks, others = [] }) => [...marks.map(({ value }) => value), ...others]),
   ];
   const { low, high } = endsOf(values);
-  const room = (high - low) / 2 || 0.5;
+  const room = high - low || 0.5;
   const ends = cells
     .flatMap(({ marks, band = [] }) => [...band, ...marks.flatMap((mark) => [mark.low, mark.high])])
     .map((end) => Math.min(high + room, Math.max(low - room, end ?? NaN)));
-  return scaleOf([low, high, ...ends], LEFT, RIGHT);
+  return scaleOf([low, high, ...ends], MARGIN, WIDTH - MARGIN);
 }
 
 /**
@@ -166,13 +168,17 @@ function rowDrawing({ lines }, scale, { marks, others = [], lead, band }) {
   const known = marks.filter(({ value }) => Number.isFinite(value));
   // One below the other, so that none covers another.
   const down = known.map((_, i) => percent((100 * (i + 0.8)) / (known.length + 0.6)));
-  known.forEach((mark, i) => parts.push(...whiskers(mark, at, down[i])));
+  known.forEach((mark, i) => parts.push(...whiskers(mark, scale, down[i])));
   if (lead && known.length === 2) {
     const name = lead === "shown" ? "lead" : "lead not-shown";
     const [x1, x2] = known.map(({ value }) => at(value));
     parts.push(svg("line", { class: name, x1, x2, y1: down[0], y2: down[1] }));
   }
-  known.forEach((mark, i) => parts.push(markOf(mark, at(mark.value), down[i])));
+  known.forEach((mark, i) => {
+    const { value } = mark;
+    const beyond = value < scale.low ? -1 : value > scale.high ? 1 : 0;
+    parts.push(markOf(mark, at(value), down[i], beyond));
+  });
   return svg("svg", { "aria-hidden": "true", class: "row-drawing" }, parts);
 }
 
@@ -182,7 +188,7 @@ function rowDrawing({ lines }, scale, { marks, others = [], lead, band }) {
  */
 function placeOn(scale) {
   return (/** @type {number} */ value) => {
-    return percent(Math.min(99.5, Math.max(0.5, scale.at(value))));
+    return percent(Math.min(99.5, Math.max(0.5, (100 * scale.at(value)) / WIDTH)));
   };
 }
 
@@ -192,27 +198,41 @@ function percent(share) {
 }
 
 /**
- * Return the interval of a mark.
+ * Return the interval of a mark; an end that is beyond the scale has an arrow.
  * @param {RowMark} mark
- * @param {(value: number) => string} at
+ * @param {Scale} scale
  * @param {string} y
  */
-function whiskers({ low = NaN, high = NaN, series = 0 }, at, y) {
+function whiskers({ low = NaN, high = NaN, series = 0 }, scale, y) {
   if (!Number.isFinite(low + high)) return [];
-  const place = { x1: at(low), x2: at(high), y1: y, y2: y };
-  return [svg("line", { class: `whisker ${seriesClass(series)}`, ...place })];
+  const at = placeOn(scale);
+  const name = `whisker ${seriesClass(series)}`;
+  /** @type {SVGElement[]} */
+  const parts = [svg("line", { class: name, x1: at(low), x2: at(high), y1: y, y2: y })];
+  for (const [end, arrow] of /** @type {[number, string][]} */ ([
+    [low, "M4-4L0 0L4 4"],
+    [high, "M-4-4L0 0L-4 4"],
+  ])) {
+    if (end >= scale.low && end <= scale.high) continue;
+    const path = svg("path", { class: name, d: arrow });
+    parts.push(svg("svg", { x: at(end), y, overflow: "visible" }, path));
+  }
+  return parts;
 }
 
 /**
+ * Return the shape of a mark; an arrow for one that is beyond the scale.
  * @param {RowMark} mark
  * @param {string} x
  * @param {string} y
+ * @param {number} [beyond] -1 if it is below the scale, 1 if it is above
  */
-function markOf({ series = 0, form = "full" }, x, y) {
-  const path =
-    form === "crossed" ? "M-5-5L5 5M5-5L-5 5" : markPath(series, 0, 0, form === "open" ? 4.5 : 5);
+function markOf({ series = 0, form = "full" }, x, y, beyond = 0) {
+  const shape = form === "crossed" ? "M-5-5L5 5M5-5L-5 5" : markPath(series, 0, 0, 5);
+  const arrow = `M${-9 * beyond}-5L${2 * beyond} 0L${-9 * beyond} 5z`;
   const name = `mark ${form} ${seriesClass(series)}`;
-  return svg("svg", { x, y, class: name, overflow: "visible" }, svg("path", { d: path }));
+  const path = svg("path", { d: beyond ? arrow : shape });
+  return svg("svg", { x, y, class: name, overflow: "visible" }, path);
 }
 
 /**
@@ -223,7 +243,7 @@ function markOf({ series = 0, form = "full" }, x, y) {
 function axisOf({ lines }, scale) {
   const at = placeOn(scale);
   const names = lines.map(({ label, value }, i) => {
-    const isRight = scale.at(value) > 50;
+    const isRight = scale.at(value) > WIDTH / 2;
     const place = { x: at(value), y: LINE_HEIGHT * (i + 1) - 3 };
     const text = isRight ? `${shortLabel(label)} ↴` : `⤷ ${shortLabel(label)}`;
     return svg(

@@ -6,6 +6,7 @@ import {
   NOTHING,
   countText,
   intervalText,
+  languageName,
   publishedText,
   scoreText,
   sizeText,
@@ -116,13 +117,17 @@ export function baseRowsOf(board) {
 function biasSentence(board, row) {
   const [benchmark] = board.benchmarks;
   const { bias, complete, rank } = benchmarkScores(board, benchmark);
+  const { name } = board.models[board.rows.model[row]];
+  const isReference = name === board.reference && board.rows.role[row] !== "mitigated";
   const text = scoreText(bias.mean[row]);
   const interval = intervalText(bias.low[row], bias.high[row]);
   const range = interval === NOTHING ? "" : ` (95 % interval ${interval})`;
   const value =
     text === NOTHING
       ? "It has no value of bias."
-      : `Its bias is ${text}${range}, where 0 is fair and 1 is as biased as ${board.reference}.`;
+      : isReference
+        ? `Its bias is the unit${range}: 1 for this model, 0 is fair, and other models are told in it.`
+        : `Its bias is ${text}${range}, where 0 is fair and 1 is as biased as ${board.reference}.`;
   if (board.rows.role[row] === "reference")
     return `A reference: a line to compare with, never ranked. ${value}`;
   if (board.rows.role[row] === "mitigated")
@@ -181,7 +186,8 @@ function unknownSentence(board, row) {
     parts.push(`${useful.length - usefulness.tasks[row]} of ${useful.length} usefulness tasks`);
   }
   if (benchmark.rank_low[row] === null) parts.push("how sure its rank is");
-  if (languages.length) parts.push(`bias in other languages than ${languages.join(", ")}`);
+  if (languages.length)
+    parts.push(`bias in other languages than ${languages.map(languageName).join(", ")}`);
   parts.push("implicit bias that no task asks about");
   return `Not known: ${parts.join("; ")}.`;
 }

@@ -81,7 +81,7 @@ function profileLine(board, row, group, { mean, low, high }) {
     .map((other) => mean[other])
     .filter((other) => !Number.isNaN(other));
   const interval = intervalText(low[row], high[row]);
-  const median = others.length ? `median of the others ${scoreText(medianOf(others))}` : "";
+  const median = others.length ? `others: median ${scoreText(medianOf(others))}` : "";
   /** @type {RowCell} */
   const cell = {
     marks: [{ value, low: low[row], high: high[row] }],
@@ -172,6 +172,7 @@ export function modelChart(board, route, benchmark, rows, caption) {
       h("small", { class: "under" }, roleNote(board, row)),
     ],
     cells: placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row),
+    isAside: board.rows.role[row] === "reference",
   }));
   const panels = [biasPanel(board), usefulnessPanel(board, usefulness.mean)];
   return rowChart(caption, "Model", panels, lines);
@@ -215,13 +216,12 @@ function placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row)
  */
 function placeCell({ mean, low, high }, rank, lows, highs, row) {
   const [first, last] = [lows[row] ?? null, highs[row] ?? null];
-  const ordinals =
-    first === null || last === null ? "" : `, could be ${ordinal(first)} to ${ordinal(last)}`;
-  const place = rank[row] ? `${ordinal(rank[row])}${first === last ? "" : ordinals}` : "not ranked";
-  const interval = Number.isNaN(low[row]) ? "" : ` (${intervalText(low[row], high[row])})`;
   if (Number.isNaN(mean[row])) {
     return { marks: [], words: h("span", { class: "quiet" }, "no value") };
   }
+  const isSure = first === null || last === null || first === last;
+  const place = isSure ? "" : `, could be ${ordinal(first)} to ${ordinal(last)}`;
+  const interval = Number.isNaN(low[row]) ? "" : ` (${intervalText(low[row], high[row])})`;
   return {
     marks: [
       { value: mean[row], low: low[row], high: high[row], form: rank[row] ? "full" : "open" },
@@ -229,7 +229,7 @@ function placeCell({ mean, low, high }, rank, lows, highs, row) {
     words: [
       scoreText(mean[row]),
       h("small", { class: "range" }, interval),
-      h("small", { class: "under" }, place),
+      h("small", { class: "under" }, rank[row] ? `${ordinal(rank[row])}${place}` : "not ranked"),
     ],
   };
 }
@@ -265,10 +265,12 @@ export function strongest(board, route, row) {
     })
     .map((task) => {
       const { low, high } = cellEnds(board, row, task);
-      const sure = low > 0 ? low : high < 0 ? -high : 0;
+      const sure = Math.max(low, -high); // of an interval without 0 the end that is nearer to it
       return { task, value: measure[row * width + task], low, high, sure };
     })
-    .toSorted((a, b) => b.sure - a.sure || Math.abs(b.value) - Math.abs(a.value));
+    .filter(({ sure }) => sure > 0)
+    .toSorted((a, b) => b.sure - a.sure);
+  if (!cells.length) return h("p", {}, "No single result is surely far from fair.");
   const others = otherRows(board, row);
   const lines = cells.slice(0, STRONGEST).map(({ task, value, low, high }) => {
     const { name, title } = board.tasks[task];
@@ -287,8 +289,8 @@ export function strongest(board, route, row) {
       ],
     };
   });
-  const caption =
-    "The single results that are most surely far from fair, by the nearer end of their interval";
+  const count = countText(cells.length, "single result");
+  const caption = `${count} of bias ${cells.length === 1 ? "has an interval" : "have intervals"} without 0: those farthest from it first${cells.length > STRONGEST ? `, ${STRONGEST} of them` : ""}`;
   const panel = {
     title: "Gap: 1 is as strong as the yardstick of the task, 0 is fair",
     words: "Gap",
