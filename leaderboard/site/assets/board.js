@@ -1793,7 +1793,11 @@ var harness = (() => {
   }
   function chartRow(panels, scales, { head, cells }) {
     const parts = cells.flatMap((cell, i) => [
-      h("td", { role: "cell", class: "drawing" }, rowDrawing(panels[i], scales[i], cell)),
+      h(
+        "td",
+        { role: "cell", class: cell.marks.length ? "drawing" : "drawing empty" },
+        rowDrawing(panels[i], scales[i], cell)
+      ),
       h("td", { role: "cell", class: "words", "data-title": panels[i].words }, cell.words)
     ]);
     return h(
@@ -1819,19 +1823,19 @@ var harness = (() => {
     for (let i = 0; i < ticks.length; i += step) {
       parts.push(upright("other", ticks[Math.floor(i)], [32, 68]));
     }
-    const known = marks.filter(({ value }) => Number.isFinite(value));
-    const down = known.map((_, i) => percent(100 * (i + 0.8) / (known.length + 0.6)));
-    known.forEach((mark, i) => parts.push(...whiskers(mark, scale, down[i])));
+    const known = marks.map((mark, i) => ({ mark, y: percent(100 * (i + 0.8) / (marks.length + 0.6)) })).filter(({ mark }) => Number.isFinite(mark.value));
+    parts.push(...known.flatMap(({ mark, y }) => whiskers(mark, scale, y)));
     if (lead && known.length === 2) {
       const name = lead === "shown" ? "lead" : "lead not-shown";
-      const [x1, x2] = known.map(({ value }) => at(value));
-      parts.push(svg("line", { class: name, x1, x2, y1: down[0], y2: down[1] }));
+      const [before, after] = known.map(({ mark, y }) => ({ x: at(mark.value), y }));
+      const ends = { x1: before.x, x2: after.x, y1: before.y, y2: after.y };
+      parts.push(svg("line", { class: name, ...ends }));
     }
-    known.forEach((mark, i) => {
+    for (const { mark, y } of known) {
       const { value } = mark;
       const beyond = value < scale.low ? -1 : value > scale.high ? 1 : 0;
-      parts.push(markOf(mark, at(value), down[i], beyond));
-    });
+      parts.push(markOf(mark, at(value), y, beyond));
+    }
     return svg("svg", { "aria-hidden": "true", class: "row-drawing" }, parts);
   }
   function placeOn(scale) {
@@ -2718,10 +2722,13 @@ var harness = (() => {
         h("small", { class: "under" }, median)
       ]
     };
+    return { value, head: groupHead(group), cells: [cell] };
+  }
+  function groupHead(group) {
     const [name, method] = group.name.split("/");
     const tasks = countText(group.tasks.length, "task");
     const note = method && method !== name ? `${method}, ${tasks}` : tasks;
-    return { value, head: [name, h("small", { class: "under" }, note)], cells: [cell] };
+    return [name, h("small", { class: "under" }, note)];
   }
   function otherRows({ rows }, row) {
     return [...rows.role.keys()].filter((other) => {
@@ -3570,7 +3577,7 @@ var harness = (() => {
       lines.map((line) => h("li", {}, line))
     );
     if (lines.length < 5) return list;
-    return h("details", {}, h("summary", {}, `${lines.length} of its data`), list);
+    return h("details", {}, h("summary", {}, countText(lines.length, "licence")), list);
   }
   function listOf(title, lines) {
     if (!lines.length) return [];
@@ -3944,7 +3951,7 @@ var harness = (() => {
         (weights) => change({ weights })
       ),
       choiceField(
-        "Language",
+        "Language of the model",
         anyOf(facets.languages),
         view.language,
         (language) => change({ language })
@@ -4461,27 +4468,58 @@ ${cited}`;
       )
     );
     const panel = h("div", {}, tasksPanel(board, view, change));
-    const choose2 = (benchmark) => {
-      change({ benchmark, tasks: [], without: [] });
-      panel.replaceChildren(
-        tasksPanel(board, { ...view, benchmark, tasks: [], without: [] }, change)
-      );
+    const choose2 = (changes) => {
+      change(changes);
+      panel.replaceChildren(tasksPanel(board, { ...view, ...changes }, change));
     };
     return [
       h(
         "div",
         { class: "controls" },
-        choiceField("Benchmark", benchmarks, view.benchmark, choose2),
+        choiceField(
+          "Benchmark",
+          benchmarks,
+          view.benchmark,
+          (benchmark) => choose2({ benchmark, tasks: [], without: [] })
+        ),
         choiceField(
           "Concept",
           [["", "all"], ...concepts],
           view.concept,
           (concept) => change({ concept })
         ),
+        ...languageField(board, view, choose2),
         h("a", { href: address(board.kind, "benchmark") }, "About the benchmarks")
       ),
       panel
     ];
+  }
+  function languageField(board, view, change) {
+    const languages = distinct(board.tasks.map(({ language }) => language));
+    if (languages.length < 2) return [];
+    const chosen = new Set(chosenTasks(board, view));
+    const isOwn = view.tasks.length + view.without.length > 0;
+    const tasksIn = (language) => rankedTasks(board).filter((task) => board.tasks[task].language === language);
+    const isChosen = (tasks) => isOwn && tasks.length === chosen.size && tasks.every((task) => chosen.has(task));
+    const current = languages.find((language) => isChosen(tasksIn(language))) ?? "";
+    const options = languages.map((language) => {
+      const ranked = tasksIn(language).length;
+      const note = ranked ? countText(ranked, "task") : "none is ranked";
+      return (
+        /** @type {[string, string]} */
+        [language, `${languageName(language)} (${note})`]
+      );
+    });
+    const field = choiceField(
+      "Language of the tasks",
+      [["", "all"], ...options],
+      current,
+      (language) => change(language ? choiceOf(board, view, tasksIn(language)) : { tasks: [], without: [] })
+    );
+    for (const option of field.querySelectorAll("option")) {
+      option.disabled = option.value !== "" && !tasksIn(option.value).length;
+    }
+    return [field, h("a", { href: address(board.kind, "task") }, "Tasks by language")];
   }
   function tasksPanel(board, view, change) {
     const chosen = new Set(chosenTasks(board, view));
@@ -4829,8 +4867,7 @@ ${cited}`;
           Number.isNaN(low[row]) ? null : h("small", { class: "range" }, ` (${intervalText(low[row], high[row])})`)
         )
       );
-      const note = h("small", { class: "under" }, countText(group.tasks.length, "task"));
-      return [{ head: [group.name.split("/")[0], note], cells: [{ marks, words }] }];
+      return [{ head: groupHead(group), cells: [{ marks, words }] }];
     });
     const panel = isBias ? biasPanel(board) : usefulnessPanel(board, scores.usefulness.mean);
     const legend = rowLegend(rows.map((row, series) => [{ value: 0, series }, rowName(board, row)]));

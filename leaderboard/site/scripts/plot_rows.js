@@ -131,7 +131,11 @@ function scaleOfCells({ lines }, cells) {
  */
 function chartRow(panels, scales, { head, cells }) {
   const parts = cells.flatMap((cell, i) => [
-    h("td", { role: "cell", class: "drawing" }, rowDrawing(panels[i], scales[i], cell)),
+    h(
+      "td",
+      { role: "cell", class: cell.marks.length ? "drawing" : "drawing empty" },
+      rowDrawing(panels[i], scales[i], cell),
+    ),
     h("td", { role: "cell", class: "words", "data-title": panels[i].words }, cell.words),
   ]);
   return h(
@@ -165,20 +169,22 @@ function rowDrawing({ lines }, scale, { marks, others = [], lead, band }) {
   for (let i = 0; i < ticks.length; i += step) {
     parts.push(upright("other", ticks[Math.floor(i)], [32, 68]));
   }
-  const known = marks.filter(({ value }) => Number.isFinite(value));
   // One below the other, so that none covers another.
-  const down = known.map((_, i) => percent((100 * (i + 0.8)) / (known.length + 0.6)));
-  known.forEach((mark, i) => parts.push(...whiskers(mark, scale, down[i])));
+  const known = marks
+    .map((mark, i) => ({ mark, y: percent((100 * (i + 0.8)) / (marks.length + 0.6)) }))
+    .filter(({ mark }) => Number.isFinite(mark.value));
+  parts.push(...known.flatMap(({ mark, y }) => whiskers(mark, scale, y)));
   if (lead && known.length === 2) {
     const name = lead === "shown" ? "lead" : "lead not-shown";
-    const [x1, x2] = known.map(({ value }) => at(value));
-    parts.push(svg("line", { class: name, x1, x2, y1: down[0], y2: down[1] }));
+    const [before, after] = known.map(({ mark, y }) => ({ x: at(mark.value), y }));
+    const ends = { x1: before.x, x2: after.x, y1: before.y, y2: after.y };
+    parts.push(svg("line", { class: name, ...ends }));
   }
-  known.forEach((mark, i) => {
+  for (const { mark, y } of known) {
     const { value } = mark;
     const beyond = value < scale.low ? -1 : value > scale.high ? 1 : 0;
-    parts.push(markOf(mark, at(value), down[i], beyond));
-  });
+    parts.push(markOf(mark, at(value), y, beyond));
+  }
   return svg("svg", { "aria-hidden": "true", class: "row-drawing" }, parts);
 }
 

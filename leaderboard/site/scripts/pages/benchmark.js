@@ -145,7 +145,7 @@ function bulleted(lines) {
     lines.map((line) => h("li", {}, line)),
   );
   if (lines.length < 5) return list;
-  return h("details", {}, h("summary", {}, `${lines.length} of its data`), list);
+  return h("details", {}, h("summary", {}, countText(lines.length, "licence")), list);
 }
 
 /**

@@ -13,7 +13,7 @@ import { differenceOf, scoresOf } from "../scores.js";
 import { address, queryOf, viewOf } from "../state.js";
 import { EVIDENCE, holm } from "../student.js";
 import { boardTitle, captionOf } from "./home.js";
-import { groupsOf } from "./model_parts.js";
+import { groupHead, groupsOf } from "./model_parts.js";
 /** @import { RowCell } from "../plot_rows.js" */
 
 /** @type {Page} */
@@ -143,8 +143,7 @@ function profiles({ board, tasks, scores, leaks }, rows, measures) {
           : h("small", { class: "range" }, ` (${intervalText(low[row], high[row])})`),
       ),
     );
-    const note = h("small", { class: "under" }, countText(group.tasks.length, "task"));
-    return [{ head: [group.name.split("/")[0], note], cells: [{ marks, words }] }];
+    return [{ head: groupHead(group), cells: [{ marks, words }] }];
   });
   const panel = isBias ? biasPanel(board) : usefulnessPanel(board, scores.usefulness.mean);
   const legend = rowLegend(rows.map((row, series) => [{ value: 0, series }, rowName(board, row)]));

@@ -94,10 +94,18 @@ function profileLine(board, row, group, { mean, low, high }) {
           h("small", { class: "under" }, median),
         ],
   };
+  return { value, head: groupHead(group), cells: [cell] };
+}
+
+/**
+ * Return the name of a concept or family, with the number of its tasks.
+ * @param {{ name: string, tasks: number[] }} group
+ */
+export function groupHead(group) {
   const [name, method] = group.name.split("/"); // of usefulness: category and method
   const tasks = countText(group.tasks.length, "task");
   const note = method && method !== name ? `${method}, ${tasks}` : tasks;
-  return { value, head: [name, h("small", { class: "under" }, note)], cells: [cell] };
+  return [name, h("small", { class: "under" }, note)];
 }
 
 /**
