@@ -35,6 +35,7 @@ var harness = (() => {
     pointsOf: () => pointsOf,
     queryOf: () => queryOf,
     rankSets: () => rankSets,
+    rowChart: () => rowChart,
     rowName: () => rowName,
     scatter: () => scatter,
     scoresOf: () => scoresOf,
@@ -1807,7 +1808,7 @@ var harness = (() => {
       parts
     );
   }
-  function rowDrawing({ lines }, scale, { marks, others = [], lead, band }) {
+  function rowDrawing({ lines }, scale, { marks, others = [], change, band }) {
     const at = placeOn(scale);
     const upright = (name, value, [y1, y2] = [0, 100]) => svg("line", { class: name, x1: at(value), x2: at(value), y1: `${y1}%`, y2: `${y2}%` });
     const parts = scale.ticks.map((tick) => upright("grid", tick));
@@ -1825,8 +1826,8 @@ var harness = (() => {
     }
     const known = marks.map((mark, i) => ({ mark, y: percent(100 * (i + 0.8) / (marks.length + 0.6)) })).filter(({ mark }) => Number.isFinite(mark.value));
     parts.push(...known.flatMap(({ mark, y }) => whiskers(mark, scale, y)));
-    if (lead && known.length === 2) {
-      const name = lead === "shown" ? "lead" : "lead not-shown";
+    if (change && known.length === 2) {
+      const name = change === "shown" ? "change" : "change not-shown";
       const [before, after] = known.map(({ mark, y }) => ({ x: at(mark.value), y }));
       const ends = { x1: before.x, x2: after.x, y1: before.y, y2: after.y };
       parts.push(svg("line", { class: name, ...ends }));
@@ -1912,7 +1913,7 @@ var harness = (() => {
     } else if (sign === "band") {
       drawing2.append(svg("rect", { class: "band", width: 28, height: 16 }));
     } else if (typeof sign === "string") {
-      const name = sign === "shown" ? "lead" : "lead not-shown";
+      const name = sign === "shown" ? "change" : "change not-shown";
       drawing2.append(svg("line", { class: name, x1: 1, x2: 27, y1: 8, y2: 8 }));
     } else {
       if (Number.isFinite(sign.low)) {
@@ -1968,7 +1969,7 @@ var harness = (() => {
           form: row in board.rows.unusable ? "crossed" : "full"
         }
       ],
-      lead: isShown ? "shown" : "not shown",
+      change: isShown ? "shown" : "not shown",
       words: [
         `${scoreText(mean[base])} → ${scoreText(mean[row])}`,
         h("small", { class: "under" }, `${changeText(effect.mean[row])}${range}`),
@@ -3173,16 +3174,18 @@ var harness = (() => {
         taskFacts(board, route, index)
       ),
       h("h2", {}, "Models"),
-      withDetails(site, board, (details) => [taskModels(board, route, details, index)]),
-      h("h2", {}, "More"),
-      folded("How far it measures", validityOf(task)),
       withDetails(site, board, (details) => {
         const table = folded(
           "All rows, with mitigators, p-values and coverage",
           taskRows(board, route, details, index)
         );
         table.id = "all-rows";
-        return [table];
+        return [
+          taskModels(board, route, details, index),
+          h("h2", {}, "More"),
+          folded("How far it measures", validityOf(task)),
+          table
+        ];
       })
     );
   };
@@ -3324,7 +3327,7 @@ var harness = (() => {
     if (!inputs.length) return [];
     const facts = inputs.map(([name, texts]) => {
       const items = texts.map((text) => h("li", {}, text.length < CUT ? text : `${text}…`));
-      return h("div", {}, h("dt", {}, name), h("dd", {}, h("ul", {}, items)));
+      return h("div", {}, h("dt", {}, name.replaceAll("_", " ")), h("dd", {}, h("ul", {}, items)));
     });
     return [h("h2", {}, "Some of its texts"), h("dl", { class: "examples" }, facts)];
   }

@@ -74,7 +74,7 @@ function changedCell(board, { mean, low, high }, effect, row, measures) {
         form: row in board.rows.unusable ? "crossed" : "full",
       },
     ],
-    lead: isShown ? "shown" : "not shown",
+    change: isShown ? "shown" : "not shown",
     words: [
       `${scoreText(mean[base])} → ${scoreText(mean[row])}`,
       h("small", { class: "under" }, `${changeText(effect.mean[row])}${range}`),

@@ -214,7 +214,7 @@ function canStand(axis, value) {
  * @param {number} tick
  * @returns {string}
  */
-export function axisText(axis, scale, tick) {
+function axisText(axis, scale, tick) {
   return axis.format?.(tick) ?? tickText(tick, scale.high - scale.low);
 }
 
@@ -224,6 +224,6 @@ export function axisText(axis, scale, tick) {
  * @param {string} high
  * @returns {string}
  */
-export function hint(axis, low, high) {
+function hint(axis, low, high) {
   return axis.better ? ` (${axis.better === "low" ? low : high} is better)` : "";
 }

@@ -23,7 +23,7 @@ import { endsOf, scaleOf, tickText } from "./plot_scale.js";
  * @typedef {object} RowCell
  * @property {RowMark[]} marks
  * @property {number[]} [others] values of others, drawn as faint ticks
- * @property {"shown" | "not shown"} [lead] a line from the first mark to the second one
+ * @property {"shown" | "not shown"} [change] a line from the first mark to the second one
  * @property {[number, number]} [band] a range behind the marks, such as a floor
  * @property {Child | Child[]} words what is drawn, in words
  */
@@ -151,7 +151,7 @@ function chartRow(panels, scales, { head, cells }) {
  * @param {Scale} scale
  * @param {RowCell} cell
  */
-function rowDrawing({ lines }, scale, { marks, others = [], lead, band }) {
+function rowDrawing({ lines }, scale, { marks, others = [], change, band }) {
   const at = placeOn(scale);
   const upright = (/** @type {string} */ name, /** @type {number} */ value, [y1, y2] = [0, 100]) =>
     svg("line", { class: name, x1: at(value), x2: at(value), y1: `${y1}%`, y2: `${y2}%` });
@@ -174,8 +174,8 @@ function rowDrawing({ lines }, scale, { marks, others = [], lead, band }) {
     .map((mark, i) => ({ mark, y: percent((100 * (i + 0.8)) / (marks.length + 0.6)) }))
     .filter(({ mark }) => Number.isFinite(mark.value));
   parts.push(...known.flatMap(({ mark, y }) => whiskers(mark, scale, y)));
-  if (lead && known.length === 2) {
-    const name = lead === "shown" ? "lead" : "lead not-shown";
+  if (change && known.length === 2) {
+    const name = change === "shown" ? "change" : "change not-shown";
     const [before, after] = known.map(({ mark, y }) => ({ x: at(mark.value), y }));
     const ends = { x1: before.x, x2: after.x, y1: before.y, y2: after.y };
     parts.push(svg("line", { class: name, ...ends }));
@@ -293,7 +293,7 @@ function legendSign(sign) {
   } else if (sign === "band") {
     drawing.append(svg("rect", { class: "band", width: 28, height: 16 }));
   } else if (typeof sign === "string") {
-    const name = sign === "shown" ? "lead" : "lead not-shown";
+    const name = sign === "shown" ? "change" : "change not-shown";
     drawing.append(svg("line", { class: name, x1: 1, x2: 27, y1: 8, y2: 8 }));
   } else {
     if (Number.isFinite(sign.low)) {

@@ -56,16 +56,18 @@ export const taskPage = (main, site, board, route) => {
       taskFacts(board, route, index),
     ),
     h("h2", {}, "Models"),
-    withDetails(site, board, (details) => [taskModels(board, route, details, index)]),
-    h("h2", {}, "More"),
-    folded("How far it measures", validityOf(task)),
     withDetails(site, board, (details) => {
       const table = folded(
         "All rows, with mitigators, p-values and coverage",
         taskRows(board, route, details, index),
       );
       table.id = "all-rows";
-      return [table];
+      return [
+        taskModels(board, route, details, index),
+        h("h2", {}, "More"),
+        folded("How far it measures", validityOf(task)),
+        table,
+      ];
     }),
   );
 };
@@ -289,7 +291,7 @@ function examplesOf(task) {
   if (!inputs.length) return [];
   const facts = inputs.map(([name, texts]) => {
     const items = texts.map((text) => h("li", {}, text.length < CUT ? text : `${text}…`));
-    return h("div", {}, h("dt", {}, name), h("dd", {}, h("ul", {}, items)));
+    return h("div", {}, h("dt", {}, name.replaceAll("_", " ")), h("dd", {}, h("ul", {}, items)));
   });
   return [h("h2", {}, "Some of its texts"), h("dl", { class: "examples" }, facts)];
 }
