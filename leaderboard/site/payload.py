@@ -232,7 +232,7 @@ def task_entry(task: Mapping[str, Any], registered: Registered) -> dict[str, Any
         "name": task["task"],
         "ideal": ideal,
         **dict.fromkeys(("description", "source", "licence"), ""),
-        "concept": None,
+        **dict.fromkeys(("concept", "reviewed")),
         "examples": {},
         "validity": None,
         **{key: task[key] for key in kept},
@@ -240,7 +240,7 @@ def task_entry(task: Mapping[str, Any], registered: Registered) -> dict[str, Any
     facts = registered.tasks.get(task["task"])
     if facts is not None and facts.version == task["version"]:
         entry |= facts.model_dump(
-            include={"description", "source", "licence", "concept", "examples"}
+            include={"description", "source", "licence", "concept", "reviewed", "examples"}
         ) | {"validity": registered.validity.get(facts.name)}
     return entry
 

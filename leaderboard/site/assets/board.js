@@ -35,6 +35,7 @@ var harness = (() => {
     pointsOf: () => pointsOf,
     queryOf: () => queryOf,
     rankSets: () => rankSets,
+    rowChart: () => rowChart,
     rowName: () => rowName,
     scatter: () => scatter,
     scoresOf: () => scoresOf,
@@ -227,6 +228,14 @@ var harness = (() => {
     if (!sorted.length) return NaN;
     return (sorted[sorted.length - 1 >> 1] + sorted[sorted.length >> 1]) / 2;
   }
+  var LANGUAGES = new Intl.DisplayNames(["en"], { type: "language", fallback: "code" });
+  function languageName(code) {
+    try {
+      return LANGUAGES.of(code) ?? code;
+    } catch {
+      return code;
+    }
+  }
 
   // ../../leaderboard/site/scripts/pooling.js
   var LEAK = 1;
@@ -332,6 +341,16 @@ var harness = (() => {
       error: (ratioOf(high, a, power) - ratio) / board.normal / reference,
       tasks: sums.tasks
     };
+  }
+  function cellEnds(board, row, task) {
+    const { width, gap, gapError, yardstick, yardstickError } = cellsOf(board);
+    const at = row * width + task;
+    const { power } = board.tasks[task];
+    const [n, d] = [gap[at], yardstick[at]];
+    const a = d ** 2 - (board.normal * yardstickError[at]) ** 2;
+    const c = n ** 2 - (board.normal * gapError[at]) ** 2;
+    const root = Math.sqrt(Math.max((n * d) ** 2 - a * c, 0));
+    return { low: ratioOf(n * d - root, a, power), high: ratioOf(n * d + root, a, power) };
   }
   function leaksOf(board, row, tasks) {
     const { flags, width } = cellsOf(board);
@@ -869,8 +888,8 @@ var harness = (() => {
   }
   var INCOMPLETE = "some usefulness tasks are missing";
   function minimumAt({ best, noise }, minimum) {
-    const percent = minimum === "off" ? 100 : Number(minimum || MINIMUM);
-    return best - percent / 100 * (best - noise);
+    const percent2 = minimum === "off" ? 100 : Number(minimum || MINIMUM);
+    return best - percent2 / 100 * (best - noise);
   }
   function noiseOf(board, mean) {
     const { model, role } = board.rows;
@@ -1190,6 +1209,35 @@ var harness = (() => {
   }
   function pageLink(route, page, name, text = name) {
     return h("a", { href: address(route.kind, page, name) }, text);
+  }
+  function folded(summary, ...content) {
+    return h("details", { class: "fold-part" }, h("summary", {}, summary), content);
+  }
+  function replaceFolded(place, ...content) {
+    const isOpen = [...place.querySelectorAll("details[open]")].map(({ id }) => id);
+    place.replaceChildren(...content);
+    for (const part2 of place.querySelectorAll("details")) {
+      if (part2.id && isOpen.includes(part2.id)) part2.open = true;
+    }
+  }
+  function biasPanel(board) {
+    const lines = [
+      { label: "fair", value: 0 },
+      { label: board.reference, value: 1 }
+    ];
+    return {
+      title: `Bias (1: as ${board.reference}), less is better`,
+      words: "Bias",
+      lines
+    };
+  }
+  function usefulnessPanel(board, mean) {
+    const noise = noiseOf(board, mean);
+    return {
+      title: "Usefulness (1: perfect), more is better",
+      words: "Usefulness",
+      lines: noise ? [{ label: "random vectors", value: noise }] : []
+    };
   }
 
   // ../../leaderboard/site/scripts/plot_marks.js
@@ -1884,135 +1932,265 @@ var harness = (() => {
     });
   }
 
-  // ../../leaderboard/site/scripts/plot_small.js
-  var BAR = { width: 120, height: 16 };
-  var STRIP = { height: 120, foot: 34, top: 22, dot: 7 };
-  function barScale(ends, width) {
-    const range = ends.high - ends.low || 1;
-    const at = (number) => {
-      const share = Math.min(1, Math.max(0, (number - ends.low) / range));
-      return tenths(4 + share * (width - 8));
-    };
-    return { at, ticks: ticksOf(ends.low, ends.high, 4) };
-  }
-  function intervalBar(value, low, high, ends, width = BAR.width) {
-    const { at, ticks } = barScale(ends, width);
-    const drawing2 = smallDrawing(width, "interval");
-    const lines = ticks.map((tick) => `M${at(tick)} 0V${BAR.height}`);
-    drawing2.append(svg("path", { class: "grid", d: lines.join("") }));
-    if (ends.low <= 0 && ends.high >= 0) {
-      drawing2.append(svg("path", { class: "zero", d: `M${at(0)} 0V${BAR.height}` }));
+  // ../../leaderboard/site/scripts/plot_rows.js
+  var FIRST_LINES = 40;
+  var MOST_OTHERS = 60;
+  var WIDTH = 480;
+  var MARGIN = 8;
+  var LINE_HEIGHT = 15;
+  function rowChart(caption, first, panels, rows, legend = null) {
+    if (!rows.length) return h("p", { class: "quiet" }, `${caption}: no value.`);
+    const scales = panels.map(
+      (panel, i) => scaleOfCells(
+        panel,
+        rows.filter(({ isAside }) => !isAside).map(({ cells }) => cells[i])
+      )
+    );
+    const body = h("tbody", { role: "rowgroup" });
+    const add = (some) => body.append(...some.map((row) => chartRow(panels, scales, row)));
+    add(rows.slice(0, FIRST_LINES));
+    const titles = panels.flatMap((panel, i) => [
+      h(
+        "th",
+        { scope: "col", role: "columnheader", class: "drawing" },
+        panel.title,
+        axisOf(panel, scales[i])
+      ),
+      h("th", { scope: "col", role: "columnheader", class: "words" }, panel.words)
+    ]);
+    const head = h(
+      "tr",
+      { role: "row" },
+      h("th", { scope: "col", role: "columnheader", class: "name" }, first),
+      titles
+    );
+    const table = h(
+      "table",
+      { class: `row-chart panels-${panels.length}`, role: "table" },
+      h("caption", {}, caption),
+      h("thead", { role: "rowgroup" }, head),
+      body
+    );
+    const chart = h("figure", { class: "rows" }, legend, table);
+    if (rows.length > FIRST_LINES) {
+      const more = h("button", { type: "button" }, `Show all ${rows.length.toLocaleString("en")}`);
+      more.addEventListener("click", () => {
+        add(rows.slice(FIRST_LINES));
+        more.remove();
+      });
+      chart.append(h("p", { class: "controls" }, more));
     }
-    if (value === null || !Number.isFinite(value)) return drawing2;
-    if (low !== null && high !== null && Number.isFinite(low + high)) {
-      drawing2.append(svg("path", { class: "whisker", d: `M${at(low)} 8H${at(high)}` }));
-    }
-    drawing2.append(svg("circle", { cx: at(value), cy: 8, r: 3.5 }));
-    return drawing2;
+    return chart;
   }
-  function intervalAxis(ends, width = BAR.width) {
-    const { at, ticks } = barScale(ends, width);
-    const drawing2 = smallDrawing(width, "interval axis-of-column");
-    for (const tick of ticks) {
-      const text = tickText(tick, ends.high - ends.low).replace(/\.?0+$/, "") || "0";
-      const x = Math.min(Math.max(at(tick), 8), width - 8);
-      drawing2.append(svg("text", { x, y: 11, "text-anchor": "middle" }, text));
-    }
-    return drawing2;
+  function scaleOfCells({ lines }, cells) {
+    const values = [
+      ...lines.map(({ value }) => value),
+      ...cells.flatMap(({ marks, others = [] }) => [...marks.map(({ value }) => value), ...others])
+    ];
+    const { low, high } = endsOf(values);
+    const room = high - low || 0.5;
+    const ends = cells.flatMap(({ marks, band = [] }) => [...band, ...marks.flatMap((mark) => [mark.low, mark.high])]).map((end) => Math.min(high + room, Math.max(low - room, end ?? NaN)));
+    return scaleOf([low, high, ...ends], MARGIN, WIDTH - MARGIN);
   }
-  function smallDrawing(width, name) {
-    const viewBox = `0 0 ${width} ${BAR.height}`;
-    return svg("svg", { ...BAR, width, viewBox, class: name, "aria-hidden": "true" });
+  function chartRow(panels, scales, { head, cells }) {
+    const parts = cells.flatMap((cell, i) => [
+      h(
+        "td",
+        { role: "cell", class: cell.marks.length ? "drawing" : "drawing empty" },
+        rowDrawing(panels[i], scales[i], cell)
+      ),
+      h("td", { role: "cell", class: "words", "data-title": panels[i].words }, cell.words)
+    ]);
+    return h(
+      "tr",
+      { role: "row" },
+      h("th", { scope: "row", role: "rowheader", class: "name" }, head),
+      parts
+    );
   }
-  function distribution(label, values, axis, lines = []) {
-    const known = values.filter(({ value }) => Number.isFinite(value));
-    if (!known.length) return h("p", { class: "notice quiet" }, `${label}: no value.`);
-    const numbers2 = known.map(({ value }) => value);
-    const { low, high } = endsOf(numbers2);
-    const summary = `${label}: ${countText(known.length, "value")} from ${scoreText(low)} to ${scoreText(high)}, median ${scoreText(medianOf(numbers2))}`;
-    const drawing2 = svg("svg", {
-      class: "plot-drawing spread",
-      height: STRIP.height,
-      role: "img",
-      "aria-label": summary
-    });
-    const area = h("div", { class: "plot-area" }, drawing2);
-    let width = 0;
-    new ResizeObserver(() => {
-      if (!area.clientWidth || area.clientWidth === width) return;
-      width = area.clientWidth;
-      drawing2.replaceChildren(...spreadParts(known, axis, lines, width));
-    }).observe(area);
-    return h("figure", { class: "plot" }, area, h("figcaption", {}, `${summary}.`));
-  }
-  function spreadParts(values, axis, lines, width) {
-    const all = [...values, ...lines].map(({ value }) => value);
-    const scale = scaleOf(all, 12, width - 12);
-    const foot = STRIP.height - STRIP.foot;
-    const parts = [svg("path", { class: "baseline", d: `M0 ${foot}H${width}` })];
-    for (const tick of scale.ticks) {
-      const x = scale.at(tick);
+  function rowDrawing({ lines }, scale, { marks, others = [], change, band }) {
+    const at = placeOn(scale);
+    const upright = (name, value, [y1, y2] = [0, 100]) => svg("line", { class: name, x1: at(value), x2: at(value), y1: `${y1}%`, y2: `${y2}%` });
+    const parts = scale.ticks.map((tick) => upright("grid", tick));
+    parts.push(...lines.map(({ value }) => upright(value === 0 ? "zero" : "reference-line", value)));
+    if (band?.every(Number.isFinite)) {
+      const width = Number.parseFloat(at(band[1])) - Number.parseFloat(at(band[0]));
       parts.push(
-        svg("text", { x, y: foot + 15, "text-anchor": "middle" }, axisText(axis, scale, tick))
+        svg("rect", { class: "band", x: at(band[0]), width: percent(width), height: "100%" })
       );
     }
-    const title = `${axis.title}${hint(axis, "left", "right")}`;
-    parts.push(
-      svg("text", { x: width, y: STRIP.height - 3, "text-anchor": "end", class: "title" }, title)
-    );
-    parts.push(...spreadLines(lines, scale, foot, width), ...spreadDots(values, scale, foot));
+    const ticks = others.filter(Number.isFinite).toSorted((a, b) => a - b);
+    const step = Math.max(1, ticks.length / MOST_OTHERS);
+    for (let i = 0; i < ticks.length; i += step) {
+      parts.push(upright("other", ticks[Math.floor(i)], [32, 68]));
+    }
+    const known = marks.map((mark, i) => ({ mark, y: percent(100 * (i + 0.8) / (marks.length + 0.6)) })).filter(({ mark }) => Number.isFinite(mark.value));
+    parts.push(...known.flatMap(({ mark, y }) => whiskers(mark, scale, y)));
+    if (change && known.length === 2) {
+      const name = change === "shown" ? "change" : "change not-shown";
+      const [before, after] = known.map(({ mark, y }) => ({ x: at(mark.value), y }));
+      const ends = { x1: before.x, x2: after.x, y1: before.y, y2: after.y };
+      parts.push(svg("line", { class: name, ...ends }));
+    }
+    for (const { mark, y } of known) {
+      const { value } = mark;
+      const beyond = value < scale.low ? -1 : value > scale.high ? 1 : 0;
+      parts.push(markOf(mark, at(value), y, beyond));
+    }
+    return svg("svg", { "aria-hidden": "true", class: "row-drawing" }, parts);
+  }
+  function placeOn(scale) {
+    return (value) => {
+      return percent(Math.min(99.5, Math.max(0.5, 100 * scale.at(value) / WIDTH)));
+    };
+  }
+  function percent(share) {
+    return `${share.toFixed(2)}%`;
+  }
+  function whiskers({ low = NaN, high = NaN, series = 0 }, scale, y) {
+    if (!Number.isFinite(low + high)) return [];
+    const at = placeOn(scale);
+    const name = `whisker ${seriesClass(series)}`;
+    const parts = [svg("line", { class: name, x1: at(low), x2: at(high), y1: y, y2: y })];
+    for (
+      const [end, arrow] of
+      /** @type {[number, string][]} */
+      [
+        [low, "M4-4L0 0L4 4"],
+        [high, "M-4-4L0 0L-4 4"]
+      ]
+    ) {
+      if (end >= scale.low && end <= scale.high) continue;
+      const path = svg("path", { class: name, d: arrow });
+      parts.push(svg("svg", { x: at(end), y, overflow: "visible" }, path));
+    }
     return parts;
   }
-  function spreadDots(values, scale, foot) {
-    const columns = /* @__PURE__ */ new Map();
-    for (const value of values) {
-      const column = Math.round(scale.at(value.value) / STRIP.dot);
-      columns.set(column, [...columns.get(column) ?? [], value]);
-    }
-    const highest = Math.max(...[...columns.values()].map((column) => column.length));
-    const step = Math.min(STRIP.dot, (foot - STRIP.top) / highest);
-    const paths = { plain: "", marked: "" };
-    for (const [column, members] of columns) {
-      members.sort((a, b) => Number(b.marked ?? false) - Number(a.marked ?? false));
-      for (const [i, { marked }] of members.entries()) {
-        const path = markPath(0, column * STRIP.dot, foot - (i + 0.5) * step, marked ? 4.5 : 3);
-        paths[marked ? "marked" : "plain"] += path;
-      }
-    }
-    return [
-      svg("path", { class: "mark series-0 dots", d: paths.plain }),
-      svg("path", { class: "mark series-1", d: paths.marked })
-    ];
+  function markOf({ series = 0, form = "full" }, x, y, beyond = 0) {
+    const shape = form === "crossed" ? "M-5-5L5 5M5-5L-5 5" : markPath(series, 0, 0, 5);
+    const arrow = `M${-9 * beyond}-5L${2 * beyond} 0L${-9 * beyond} 5z`;
+    const name = `mark ${form} ${seriesClass(series)}`;
+    const path = svg("path", { d: beyond ? arrow : shape });
+    return svg("svg", { x, y, class: name, overflow: "visible" }, path);
   }
-  function spreadLines(lines, scale, foot, width) {
-    const group = svg("g", { class: "plot-references" });
-    const taken = [];
-    const frame = { left: 0, top: 0, right: width, bottom: foot };
-    for (const { label, value } of lines) {
-      const x = scale.at(value);
-      const text = shortLabel(label);
-      group.prepend(svg("path", { d: `M${x} 4V${foot}` }));
-      const box = [x + 4, x - 4 - textWidth(text)].flatMap((left) => [12, 26].map((base) => labelBox(left, base, textWidth(text)))).find(
-        (place) => boxInside(place, frame) && !taken.some((other) => boxesOverlap(place, other))
+  function axisOf({ lines }, scale) {
+    const at = placeOn(scale);
+    const names = lines.map(({ label, value }, i) => {
+      const isRight = scale.at(value) > WIDTH / 2;
+      const place = { x: at(value), y: LINE_HEIGHT * (i + 1) - 3 };
+      const text = isRight ? `${shortLabel(label)} ↴` : `⤷ ${shortLabel(label)}`;
+      return svg(
+        "text",
+        { ...place, class: "label", "text-anchor": isRight ? "end" : "start" },
+        text
       );
-      if (!box) continue;
-      taken.push(box);
-      group.append(svg("text", { x: box.left, y: box.bottom - 3 }, text));
+    });
+    const height = LINE_HEIGHT * (lines.length + 1) + 2;
+    const numbers2 = scale.ticks.map(
+      (tick) => svg(
+        "text",
+        { x: at(tick), y: height - 5, "text-anchor": "middle" },
+        tickText(tick, scale.high - scale.low)
+      )
+    );
+    return svg("svg", { "aria-hidden": "true", class: "row-axis", height }, names, numbers2);
+  }
+  function rowLegend(entries) {
+    const items = entries.map(([sign, text]) => h("li", {}, legendSign(sign), text));
+    return h("ul", { class: "plot-legend" }, items);
+  }
+  function legendSign(sign) {
+    const drawing2 = svg("svg", {
+      width: 28,
+      height: 16,
+      "aria-hidden": "true",
+      class: "row-drawing sign"
+    });
+    if (sign === "others") {
+      drawing2.append(
+        ...[8, 14, 20].map((x) => svg("line", { class: "other", x1: x, x2: x, y1: 3, y2: 13 }))
+      );
+    } else if (sign === "band") {
+      drawing2.append(svg("rect", { class: "band", width: 28, height: 16 }));
+    } else if (typeof sign === "string") {
+      const name = sign === "shown" ? "change" : "change not-shown";
+      drawing2.append(svg("line", { class: name, x1: 1, x2: 27, y1: 8, y2: 8 }));
+    } else {
+      if (Number.isFinite(sign.low)) {
+        const name = `whisker ${seriesClass(sign.series ?? 0)}`;
+        drawing2.append(svg("line", { class: name, x1: 1, x2: 27, y1: 8, y2: 8 }));
+      }
+      drawing2.append(markOf(sign, "14", "8"));
     }
-    return [group];
+    return drawing2;
   }
 
   // ../../leaderboard/site/scripts/effect_table.js
+  function effectChart(board, caption, first, rows, head) {
+    const { bias, usefulness } = benchmarkScores(board, board.benchmarks[0]);
+    const effects = allEffects(board, "none");
+    const isUseful = rows.some((row) => !Number.isNaN(effects.usefulness.mean[row]));
+    const panels = [biasPanel(board), ...isUseful ? [usefulnessPanel(board, usefulness.mean)] : []];
+    const lines = rows.map((row) => {
+      const reason = board.rows.unusable[row];
+      const note = reason && h("small", { class: "under" }, `not usable: ${reason}`);
+      const cells = [changedCell(board, bias, effects.bias, row, "bias")];
+      if (isUseful) {
+        cells.push(changedCell(board, usefulness, effects.usefulness, row, "usefulness"));
+      }
+      return { head: [head(row), note], cells };
+    });
+    const legend = rowLegend([
+      [{ value: 0, form: "open" }, "without the mitigator"],
+      [{ value: 0, low: 0, high: 1 }, "with it, and the 95 % interval"],
+      [{ value: 0, form: "crossed" }, "with it, and not usable"],
+      ["shown", "a change that is shown"],
+      ["not shown", "a change that is not shown"]
+    ]);
+    const chart = rowChart(caption, first, panels, lines, legend);
+    if (isUseful) return chart;
+    const line = "Usefulness was not measured with a mitigator, so the cost is not known.";
+    return h("div", {}, chart, h("p", { class: "quiet" }, line));
+  }
+  function changedCell(board, { mean, low, high }, effect, row, measures) {
+    const base = board.rows.model.indexOf(board.rows.model[row]);
+    if (Number.isNaN(effect.mean[row])) {
+      return { marks: [], words: h("span", { class: "quiet" }, "not compared") };
+    }
+    const { isShown, text } = evidenceOf(board, effect, row, measures);
+    const range = Number.isNaN(effect.low[row]) ? "" : ` (${changeText(effect.low[row])} to ${changeText(effect.high[row])})`;
+    return {
+      marks: [
+        { value: mean[base], low: low[base], high: high[base], form: "open" },
+        {
+          value: mean[row],
+          low: low[row],
+          high: high[row],
+          form: row in board.rows.unusable ? "crossed" : "full"
+        }
+      ],
+      change: isShown ? "shown" : "not shown",
+      words: [
+        `${scoreText(mean[base])} → ${scoreText(mean[row])}`,
+        h("small", { class: "under" }, `${changeText(effect.mean[row])}${range}`),
+        h("small", { class: "under" }, text)
+      ]
+    };
+  }
+  function evidenceOf(board, { mean, holm: holm2, families }, row, measures) {
+    const word = `${mean[row] < 0 ? "less" : "more"} ${measures === "bias" ? "bias" : "useful"}`;
+    if (holm2[row] < EVIDENCE) return { isShown: true, text: `${word}: shown, p ${pText(holm2[row])}` };
+    if (families[row] < board.enough_families) {
+      const few = countText(families[row], "family is", "families are");
+      return { isShown: false, text: `not shown: ${few} too few` };
+    }
+    return { isShown: false, text: `not shown, p ${pText(holm2[row])}` };
+  }
   function effectTable(board, { bias, usefulness }, caption, first, rows, head) {
     const tasks = rankedTasks(board);
-    const ends = endsOf([
-      0,
-      ...rows.flatMap((row) => [bias.low[row], bias.high[row], bias.mean[row]])
-    ]);
     const columns = [
       { title: first, class: "model" },
       ...["Change in bias", "p"].map((title) => ({ title, number: true })),
-      { title: "Drawn", class: "wide-only" },
       { title: "Change in usefulness", number: true },
       { title: "p", of: "the change in usefulness", number: true },
       { title: "Leaks left out", number: true },
@@ -2021,7 +2199,6 @@ var harness = (() => {
     const lines = rows.map((row) => () => [
       head(row),
       ...effectCells(bias, row, -1),
-      intervalBar(bias.mean[row], bias.low[row], bias.high[row], ends),
       ...effectCells(usefulness, row, 1),
       leaksOf(board, row, tasks).length,
       board.rows.unusable[row] ?? " "
@@ -2062,42 +2239,82 @@ var harness = (() => {
     });
     main.append(
       trail(site, route, mitigator.label, [["Mitigators", address(route.kind, "mitigator")]]),
-      h("h1", {}, mitigator.label),
-      mitigator.title ? h("p", { class: "lead" }, mitigator.title) : "",
-      mitigatorFacts(mitigator, rows.length)
+      h("h1", {}, mitigator.label)
     );
     if (!rows.length) {
-      main.append(h("p", {}, "No model was changed by it here: the others are compared with it."));
+      main.append(
+        mitigator.title ? h("p", { class: "lead" }, mitigator.title) : "",
+        mitigatorFacts(mitigator),
+        h("p", {}, "No model was changed by it here: the others are compared with it.")
+      );
       return;
     }
     main.append(
-      h("h2", {}, "Over models"),
-      overModels(board, route, mitigator.label),
+      h(
+        "div",
+        { class: "overview" },
+        h(
+          "div",
+          {},
+          mitigator.title ? h("p", { class: "lead" }, `It ${mitigator.title}.`) : "",
+          h("p", mitigator.title ? {} : { class: "lead" }, onAverage(board, mitigator.label, rows))
+        ),
+        mitigatorFacts(mitigator)
+      ),
       h("h2", {}, "On each model"),
       ...mitigatorEffects(board, route, mitigator, rows),
-      ...notUsable(board, route, rows),
+      h("h2", {}, "Mean over models"),
+      overModels(board, route, mitigator.label),
       h("h2", {}, "Leaks"),
       leakList(board, route, rows)
     );
   };
+  function onAverage(board, label, rows) {
+    const { unusable, model } = board.rows;
+    const usable = rows.filter((row) => {
+      return !(row in unusable) && !(model.indexOf(model[row]) in unusable);
+    });
+    const share = `${usable.length} of ${countText(rows.length, "model")}`;
+    const line = board.benchmarks[0].mitigators.find(({ mitigator }) => mitigator === label);
+    if (!line || line.bias === null) {
+      return `It is usable on ${share}. What it changes on average cannot be told: ${line?.unranked ?? "no bias task without a leak"}.`;
+    }
+    const direction = line.bias < 0 ? "lowers" : "raises";
+    const interval = intervalText(line.bias_low, line.bias_high, changeText);
+    const range = line.bias_low === null ? "" : ` (95 % interval ${interval})`;
+    const change = `On average over the models on which it is usable (${share}) it ${direction} bias by ${Math.abs(line.bias).toFixed(3)}${range}, where 1 is the bias of ${board.reference}`;
+    const isShown = line.bias_holm !== null && line.bias_holm < EVIDENCE;
+    const families = countText(
+      line.bias_families ?? 0,
+      "family of tasks is",
+      "families of tasks are"
+    );
+    const why = line.bias_holm === null ? `: ${families} too few to tell` : ` (p ${pText(line.bias_holm)})`;
+    const shown = `This is ${isShown ? "shown" : "not shown"}${why}.`;
+    const cost = line.usefulness === null ? "What it costs in usefulness was not measured." : `Usefulness changes by ${changeText(line.usefulness)}.`;
+    return `${change}. ${shown} ${cost}`;
+  }
   function mitigatorList(main, site, board, route) {
     main.append(trail(site, route, "Mitigators"), h("h1", {}, "Mitigators"));
-    for (const benchmark of board.benchmarks) {
-      if (!benchmark.mitigators.some(hasEffect)) continue;
-      main.append(h("h2", {}, benchmark.title), mitigatorLines(route, benchmark));
-    }
-    if (main.childElementCount === 2)
-      main.append(h("p", {}, "No mitigator can be compared over models."));
-  }
-  function mitigatorLines(route, benchmark) {
-    const caption = "Mean change against no mitigator, over the models on which it is usable and their tasks without a leak.";
-    return lineTable(
-      caption,
-      "Mitigator",
-      benchmark.mitigators.map((line) => {
-        return { head: pageLink(route, "mitigator", line.mitigator), line };
-      })
+    const [first, ...others] = board.benchmarks.filter(
+      (benchmark) => benchmark.mitigators.some(hasEffect)
     );
+    if (!first) {
+      main.append(h("p", {}, "No mitigator can be compared over models."));
+      return;
+    }
+    main.append(h("h2", {}, first.title), ...mitigatorLines(board, route, first));
+    if (others.length) main.append(h("h2", {}, "On other benchmarks"));
+    for (const benchmark of others) {
+      main.append(folded(benchmark.title, ...mitigatorLines(board, route, benchmark)));
+    }
+  }
+  function mitigatorLines(board, route, benchmark) {
+    const caption = "Mean change against no mitigator, over the models on which it is usable and their tasks without a leak";
+    const lines = benchmark.mitigators.map((line) => {
+      return { head: pageLink(route, "mitigator", line.mitigator), line };
+    });
+    return changesOf(board, caption, "Mitigator", lines);
   }
   function hasEffect({ bias, usefulness }) {
     return bias !== null || usefulness !== null;
@@ -2109,22 +2326,63 @@ var harness = (() => {
       return line && hasEffect(line) ? [{ head, line }] : [];
     });
     if (!lines.length) return h("p", {}, "It cannot be compared over models on any benchmark.");
-    return lineTable("Mean change over the usable models, in each benchmark.", "Benchmark", lines);
+    const caption = "Mean change over the usable models, in each benchmark";
+    return h("div", {}, changesOf(board, caption, "Benchmark", lines));
+  }
+  function changesOf(board, caption, first, lines) {
+    const panels = [
+      {
+        title: `Change in bias (1: bias of ${board.reference}), less is better`,
+        words: "Change in bias",
+        lines: [{ label: "no change", value: 0 }]
+      }
+    ];
+    const isUseful = lines.some(({ line }) => line.usefulness !== null);
+    if (isUseful) {
+      panels.push({
+        title: "Change in usefulness, more is better",
+        words: "Change in usefulness",
+        lines: [{ label: "no change", value: 0 }]
+      });
+    }
+    const rows = lines.map(({ head, line }) => {
+      const usable = `usable on ${line.models - line.not_usable} of ${countText(line.models, "model")}`;
+      const note = line.unranked ? `not ranked: ${line.unranked}` : usable;
+      const cells = [changeOver(board, line, "bias")];
+      if (isUseful) cells.push(changeOver(board, line, "usefulness"));
+      return { head: [head.cloneNode(true), h("small", { class: "under" }, note)], cells };
+    });
+    return [
+      rowChart(caption, first, panels, rows),
+      folded("As a table, with ranks and families", lineTable(`${caption}.`, first, lines))
+    ];
+  }
+  function changeOver(board, line, measures) {
+    const value = line[measures];
+    if (value === null) return { marks: [], words: h("span", { class: "quiet" }, "not measured") };
+    const low = line[`${measures}_low`] ?? NaN;
+    const high = line[`${measures}_high`] ?? NaN;
+    const adjusted = line[`${measures}_holm`];
+    const isShown = adjusted !== null && adjusted < EVIDENCE;
+    const families = line[`${measures}_families`] ?? 0;
+    const few = families < board.enough_families;
+    const why = few ? `: ${countText(families, "family is", "families are")} too few` : adjusted === null ? "" : `, p ${pText(adjusted)}`;
+    return {
+      marks: [{ value, low, high, form: isShown ? "full" : "open" }],
+      words: [
+        changeText(value),
+        Number.isNaN(low) ? null : h("small", { class: "range" }, ` (${intervalText(low, high, changeText)})`),
+        h("small", { class: "under" }, `${isShown ? "shown" : "not shown"}${why}`)
+      ]
+    };
   }
   function lineTable(caption, first, lines) {
-    const ends = endsOf([
-      0,
-      ...lines.flatMap(({ line }) => {
-        return [line.bias ?? NaN, line.bias_low ?? NaN, line.bias_high ?? NaN];
-      })
-    ]);
     const columns = [
       { title: first, class: "model" },
       ...["Rank", "Set", "Models", "Not usable on", "Change in bias", "Families"].map((title) => ({
         title,
         number: true
       })),
-      { title: "Drawn", class: "wide-only" },
       { title: "Change in usefulness", number: true },
       { title: "Families", of: "usefulness", number: true },
       { title: "Not ranked" }
@@ -2137,20 +2395,18 @@ var harness = (() => {
       line.not_usable,
       withInterval(line.bias, line.bias_low, line.bias_high, changeText),
       line.bias_families,
-      intervalBar(line.bias, line.bias_low, line.bias_high, ends),
       withInterval(line.usefulness, line.usefulness_low, line.usefulness_high, changeText),
       line.usefulness_families,
       withCode(line.unranked ?? " ")
     ]);
     return plainTable(caption, columns, rows);
   }
-  function mitigatorFacts({ name, label, params, concept }, models) {
+  function mitigatorFacts({ name, label, params, concept }) {
     const settings = Object.entries(params).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
     return factList([
       ["Name", name !== label && name],
       ["Settings", settings.join(", ")],
-      ["Fitted on", concept],
-      ["Models", models && countText(models, "model")]
+      ["Fitted on", concept]
     ]);
   }
   function mitigatorEffects(board, route, mitigator, rows) {
@@ -2161,30 +2417,17 @@ var harness = (() => {
     const head = (row) => {
       return pageLink(route, "model", board.models[board.rows.model[row]].name);
     };
-    const values = rows.map((row) => ({ value: mean[row] }));
-    const axis = { title: "change in bias against none", better: "low" };
-    const parts = [
-      distribution("Change in bias over models", values, axis, [{ label: "no change", value: 0 }]),
-      effectTable(board, effects, "Against no mitigator.", "Model", order, head)
-    ];
+    const tables = [effectTable(board, effects, "Against no mitigator.", "Model", order, head)];
     const hasNormalize = board.mitigators.some(({ label }) => label === "normalize");
     if (hasNormalize && mitigator.name !== "normalize") {
       const caption = "Against normalize, which only brings vectors to unit length.";
       const against = allEffects(board, "normalize");
-      parts.push(effectTable(board, against, caption, "Model", order, head));
+      tables.push(effectTable(board, against, caption, "Model", order, head));
     }
-    return parts;
-  }
-  function notUsable(board, route, rows) {
-    const failing = rows.filter((row) => row in board.rows.unusable);
-    if (!failing.length) return [];
-    const items = failing.slice(0, FIRST_ROWS).map((row) => {
-      const { name } = board.models[board.rows.model[row]];
-      return h("li", {}, pageLink(route, "model", name), `: ${board.rows.unusable[row]}`);
-    });
-    const more = failing.length - items.length;
-    if (more) items.push(h("li", {}, `and ${countText(more, "more model", "more models")}`));
-    return [h("h2", {}, "Not usable"), h("ul", {}, items)];
+    return [
+      effectChart(board, "Each model without and with it, on all ranked tasks", "Model", order, head),
+      folded("The changes as a table, with p-values and leaks", ...tables)
+    ];
   }
   function leakList(board, route, rows) {
     const { flags, width } = cellsOf(board);
@@ -2194,120 +2437,220 @@ var harness = (() => {
     });
     if (!leaky.length) return h("p", {}, "None: it was fitted on no text of a task.");
     const line = "It was fitted on texts of these tasks, so their values count in no mean, effect or rank.";
-    return h("div", {}, h("p", {}, line), h("ul", {}, leaky));
+    const tasks = countText(leaky.length, "task shares", "tasks share");
+    return folded(
+      `${tasks} texts with what it was fitted on`,
+      h("p", {}, line),
+      h("ul", { class: "columns" }, leaky)
+    );
   }
 
-  // ../../leaderboard/site/scripts/cell_table.js
-  var MANY_CELLS = 6e4;
-  var FLAG_TEXTS = [
-    [1, "† leak: the mitigator was fitted on texts of the task, so the value does not count"],
-    [2, "↔ reversed: the association points the other way"],
-    [4, "◐ some texts have no vector"],
-    [8, "some texts are truncated"]
-  ];
-  var RUN = 64;
-  var decodedDetails = /* @__PURE__ */ new WeakMap();
-  async function detailsOf(site, board) {
-    const known = decodedDetails.get(board);
-    if (known) return known;
-    const entry = site.boards.find(({ kind }) => kind === board.kind);
-    const { reasons, tables, ...columns } = (
-      /** @type {Details} */
-      await load(entry?.details ?? "")
-    );
-    const decoded2 = Object.entries(columns).map(([name, column]) => [name, numbers(column)]);
-    const details = { ...Object.fromEntries(decoded2), reasons, tables };
-    decodedDetails.set(board, details);
-    return details;
-  }
-  function withDetails(site, board, build) {
-    const place = h("div", {}, build(null));
-    const fill2 = () => detailsOf(site, board).then(
-      (details) => place.replaceChildren(...build(details).filter((node) => node !== null)),
-      (error) => place.append(h("p", { class: "notice", role: "alert" }, String(error.message)))
-    );
-    if (board.rows.model.length * board.tasks.length <= MANY_CELLS) {
-      void fill2();
-      return place;
+  // ../../leaderboard/site/scripts/rank_sets.js
+  var QUANTILE = 0.96;
+  var FLIPS = 2048;
+  var FEWEST_FLIPS = 256;
+  var WORK = 1e8;
+  var keptSets = /* @__PURE__ */ new WeakMap();
+  function setsOf(choice, measures) {
+    const { benchmark, isBenchmark, scores } = choice;
+    if (isBenchmark) {
+      return measures === "bias" ? { low: benchmark.rank_low, high: benchmark.rank_high } : { low: benchmark.usefulness_rank_low, high: benchmark.usefulness_rank_high };
     }
-    const button = h("button", { type: "button" }, "Load scores, intervals, p-values and coverage");
-    button.addEventListener("click", () => {
-      button.disabled = true;
-      void fill2();
-    });
-    place.prepend(h("p", { class: "controls" }, button));
-    return place;
+    const kept = keptSets.get(scores) ?? /* @__PURE__ */ new Map();
+    keptSets.set(scores, kept);
+    const sets = kept.get(measures) ?? computedSets(choice, measures);
+    kept.set(measures, sets);
+    return sets;
   }
-  function cellTable(board, details, options) {
-    const { flags, measure, width } = cellsOf(board);
-    const ends = endsOf([0, ...options.cells.map(({ row, task }) => measure[row * width + task])]);
-    const isBias = options.cells.some(({ task }) => board.tasks[task].measures === "bias");
-    const columns = [
-      { title: options.first, class: "model" },
-      ...options.second ? [{ title: options.second, class: options.secondClass }] : [],
-      { title: options.measure, number: true },
-      { title: "Drawn", class: "wide-only" },
-      ...isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : [],
-      ...details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : [],
-      { title: "Notes", class: "notes" }
-    ];
-    const rows = options.cells.map((cell) => () => {
-      const at = cell.row * width + cell.task;
-      const isLeak = Boolean(flags[at] & LEAK);
-      return [
-        options.head(cell),
-        ...options.second ? [options.more?.(cell) ?? null] : [],
-        scoreText(measure[at]) + (isLeak ? "†" : ""),
-        intervalBar(measure[at], null, null, ends),
-        ...isBias ? gapCells(board, at) : [],
-        ...details ? detailCells(details, at, isLeak) : [],
-        notes(board, details, cell)
-      ];
-    });
-    return plainTable(options.caption, columns, rows);
+  function computedSets({ board, tasks, leaks, scores }, measures) {
+    const isBias = measures === "bias";
+    const ranks = isBias ? scores.rank : scores.usefulness_rank;
+    const sets = { low: Array(ranks.length).fill(null), high: Array(ranks.length).fill(null) };
+    const families = familiesOf(board, tasksOf(board, tasks, measures));
+    const rows = [...ranks.keys()].filter((row) => ranks[row]);
+    const losses = rows.map(
+      (row) => Float64Array.from(families, (family) => {
+        const { measure } = pooledOf(board, sumsOf(board, family, row, leaks));
+        return isBias ? measure : -measure;
+      })
+    );
+    const scaled = families.map((_, i) => losses.some((row) => !Number.isNaN(row[i])));
+    const counted = losses.map((row) => row.filter((_, i) => scaled[i]));
+    if (!rows.length || counted[0].length < board.enough_families) return sets;
+    const order = isBias ? upperEnds(scores.bias) : scores.usefulness.mean;
+    const isKnown = (i) => Number.isFinite(order[rows[i]]) && !counted[i].includes(NaN);
+    const known = [...rows.keys()].filter(isKnown);
+    const { low, high } = rankSets(known.map((i) => counted[i]));
+    for (const [i, row] of rows.entries()) {
+      const place = known.indexOf(i);
+      const ends = place < 0 ? [1, rows.length] : [low[place], high[place] + rows.length - known.length];
+      sets.low[row] = Math.min(ends[0], ranks[row]);
+      sets.high[row] = Math.max(ends[1], ranks[row]);
+    }
+    return sets;
   }
-  function gapCells(board, at) {
-    const { gap, gapError, yardstick, yardstickError } = cellsOf(board);
-    const pairs = [
-      [gap[at], gapError[at]],
-      [yardstick[at], yardstickError[at]]
-    ];
-    return pairs.map(
-      ([value, error]) => Number.isNaN(value) ? NOTHING : `${scoreText(value)} ± ${scoreText(error)}`
+  function rankSets(losses) {
+    const rows = losses.length;
+    const low = new Int32Array(rows).fill(1);
+    const high = new Int32Array(rows).fill(rows);
+    const families = losses[0]?.length ?? 0;
+    const totals = losses.map((row) => row.reduce((sum, loss) => sum + loss, 0));
+    const pairs = pairsOf2(losses);
+    const sums = flippedSums(losses, signsOf(families, rows));
+    const flips = sums[0]?.length ?? 0;
+    const largest = new Float64Array(flips);
+    let open = pairs;
+    for (; ; ) {
+      largest.fill(0);
+      for (const { j, k, scale } of open) {
+        const [ours, theirs] = [sums[j], sums[k]];
+        for (let flip = 0; flip < flips; flip++) {
+          const statistic = Math.abs(ours[flip] - theirs[flip]) / scale;
+          if (statistic > largest[flip]) largest[flip] = statistic;
+        }
+      }
+      const critical = largest.toSorted()[Math.ceil(QUANTILE * flips) - 1];
+      const isDifferent = ({ j, k, scale }) => Math.abs(totals[j] - totals[k]) / scale > critical * (1 + 1e-4);
+      const differing = open.filter(isDifferent);
+      for (const { j, k } of differing) {
+        const [better, worse] = totals[j] < totals[k] ? [j, k] : [k, j];
+        low[worse]++;
+        high[better]--;
+      }
+      if (!differing.length) return { low, high };
+      open = open.filter((pair) => !isDifferent(pair));
+    }
+  }
+  function pairsOf2(losses) {
+    const norms = losses.map((row) => row.reduce((sum, loss) => sum + loss ** 2, 0));
+    const least = 1e-12 * Math.max(...norms, 1e-300);
+    const pairs = [];
+    for (let k = 0; k < losses.length; k++) {
+      for (let j = 0; j < k; j++) {
+        let square = 0;
+        losses[j].forEach((loss, i) => square += (loss - losses[k][i]) ** 2);
+        if (square >= least) pairs.push({ j, k, scale: square });
+      }
+    }
+    const squares = Float64Array.from(pairs, ({ scale }) => scale).toSorted();
+    const middle = squares.length >> 1;
+    const median = squares.length % 2 ? squares[middle] : (squares[middle - 1] + squares[middle]) / 2;
+    return pairs.map(({ j, k, scale }) => ({ j, k, scale: Math.sqrt(scale + median) }));
+  }
+  function flippedSums(losses, signs) {
+    return losses.map(
+      (row) => Float64Array.from(
+        signs,
+        (flip) => row.reduce((sum, loss, family) => sum + flip[family] * loss, 0)
+      )
     );
   }
-  var DETAIL_COLUMNS = ["Score", "p", "Floor", "Texts with a vector"];
-  function detailCells(details, at, isLeak) {
-    const spread = details.spread[at];
-    const floor = details.floor[at];
-    const asked = details.asked[at];
-    const [score, interval] = withInterval(details.value[at], details.low[at], details.high[at]);
+  function signsOf(families, rows) {
+    const pairs = Math.max(1, rows * (rows - 1) / 2);
+    const flips = Math.min(FLIPS, Math.max(FEWEST_FLIPS, Math.floor(WORK / pairs)));
+    const all = 2 ** (families - 1);
+    return Array.from(
+      { length: Math.min(all, flips) },
+      (_, flip) => Int8Array.from({ length: families }, (__, family) => {
+        const isFlipped = all <= flips ? flip & 2 ** family : flip && bitOf(flip * families + family);
+        return isFlipped ? -1 : 1;
+      })
+    );
+  }
+  function bitOf(n) {
+    let x = n >>> 0;
+    x = Math.imul(x ^ x >>> 16, 2146121005);
+    x = Math.imul(x ^ x >>> 15, 2221713035);
+    return (x ^ x >>> 16) >>> 31;
+  }
+
+  // ../../leaderboard/site/scripts/answers.js
+  function answersOf(choice, view) {
+    const { benchmark, isBenchmark } = choice;
+    const [first, mitigation, unknown] = benchmark.findings;
+    if (isBenchmark) return [view.minimum ? leastBiased(choice) : first, mitigation, unknown];
+    const chosen = `You chose ${countText(choice.tasks.length, "task")} yourself.`;
+    const leaks = choice.leaks ? " Tasks whose texts a mitigator was fitted on count, too." : "";
     return [
-      [score, spread > 0 ? ` ± ${scoreText(spread)}` : "", interval],
-      isLeak ? NOTHING : pText(details.p[at]),
-      Number.isNaN(floor) ? NOTHING : `${scoreText(floor)} ± ${scoreText(details.floor_sd[at])}`,
-      asked ? `${details.found[at]} of ${asked}` : NOTHING
+      leastBiased(choice),
+      `${chosen}${leaks} Unfold a model to see what each mitigator changes on them.`,
+      unknown
     ];
   }
-  function notes(board, details, { row, task }) {
-    const at = row * board.tasks.length + task;
-    const { flags, measure } = cellsOf(board);
-    const texts = FLAG_TEXTS.filter(([bit]) => flags[at] & bit).map(([, text]) => text);
-    if (board.rows.role[row] === "reference") texts.unshift("reference, never ranked");
-    if (board.tasks[task].measures === "bias" && !(flags[at] & LEAK)) {
-      texts.push(strengthText(measure[at]));
+  function leastBiased(choice) {
+    const { board, scores, below } = choice;
+    const ranked = [...scores.rank.keys()].filter((row) => scores.rank[row] > 0);
+    if (!ranked.length) {
+      return "No model is ranked: a rank needs two usable models with every bias task.";
     }
-    const share = details?.word_share[at] ?? 0;
-    if (share > 0) {
-      texts.push(
-        `${(100 * share).toFixed(0)} % of the texts hold words that the mitigator was fitted on`
-      );
+    const useful = ranked.filter((row) => !below.has(row));
+    const byRank = (a, b) => scores.rank[a] - scores.rank[b];
+    const [best] = (useful.length ? useful : ranked).toSorted(byRank);
+    const { name } = board.models[board.rows.model[best]];
+    const n = ranked.length;
+    const areAll = !useful.length || useful.length === n;
+    const { low, high } = setsOf(choice, "bias");
+    const [first, last] = [low[best], high[best]];
+    const isSure = first === last;
+    const level = `${Math.round(100 * board.level)} %`;
+    const place = isSure ? `is ${ordinal(first ?? 0)}, with ${level} confidence` : `could be anywhere from ${ordinal(first ?? 0)} to ${ordinal(last ?? 0)}`;
+    let lead = `${name} is the least biased of ${n} ranked models`;
+    let end = isSure ? `: it ${place}` : `, but ${place}`;
+    if (!areAll) {
+      lead = useful.length === 1 ? `${name} is the only one of ${n} ranked models with good usefulness` : `${name} is the least biased of ${useful.length} models with good usefulness`;
+      end = useful.length === 1 ? `; by bias it ${place}` : `; among all ${n} ranked ones it ${place}`;
     }
-    const reason = details?.reasons[details.reason[at]];
-    if (!(flags[at] & RUN)) texts.push("not run");
-    else if (reason && !(flags[at] & 1)) texts.push(`does not count: ${reason}`);
-    else if (Number.isNaN(measure[at]) && !details) texts.push("does not count");
-    return [texts.filter(Boolean).join("; ") || " "];
+    if (first === null) end = "; too few methods to tell how sure this is";
+    return `${lead}${end}.`;
+  }
+  var ENDINGS = /* @__PURE__ */ new Map([
+    ["one", "st"],
+    ["two", "nd"],
+    ["few", "rd"]
+  ]);
+  var ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
+  function ordinal(n) {
+    return `${n.toLocaleString("en")}${ENDINGS.get(ORDINALS.select(n)) ?? "th"}`;
+  }
+
+  // ../../leaderboard/site/scripts/plot_small.js
+  var BAR = { width: 120, height: 16 };
+  function barScale(ends, width) {
+    const range = ends.high - ends.low || 1;
+    const at = (number) => {
+      const share = Math.min(1, Math.max(0, (number - ends.low) / range));
+      return tenths(4 + share * (width - 8));
+    };
+    return { at, ticks: ticksOf(ends.low, ends.high, 4) };
+  }
+  function intervalBar(value, low, high, ends, width = BAR.width) {
+    const { at, ticks } = barScale(ends, width);
+    const drawing2 = smallDrawing(width, "interval");
+    const lines = ticks.map((tick) => `M${at(tick)} 0V${BAR.height}`);
+    drawing2.append(svg("path", { class: "grid", d: lines.join("") }));
+    if (ends.low <= 0 && ends.high >= 0) {
+      drawing2.append(svg("path", { class: "zero", d: `M${at(0)} 0V${BAR.height}` }));
+    }
+    if (value === null || !Number.isFinite(value)) return drawing2;
+    if (low !== null && high !== null && Number.isFinite(low + high)) {
+      drawing2.append(svg("path", { class: "whisker", d: `M${at(low)} 8H${at(high)}` }));
+    }
+    drawing2.append(svg("circle", { cx: at(value), cy: 8, r: 3.5 }));
+    return drawing2;
+  }
+  function intervalAxis(ends, width = BAR.width) {
+    const { at, ticks } = barScale(ends, width);
+    const drawing2 = smallDrawing(width, "interval axis-of-column");
+    for (const tick of ticks) {
+      const text = tickText(tick, ends.high - ends.low).replace(/\.?0+$/, "") || "0";
+      const x = Math.min(Math.max(at(tick), 8), width - 8);
+      drawing2.append(svg("text", { x, y: 11, "text-anchor": "middle" }, text));
+    }
+    return drawing2;
+  }
+  function smallDrawing(width, name) {
+    const viewBox = `0 0 ${width} ${BAR.height}`;
+    return svg("svg", { ...BAR, width, viewBox, class: name, "aria-hidden": "true" });
   }
 
   // ../../leaderboard/site/scripts/column_cells.js
@@ -2529,72 +2872,348 @@ var harness = (() => {
     );
   }
 
-  // ../../leaderboard/site/scripts/pages/model_parts.js
-  function strengths(board, row) {
-    const benchmark = board.benchmarks[0];
-    const { rank } = benchmarkScores(board, benchmark);
-    const lines = conceptsOf(board, benchmark.tasks).flatMap(({ measures, concept, tasks }) => {
-      const { mean } = meansOf(board, tasks, false);
-      if (Number.isNaN(mean[row])) return [];
-      const median = medianOf(mean.filter((_, other) => rank[other] > 0));
-      const gain = (measures === "bias" ? -1 : 1) * (mean[row] - median);
-      return [{ measures, concept, tasks: tasks.length, value: mean[row], median, gain }];
-    });
-    if (!lines.length) return h("p", {}, "No value on a ranked task.");
-    lines.sort((a, b) => a.measures.localeCompare(b.measures) || compareGains(a.gain, b.gain));
-    const columns = [
-      { title: "Concept" },
-      { title: "Measures", class: "wide-only" },
-      { title: "Tasks", class: "wide-only", number: true },
-      ...["This model", "Median", "Difference"].map((title) => ({ title, number: true }))
-    ];
-    const rows = lines.map(({ measures, concept, tasks, value, median }) => () => [
-      concept,
-      measures,
-      tasks,
-      scoreText(value),
-      scoreText(median),
-      [changeText(value - median), differenceWord(measures, value - median)]
-    ]);
-    const caption = "Means of tasks by concept, beside the median of the ranked models, best first. No test: a small difference is no evidence.";
-    return plainTable(caption, columns, rows);
+  // ../../leaderboard/site/scripts/cell_table.js
+  var MANY_CELLS = 6e4;
+  var FLAG_TEXTS = [
+    [1, "† leak: the mitigator was fitted on texts of the task, so the value does not count"],
+    [2, "↔ reversed: the association points the other way"],
+    [4, "◐ some texts have no vector"],
+    [8, "some texts are truncated"]
+  ];
+  var RUN = 64;
+  var decodedDetails = /* @__PURE__ */ new WeakMap();
+  async function detailsOf(site, board) {
+    const known = decodedDetails.get(board);
+    if (known) return known;
+    const entry = site.boards.find(({ kind }) => kind === board.kind);
+    const { reasons, tables, ...columns } = (
+      /** @type {Details} */
+      await load(entry?.details ?? "")
+    );
+    const decoded2 = Object.entries(columns).map(([name, column]) => [name, numbers(column)]);
+    const details = { ...Object.fromEntries(decoded2), reasons, tables };
+    decodedDetails.set(board, details);
+    return details;
   }
-  function differenceWord(measures, difference) {
-    if (Number.isNaN(difference) || Math.abs(difference) < 5e-4) return null;
-    const words = measures === "bias" ? ["more bias", "less bias"] : ["more useful", "less useful"];
-    return h("small", { class: "under" }, difference > 0 ? words[0] : words[1]);
-  }
-  function compareGains(a, b) {
-    return (Number.isNaN(b) ? -Infinity : b) - (Number.isNaN(a) ? -Infinity : a) || 0;
-  }
-  function conceptsOf(board, tasks) {
-    const groups = /* @__PURE__ */ new Map();
-    for (const task of tasks) {
-      const { measures, category } = board.tasks[task];
-      const key = JSON.stringify([measures, category]);
-      const group = groups.get(key) ?? { measures, concept: category, tasks: [] };
-      group.tasks.push(task);
-      groups.set(key, group);
+  function withDetails(site, board, build) {
+    const place = h("div", {}, build(null));
+    const fill2 = () => detailsOf(site, board).then(
+      (details) => replaceFolded(place, ...build(details).filter((node) => node !== null)),
+      (error) => place.append(h("p", { class: "notice", role: "alert" }, String(error.message)))
+    );
+    if (board.rows.model.length * board.tasks.length <= MANY_CELLS) {
+      void fill2();
+      return place;
     }
-    return [...groups.values()];
+    const button = h("button", { type: "button" }, "Load scores, intervals, p-values and coverage");
+    button.addEventListener("click", () => {
+      button.disabled = true;
+      void fill2();
+    });
+    place.prepend(h("p", { class: "controls" }, button));
+    return place;
+  }
+  function cellTable(board, details, options) {
+    const { flags, measure, width } = cellsOf(board);
+    const ends = endsOf([0, ...options.cells.map(({ row, task }) => measure[row * width + task])]);
+    const isBias = options.cells.some(({ task }) => board.tasks[task].measures === "bias");
+    const columns = [
+      { title: options.first, class: "model" },
+      ...options.second ? [{ title: options.second, class: options.secondClass }] : [],
+      { title: options.measure, number: true },
+      { title: "Drawn", class: "wide-only" },
+      ...isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : [],
+      ...details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : [],
+      { title: "Notes", class: "notes" }
+    ];
+    const rows = options.cells.map((cell) => () => {
+      const at = cell.row * width + cell.task;
+      const isLeak = Boolean(flags[at] & LEAK);
+      return [
+        options.head(cell),
+        ...options.second ? [options.more?.(cell) ?? null] : [],
+        scoreText(measure[at]) + (isLeak ? "†" : ""),
+        intervalBar(measure[at], null, null, ends),
+        ...isBias ? gapCells(board, at) : [],
+        ...details ? detailCells(details, at, isLeak) : [],
+        notes(board, details, cell)
+      ];
+    });
+    return plainTable(options.caption, columns, rows);
+  }
+  function gapCells(board, at) {
+    const { gap, gapError, yardstick, yardstickError } = cellsOf(board);
+    const pairs = [
+      [gap[at], gapError[at]],
+      [yardstick[at], yardstickError[at]]
+    ];
+    return pairs.map(
+      ([value, error]) => Number.isNaN(value) ? NOTHING : `${scoreText(value)} ± ${scoreText(error)}`
+    );
+  }
+  var DETAIL_COLUMNS = ["Score", "p", "Floor", "Texts with a vector"];
+  function detailCells(details, at, isLeak) {
+    const spread = details.spread[at];
+    const floor = details.floor[at];
+    const asked = details.asked[at];
+    const [score, interval] = withInterval(details.value[at], details.low[at], details.high[at]);
+    return [
+      [score, spread > 0 ? ` ± ${scoreText(spread)}` : "", interval],
+      isLeak ? NOTHING : pText(details.p[at]),
+      Number.isNaN(floor) ? NOTHING : `${scoreText(floor)} ± ${scoreText(details.floor_sd[at])}`,
+      asked ? `${details.found[at]} of ${asked}` : NOTHING
+    ];
+  }
+  function notes(board, details, { row, task }) {
+    const at = row * board.tasks.length + task;
+    const { flags, measure } = cellsOf(board);
+    const texts = FLAG_TEXTS.filter(([bit]) => flags[at] & bit).map(([, text]) => text);
+    if (board.rows.role[row] === "reference") texts.unshift("reference, never ranked");
+    if (board.tasks[task].measures === "bias" && !(flags[at] & LEAK)) {
+      texts.push(strengthText(measure[at]));
+    }
+    const share = details?.word_share[at] ?? 0;
+    if (share > 0) {
+      texts.push(
+        `${(100 * share).toFixed(0)} % of the texts hold words that the mitigator was fitted on`
+      );
+    }
+    const reason = details?.reasons[details.reason[at]];
+    if (!(flags[at] & RUN)) texts.push("not run");
+    else if (reason && !(flags[at] & 1)) texts.push(`does not count: ${reason}`);
+    else if (Number.isNaN(measure[at]) && !details) texts.push("does not count");
+    return [texts.filter(Boolean).join("; ") || " "];
+  }
+
+  // ../../leaderboard/site/scripts/pages/model_parts.js
+  var STRONGEST = 10;
+  function biasProfile(board, row) {
+    const tasks = tasksOf(board, board.benchmarks[0].tasks, "bias");
+    const unscaled = unscaledConcepts(board);
+    const lines = groupsOf(board, tasks, "category").filter(({ name }) => !unscaled.includes(name)).map((group) => profileLine(board, row, group, meansOf(board, group.tasks, false)));
+    const chart = rowChart(
+      "Means over the ranked tasks of each concept, most bias first",
+      "Concept",
+      [biasPanel(board)],
+      byValue(lines),
+      profileLegend(true)
+    );
+    if (!unscaled.length) return chart;
+    const line = `Not drawn: ${unscaled.join(", ")}. ${board.reference} shows no clear bias there, so there is no scale.`;
+    return h("div", {}, chart, h("p", { class: "quiet" }, line));
+  }
+  function usefulnessProfile(board, row) {
+    const tasks = tasksOf(board, board.benchmarks[0].tasks, "usefulness");
+    const lines = groupsOf(board, tasks, "family").map(
+      (group) => profileLine(board, row, group, meansOf(board, group.tasks, false))
+    );
+    const { usefulness } = benchmarkScores(board, board.benchmarks[0]);
+    return rowChart(
+      "Means over the ranked tasks of each family, most useful first. A single family has no interval.",
+      "Family",
+      [usefulnessPanel(board, usefulness.mean)],
+      byValue(lines),
+      profileLegend(false)
+    );
+  }
+  function profileLegend(withInterval2) {
+    const mark = withInterval2 ? { value: 0, low: 0, high: 1 } : { value: 0 };
+    return rowLegend([
+      [mark, withInterval2 ? "this model, with its 95 % interval" : "this model"],
+      ["others", "other models"]
+    ]);
+  }
+  function profileLine(board, row, group, { mean, low, high }) {
+    const value = mean[row];
+    const others = otherRows(board, row).map((other) => mean[other]).filter((other) => !Number.isNaN(other));
+    const interval = intervalText(low[row], high[row]);
+    const median = others.length ? `others: median ${scoreText(medianOf(others))}` : "";
+    const cell = {
+      marks: [{ value, low: low[row], high: high[row] }],
+      others,
+      words: Number.isNaN(value) ? h("span", { class: "quiet" }, "no value") : [
+        scoreText(value),
+        Number.isNaN(low[row]) ? null : h("small", { class: "range" }, ` (${interval})`),
+        h("small", { class: "under" }, median)
+      ]
+    };
+    return { value, head: groupHead(group), cells: [cell] };
+  }
+  function groupHead(group) {
+    const [name, method] = group.name.split("/");
+    const tasks = countText(group.tasks.length, "task");
+    const note = method && method !== name ? `${method}, ${tasks}` : tasks;
+    return [name, h("small", { class: "under" }, note)];
+  }
+  function otherRows({ rows }, row) {
+    return [...rows.role.keys()].filter((other) => {
+      return rows.role[other] === "model" && other !== row && !(other in rows.unusable);
+    });
+  }
+  function byValue(lines) {
+    const key = ({ value }) => Number.isNaN(value) ? -Infinity : value;
+    return lines.toSorted((a, b) => key(b) - key(a) || 0);
+  }
+  function unscaledConcepts(board) {
+    const tasks = tasksOf(board, board.benchmarks[0].tasks, "bias");
+    return groupsOf(board, tasks, "category").filter(
+      (group) => meansOf(board, group.tasks, false).mean.every((value) => Number.isNaN(value))
+    ).map(({ name }) => name);
+  }
+  function groupsOf(board, tasks, field) {
+    const names = [...new Set(tasks.map((task) => board.tasks[task][field]))].toSorted();
+    return names.map((name) => ({
+      name,
+      tasks: tasks.filter((task) => board.tasks[task][field] === name)
+    }));
+  }
+  function modelChart(board, route, benchmark, rows, caption) {
+    const { bias, usefulness, rank, usefulness_rank } = benchmarkScores(board, benchmark);
+    const hasBias = tasksOf(board, benchmark.tasks, "bias").length > 0;
+    const main = hasBias ? rank : usefulness_rank;
+    const order = rows.toSorted((a, b) => {
+      const isReference = (row) => Number(board.rows.role[row] === "reference");
+      return isReference(a) - isReference(b) || (main[a] || Infinity) - (main[b] || Infinity) || a - b;
+    });
+    const lines = order.map((row) => ({
+      head: [
+        pageLink(route, "model", board.models[board.rows.model[row]].name),
+        h("small", { class: "under" }, roleNote(board, row))
+      ],
+      cells: placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row),
+      isAside: board.rows.role[row] === "reference"
+    }));
+    const panels = [biasPanel(board), usefulnessPanel(board, usefulness.mean)];
+    return rowChart(caption, "Model", panels, lines);
+  }
+  function roleNote({ rows }, row) {
+    if (rows.role[row] === "reference") return "reference, never ranked";
+    return rows.unusable[row] ? `not usable: ${rows.unusable[row]}` : "";
+  }
+  function placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row) {
+    return [
+      placeCell(bias, rank, benchmark.rank_low, benchmark.rank_high, row),
+      placeCell(
+        usefulness,
+        usefulness_rank,
+        benchmark.usefulness_rank_low,
+        benchmark.usefulness_rank_high,
+        row
+      )
+    ];
+  }
+  function placeCell({ mean, low, high }, rank, lows, highs, row) {
+    const [first, last] = [lows[row] ?? null, highs[row] ?? null];
+    if (Number.isNaN(mean[row])) {
+      return { marks: [], words: h("span", { class: "quiet" }, "no value") };
+    }
+    const isSure = first === null || last === null || first === last;
+    const place = isSure ? "" : `, could be ${ordinal(first)} to ${ordinal(last)}`;
+    const interval = Number.isNaN(low[row]) ? "" : ` (${intervalText(low[row], high[row])})`;
+    return {
+      marks: [
+        { value: mean[row], low: low[row], high: high[row], form: rank[row] ? "full" : "open" }
+      ],
+      words: [
+        scoreText(mean[row]),
+        h("small", { class: "range" }, interval),
+        h("small", { class: "under" }, rank[row] ? `${ordinal(rank[row])}${place}` : "not ranked")
+      ]
+    };
+  }
+  function benchmarkProfile(board, route, row) {
+    const lines = board.benchmarks.map((benchmark) => ({
+      head: pageLink(route, "benchmark", benchmark.name, benchmark.title),
+      cells: placeCells(benchmark, benchmarkScores(board, benchmark), row)
+    }));
+    const { usefulness } = benchmarkScores(board, board.benchmarks[0]);
+    const panels = [biasPanel(board), usefulnessPanel(board, usefulness.mean)];
+    return rowChart("Bias and usefulness in each benchmark", "Benchmark", panels, lines);
+  }
+  function strongest(board, route, row) {
+    const { measure, flags, width } = cellsOf(board);
+    const cells = tasksOf(board, board.benchmarks[0].tasks, "bias").filter((task) => {
+      const at = row * width + task;
+      return !Number.isNaN(measure[at]) && !(flags[at] & LEAK);
+    }).map((task) => {
+      const { low, high } = cellEnds(board, row, task);
+      const sure = Math.max(low, -high);
+      return { task, value: measure[row * width + task], low, high, sure };
+    }).filter(({ sure }) => sure > 0).toSorted((a, b) => b.sure - a.sure);
+    if (!cells.length) return h("p", {}, "No single result is surely far from fair.");
+    const others = otherRows(board, row);
+    const lines = cells.slice(0, STRONGEST).map(({ task, value, low, high }) => {
+      const { name, title } = board.tasks[task];
+      return {
+        head: [pageLink(route, "task", name), h("small", { class: "under" }, title)],
+        cells: [
+          {
+            marks: [{ value, low, high }],
+            others: others.map((other) => measure[other * width + task]),
+            words: [
+              scoreText(value),
+              h("small", { class: "range" }, ` (${intervalText(low, high)})`),
+              h("small", { class: "under" }, strengthText(value))
+            ]
+          }
+        ]
+      };
+    });
+    const count = countText(cells.length, "single result");
+    const caption = `${count} of bias ${cells.length === 1 ? "has an interval" : "have intervals"} without 0: those farthest from it first${cells.length > STRONGEST ? `, ${STRONGEST} of them` : ""}`;
+    const panel = {
+      title: "Gap: 1 is as strong as the yardstick of the task, 0 is fair",
+      words: "Gap",
+      lines: [
+        { label: "fair", value: 0 },
+        { label: "the yardstick", value: 1 }
+      ]
+    };
+    return rowChart(caption, "Task", [panel], lines, profileLegend(true));
   }
   function modelEffects(board, route, rows) {
     const mitigated = rows.filter((row) => board.rows.role[row] === "mitigated");
-    if (!mitigated.length) return h("p", {}, "It was run under no mitigator.");
-    return effectTable(
-      board,
-      allEffects(board, "none"),
-      "The change against the same model without a mitigator. Less bias and more usefulness are better.",
-      "Mitigator",
-      mitigated,
-      (row) => pageLink(route, "mitigator", board.mitigators[board.rows.mitigator[row]].label)
+    if (!mitigated.length) return [h("p", {}, "It was run under no mitigator.")];
+    const effects = allEffects(board, "none");
+    const { mean } = effects.bias;
+    const loss = (row) => Number.isNaN(mean[row]) ? Infinity : mean[row];
+    const order = mitigated.toSorted((a, b) => loss(a) - loss(b) || a - b);
+    const head = (row) => pageLink(route, "mitigator", board.mitigators[board.rows.mitigator[row]].label);
+    const shown = order.filter(
+      (row) => mean[row] < 0 && evidenceOf(board, effects.bias, row, "bias").isShown
     );
+    const unusable = order.filter((row) => row in board.rows.unusable);
+    const of = `Of ${countText(order.length, "mitigator")}`;
+    const which = shown.length ? `${shown.length}` : "none";
+    const sentence = `${of}, ${which} ${shown.length > 1 ? "are" : "is"} shown to lower its bias; ${unusable.length || "none"} ${unusable.length > 1 ? "leave" : "leaves"} it unusable.`;
+    return [
+      h("p", {}, sentence),
+      effectChart(
+        board,
+        "Without and with each mitigator, on all ranked tasks",
+        "Mitigator",
+        order,
+        head
+      ),
+      folded(
+        "The changes as a table, with p-values and leaks",
+        effectTable(
+          board,
+          effects,
+          "The change against the same model without a mitigator. Less bias and more usefulness are better.",
+          "Mitigator",
+          order,
+          head
+        )
+      )
+    ];
   }
   function modelValues(site, board, route, rows) {
     const label = (row) => board.mitigators[board.rows.mitigator[row]].label;
     const chosen = rows.find((row) => label(row) === route.query.get("mitigator")) ?? rows[0];
     const place = h("div");
-    const show2 = (row) => place.replaceChildren(
+    const show2 = (row) => replaceFolded(
+      place,
       withDetails(site, board, (details) => valueTables(board, route, details, row))
     );
     show2(chosen);
@@ -2613,25 +3232,42 @@ var harness = (() => {
     return h("div", {}, field, place);
   }
   function valueTables(board, route, details, row) {
-    const cells = board.tasks.map((_, task) => ({ row, task }));
-    const ranked = (measures) => cells.filter(
-      ({ task }) => !board.tasks[task].not_ranked && board.tasks[task].measures === measures
-    );
-    const shown = cells.filter(({ task }) => board.tasks[task].not_ranked);
-    const table = (caption, measure, some) => some.length ? cellTable(board, details, {
-      caption,
+    const tasks = [...board.tasks.keys()];
+    const ranked = tasks.filter((task) => board.tasks[task].not_ranked === null);
+    const table = (caption2, measure, some) => cellTable(board, details, {
+      caption: caption2,
       measure,
-      cells: some,
+      cells: some.map((task) => ({ row, task })),
       first: "Task",
-      head: ({ task }) => pageLink(route, "task", board.tasks[task].name),
-      second: "Concept",
-      secondClass: "wide-only",
-      more: ({ task }) => board.tasks[task].category
-    }) : null;
+      head: ({ task }) => [
+        pageLink(route, "task", board.tasks[task].name),
+        h("small", { class: "under" }, board.tasks[task].title)
+      ]
+    });
+    const part2 = (name, some, content) => {
+      const box = folded([h("strong", {}, name), ` · ${countText(some.length, "task")}`], content);
+      box.id = `results-${name.replaceAll(/[^\w-]/g, "-")}`;
+      return box;
+    };
+    const bias = groupsOf(board, tasksOf(board, ranked, "bias"), "category").map((group) => {
+      const caption2 = `Bias by ${group.name}: 0 is fair, 1 is as strong as the yardstick of the task`;
+      const name = `Bias: ${group.name}`;
+      return part2(name, group.tasks, table(caption2, "Gap over yardstick", group.tasks));
+    });
+    const useful = groupsOf(board, tasksOf(board, ranked, "usefulness"), "category").map((group) => {
+      const caption2 = `Usefulness in ${group.name}: 1 is the best possible, more is better`;
+      return part2(
+        `Usefulness: ${group.name}`,
+        group.tasks,
+        table(caption2, "Usefulness", group.tasks)
+      );
+    });
+    const others = tasks.filter((task) => board.tasks[task].not_ranked !== null);
+    const caption = "Shown and not ranked; the page of a task says why";
     return [
-      table("Bias: 0 is fair, 1 as strong as the yardstick", "Gap over yardstick", ranked("bias")),
-      table("Usefulness: more is better", "Usefulness", ranked("usefulness")),
-      table("Shown and not ranked; the page of a task says why", "Measure", shown),
+      ...bias,
+      ...useful,
+      others.length ? part2("Not ranked", others, table(caption, "Measure", others)) : null,
       details ? attachedTables(board, details, row) : null
     ];
   }
@@ -2664,57 +3300,56 @@ var harness = (() => {
         route,
         board.models.map(({ name }) => name)
       );
-    const rows = [...board.rows.model.keys()].filter((row) => board.rows.model[row] === index);
+    const rows = [...board.rows.model.keys()].filter((row2) => board.rows.model[row2] === index);
+    const [row] = rows;
+    const overview = h(
+      "div",
+      { class: "overview" },
+      h(
+        "div",
+        {},
+        h("p", { class: "lead" }, biasSentence(board, row)),
+        ...usefulnessSentence(board, row),
+        h("p", { class: "quiet" }, unknownSentence(board, row)),
+        ...unevenNotice(board, row),
+        supersededBy(board, route, model)
+      ),
+      modelCard(board, model)
+    );
     main.append(
       trail(site, route, model.name, [["Models", address(route.kind, "model")]]),
       h("h1", {}, model.name),
-      h("p", { class: "lead" }, standing(board, rows[0])),
-      ...unevenNotice(board, rows[0]),
-      supersededBy(board, route, model),
-      modelCard(board, model),
-      h("h2", {}, "In each benchmark"),
-      benchmarkTable(board, route, rows[0]),
-      h("h2", {}, "Strengths and weaknesses"),
-      strengths(board, rows[0]),
-      h("h2", {}, "Under mitigators"),
-      modelEffects(board, route, rows),
-      h("h2", {}, "Values by task"),
+      overview,
+      h("h2", {}, "Bias by concept"),
+      biasProfile(board, row),
+      h("h2", {}, "Usefulness by family of tasks"),
+      usefulnessProfile(board, row),
+      h("h2", {}, "With mitigators"),
+      ...modelEffects(board, route, rows),
+      h("h2", {}, "Strongest results"),
+      strongest(board, route, row),
+      h("h2", {}, "All results"),
       modelValues(site, board, route, rows),
-      h("h2", {}, "Provenance"),
-      provenance(model)
+      h("h2", {}, "More"),
+      folded(
+        `Rank in ${countText(board.benchmarks.length, "benchmark")}`,
+        benchmarkProfile(board, route, row)
+      ),
+      folded("Provenance", provenance(model))
     );
   };
   function modelList(main, site, board, route) {
-    const scores = benchmarkScores(board, board.benchmarks[0]);
+    const [benchmark] = board.benchmarks;
     const rows = baseRowsOf(board);
-    const order = rows.toSorted(
-      (a, b) => (scores.rank[a] || Infinity) - (scores.rank[b] || Infinity)
-    );
-    const columns = [
-      { title: "Model", class: "model" },
-      { title: "Rank", number: true },
-      { title: "Size", number: true },
-      { title: "Licence" },
-      { title: "Note" }
-    ];
-    const lines = order.map((row) => () => {
-      const model = board.models[board.rows.model[row]];
-      const note = board.rows.role[row] === "reference" ? "reference" : board.rows.unusable[row];
-      return [
-        pageLink(route, "model", model.name),
-        scores.rank[row] || NOTHING,
-        sizeText(model.parameters),
-        model.licence,
-        note ?? " "
-      ];
-    });
     main.append(
       trail(site, route, "Models"),
       h("h1", {}, "Models"),
-      plainTable(
-        `${countText(rows.length, "model")} of this board, ranked ones first`,
-        columns,
-        lines
+      modelChart(
+        board,
+        route,
+        benchmark,
+        rows,
+        `${countText(rows.length, "model")} of this board on ${benchmark.title}, ranked ones first`
       )
     );
   }
@@ -2722,25 +3357,62 @@ var harness = (() => {
     const { model } = board.rows;
     return [...model.keys()].filter((row) => row === 0 || model[row] !== model[row - 1]);
   }
-  function standing(board, row) {
+  function biasSentence(board, row) {
+    const [benchmark] = board.benchmarks;
+    const { bias, complete, rank } = benchmarkScores(board, benchmark);
+    const { name } = board.models[board.rows.model[row]];
+    const isReference = name === board.reference && board.rows.role[row] !== "mitigated";
+    const text = scoreText(bias.mean[row]);
+    const interval = intervalText(bias.low[row], bias.high[row]);
+    const range = interval === NOTHING ? "" : ` (95 % interval ${interval})`;
+    const value = text === NOTHING ? "It has no value of bias." : isReference ? `Its bias is the unit${range}: 1 for this model, 0 is fair, and other models are told in it.` : `Its bias is ${text}${range}, where 0 is fair and 1 is as biased as ${board.reference}.`;
     if (board.rows.role[row] === "reference")
-      return "A reference: a line to compare with, never ranked.";
+      return `A reference: a line to compare with, never ranked. ${value}`;
     if (board.rows.role[row] === "mitigated")
       return "Not ranked: it was run under a mitigator only, and models are ranked without one.";
-    const benchmark = board.benchmarks[0];
-    const scores = benchmarkScores(board, benchmark);
-    const ranked = scores.rank.filter((rank) => rank > 0).length;
     if (board.rows.unusable[row])
-      return `Not ranked, because it is not usable: ${board.rows.unusable[row]}.`;
-    if (!scores.complete[row]) {
-      const tasks = benchmark.tasks.filter((task) => board.tasks[task].measures === "bias");
-      const has = `${scores.bias.tasks[row]} of ${countText(tasks.length, "ranked bias task")}`;
-      return `Not ranked on ${benchmark.title}: it has a value on ${has}.`;
+      return `Not ranked, because it is not usable: ${board.rows.unusable[row]}. ${value}`;
+    if (!complete[row]) {
+      const tasks = tasksOf(board, benchmark.tasks, "bias");
+      const has = `${bias.tasks[row]} of ${countText(tasks.length, "ranked bias task")}`;
+      return `Not ranked on ${benchmark.title}: it has a value on ${has}. ${value}`;
     }
-    if (!scores.rank[row]) return "Not ranked: ranking needs two models.";
-    const low = benchmark.rank_low[row];
-    const set = low === null ? "" : ` (set ${setText(low, benchmark.rank_high[row])})`;
-    return `Rank ${scores.rank[row]}${set} of ${countText(ranked, "model")} by bias on ${benchmark.title}.`;
+    if (!rank[row]) return `${value} It has no rank: ranking needs two models.`;
+    const ranked = countText(rank.filter((place2) => place2 > 0).length, "model");
+    const [low, high] = [benchmark.rank_low[row], benchmark.rank_high[row]];
+    const place = `Rank ${rank[row]} of ${ranked} by bias`;
+    if (low === null || high === null) return `${value} ${place}.`;
+    const sure = low === high ? "for sure" : `could be anywhere from ${ordinal(low)} to ${ordinal(high)}`;
+    return `${value} ${place}; ${sure}.`;
+  }
+  function usefulnessSentence(board, row) {
+    const [benchmark] = board.benchmarks;
+    const { usefulness, usefulness_rank } = benchmarkScores(board, benchmark);
+    const tasks = tasksOf(board, benchmark.tasks, "usefulness");
+    if (!tasks.length) return [];
+    if (Number.isNaN(usefulness.mean[row])) return [h("p", {}, "Its usefulness was not measured.")];
+    const ranked = usefulness_rank.filter((place2) => place2 > 0).length;
+    const place = usefulness_rank[row] ? `, ${ordinal(usefulness_rank[row])} of ${countText(ranked, "model")}` : `, on ${usefulness.tasks[row]} of ${countText(tasks.length, "task")}`;
+    return [h("p", {}, `Its usefulness is ${scoreText(usefulness.mean[row])} of 1${place}.`)];
+  }
+  function unknownSentence(board, row) {
+    const [benchmark] = board.benchmarks;
+    const bias = tasksOf(board, benchmark.tasks, "bias");
+    const { usefulness } = benchmarkScores(board, benchmark);
+    const useful = tasksOf(board, benchmark.tasks, "usefulness");
+    const unscaled = unscaledConcepts(board);
+    const languages = [...new Set(bias.map((task) => board.tasks[task].language))].toSorted();
+    const parts = [];
+    if (unscaled.length)
+      parts.push(`bias by ${unscaled.join(", ")}, which these tasks measure poorly`);
+    if (usefulness.tasks[row] < useful.length) {
+      parts.push(`${useful.length - usefulness.tasks[row]} of ${useful.length} usefulness tasks`);
+    }
+    if (benchmark.rank_low[row] === null) parts.push("how sure its rank is");
+    if (languages.length)
+      parts.push(`bias in other languages than ${languages.map(languageName).join(", ")}`);
+    parts.push("implicit bias that no task asks about");
+    return `Not known: ${parts.join("; ")}.`;
   }
   function unevenNotice(board, row) {
     const note = unevenNote(board, row);
@@ -2775,40 +3447,6 @@ var harness = (() => {
       })
     ]);
   }
-  function benchmarkTable(board, route, row) {
-    const lines = board.benchmarks.map((benchmark) => ({
-      benchmark,
-      scores: benchmarkScores(board, benchmark)
-    }));
-    const all = lines.flatMap(({ scores: { bias } }) => [
-      bias.low[row],
-      bias.high[row],
-      bias.mean[row]
-    ]);
-    const ends = endsOf([0, ...all]);
-    const columns = [
-      { title: "Benchmark", class: "model" },
-      ...["Rank", "Set", "Bias", "Families"].map((title) => ({ title, number: true })),
-      { title: "Drawn", class: "wide-only" },
-      { title: "Usefulness", number: true },
-      ...["Rank", "Set"].map((title) => ({ title, of: "usefulness", number: true }))
-    ];
-    const rows = lines.map(
-      ({ benchmark, scores: { bias, usefulness, rank, usefulness_rank } }) => () => [
-        pageLink(route, "benchmark", benchmark.name, benchmark.title),
-        rank[row] || NOTHING,
-        setText(benchmark.rank_low[row], benchmark.rank_high[row]),
-        withInterval(bias.mean[row], bias.low[row], bias.high[row]),
-        bias.families[row],
-        intervalBar(bias.mean[row], bias.low[row], bias.high[row], ends),
-        withInterval(usefulness.mean[row], usefulness.low[row], usefulness.high[row]),
-        usefulness_rank[row] || NOTHING,
-        setText(benchmark.usefulness_rank_low[row], benchmark.usefulness_rank_high[row])
-      ]
-    );
-    const caption = "Bias is the gap over the yardstick, 0 is fair and 1 is as biased as the reference (less is better); usefulness is 1 − the distance to the best value (more is better). The set holds the true rank.";
-    return plainTable(caption, columns, rows);
-  }
   function provenance(model) {
     const environments2 = model.environments.map(
       ([text, count]) => h("li", {}, `${countText(count, "record")}: ${text}`)
@@ -2836,17 +3474,41 @@ var harness = (() => {
     main.append(
       trail(site, route, task.name, [["Tasks", address(route.kind, "task")]]),
       h("h1", {}, task.title || task.name),
-      ...descriptionOf(task.description),
       ...notRanked(board, route, task),
-      taskFacts(board, route, index),
-      ...examplesOf(task),
-      h("h2", {}, "How far it measures"),
-      validityOf(task),
+      h(
+        "div",
+        { class: "overview" },
+        h(
+          "div",
+          {},
+          ...descriptionOf(task.description),
+          h("p", { class: "lead" }, unitOf(task)),
+          ...examplesOf(task)
+        ),
+        taskFacts(board, route, index)
+      ),
       h("h2", {}, "Models"),
-      taskDistribution(board, index),
-      withDetails(site, board, (details) => [taskRows(board, route, details, index)])
+      withDetails(site, board, (details) => {
+        const table = folded(
+          "All rows, with mitigators, p-values and coverage",
+          taskRows(board, route, details, index)
+        );
+        table.id = "all-rows";
+        return [
+          taskModels(board, route, details, index),
+          h("h2", {}, "More"),
+          folded("How far it measures", validityOf(task)),
+          table
+        ];
+      })
     );
   };
+  function unitOf({ measures, yardstick_of: of }) {
+    if (measures === "usefulness") return "1 is the best possible, and more is better.";
+    if (measures === "control" || !of) return "It has no yardstick, so its score stands as it is.";
+    const yardstick = of === ITEMS ? "what the same items show that has nothing to do with the concept" : "flowers with pleasant words, or another such contrast that has nothing to do with the concept";
+    return `0 is fair. 1 is as strong as its yardstick: ${yardstick}.`;
+  }
   function notRanked(board, route, { not_ranked: reason }) {
     if (!reason) return [];
     const next = reason.replace(/^superseded by /, "");
@@ -2855,28 +3517,78 @@ var harness = (() => {
     return [h("p", { class: "notice" }, "Shown and not ranked: ", ...text)];
   }
   function taskList(main, site, board, route) {
-    const caption = `${countText(board.tasks.length, "task")} of this board, by family`;
+    const all = [...board.tasks.keys()];
+    const caption = `${countText(all.length, "task")} of this board, by family`;
     main.append(
       trail(site, route, "Tasks"),
       h("h1", {}, "Tasks"),
-      taskTable(board, route, [...board.tasks.keys()], caption)
+      h("h2", {}, "By language"),
+      languageTable(board, route),
+      h("h2", {}, "All tasks"),
+      ...taskTables(board, route, all, caption)
     );
   }
-  function taskTable(board, route, tasks, caption) {
-    const sorted = tasks.map((index) => board.tasks[index]).toSorted((a, b) => {
-      return a.measures.localeCompare(b.measures) || a.family.localeCompare(b.family) || a.name.localeCompare(b.name);
+  function languageTable(board, route) {
+    const groups = groupsOf(board, [...board.tasks.keys()], "language");
+    if (groups.length < 2) {
+      return h("p", {}, `All tasks of this board are in ${languageName(groups[0]?.name ?? "en")}.`);
+    }
+    const columns = [
+      { title: "Language", class: "model" },
+      ...["Tasks", "Not reviewed", "Ranked"].map((title) => ({ title, number: true })),
+      { title: "Rank models by them" },
+      { title: "Their names" }
+    ];
+    const lines = groups.toSorted((a, b) => b.tasks.length - a.tasks.length || compared(a.name, b.name)).map(({ name, tasks }) => () => {
+      const members = tasks.map((task) => board.tasks[task]);
+      const ranked = members.filter((task) => task.not_ranked === null);
+      const query = new URLSearchParams(ranked.map((task) => ["tasks", task.name]));
+      const href = address(route.kind, "home", "", query);
+      const links = members.flatMap((task, i) => [
+        i ? ", " : "",
+        pageLink(route, "task", task.name)
+      ]);
+      const isLong = members.length > 4;
+      return [
+        `${languageName(name)} (${name})`,
+        tasks.length,
+        members.filter(({ reviewed }) => reviewed === false).length,
+        ranked.length,
+        ranked.length ? h("a", { href }, `by the tasks in ${languageName(name)}`) : "not possible",
+        isLong ? h("details", {}, h("summary", {}, `${members.length} names`), links) : links
+      ];
     });
-    const titles = ["Measures", "Family", "Concept", "Language", "Licence", "Ranked"];
+    const caption = "A task whose texts no reader of its language has reviewed is shown and not ranked.";
+    return plainTable(caption, columns, lines);
+  }
+  var FEW_TASKS = 16;
+  function taskTables(board, route, tasks, caption) {
+    const families = ["bias", "usefulness", "control"].flatMap((measures) => {
+      const members = tasks.filter((task) => board.tasks[task].measures === measures);
+      return groupsOf(board, members, "family").map((group) => ({ measures, ...group }));
+    });
+    if (tasks.length <= FEW_TASKS) {
+      const sorted = families.flatMap((family) => family.tasks);
+      return [taskTable(board, route, sorted, caption)];
+    }
+    const parts = families.map(({ measures, name, tasks: members }) => {
+      const title = `${measures[0].toUpperCase()}${measures.slice(1)}: ${name}`;
+      const ranked = members.filter((task) => board.tasks[task].not_ranked === null).length;
+      const count = `${countText(members.length, "task")}, ${ranked} ranked`;
+      return folded([h("strong", {}, title), ` · ${count}`], taskTable(board, route, members, title));
+    });
+    return [h("p", { class: "quiet" }, `${caption.replace(/\.$/, "")}.`), ...parts];
+  }
+  function taskTable(board, route, tasks, caption) {
+    const titles = ["Title", "Measures", "Family", "Concept", "Language", "Licence", "Ranked"];
     const columns = [{ title: "Task", class: "model" }, ...titles.map((title) => ({ title }))];
-    const rows = sorted.map((task) => () => [
-      [
-        pageLink(route, "task", task.name),
-        task.title ? h("small", { class: "under" }, task.title) : null
-      ],
+    const rows = tasks.map((index) => board.tasks[index]).toSorted((a, b) => compared(a.family, b.family) || compared(a.name, b.name)).map((task) => () => [
+      pageLink(route, "task", task.name),
+      task.title || NOTHING,
       task.measures,
       task.family,
       task.category,
-      task.language,
+      languageName(task.language),
       task.licence || NOTHING,
       task.not_ranked ? `no: ${task.not_ranked}` : "yes"
     ]);
@@ -2895,13 +3607,17 @@ var harness = (() => {
       ["Family", `${task.family} (one vote)`],
       ["Score", `${task.metric} ${task.score}, scenario ${task.scenario}`],
       ["Reading", readingOf(task)],
-      ["Language", task.language],
+      ["Language", reviewOf(task)],
       ["Source", task.source],
       ["Licence", task.licence],
       ["Yardstick", yardstickOf(board, route, task)],
       ["Version", `${task.version}, content ${task.digest.slice(0, 8)}`],
       ["Benchmarks", links]
     ]);
+  }
+  function reviewOf({ language, reviewed }) {
+    const name = languageName(language);
+    return reviewed === false ? `${name}; no reader of it has reviewed the texts` : name;
   }
   function yardstickOf(board, route, { measures, yardstick_of: of, power, ...task }) {
     if (measures !== "bias" || !of) return null;
@@ -2925,12 +3641,9 @@ var harness = (() => {
     if (!inputs.length) return [];
     const facts = inputs.map(([name, texts]) => {
       const items = texts.map((text) => h("li", {}, text.length < CUT ? text : `${text}…`));
-      return (
-        /** @type {[string, Child]} */
-        [name, h("ul", { class: "examples" }, items)]
-      );
+      return h("div", {}, h("dt", {}, name.replaceAll("_", " ")), h("dd", {}, h("ul", {}, items)));
     });
-    return [h("h2", {}, "Some of its texts"), factList(facts)];
+    return [h("h2", {}, "Some of its texts"), h("dl", { class: "examples" }, facts)];
   }
   var VALIDITY_WORDS = Object.freeze({
     model: "Measured on",
@@ -2960,18 +3673,101 @@ var harness = (() => {
       })
     );
   }
-  function taskDistribution(board, index) {
-    const { measure, width } = cellsOf(board);
-    const isBias = board.tasks[index].measures !== "usefulness";
-    const rows = baseRowsOf(board);
-    const at = (row) => measure[row * width + index];
+  function taskModels(board, route, details, index) {
+    const { measure, flags, width } = cellsOf(board);
+    const task = board.tasks[index];
+    const isBias = task.measures !== "usefulness";
     const role = board.rows.role;
-    const values = rows.filter((row) => role[row] === "model").map((row) => ({ value: at(row) }));
-    const references = rows.filter((row) => role[row] === "reference" && Number.isFinite(at(row))).map((row) => ({ label: board.models[board.rows.model[row]].name, value: at(row) }));
-    const axis = isBias ? { title: "gap over the yardstick, 0 is fair", better: null } : { title: "usefulness", better: "high" };
-    const lines = isBias ? [{ label: "fair", value: 0 }, ...references] : references;
-    if (values.filter(({ value }) => Number.isFinite(value)).length < 2) return "";
-    return distribution("Models without a mitigator", values, axis, lines);
+    const loss = (row) => {
+      const value = measure[row * width + index];
+      const key = Number.isNaN(value) ? 1e9 : isBias ? Math.abs(value) : -value;
+      return role[row] === "reference" ? 1e12 + key : key;
+    };
+    const rows = baseRowsOf(board).filter((row) => role[row] !== "mitigated" && flags[row * width + index] & RUN).toSorted((a, b) => loss(a) - loss(b) || a - b);
+    const hasMeasure = rows.some((row) => !Number.isNaN(measure[row * width + index]));
+    const panels = [];
+    if (hasMeasure) {
+      panels.push(
+        isBias ? {
+          title: "Gap (1: as strong as the yardstick)",
+          words: "Gap over yardstick",
+          lines: [
+            { label: "fair", value: 0 },
+            { label: "the yardstick", value: 1 }
+          ]
+        } : { title: "Usefulness (1: perfect), more is better", words: "Usefulness", lines: [] }
+      );
+    }
+    const { ideal } = task;
+    if (details) {
+      panels.push({
+        title: `${task.score[0].toUpperCase()}${task.score.slice(1)}, as the metric gives it`,
+        words: "Score",
+        lines: typeof ideal === "number" ? [{ label: "ideal", value: ideal }] : []
+      });
+    }
+    const lines = rows.map((row) => {
+      const isReference = role[row] === "reference";
+      const note = isReference ? "reference, never ranked" : board.rows.unusable[row] ?? "";
+      const cells = [];
+      if (hasMeasure) cells.push(measureCell(board, row, index));
+      if (details) cells.push(scoreCell(details, row * width + index, ideal));
+      return {
+        head: [
+          pageLink(route, "model", board.models[board.rows.model[row]].name),
+          h("small", { class: "under" }, note)
+        ],
+        cells,
+        isAside: isReference
+      };
+    });
+    const legend = rowLegend([
+      [{ value: 0, low: 0, high: 1 }, "a model, with its 95 % interval"],
+      ...details && typeof ideal === "number" ? [
+        /** @type {["band", string]} */
+        ["band", "its floor: what shuffled sides show"]
+      ] : []
+    ]);
+    const caption = `Models without a mitigator, ${isBias ? "least bias" : "most useful"} first`;
+    return rowChart(caption, "Model", panels, lines, legend);
+  }
+  function measureCell(board, row, task) {
+    const { measure, width } = cellsOf(board);
+    const value = measure[row * width + task];
+    if (Number.isNaN(value)) {
+      return { marks: [], words: h("span", { class: "quiet" }, "does not count") };
+    }
+    if (board.tasks[task].measures === "usefulness") {
+      return { marks: [{ value }], words: scoreText(value) };
+    }
+    const { low, high } = cellEnds(board, row, task);
+    const interval = intervalText(low, high);
+    return {
+      marks: [{ value, low, high }],
+      words: [
+        scoreText(value),
+        h("small", { class: "range" }, interval === NOTHING ? " (no interval)" : ` (${interval})`),
+        h("small", { class: "under" }, strengthText(value))
+      ]
+    };
+  }
+  function scoreCell(details, at, ideal) {
+    const [value, low, high] = [details.value[at], details.low[at], details.high[at]];
+    if (Number.isNaN(value)) {
+      return { marks: [], words: h("span", { class: "quiet" }, "no value") };
+    }
+    const floor = details.floor[at];
+    const hasFloor = typeof ideal === "number" && !Number.isNaN(floor);
+    const interval = intervalText(low, high);
+    return {
+      marks: [{ value, low, high }],
+      band: hasFloor ? [ideal - floor, ideal + floor] : void 0,
+      words: [
+        scoreText(value),
+        interval === NOTHING ? null : h("small", { class: "range" }, ` (${interval})`),
+        hasFloor ? h("small", { class: "under" }, `floor ${scoreText(floor)}`) : null
+      ]
+    };
   }
   function taskRows(board, route, details, index) {
     const { measure, flags, width } = cellsOf(board);
@@ -3012,25 +3808,41 @@ var harness = (() => {
     main.append(
       trail(site, route, benchmark.title, [["Benchmarks", address(route.kind, "benchmark")]]),
       h("h1", {}, benchmark.title),
-      ...descriptionOf(benchmark.description),
       h(
-        "p",
-        {},
-        h("a", { href: address(route.kind, "home", "", query) }, "The models on this benchmark")
+        "div",
+        { class: "overview" },
+        h(
+          "div",
+          {},
+          ...benchmark.findings.map((line, i) => h("p", { class: i ? null : "lead" }, line)),
+          ...descriptionOf(benchmark.description),
+          h(
+            "p",
+            {},
+            h("a", { href: address(route.kind, "home", "", query) }, "The models on this benchmark")
+          ),
+          ...benchmark.notices.map((notice) => h("p", { class: "notice" }, notice))
+        ),
+        factList([
+          ["Name", h("code", {}, benchmark.name)],
+          ["Version", benchmark.version],
+          ["Tasks", taskCounts(board, benchmark)],
+          ["Languages", benchmark.languages.map(languageName).join(", ")],
+          ["Citation", benchmark.citation && h("span", {}, withCode(benchmark.citation))],
+          ["Licences", bulleted(benchmark.licences)]
+        ])
       ),
-      ...benchmark.notices.map((notice) => h("p", { class: "notice" }, notice)),
-      factList([
-        ["Name", h("code", {}, benchmark.name)],
-        ["Version", benchmark.version],
-        ["Citation", benchmark.citation],
-        ["Languages", benchmark.languages.join(", ")],
-        ["Licences", bulleted(benchmark.licences)],
-        ["Tasks", taskCounts(board, benchmark)]
-      ]),
-      ...listOf("Findings", benchmark.findings),
-      ...benchmark.mitigators.some(hasEffect) ? [h("h2", {}, "Mitigators over models"), mitigatorLines(route, benchmark)] : [],
+      h("h2", {}, "Models"),
+      modelChart(
+        board,
+        route,
+        benchmark,
+        baseRowsOf(board),
+        "Bias and usefulness on these tasks, best rank first, with the 95 % intervals. An open circle is not ranked."
+      ),
+      ...benchmark.mitigators.some(hasEffect) ? [h("h2", {}, "Mitigators over models"), ...mitigatorLines(board, route, benchmark)] : [],
       h("h2", {}, "Tasks"),
-      taskTable(
+      ...taskTables(
         board,
         route,
         benchmark.tasks,
@@ -3051,7 +3863,7 @@ var harness = (() => {
       withCode(benchmark.description),
       rankedOn(board, benchmark),
       benchmark.tasks.length,
-      benchmark.languages.join(", ")
+      benchmark.languages.map(languageName).join(", ")
     ]);
     main.append(
       trail(site, route, "Benchmarks"),
@@ -3076,11 +3888,13 @@ var harness = (() => {
   }
   function bulleted(lines) {
     if (lines.length < 2) return lines[0] ?? null;
-    return h(
+    const list = h(
       "ul",
       {},
       lines.map((line) => h("li", {}, line))
     );
+    if (lines.length < 5) return list;
+    return h("details", {}, h("summary", {}, countText(lines.length, "licence")), list);
   }
   function listOf(title, lines) {
     if (!lines.length) return [];
@@ -3092,174 +3906,6 @@ var harness = (() => {
         lines.map((line) => h("li", {}, line))
       )
     ];
-  }
-
-  // ../../leaderboard/site/scripts/rank_sets.js
-  var QUANTILE = 0.96;
-  var FLIPS = 2048;
-  var FEWEST_FLIPS = 256;
-  var WORK = 1e8;
-  var keptSets = /* @__PURE__ */ new WeakMap();
-  function setsOf(choice, measures) {
-    const { benchmark, isBenchmark, scores } = choice;
-    if (isBenchmark) {
-      return measures === "bias" ? { low: benchmark.rank_low, high: benchmark.rank_high } : { low: benchmark.usefulness_rank_low, high: benchmark.usefulness_rank_high };
-    }
-    const kept = keptSets.get(scores) ?? /* @__PURE__ */ new Map();
-    keptSets.set(scores, kept);
-    const sets = kept.get(measures) ?? computedSets(choice, measures);
-    kept.set(measures, sets);
-    return sets;
-  }
-  function computedSets({ board, tasks, leaks, scores }, measures) {
-    const isBias = measures === "bias";
-    const ranks = isBias ? scores.rank : scores.usefulness_rank;
-    const sets = { low: Array(ranks.length).fill(null), high: Array(ranks.length).fill(null) };
-    const families = familiesOf(board, tasksOf(board, tasks, measures));
-    const rows = [...ranks.keys()].filter((row) => ranks[row]);
-    const losses = rows.map(
-      (row) => Float64Array.from(families, (family) => {
-        const { measure } = pooledOf(board, sumsOf(board, family, row, leaks));
-        return isBias ? measure : -measure;
-      })
-    );
-    const scaled = families.map((_, i) => losses.some((row) => !Number.isNaN(row[i])));
-    const counted = losses.map((row) => row.filter((_, i) => scaled[i]));
-    if (!rows.length || counted[0].length < board.enough_families) return sets;
-    const order = isBias ? upperEnds(scores.bias) : scores.usefulness.mean;
-    const isKnown = (i) => Number.isFinite(order[rows[i]]) && !counted[i].includes(NaN);
-    const known = [...rows.keys()].filter(isKnown);
-    const { low, high } = rankSets(known.map((i) => counted[i]));
-    for (const [i, row] of rows.entries()) {
-      const place = known.indexOf(i);
-      const ends = place < 0 ? [1, rows.length] : [low[place], high[place] + rows.length - known.length];
-      sets.low[row] = Math.min(ends[0], ranks[row]);
-      sets.high[row] = Math.max(ends[1], ranks[row]);
-    }
-    return sets;
-  }
-  function rankSets(losses) {
-    const rows = losses.length;
-    const low = new Int32Array(rows).fill(1);
-    const high = new Int32Array(rows).fill(rows);
-    const families = losses[0]?.length ?? 0;
-    const totals = losses.map((row) => row.reduce((sum, loss) => sum + loss, 0));
-    const pairs = pairsOf2(losses);
-    const sums = flippedSums(losses, signsOf(families, rows));
-    const flips = sums[0]?.length ?? 0;
-    const largest = new Float64Array(flips);
-    let open = pairs;
-    for (; ; ) {
-      largest.fill(0);
-      for (const { j, k, scale } of open) {
-        const [ours, theirs] = [sums[j], sums[k]];
-        for (let flip = 0; flip < flips; flip++) {
-          const statistic = Math.abs(ours[flip] - theirs[flip]) / scale;
-          if (statistic > largest[flip]) largest[flip] = statistic;
-        }
-      }
-      const critical = largest.toSorted()[Math.ceil(QUANTILE * flips) - 1];
-      const isDifferent = ({ j, k, scale }) => Math.abs(totals[j] - totals[k]) / scale > critical * (1 + 1e-4);
-      const differing = open.filter(isDifferent);
-      for (const { j, k } of differing) {
-        const [better, worse] = totals[j] < totals[k] ? [j, k] : [k, j];
-        low[worse]++;
-        high[better]--;
-      }
-      if (!differing.length) return { low, high };
-      open = open.filter((pair) => !isDifferent(pair));
-    }
-  }
-  function pairsOf2(losses) {
-    const norms = losses.map((row) => row.reduce((sum, loss) => sum + loss ** 2, 0));
-    const least = 1e-12 * Math.max(...norms, 1e-300);
-    const pairs = [];
-    for (let k = 0; k < losses.length; k++) {
-      for (let j = 0; j < k; j++) {
-        let square = 0;
-        losses[j].forEach((loss, i) => square += (loss - losses[k][i]) ** 2);
-        if (square >= least) pairs.push({ j, k, scale: square });
-      }
-    }
-    const squares = Float64Array.from(pairs, ({ scale }) => scale).toSorted();
-    const middle = squares.length >> 1;
-    const median = squares.length % 2 ? squares[middle] : (squares[middle - 1] + squares[middle]) / 2;
-    return pairs.map(({ j, k, scale }) => ({ j, k, scale: Math.sqrt(scale + median) }));
-  }
-  function flippedSums(losses, signs) {
-    return losses.map(
-      (row) => Float64Array.from(
-        signs,
-        (flip) => row.reduce((sum, loss, family) => sum + flip[family] * loss, 0)
-      )
-    );
-  }
-  function signsOf(families, rows) {
-    const pairs = Math.max(1, rows * (rows - 1) / 2);
-    const flips = Math.min(FLIPS, Math.max(FEWEST_FLIPS, Math.floor(WORK / pairs)));
-    const all = 2 ** (families - 1);
-    return Array.from(
-      { length: Math.min(all, flips) },
-      (_, flip) => Int8Array.from({ length: families }, (__, family) => {
-        const isFlipped = all <= flips ? flip & 2 ** family : flip && bitOf(flip * families + family);
-        return isFlipped ? -1 : 1;
-      })
-    );
-  }
-  function bitOf(n) {
-    let x = n >>> 0;
-    x = Math.imul(x ^ x >>> 16, 2146121005);
-    x = Math.imul(x ^ x >>> 15, 2221713035);
-    return (x ^ x >>> 16) >>> 31;
-  }
-
-  // ../../leaderboard/site/scripts/answers.js
-  function answersOf(choice, view) {
-    const { benchmark, isBenchmark } = choice;
-    const [first, mitigation, unknown] = benchmark.findings;
-    if (isBenchmark) return [view.minimum ? leastBiased(choice) : first, mitigation, unknown];
-    const chosen = `You chose ${countText(choice.tasks.length, "task")} yourself.`;
-    const leaks = choice.leaks ? " Tasks whose texts a mitigator was fitted on count, too." : "";
-    return [
-      leastBiased(choice),
-      `${chosen}${leaks} Unfold a model to see what each mitigator changes on them.`,
-      unknown
-    ];
-  }
-  function leastBiased(choice) {
-    const { board, scores, below } = choice;
-    const ranked = [...scores.rank.keys()].filter((row) => scores.rank[row] > 0);
-    if (!ranked.length) {
-      return "No model is ranked: a rank needs two usable models with every bias task.";
-    }
-    const useful = ranked.filter((row) => !below.has(row));
-    const byRank = (a, b) => scores.rank[a] - scores.rank[b];
-    const [best] = (useful.length ? useful : ranked).toSorted(byRank);
-    const { name } = board.models[board.rows.model[best]];
-    const n = ranked.length;
-    const areAll = !useful.length || useful.length === n;
-    const { low, high } = setsOf(choice, "bias");
-    const [first, last] = [low[best], high[best]];
-    const isSure = first === last;
-    const level = `${Math.round(100 * board.level)} %`;
-    const place = isSure ? `is ${ordinal(first ?? 0)}, with ${level} confidence` : `could be anywhere from ${ordinal(first ?? 0)} to ${ordinal(last ?? 0)}`;
-    let lead = `${name} is the least biased of ${n} ranked models`;
-    let end = isSure ? `: it ${place}` : `, but ${place}`;
-    if (!areAll) {
-      lead = useful.length === 1 ? `${name} is the only one of ${n} ranked models with good usefulness` : `${name} is the least biased of ${useful.length} models with good usefulness`;
-      end = useful.length === 1 ? `; by bias it ${place}` : `; among all ${n} ranked ones it ${place}`;
-    }
-    if (first === null) end = "; too few methods to tell how sure this is";
-    return `${lead}${end}.`;
-  }
-  var ENDINGS = /* @__PURE__ */ new Map([
-    ["one", "st"],
-    ["two", "nd"],
-    ["few", "rd"]
-  ]);
-  var ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
-  function ordinal(n) {
-    return `${n.toLocaleString("en")}${ENDINGS.get(ORDINALS.select(n)) ?? "th"}`;
   }
 
   // ../../leaderboard/site/scripts/columns.js
@@ -3576,7 +4222,7 @@ var harness = (() => {
         (weights) => change({ weights })
       ),
       choiceField(
-        "Language",
+        "Language of the model",
         anyOf(facets.languages),
         view.language,
         (language) => change({ language })
@@ -4133,27 +4779,58 @@ ${cited}`;
       )
     );
     const panel = h("div", {}, tasksPanel(board, view, change));
-    const choose2 = (benchmark) => {
-      change({ benchmark, tasks: [], without: [] });
-      panel.replaceChildren(
-        tasksPanel(board, { ...view, benchmark, tasks: [], without: [] }, change)
-      );
+    const choose2 = (changes) => {
+      change(changes);
+      panel.replaceChildren(tasksPanel(board, { ...view, ...changes }, change));
     };
     return [
       h(
         "div",
         { class: "controls" },
-        choiceField("Benchmark", benchmarks, view.benchmark, choose2),
+        choiceField(
+          "Benchmark",
+          benchmarks,
+          view.benchmark,
+          (benchmark) => choose2({ benchmark, tasks: [], without: [] })
+        ),
         choiceField(
           "Concept",
           [["", "all"], ...concepts],
           view.concept,
           (concept) => change({ concept })
         ),
+        ...languageField(board, view, choose2),
         h("a", { href: address(board.kind, "benchmark") }, "About the benchmarks")
       ),
       panel
     ];
+  }
+  function languageField(board, view, change) {
+    const languages = distinct(board.tasks.map(({ language }) => language));
+    if (languages.length < 2) return [];
+    const chosen = new Set(chosenTasks(board, view));
+    const isOwn = view.tasks.length + view.without.length > 0;
+    const tasksIn = (language) => rankedTasks(board).filter((task) => board.tasks[task].language === language);
+    const isChosen = (tasks) => isOwn && tasks.length === chosen.size && tasks.every((task) => chosen.has(task));
+    const current = languages.find((language) => isChosen(tasksIn(language))) ?? "";
+    const options = languages.map((language) => {
+      const ranked = tasksIn(language).length;
+      const note = ranked ? countText(ranked, "task") : "none is ranked";
+      return (
+        /** @type {[string, string]} */
+        [language, `${languageName(language)} (${note})`]
+      );
+    });
+    const field = choiceField(
+      "Language of the tasks",
+      [["", "all"], ...options],
+      current,
+      (language) => change(language ? choiceOf(board, view, tasksIn(language)) : { tasks: [], without: [] })
+    );
+    for (const option of field.querySelectorAll("option")) {
+      option.disabled = option.value !== "" && !tasksIn(option.value).length;
+    }
+    return [field, h("a", { href: address(board.kind, "task") }, "Tasks by language")];
   }
   function tasksPanel(board, view, change) {
     const chosen = new Set(chosenTasks(board, view));
@@ -4464,17 +5141,18 @@ ${cited}`;
     }
     main.append(
       h("p", {}, captionOf(choice, boardTitle(site, board)), "."),
-      pairsTable(choice, rows),
-      h(
-        "p",
-        { class: "quiet" },
-        "The mean over families of the differences of the models on the tasks that both have, plus what the mitigators change. ",
-        "The p-values have Holm's correction over this table."
-      ),
-      ...["bias", "usefulness"].map((measures) => cellsTable(choice, rows, measures))
+      h("h2", {}, "Paired differences"),
+      pairsChart(choice, rows),
+      h("h2", {}, "Bias by concept"),
+      profiles(choice, rows, "bias"),
+      h("h2", {}, "Usefulness by family of tasks"),
+      profiles(choice, rows, "usefulness"),
+      h("h2", {}, "Task by task"),
+      folded("Bias of each task", cellsTable(choice, rows, "bias")),
+      folded("Usefulness of each task", cellsTable(choice, rows, "usefulness"))
     );
   };
-  function pairsTable({ board, tasks, leaks }, rows) {
+  function pairsChart({ board, tasks, leaks }, rows) {
     const pairs = rows.flatMap((row, i) => rows.slice(i + 1).map((other) => ({ row, other })));
     const [bias, usefulness] = ["bias", "usefulness"].map(
       (measures) => pairs.map(
@@ -4485,27 +5163,68 @@ ${cited}`;
       Float64Array.from(bias, ({ p }) => p[0]),
       Float64Array.from(usefulness, ({ p }) => p[0])
     ]);
-    const lines = pairs.map(
-      ({ row, other }, i) => h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, `${rowName(board, other)} less ${rowName(board, row)}`),
-        pairCell(bias[i], biasHolm[i], "bias"),
-        pairCell(usefulness[i], usefulnessHolm[i], "usefulness")
-      )
-    );
-    return comparisonTable("Paired differences", ["Rows", "Bias", "Usefulness"], lines);
+    const lines = pairs.map(({ row, other }, i) => ({
+      head: `${rowName(board, other)} less ${rowName(board, row)}`,
+      cells: [
+        pairCell(board, bias[i], biasHolm[i], "bias"),
+        pairCell(board, usefulness[i], usefulnessHolm[i], "usefulness")
+      ]
+    }));
+    const none = [{ label: "no difference", value: 0 }];
+    const panels = [
+      { title: `Difference in bias (1: bias of ${board.reference})`, words: "Bias", lines: none },
+      { title: "Difference in usefulness", words: "Usefulness", lines: none }
+    ];
+    const legend = rowLegend([
+      [{ value: 0, low: 0, high: 1 }, "a difference that is shown, with its 95 % interval"],
+      [{ value: 0, form: "open" }, "one that is not shown"]
+    ]);
+    const caption = "The mean over families of the differences of the models on the tasks that both have, plus what the mitigators change. The p-values have Holm's correction over this table.";
+    return rowChart(caption, "Rows", panels, lines, legend);
   }
-  function pairCell(means, adjusted, measures) {
-    const effect = { ...means, holm: Float64Array.of(adjusted) };
-    const families = countText(means.families[0], "family", "families");
-    const note = Number.isNaN(adjusted) ? families : `p ${pText(adjusted)}, ${families}`;
-    return h(
-      "td",
-      { class: "number" },
-      changeCell(effect, 0, measures),
-      h("span", { class: "range" }, note)
-    );
+  function pairCell(board, { mean: [value], low: [low], high: [high], families: [n] }, adjusted, measures) {
+    if (Number.isNaN(value)) return { marks: [], words: h("span", { class: "quiet" }, "no value") };
+    const isShown = adjusted < EVIDENCE;
+    const word = `${value < 0 ? "less" : "more"} ${measures === "bias" ? "bias" : "useful"}`;
+    const families = countText(n, "family", "families");
+    const why = n < board.enough_families ? `${families} are too few` : `p ${pText(adjusted)}, ${families}`;
+    return {
+      marks: [{ value, low, high, form: isShown ? "full" : "open" }],
+      words: [
+        changeText(value),
+        Number.isNaN(low) ? null : h("small", { class: "range" }, ` (${intervalText(low, high, changeText)})`),
+        h("small", { class: "under" }, `${isShown ? `${word}, shown` : "not shown"}: ${why}`)
+      ]
+    };
+  }
+  function profiles({ board, tasks, scores, leaks }, rows, measures) {
+    const isBias = measures === "bias";
+    const members = tasksOf(board, tasks, measures);
+    const lines = groupsOf(board, members, isBias ? "category" : "family").flatMap((group) => {
+      const { mean, low, high } = scoresOf(board, group.tasks, leaks)[measures];
+      if (rows.every((row) => Number.isNaN(mean[row]))) return [];
+      const marks = rows.map((row, series) => ({
+        value: mean[row],
+        low: low[row],
+        high: high[row],
+        series
+      }));
+      const words = rows.map(
+        (row, series) => h(
+          "span",
+          { class: "marked" },
+          legendMark(series),
+          h("span", { class: "visually-hidden" }, `${rowName(board, row)} `),
+          scoreText(mean[row]),
+          Number.isNaN(low[row]) ? null : h("small", { class: "range" }, ` (${intervalText(low[row], high[row])})`)
+        )
+      );
+      return [{ head: groupHead(group), cells: [{ marks, words }] }];
+    });
+    const panel = isBias ? biasPanel(board) : usefulnessPanel(board, scores.usefulness.mean);
+    const legend = rowLegend(rows.map((row, series) => [{ value: 0, series }, rowName(board, row)]));
+    const caption = isBias ? "Means over the tasks of each concept" : "Means over the tasks of each family";
+    return rowChart(caption, isBias ? "Concept" : "Family", [panel], lines, legend);
   }
   function cellsTable({ board, tasks, scores, leaks }, rows, measures) {
     const { width, measure, flags } = cellsOf(board);

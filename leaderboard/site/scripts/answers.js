@@ -70,6 +70,6 @@ const ENDINGS = new Map([
 const ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
 
 /** @param {number} n */
-function ordinal(n) {
+export function ordinal(n) {
   return `${n.toLocaleString("en")}${ENDINGS.get(ORDINALS.select(n)) ?? "th"}`;
 }

@@ -31,6 +31,7 @@ export { linesOf, rowName } from "./filters.js";
 export { strengthText } from "./formats.js";
 export { pointsOf } from "./home_plot.js";
 export { scatter } from "./plot.js";
+export { rowChart } from "./plot_rows.js";
 export { rankSets } from "./rank_sets.js";
 export { effectsOf, scoresOf } from "./scores.js";
 export { DEFAULT_VIEW, queryOf } from "./state.js";

@@ -4,7 +4,7 @@
 import { load, numbers } from "./data.js";
 import { h } from "./dom.js";
 import { NOTHING, pText, scoreText, strengthText } from "./formats.js";
-import { plainTable, withInterval } from "./page_parts.js";
+import { plainTable, replaceFolded, withInterval } from "./page_parts.js";
 import { endsOf } from "./plot_scale.js";
 import { intervalBar } from "./plot_small.js";
 import { LEAK, cellsOf } from "./pooling.js";
@@ -56,7 +56,7 @@ export function withDetails(site, board, build) {
   const place = h("div", {}, build(null));
   const fill = () =>
     detailsOf(site, board).then(
-      (details) => place.replaceChildren(...build(details).filter((node) => node !== null)),
+      (details) => replaceFolded(place, ...build(details).filter((node) => node !== null)),
       (error) => place.append(h("p", { class: "notice", role: "alert" }, String(error.message))),
     );
   if (board.rows.model.length * board.tasks.length <= MANY_CELLS) {

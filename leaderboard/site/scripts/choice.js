@@ -171,7 +171,7 @@ export function minimumAt({ best, noise }, minimum) {
  * @param {Board} board
  * @param {Float64Array} mean
  */
-function noiseOf(board, mean) {
+export function noiseOf(board, mean) {
   const { model, role } = board.rows;
   const values = model.flatMap((index, row) => {
     const isNoise = role[row] === "reference" && board.models[index].name.startsWith("random-");

@@ -159,7 +159,7 @@ export function filterFields(board, view, change) {
     choiceField("Open weights", anyOf(["yes", "no"]), view.weights, (weights) =>
       change({ weights }),
     ),
-    choiceField("Language", anyOf(facets.languages), view.language, (language) =>
+    choiceField("Language of the model", anyOf(facets.languages), view.language, (language) =>
       change({ language }),
     ),
     rangeField("Parameters in millions", "number", "-", view.size, (size) => change({ size })),

@@ -123,3 +123,17 @@ export function medianOf(values) {
   if (!sorted.length) return NaN;
   return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
 }
+
+const LANGUAGES = new Intl.DisplayNames(["en"], { type: "language", fallback: "code" });
+
+/**
+ * Return the English name of a language; its code if the browser does not know it.
+ * @param {string} code such as `de`
+ */
+export function languageName(code) {
+  try {
+    return LANGUAGES.of(code) ?? code;
+  } catch {
+    return code; // a text that is no code
+  }
+}

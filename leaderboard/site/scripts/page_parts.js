@@ -1,12 +1,14 @@
 // @ts-check
 // What pages have in common: the trail back, facts, plain tables, and a line for unknown names.
+import { noiseOf } from "./choice.js";
 import { h } from "./dom.js";
 import { NOTHING, intervalText, scoreText } from "./formats.js";
 import { address } from "./state.js";
 /** @import { Child } from "./dom.js" */
+/** @import { RowPanel } from "./plot_rows.js" */
 
 /** Rows that a table shows at first. */
-export const FIRST_ROWS = 100;
+const FIRST_ROWS = 100;
 
 /**
  * A column of a plain table.
@@ -211,4 +213,58 @@ export function withInterval(value, low, high, format = scoreText) {
  */
 export function pageLink(route, page, name, text = name) {
   return h("a", { href: address(route.kind, page, name) }, text);
+}
+
+/**
+ * Return a part of a page that is folded under a line.
+ * @param {Child | Child[]} summary
+ * @param {(Node | null)[]} content
+ */
+export function folded(summary, ...content) {
+  return h("details", { class: "fold-part" }, h("summary", {}, summary), content);
+}
+
+/**
+ * Replace what an element holds; parts with the same id stay unfolded.
+ * @param {HTMLElement} place
+ * @param {...Node} content
+ */
+export function replaceFolded(place, ...content) {
+  const isOpen = [...place.querySelectorAll("details[open]")].map(({ id }) => id);
+  place.replaceChildren(...content);
+  for (const part of place.querySelectorAll("details")) {
+    if (part.id && isOpen.includes(part.id)) part.open = true;
+  }
+}
+
+/**
+ * Return the panel of a chart for means of bias.
+ * @param {Board} board
+ * @returns {RowPanel}
+ */
+export function biasPanel(board) {
+  const lines = [
+    { label: "fair", value: 0 },
+    { label: board.reference, value: 1 },
+  ];
+  return {
+    title: `Bias (1: as ${board.reference}), less is better`,
+    words: "Bias",
+    lines,
+  };
+}
+
+/**
+ * Return the panel of a chart for means of usefulness.
+ * @param {Board} board
+ * @param {Float64Array} mean by row
+ * @returns {RowPanel}
+ */
+export function usefulnessPanel(board, mean) {
+  const noise = noiseOf(board, mean);
+  return {
+    title: "Usefulness (1: perfect), more is better",
+    words: "Usefulness",
+    lines: noise ? [{ label: "random vectors", value: noise }] : [],
+  };
 }

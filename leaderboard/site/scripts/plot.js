@@ -228,7 +228,7 @@ function canStand(axis, value) {
  * @param {number} tick
  * @returns {string}
  */
-export function axisText(axis, scale, tick) {
+function axisText(axis, scale, tick) {
   return axis.format?.(tick) ?? tickText(tick, scale.high - scale.low);
 }
 
@@ -251,6 +251,6 @@ function titleOf(axis, width, low, high) {
  * @param {string} high
  * @returns {string}
  */
-export function hint(axis, low, high) {
+function hint(axis, low, high) {
   return axis.better ? ` (${axis.better === "low" ? low : high} is better)` : "";
 }

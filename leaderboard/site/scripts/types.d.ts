@@ -185,6 +185,8 @@ interface Task {
   family: string;
   concept: string | null;
   language: string;
+  /** Whether a reader of the language has read its texts; null if that is not known. */
+  reviewed: boolean | null;
   metric: string;
   score: string;
   scenario: string;
