@@ -121,6 +121,14 @@ def test_the_second_build_removes_the_first_and_nothing_else(
     assert len(list((tmp_path / "undisturbed" / "data").iterdir())) == 1
 
 
+def test_data_files_of_builds_without_an_id_are_removed(tmp_path: Path, first: Build) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/text.js").write_text("harnessData(\"data/text.js\",JSON.parse('{}'));")
+    (tmp_path / "data/mine.js").write_text("let mine;")
+    first(tmp_path)
+    assert sorted(path.name for path in (tmp_path / "data").glob("*.js")) == ["mine.js"]
+
+
 def check_kills(step: int, tmp_path: Path, undisturbed: Any, first: Build, second: Build) -> int:
     """Check each state, or every `step`-th one, that a kill or a power cut can leave."""
     root, found = tmp_path / "root", tmp_path / "found"
