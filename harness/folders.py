@@ -488,11 +488,11 @@ class Generation:
         changed = set()
         for path in old.keys() - files.keys() - self._kept:
             file = self.folder / path
-            if file.is_symlink() or not is_file(file) or not is_inside(file, self.folder):
+            if not is_inside(file.parent, self.folder):
                 continue
-            if _digest_of(file) == old[path]:
+            changed |= {self.folder / above for above in PurePosixPath(path).parents}
+            if is_file(file) and not file.is_symlink() and _digest_of(file) == old[path]:
                 file.unlink()
-                changed |= {self.folder / above for above in PurePosixPath(path).parents}
         for above in sorted(changed - {self.folder}, reverse=True):  # a subfolder first
             with contextlib.suppress(OSError):  # it has other files
                 above.rmdir()

@@ -7,6 +7,7 @@ files in the folder are not touched.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -485,7 +486,18 @@ def write(
         build = data.finish(contents)
         page = template("index.html.j2").render(title=title, generator=MADE_BY, build=build)
         site.write(files.page.name, page)  # last: a reader starts here
+    _remove_unnamed(folder)
     return files
+
+
+def _remove_unnamed(folder: Path) -> None:
+    """Remove data files of builds that had no id; such builds kept no list of their files."""
+    with contextlib.suppress(OSError):
+        for path in (folder / "data").glob("*.js"):
+            with path.open("rb") as file:
+                is_ours = file.read(18) == b'harnessData("data/'
+            if is_ours and not path.is_symlink():
+                path.unlink()
 
 
 def _now() -> str:
