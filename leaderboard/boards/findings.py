@@ -76,7 +76,7 @@ def _least_bias(ranks: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) ->
         end = f"; among all {n} ranked ones it {place}"
     if low is None:
         methods = tasks.filter(measures="bias")["family"].n_unique()
-        end = f"; {_too_few(methods)}"
+        end = f"; {_too_few(methods, 'its rank by bias' if useful.height == 1 < n else _HOW_SURE)}"
     return f"{lead}{end}."
 
 
@@ -189,10 +189,13 @@ def _left_out(mitigators: pl.DataFrame) -> list[str]:
 _SURE = f"{100 * LEVEL:.0f} %"
 
 
-def _too_few(methods: int) -> str:
+_HOW_SURE = "how sure this is"
+
+
+def _too_few(methods: int, what: str = _HOW_SURE) -> str:
     """Return that there are too few methods for intervals and sets of ranks."""
     verb = "is" if methods == 1 else "are"
-    return f"{count(methods, 'method')} {verb} too few to tell how sure this is"
+    return f"{count(methods, 'method')} {verb} too few to tell {what}"
 
 
 def _change(line: dict[str, Any], name: str, of_what: str = "") -> str:

@@ -200,14 +200,22 @@ var harness = (() => {
     [2, "twice as strong as"],
     [3, "three times as strong as"]
   ];
-  function strengthText(ratio) {
+  var CONTRASTS = /* @__PURE__ */ new Map([
+    ["groups", "contrasts such as kind and cruel people"],
+    ["quotes", "contrasts such as sport and music"]
+  ]);
+  function yardstickText(yardstick) {
+    if (!yardstick?.startsWith("yardstick-")) return "its yardstick";
+    return CONTRASTS.get(yardstick.replace("yardstick-", "")) ?? "contrasts such as flowers and insects";
+  }
+  function strengthText(ratio, yardstick = "its yardstick") {
     if (!Number.isFinite(ratio)) return "";
     const size = Math.abs(ratio);
-    if (size < 0.07) return "next to nothing beside its yardstick";
+    if (size < 0.07) return `next to nothing beside ${yardstick}`;
     const distance = (share) => Math.abs(Math.log(size / share));
     const [[, nearest]] = STRENGTHS.toSorted(([a], [b]) => distance(a) - distance(b));
     const strength = size < 4 ? nearest : `${size.toFixed(0)} times as strong as`;
-    return `${ratio < 0 ? "against the stereotype, " : ""}${strength} its yardstick`;
+    return `${ratio < 0 ? "against the stereotype, " : ""}${strength} ${yardstick}`;
   }
   function countText(count, noun, nouns = `${noun}s`) {
     return `${count.toLocaleString("en")} ${count === 1 ? noun : nouns}`;
@@ -368,10 +376,7 @@ var harness = (() => {
       /** @type {[string, (row: number) => boolean][]} */
       [
         ["", (row) => isRanked(choice, row) && !choice.below.has(row)],
-        [
-          `Below the minimum of usefulness of ${scoreText(choice.least)}`,
-          (row) => choice.below.has(row)
-        ],
+        [`Usefulness below ${scoreText(choice.least)}`, (row) => choice.below.has(row)],
         ["Not ranked", (row) => !isRanked(choice, row) && choice.board.rows.role[row] !== "reference"],
         ["References, never ranked", (row) => choice.board.rows.role[row] === "reference"]
       ]
@@ -2600,7 +2605,12 @@ var harness = (() => {
       lead = useful.length === 1 ? `${name} is the only one of ${n} ranked models with good usefulness` : `${name} is the least biased of ${useful.length} models with good usefulness`;
       end = useful.length === 1 ? `; by bias it ${place}` : `; among all ${n} ranked ones it ${place}`;
     }
-    if (first === null) end = "; too few methods to tell how sure this is";
+    if (first === null) {
+      const methods = familiesOf(board, tasksOf(board, choice.tasks, "bias")).length;
+      const verb = methods === 1 ? "is" : "are";
+      const what = useful.length === 1 && !areAll ? "its rank by bias" : "how sure this is";
+      end = `; ${countText(methods, "method")} ${verb} too few to tell ${what}`;
+    }
     return `${lead}${end}.`;
   }
   var ENDINGS = /* @__PURE__ */ new Map([
@@ -2724,7 +2734,7 @@ var harness = (() => {
       key: "model",
       title: "Model",
       width: 16,
-      narrow: 9,
+      narrow: 8.7,
       isNumber: false,
       value: (row) => rowName(board, row),
       draw: (line) => line.children === void 0 ? mitigatorCell(screen, line) : modelCell(screen, line)
@@ -2738,7 +2748,7 @@ var harness = (() => {
     const notes2 = isReference ? [] : [
       standingNote(screen.choice, line.row),
       successor ? reasonNote("superseded", `by ${successor}`) : null,
-      uneven ? reasonNote("may be more biased", uneven) : null
+      uneven ? reasonNote("bias uncertain", uneven) : null
     ];
     const link = h(
       "a",
@@ -2921,7 +2931,7 @@ var harness = (() => {
       { title: options.first, class: "model" },
       ...options.second ? [{ title: options.second, class: options.secondClass }] : [],
       { title: options.measure, number: true },
-      { title: "Drawn", class: "wide-only" },
+      { title: isBias ? "0 = fair" : "On a line", class: "wide-only" },
       ...isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : [],
       ...details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : [],
       { title: "Notes", class: "notes" }
@@ -2970,7 +2980,7 @@ var harness = (() => {
     const texts = FLAG_TEXTS.filter(([bit]) => flags[at] & bit).map(([, text]) => text);
     if (board.rows.role[row] === "reference") texts.unshift("reference, never ranked");
     if (board.tasks[task].measures === "bias" && !(flags[at] & LEAK)) {
-      texts.push(strengthText(measure[at]));
+      texts.push(strengthText(measure[at], yardstickText(board.tasks[task].yardstick_of)));
     }
     const share = details?.word_share[at] ?? 0;
     if (share > 0) {
@@ -3926,7 +3936,7 @@ var harness = (() => {
         key: "rank",
         title: "Rank",
         width: 5,
-        narrow: 2.9
+        narrow: 2.6
       },
       meanColumn(choice, "bias"),
       meanColumn(choice, "usefulness"),
@@ -3961,7 +3971,7 @@ var harness = (() => {
       title: isBias ? "Rank" : "Rank by usefulness",
       tip: isBias ? "The rank by the upper end of bias among all usable models, and the set of ranks that holds the true one" : "The rank by usefulness, and the set of ranks that holds the true one",
       width: isBias ? 5 : 7,
-      narrow: isBias ? 2.9 : 7,
+      narrow: isBias ? 2.6 : 7,
       isNumber: true,
       value: (row) => ranks[row] || null,
       more: { low, high },
@@ -3984,8 +3994,8 @@ var harness = (() => {
       unit: isBias ? `1 = as biased as ${board.reference}` : "1 = perfect",
       axis: domain,
       tip: isBias ? `How much stereotypes show, over what the model tells apart at all: 0 is fair, 1 is as biased as ${board.reference}. Models are ordered by the upper end of the interval` : "Mean over families of tasks, from 0 to 1: higher is better",
-      width: isBias ? 17 : 16,
-      narrow: 5.6,
+      width: isBias ? 15.5 : 14.5,
+      narrow: 5.5,
       isNumber: true,
       highIsBest: !isBias,
       value: (row) => finite(means.mean[row]),
@@ -4009,7 +4019,7 @@ var harness = (() => {
       title: `Change in ${measures}`,
       unit: choice.against === "none" ? "by the mitigator" : `against ${choice.against}`,
       tip: `Change of a mitigated model against ${choice.against}, over the same tasks. Words say what is shown: p < ${String(EVIDENCE).slice(1)} after Holm's correction over the changes of this model`,
-      width: 10,
+      width: 9,
       narrow: 8.5,
       isNumber: true,
       highIsBest: measures === "usefulness",

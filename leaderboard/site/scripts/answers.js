@@ -2,6 +2,7 @@
 // The sentences of the first screen. Those of a benchmark are in its data (`boards/findings.py`);
 // the first one follows a reader's choice of tasks and minimum of usefulness.
 import { countText } from "./formats.js";
+import { familiesOf, tasksOf } from "./pooling.js";
 import { setsOf } from "./rank_sets.js";
 
 /**
@@ -58,7 +59,12 @@ function leastBiased(choice) {
     end =
       useful.length === 1 ? `; by bias it ${place}` : `; among all ${n} ranked ones it ${place}`;
   }
-  if (first === null) end = "; too few methods to tell how sure this is";
+  if (first === null) {
+    const methods = familiesOf(board, tasksOf(board, choice.tasks, "bias")).length;
+    const verb = methods === 1 ? "is" : "are";
+    const what = useful.length === 1 && !areAll ? "its rank by bias" : "how sure this is";
+    end = `; ${countText(methods, "method")} ${verb} too few to tell ${what}`;
+  }
   return `${lead}${end}.`;
 }
 

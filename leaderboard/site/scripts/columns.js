@@ -33,7 +33,7 @@ export function columnsOf(choice) {
       key: "rank",
       title: "Rank",
       width: 5,
-      narrow: 2.9,
+      narrow: 2.6,
     },
     meanColumn(choice, "bias"),
     meanColumn(choice, "usefulness"),
@@ -82,7 +82,7 @@ function rankColumn(choice, measures) {
       ? "The rank by the upper end of bias among all usable models, and the set of ranks that holds the true one"
       : "The rank by usefulness, and the set of ranks that holds the true one",
     width: isBias ? 5 : 7,
-    narrow: isBias ? 2.9 : 7,
+    narrow: isBias ? 2.6 : 7,
     isNumber: true,
     value: (row) => ranks[row] || null,
     more: { low, high },
@@ -115,8 +115,8 @@ function meanColumn({ board, scores }, measures) {
     tip: isBias
       ? `How much stereotypes show, over what the model tells apart at all: 0 is fair, 1 is as biased as ${board.reference}. Models are ordered by the upper end of the interval`
       : "Mean over families of tasks, from 0 to 1: higher is better",
-    width: isBias ? 17 : 16,
-    narrow: 5.6,
+    width: isBias ? 15.5 : 14.5,
+    narrow: 5.5,
     isNumber: true,
     highIsBest: !isBias,
     value: (row) => finite(means.mean[row]),
@@ -153,7 +153,7 @@ function changeColumn(choice, measures) {
     tip:
       `Change of a mitigated model against ${choice.against}, over the same tasks. ` +
       `Words say what is shown: p < ${String(EVIDENCE).slice(1)} after Holm's correction over the changes of this model`,
-    width: 10,
+    width: 9,
     narrow: 8.5,
     isNumber: true,
     highIsBest: measures === "usefulness",

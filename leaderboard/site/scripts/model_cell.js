@@ -19,7 +19,7 @@ export function modelColumn(screen) {
     key: "model",
     title: "Model",
     width: 16,
-    narrow: 9,
+    narrow: 8.7,
     isNumber: false,
     value: (row) => rowName(board, row),
     draw: (line) =>
@@ -41,7 +41,7 @@ function modelCell(screen, line) {
     : [
         standingNote(screen.choice, line.row),
         successor ? reasonNote("superseded", `by ${successor}`) : null,
-        uneven ? reasonNote("may be more biased", uneven) : null,
+        uneven ? reasonNote("bias uncertain", uneven) : null,
       ];
   const link = h(
     "a",

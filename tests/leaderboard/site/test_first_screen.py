@@ -21,8 +21,11 @@ def board_of(count: int, make_record: Any) -> list[Any]:
         return many_families(make_record)
     return [
         make_record(
-            model__name=f"organisation/a-model-with-a-long-name-{i}", model__fingerprint=f"{i:032}",
-            task__name=task, task__digest=task, value=0.1,
+            model__name=f"organisation/a-model-with-a-long-name-{i}",
+            model__fingerprint=f"{i:032}",
+            task__name=task,
+            task__digest=task,
+            value=0.1,
         )
         for i in range(count)
         for task in ("b0", "b1")
@@ -171,7 +174,12 @@ def test_a_finger_drags_the_line(site, visit) -> None:
 def test_models_without_the_usefulness_tasks_are_open_marks_with_a_word(
     tmp_path, visit, make_record
 ) -> None:
-    models = {"whole": ("b", "u", "v"), "part": ("b", "u"), "none": ("b",), "other": ("b", "u", "v")}
+    models = {
+        "whole": ("b", "u", "v"),
+        "part": ("b", "u"),
+        "none": ("b",),
+        "other": ("b", "u", "v"),
+    }
     records = [
         make_record(
             model__name=model, model__fingerprint=model * 4, task__name=task, task__digest=task,

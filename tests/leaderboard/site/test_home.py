@@ -222,7 +222,7 @@ def test_nobody_leads_by_being_worse(minimum, above, below, spread, visit) -> No
     page = visit(spread, f"#/text?minimum={minimum}")
     assert names(page) == [*above, *below, "random-texts"]
     least = 0.9 - 0.4 * int(minimum if minimum.isdigit() and int(minimum) < 100 else 10) / 100
-    title = f"Below the minimum of usefulness of {least:.3f} ({len(below)})"
+    title = f"Usefulness below {least:.3f} ({len(below)})"
     assert titles(page)[:-1] == ([title] if below else [])
     page.wait_for_selector("text=4 models, 4 of them ranked")
     if minimum == "25":
@@ -258,7 +258,7 @@ def test_a_row_with_an_uneven_yardstick_is_marked(tmp_path, visit, make_record) 
     ]
     page = visit(build(tmp_path, records))
     first, second = page.locator(".virtual tr.model").all()
-    assert "may be more biased: yardstick uneven: 'flowers' gives 74 %" in first.inner_text().replace(
+    assert "bias uncertain: yardstick uneven: 'flowers' gives 74 %" in first.inner_text().replace(
         "\n", ""
     )
     assert "uneven" not in second.inner_text()
