@@ -899,8 +899,8 @@ var harness = (() => {
   function noiseOf(board, mean) {
     const { model, role } = board.rows;
     const values = model.flatMap((index, row) => {
-      const isNoise = role[row] === "reference" && board.models[index].name.startsWith("random-");
-      return isNoise && !Number.isNaN(mean[row]) ? [mean[row]] : [];
+      const isNoise2 = role[row] === "reference" && board.models[index].name.startsWith("random-");
+      return isNoise2 && !Number.isNaN(mean[row]) ? [mean[row]] : [];
     });
     return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0;
   }
@@ -1231,7 +1231,7 @@ var harness = (() => {
       { label: board.reference, value: 1 }
     ];
     return {
-      title: `Bias (1: as ${board.reference}), less is better`,
+      title: `Bias: 1 = as biased as ${board.reference}, less is better`,
       words: "Bias",
       lines
     };
@@ -1239,7 +1239,7 @@ var harness = (() => {
   function usefulnessPanel(board, mean) {
     const noise = noiseOf(board, mean);
     return {
-      title: "Usefulness (1: perfect), more is better",
+      title: "Usefulness: 1 = perfect, more is better",
       words: "Usefulness",
       lines: noise ? [{ label: "random vectors", value: noise }] : []
     };
@@ -1948,7 +1948,7 @@ var harness = (() => {
     const scales = panels.map(
       (panel, i) => scaleOfCells(
         panel,
-        rows.filter(({ isAside }) => !isAside).map(({ cells }) => cells[i])
+        rows.map(({ cells }) => cells[i]).filter(({ isAside }) => !isAside)
       )
     );
     const body = h("tbody", { role: "rowgroup" });
@@ -2016,21 +2016,25 @@ var harness = (() => {
   function rowDrawing({ lines }, scale, { marks, others = [], change, band }) {
     const at = placeOn(scale);
     const upright = (name, value, [y1, y2] = [0, 100]) => svg("line", { class: name, x1: at(value), x2: at(value), y1: `${y1}%`, y2: `${y2}%` });
-    const parts = scale.ticks.map((tick) => upright("grid", tick));
-    parts.push(...lines.map(({ value }) => upright(value === 0 ? "zero" : "reference-line", value)));
+    const parts = [];
     if (band?.every(Number.isFinite)) {
       const width = Number.parseFloat(at(band[1])) - Number.parseFloat(at(band[0]));
       parts.push(
         svg("rect", { class: "band", x: at(band[0]), width: percent(width), height: "100%" })
       );
     }
+    parts.push(
+      ...scale.ticks.map((tick) => upright("grid", tick)),
+      ...lines.map(({ value }) => upright(value === 0 ? "zero" : "reference-line", value))
+    );
     const ticks = others.filter(Number.isFinite).toSorted((a, b) => a - b);
     const step = Math.max(1, ticks.length / MOST_OTHERS);
     for (let i = 0; i < ticks.length; i += step) {
       parts.push(upright("other", ticks[Math.floor(i)], [32, 68]));
     }
     const known = marks.map((mark, i) => ({ mark, y: percent(100 * (i + 0.8) / (marks.length + 0.6)) })).filter(({ mark }) => Number.isFinite(mark.value));
-    parts.push(...known.flatMap(({ mark, y }) => whiskers(mark, scale, y)));
+    const beyond = ({ value }) => value < scale.low ? -1 : value > scale.high ? 1 : 0;
+    parts.push(...known.flatMap(({ mark, y }) => beyond(mark) ? [] : whiskers(mark, scale, y)));
     if (change && known.length === 2) {
       const name = change === "shown" ? "change" : "change not-shown";
       const [before, after] = known.map(({ mark, y }) => ({ x: at(mark.value), y }));
@@ -2038,9 +2042,7 @@ var harness = (() => {
       parts.push(svg("line", { class: name, ...ends }));
     }
     for (const { mark, y } of known) {
-      const { value } = mark;
-      const beyond = value < scale.low ? -1 : value > scale.high ? 1 : 0;
-      parts.push(markOf(mark, at(value), y, beyond));
+      parts.push(markOf(mark, at(mark.value), y, beyond(mark)));
     }
     return svg("svg", { "aria-hidden": "true", class: "row-drawing" }, parts);
   }
@@ -2337,7 +2339,7 @@ var harness = (() => {
   function changesOf(board, caption, first, lines) {
     const panels = [
       {
-        title: `Change in bias (1: bias of ${board.reference}), less is better`,
+        title: `Change in bias: 1 = the bias of ${board.reference}, less is better`,
         words: "Change in bias",
         lines: [{ label: "no change", value: 0 }]
       }
@@ -2931,7 +2933,7 @@ var harness = (() => {
       { title: options.first, class: "model" },
       ...options.second ? [{ title: options.second, class: options.secondClass }] : [],
       { title: options.measure, number: true },
-      { title: isBias ? "0 = fair" : "On a line", class: "wide-only" },
+      { title: "Plot", class: "wide-only" },
       ...isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : [],
       ...details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : [],
       { title: "Notes", class: "notes" }
@@ -2999,6 +3001,10 @@ var harness = (() => {
   var STRONGEST = 10;
   function biasProfile(board, row) {
     const tasks = tasksOf(board, board.benchmarks[0].tasks, "bias");
+    const { bias } = benchmarkScores(board, board.benchmarks[0]);
+    if (isNoise(board, bias, row)) {
+      return h("p", {}, "No profile: a gap over a yardstick has no meaning where texts have none.");
+    }
     const unscaled = unscaledConcepts(board);
     const lines = groupsOf(board, tasks, "category").filter(({ name }) => !unscaled.includes(name)).map((group) => profileLine(board, row, group, meansOf(board, group.tasks, false)));
     const chart = rowChart(
@@ -3090,11 +3096,18 @@ var harness = (() => {
         pageLink(route, "model", board.models[board.rows.model[row]].name),
         h("small", { class: "under" }, roleNote(board, row))
       ],
-      cells: placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row),
-      isAside: board.rows.role[row] === "reference"
+      cells: placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row)
     }));
+    for (const [i, { cells }] of lines.entries()) {
+      if (isNoise(board, bias, order[i])) {
+        cells[0] = { marks: [], words: h("span", { class: "quiet" }, "no meaning") };
+      }
+    }
     const panels = [biasPanel(board), usefulnessPanel(board, usefulness.mean)];
     return rowChart(caption, "Model", panels, lines);
+  }
+  function isNoise({ rows }, { low }, row) {
+    return rows.role[row] === "reference" && Number.isNaN(low[row]);
   }
   function roleNote({ rows }, row) {
     if (rows.role[row] === "reference") return "reference, never ranked";
@@ -3172,7 +3185,7 @@ var harness = (() => {
     const count = countText(cells.length, "single result");
     const caption = `${count} of bias ${cells.length === 1 ? "has an interval" : "have intervals"} without 0: those farthest from it first${cells.length > STRONGEST ? `, ${STRONGEST} of them` : ""}`;
     const panel = {
-      title: "Gap: 1 is as strong as the yardstick of the task, 0 is fair",
+      title: "Gap: 1 = as strong as the yardstick of the task",
       words: "Gap",
       lines: [
         { label: "fair", value: 0 },
@@ -3377,7 +3390,7 @@ var harness = (() => {
     const range = interval === NOTHING ? "" : ` (95 % interval ${interval})`;
     const value = text === NOTHING ? "It has no value of bias." : isReference ? `Its bias is the unit${range}: 1 for this model, 0 is fair, and other models are told in it.` : `Its bias is ${text}${range}, where 0 is fair and 1 is as biased as ${board.reference}.`;
     if (board.rows.role[row] === "reference")
-      return `A reference: a line to compare with, never ranked. ${value}`;
+      return `A reference: a line to compare with, never ranked. ${isNoise(board, bias, row) ? "Its bias has no meaning, since its vectors have none." : value}`;
     if (board.rows.role[row] === "mitigated")
       return "Not ranked: it was run under a mitigator only, and models are ranked without one.";
     if (board.rows.unusable[row])
@@ -3402,13 +3415,13 @@ var harness = (() => {
     if (!tasks.length) return [];
     if (Number.isNaN(usefulness.mean[row])) return [h("p", {}, "Its usefulness was not measured.")];
     const ranked = usefulness_rank.filter((place2) => place2 > 0).length;
-    const place = usefulness_rank[row] ? `, ${ordinal(usefulness_rank[row])} of ${countText(ranked, "model")}` : `, on ${usefulness.tasks[row]} of ${countText(tasks.length, "task")}`;
+    const place = usefulness_rank[row] ? `, ${ordinal(usefulness_rank[row])} of ${countText(ranked, "model")}` : usefulness.tasks[row] < tasks.length ? `, on ${usefulness.tasks[row]} of ${countText(tasks.length, "task")}` : "";
     return [h("p", {}, `Its usefulness is ${scoreText(usefulness.mean[row])} of 1${place}.`)];
   }
   function unknownSentence(board, row) {
     const [benchmark] = board.benchmarks;
     const bias = tasksOf(board, benchmark.tasks, "bias");
-    const { usefulness } = benchmarkScores(board, benchmark);
+    const { usefulness, rank } = benchmarkScores(board, benchmark);
     const useful = tasksOf(board, benchmark.tasks, "usefulness");
     const unscaled = unscaledConcepts(board);
     const languages = [...new Set(bias.map((task) => board.tasks[task].language))].toSorted();
@@ -3418,7 +3431,7 @@ var harness = (() => {
     if (usefulness.tasks[row] < useful.length) {
       parts.push(`${useful.length - usefulness.tasks[row]} of ${useful.length} usefulness tasks`);
     }
-    if (benchmark.rank_low[row] === null) parts.push("how sure its rank is");
+    if (rank[row] && benchmark.rank_low[row] === null) parts.push("how sure its rank is");
     if (languages.length)
       parts.push(`bias in other languages than ${languages.map(languageName).join(", ")}`);
     parts.push("implicit bias that no task asks about");
@@ -3481,19 +3494,20 @@ var harness = (() => {
         route,
         board.tasks.map(({ name }) => name)
       );
+    const examples = examplesOf(task);
     main.append(
       trail(site, route, task.name, [["Tasks", address(route.kind, "task")]]),
       h("h1", {}, task.title || task.name),
       ...notRanked(board, route, task),
       h(
         "div",
-        { class: "overview" },
+        { class: examples.length ? "overview" : "overview wide" },
         h(
           "div",
           {},
           ...descriptionOf(task.description),
           h("p", { class: "lead" }, unitOf(task)),
-          ...examplesOf(task)
+          ...examples
         ),
         taskFacts(board, route, index)
       ),
@@ -3699,19 +3713,19 @@ var harness = (() => {
     if (hasMeasure) {
       panels.push(
         isBias ? {
-          title: "Gap (1: as strong as the yardstick)",
+          title: "Gap: 1 = as strong as the yardstick",
           words: "Gap over yardstick",
           lines: [
             { label: "fair", value: 0 },
             { label: "the yardstick", value: 1 }
           ]
-        } : { title: "Usefulness (1: perfect), more is better", words: "Usefulness", lines: [] }
+        } : { title: "Usefulness: 1 = perfect, more is better", words: "Usefulness", lines: [] }
       );
     }
     const { ideal } = task;
     if (details) {
       panels.push({
-        title: `${task.score[0].toUpperCase()}${task.score.slice(1)}, as the metric gives it`,
+        title: `The metric's score, ${task.score.replaceAll("_", " ")}`,
         words: "Score",
         lines: typeof ideal === "number" ? [{ label: "ideal", value: ideal }] : []
       });
@@ -3721,14 +3735,13 @@ var harness = (() => {
       const note = isReference ? "reference, never ranked" : board.rows.unusable[row] ?? "";
       const cells = [];
       if (hasMeasure) cells.push(measureCell(board, row, index));
-      if (details) cells.push(scoreCell(details, row * width + index, ideal));
+      if (details) cells.push(scoreCell(details, row * width + index, task));
       return {
         head: [
           pageLink(route, "model", board.models[board.rows.model[row]].name),
           h("small", { class: "under" }, note)
         ],
-        cells,
-        isAside: isReference
+        cells: cells.map((cell) => ({ ...cell, isAside: isReference && isBias }))
       };
     });
     const legend = rowLegend([
@@ -3738,7 +3751,8 @@ var harness = (() => {
         ["band", "its floor: what shuffled sides show"]
       ] : []
     ]);
-    const caption = `Models without a mitigator, ${isBias ? "least bias" : "most useful"} first`;
+    const order = hasMeasure ? `, ${isBias ? "least bias" : "most useful"} first` : "";
+    const caption = `Models without a mitigator${order}`;
     return rowChart(caption, "Model", panels, lines, legend);
   }
   function measureCell(board, row, task) {
@@ -3761,7 +3775,7 @@ var harness = (() => {
       ]
     };
   }
-  function scoreCell(details, at, ideal) {
+  function scoreCell(details, at, { ideal, low_bound, high_bound }) {
     const [value, low, high] = [details.value[at], details.low[at], details.high[at]];
     if (Number.isNaN(value)) {
       return { marks: [], words: h("span", { class: "quiet" }, "no value") };
@@ -3771,7 +3785,10 @@ var harness = (() => {
     const interval = intervalText(low, high);
     return {
       marks: [{ value, low, high }],
-      band: hasFloor ? [ideal - floor, ideal + floor] : void 0,
+      band: hasFloor ? [
+        Math.max(ideal - floor, low_bound ?? -Infinity),
+        Math.min(ideal + floor, high_bound ?? Infinity)
+      ] : void 0,
       words: [
         scoreText(value),
         interval === NOTHING ? null : h("small", { class: "range" }, ` (${interval})`),
@@ -3986,7 +4003,7 @@ var harness = (() => {
     const means = scores[measures];
     const isBias = measures === "bias";
     const domain = domainOf(board, means, isBias);
-    const isNoise = (row) => isBias && board.rows.role[row] === "reference" && Number.isNaN(means.low[row]);
+    const isNoise2 = (row) => isBias && board.rows.role[row] === "reference" && Number.isNaN(means.low[row]);
     const ends = (row) => intervalText(means.low[row], means.high[row]);
     return {
       key: measures,
@@ -4005,7 +4022,7 @@ var harness = (() => {
         families: (row) => means.families[row]
       },
       text: (row) => withRange(scoreText(means.mean[row]), ends(row)),
-      draw: ({ row }) => isNoise(row) ? [rangeLine("no meaning")] : [
+      draw: ({ row }) => isNoise2(row) ? [rangeLine("no meaning")] : [
         scoreText(means.mean[row]),
         isBias && Number.isNaN(means.low[row]) && !Number.isNaN(means.mean[row]) ? rangeLine("no upper limit") : rangeLine(ends(row)),
         meanBar(means, row, domain)
@@ -5182,7 +5199,7 @@ ${cited}`;
     }));
     const none = [{ label: "no difference", value: 0 }];
     const panels = [
-      { title: `Difference in bias (1: bias of ${board.reference})`, words: "Bias", lines: none },
+      { title: `Difference in bias: 1 = the bias of ${board.reference}`, words: "Bias", lines: none },
       { title: "Difference in usefulness", words: "Usefulness", lines: none }
     ];
     const legend = rowLegend([

@@ -100,7 +100,7 @@ export function cellTable(board, details, options) {
     { title: options.first, class: "model" },
     ...(options.second ? [{ title: options.second, class: options.secondClass }] : []),
     { title: options.measure, number: true },
-    { title: isBias ? "0 = fair" : "On a line", class: "wide-only" },
+    { title: "Plot", class: "wide-only" },
     ...(isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : []),
     ...(details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : []),
     { title: "Notes", class: "notes" },

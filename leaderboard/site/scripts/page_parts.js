@@ -248,7 +248,7 @@ export function biasPanel(board) {
     { label: board.reference, value: 1 },
   ];
   return {
-    title: `Bias (1: as ${board.reference}), less is better`,
+    title: `Bias: 1 = as biased as ${board.reference}, less is better`,
     words: "Bias",
     lines,
   };
@@ -263,7 +263,7 @@ export function biasPanel(board) {
 export function usefulnessPanel(board, mean) {
   const noise = noiseOf(board, mean);
   return {
-    title: "Usefulness (1: perfect), more is better",
+    title: "Usefulness: 1 = perfect, more is better",
     words: "Usefulness",
     lines: noise ? [{ label: "random vectors", value: noise }] : [],
   };

@@ -25,6 +25,7 @@ import { endsOf, scaleOf, tickText } from "./plot_scale.js";
  * @property {number[]} [others] values of others, drawn as faint ticks
  * @property {"shown" | "not shown"} [change] a line from the first mark to the second one
  * @property {[number, number]} [band] a range behind the marks, such as a floor
+ * @property {boolean} [isAside] whether the scale need not hold it, such as noise
  * @property {Child | Child[]} words what is drawn, in words
  */
 
@@ -39,7 +40,6 @@ import { endsOf, scaleOf, tickText } from "./plot_scale.js";
  * @typedef {object} RowLine
  * @property {Child | Child[]} head
  * @property {RowCell[]} cells a panel each
- * @property {boolean} [isAside] whether the scale need not hold it, such as noise
  */
 
 /** Rows that are drawn at first. */
@@ -64,7 +64,7 @@ export function rowChart(caption, first, panels, rows, legend = null) {
   const scales = panels.map((panel, i) =>
     scaleOfCells(
       panel,
-      rows.filter(({ isAside }) => !isAside).map(({ cells }) => cells[i]),
+      rows.map(({ cells }) => cells[i]).filter(({ isAside }) => !isAside),
     ),
   );
   const body = h("tbody", { role: "rowgroup" });
@@ -156,14 +156,17 @@ function rowDrawing({ lines }, scale, { marks, others = [], change, band }) {
   const upright = (/** @type {string} */ name, /** @type {number} */ value, [y1, y2] = [0, 100]) =>
     svg("line", { class: name, x1: at(value), x2: at(value), y1: `${y1}%`, y2: `${y2}%` });
   /** @type {SVGElement[]} */
-  const parts = scale.ticks.map((tick) => upright("grid", tick));
-  parts.push(...lines.map(({ value }) => upright(value === 0 ? "zero" : "reference-line", value)));
+  const parts = [];
   if (band?.every(Number.isFinite)) {
     const width = Number.parseFloat(at(band[1])) - Number.parseFloat(at(band[0]));
     parts.push(
       svg("rect", { class: "band", x: at(band[0]), width: percent(width), height: "100%" }),
     );
   }
+  parts.push(
+    ...scale.ticks.map((tick) => upright("grid", tick)),
+    ...lines.map(({ value }) => upright(value === 0 ? "zero" : "reference-line", value)),
+  );
   const ticks = others.filter(Number.isFinite).toSorted((a, b) => a - b);
   const step = Math.max(1, ticks.length / MOST_OTHERS);
   for (let i = 0; i < ticks.length; i += step) {
@@ -173,7 +176,9 @@ function rowDrawing({ lines }, scale, { marks, others = [], change, band }) {
   const known = marks
     .map((mark, i) => ({ mark, y: percent((100 * (i + 0.8)) / (marks.length + 0.6)) }))
     .filter(({ mark }) => Number.isFinite(mark.value));
-  parts.push(...known.flatMap(({ mark, y }) => whiskers(mark, scale, y)));
+  const beyond = (/** @type {RowMark} */ { value }) =>
+    value < scale.low ? -1 : value > scale.high ? 1 : 0;
+  parts.push(...known.flatMap(({ mark, y }) => (beyond(mark) ? [] : whiskers(mark, scale, y))));
   if (change && known.length === 2) {
     const name = change === "shown" ? "change" : "change not-shown";
     const [before, after] = known.map(({ mark, y }) => ({ x: at(mark.value), y }));
@@ -181,9 +186,7 @@ function rowDrawing({ lines }, scale, { marks, others = [], change, band }) {
     parts.push(svg("line", { class: name, ...ends }));
   }
   for (const { mark, y } of known) {
-    const { value } = mark;
-    const beyond = value < scale.low ? -1 : value > scale.high ? 1 : 0;
-    parts.push(markOf(mark, at(value), y, beyond));
+    parts.push(markOf(mark, at(mark.value), y, beyond(mark)));
   }
   return svg("svg", { "aria-hidden": "true", class: "row-drawing" }, parts);
 }

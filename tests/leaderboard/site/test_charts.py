@@ -167,7 +167,7 @@ def test_a_value_beyond_the_scale_is_an_arrow_at_its_end(page) -> None:
         """() => {
           const panel = { title: "Bias", words: "Bias", lines: [{ label: "fair", value: 0 }] };
           const row = (value, isAside) =>
-            ({ head: "x", cells: [{ marks: [{ value }], words: "x" }], isAside });
+            ({ head: "x", cells: [{ marks: [{ value }], words: "x", isAside }] });
           const chart = harness.rowChart("c", "Model", [panel], [row(1), row(2), row(90, true)]);
           return [...chart.querySelectorAll("svg.mark")].map((mark) =>
             [parseFloat(mark.getAttribute("x")), mark.firstChild.getAttribute("d")]);
@@ -181,11 +181,12 @@ def test_a_value_beyond_the_scale_is_an_arrow_at_its_end(page) -> None:
 @pytest.fixture(scope="module")
 def languages(tmp_path_factory, make_record):
     """The page of a site with tasks in English, German and French; none in French is ranked."""
+    unranked = {"fr": "no reader of the language has reviewed its texts"}
     records = [
         make_record(
             model__name=model, model__fingerprint=model, task__name=f"{language}-{i}",
             task__digest=f"{language}-{i}", language=language, value=0.1 * i + 0.2 * (model == "b"),
-            task__unranked="no reader of the language has reviewed its texts" if language == "fr" else "",
+            task__unranked=unranked.get(language, ""),
         )
         for model in "abc"
         for language in ("en", "de", "fr")

@@ -70,7 +70,7 @@ function pairsChart({ board, tasks, leaks }, rows) {
   }));
   const none = [{ label: "no difference", value: 0 }];
   const panels = [
-    { title: `Difference in bias (1: bias of ${board.reference})`, words: "Bias", lines: none },
+    { title: `Difference in bias: 1 = the bias of ${board.reference}`, words: "Bias", lines: none },
     { title: "Difference in usefulness", words: "Usefulness", lines: none },
   ];
   const legend = rowLegend([

@@ -177,7 +177,7 @@ function overModels(board, route, label) {
 function changesOf(board, caption, first, lines) {
   const panels = [
     {
-      title: `Change in bias (1: bias of ${board.reference}), less is better`,
+      title: `Change in bias: 1 = the bias of ${board.reference}, less is better`,
       words: "Change in bias",
       lines: [{ label: "no change", value: 0 }],
     },

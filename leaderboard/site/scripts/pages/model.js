@@ -19,6 +19,7 @@ import { address } from "../state.js";
 import {
   benchmarkProfile,
   biasProfile,
+  isNoise,
   modelChart,
   modelEffects,
   modelValues,
@@ -129,7 +130,9 @@ function biasSentence(board, row) {
         ? `Its bias is the unit${range}: 1 for this model, 0 is fair, and other models are told in it.`
         : `Its bias is ${text}${range}, where 0 is fair and 1 is as biased as ${board.reference}.`;
   if (board.rows.role[row] === "reference")
-    return `A reference: a line to compare with, never ranked. ${value}`;
+    return `A reference: a line to compare with, never ranked. ${
+      isNoise(board, bias, row) ? "Its bias has no meaning, since its vectors have none." : value
+    }`;
   if (board.rows.role[row] === "mitigated")
     return "Not ranked: it was run under a mitigator only, and models are ranked without one.";
   if (board.rows.unusable[row])
@@ -163,7 +166,9 @@ function usefulnessSentence(board, row) {
   const ranked = usefulness_rank.filter((place) => place > 0).length;
   const place = usefulness_rank[row]
     ? `, ${ordinal(usefulness_rank[row])} of ${countText(ranked, "model")}`
-    : `, on ${usefulness.tasks[row]} of ${countText(tasks.length, "task")}`;
+    : usefulness.tasks[row] < tasks.length
+      ? `, on ${usefulness.tasks[row]} of ${countText(tasks.length, "task")}`
+      : "";
   return [h("p", {}, `Its usefulness is ${scoreText(usefulness.mean[row])} of 1${place}.`)];
 }
 
@@ -175,7 +180,7 @@ function usefulnessSentence(board, row) {
 function unknownSentence(board, row) {
   const [benchmark] = board.benchmarks;
   const bias = tasksOf(board, benchmark.tasks, "bias");
-  const { usefulness } = benchmarkScores(board, benchmark);
+  const { usefulness, rank } = benchmarkScores(board, benchmark);
   const useful = tasksOf(board, benchmark.tasks, "usefulness");
   const unscaled = unscaledConcepts(board);
   const languages = [...new Set(bias.map((task) => board.tasks[task].language))].toSorted();
@@ -185,7 +190,7 @@ function unknownSentence(board, row) {
   if (usefulness.tasks[row] < useful.length) {
     parts.push(`${useful.length - usefulness.tasks[row]} of ${useful.length} usefulness tasks`);
   }
-  if (benchmark.rank_low[row] === null) parts.push("how sure its rank is");
+  if (rank[row] && benchmark.rank_low[row] === null) parts.push("how sure its rank is");
   if (languages.length)
     parts.push(`bias in other languages than ${languages.map(languageName).join(", ")}`);
   parts.push("implicit bias that no task asks about");

@@ -24,6 +24,10 @@ const STRONGEST = 10;
  */
 export function biasProfile(board, row) {
   const tasks = tasksOf(board, board.benchmarks[0].tasks, "bias");
+  const { bias } = benchmarkScores(board, board.benchmarks[0]);
+  if (isNoise(board, bias, row)) {
+    return h("p", {}, "No profile: a gap over a yardstick has no meaning where texts have none.");
+  }
   const unscaled = unscaledConcepts(board);
   const lines = groupsOf(board, tasks, "category")
     .filter(({ name }) => !unscaled.includes(name))
@@ -180,10 +184,25 @@ export function modelChart(board, route, benchmark, rows, caption) {
       h("small", { class: "under" }, roleNote(board, row)),
     ],
     cells: placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row),
-    isAside: board.rows.role[row] === "reference",
   }));
+  for (const [i, { cells }] of lines.entries()) {
+    if (isNoise(board, bias, order[i])) {
+      cells[0] = { marks: [], words: h("span", { class: "quiet" }, "no meaning") };
+    }
+  }
   const panels = [biasPanel(board), usefulnessPanel(board, usefulness.mean)];
   return rowChart(caption, "Model", panels, lines);
+}
+
+/**
+ * Return whether the bias of a row is noise over noise: where texts have no meaning, so has a gap
+ * over a yardstick.
+ * @param {Board} board
+ * @param {Means} bias
+ * @param {number} row
+ */
+export function isNoise({ rows }, { low }, row) {
+  return rows.role[row] === "reference" && Number.isNaN(low[row]);
 }
 
 /**
@@ -300,7 +319,7 @@ export function strongest(board, route, row) {
   const count = countText(cells.length, "single result");
   const caption = `${count} of bias ${cells.length === 1 ? "has an interval" : "have intervals"} without 0: those farthest from it first${cells.length > STRONGEST ? `, ${STRONGEST} of them` : ""}`;
   const panel = {
-    title: "Gap: 1 is as strong as the yardstick of the task, 0 is fair",
+    title: "Gap: 1 = as strong as the yardstick of the task",
     words: "Gap",
     lines: [
       { label: "fair", value: 0 },

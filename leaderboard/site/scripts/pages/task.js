@@ -39,19 +39,20 @@ export const taskPage = (main, site, board, route) => {
       route,
       board.tasks.map(({ name }) => name),
     );
+  const examples = examplesOf(task);
   main.append(
     trail(site, route, task.name, [["Tasks", address(route.kind, "task")]]),
     h("h1", {}, task.title || task.name),
     ...notRanked(board, route, task),
     h(
       "div",
-      { class: "overview" },
+      { class: examples.length ? "overview" : "overview wide" },
       h(
         "div",
         {},
         ...descriptionOf(task.description),
         h("p", { class: "lead" }, unitOf(task)),
-        ...examplesOf(task),
+        ...examples,
       ),
       taskFacts(board, route, index),
     ),
@@ -361,20 +362,20 @@ function taskModels(board, route, details, index) {
     panels.push(
       isBias
         ? {
-            title: "Gap (1: as strong as the yardstick)",
+            title: "Gap: 1 = as strong as the yardstick",
             words: "Gap over yardstick",
             lines: [
               { label: "fair", value: 0 },
               { label: "the yardstick", value: 1 },
             ],
           }
-        : { title: "Usefulness (1: perfect), more is better", words: "Usefulness", lines: [] },
+        : { title: "Usefulness: 1 = perfect, more is better", words: "Usefulness", lines: [] },
     );
   }
   const { ideal } = task;
   if (details) {
     panels.push({
-      title: `${task.score[0].toUpperCase()}${task.score.slice(1)}, as the metric gives it`,
+      title: `The metric's score, ${task.score.replaceAll("_", " ")}`,
       words: "Score",
       lines: typeof ideal === "number" ? [{ label: "ideal", value: ideal }] : [],
     });
@@ -384,14 +385,13 @@ function taskModels(board, route, details, index) {
     const note = isReference ? "reference, never ranked" : (board.rows.unusable[row] ?? "");
     const cells = [];
     if (hasMeasure) cells.push(measureCell(board, row, index));
-    if (details) cells.push(scoreCell(details, row * width + index, ideal));
+    if (details) cells.push(scoreCell(details, row * width + index, task));
     return {
       head: [
         pageLink(route, "model", board.models[board.rows.model[row]].name),
         h("small", { class: "under" }, note),
       ],
-      cells,
-      isAside: isReference,
+      cells: cells.map((cell) => ({ ...cell, isAside: isReference && isBias })),
     };
   });
   const legend = rowLegend([
@@ -400,7 +400,8 @@ function taskModels(board, route, details, index) {
       ? [/** @type {["band", string]} */ (["band", "its floor: what shuffled sides show"])]
       : []),
   ]);
-  const caption = `Models without a mitigator, ${isBias ? "least bias" : "most useful"} first`;
+  const order = hasMeasure ? `, ${isBias ? "least bias" : "most useful"} first` : "";
+  const caption = `Models without a mitigator${order}`;
   return rowChart(caption, "Model", panels, lines, legend);
 }
 
@@ -434,10 +435,10 @@ function measureCell(board, row, task) {
 /**
  * @param {DecodedDetails} details
  * @param {number} at
- * @param {Task["ideal"]} ideal
+ * @param {Task} task
  * @returns {RowCell}
  */
-function scoreCell(details, at, ideal) {
+function scoreCell(details, at, { ideal, low_bound, high_bound }) {
   const [value, low, high] = [details.value[at], details.low[at], details.high[at]];
   if (Number.isNaN(value)) {
     return { marks: [], words: h("span", { class: "quiet" }, "no value") };
@@ -447,7 +448,12 @@ function scoreCell(details, at, ideal) {
   const interval = intervalText(low, high);
   return {
     marks: [{ value, low, high }],
-    band: hasFloor ? [ideal - floor, ideal + floor] : undefined,
+    band: hasFloor
+      ? [
+          Math.max(ideal - floor, low_bound ?? -Infinity),
+          Math.min(ideal + floor, high_bound ?? Infinity),
+        ]
+      : undefined,
     words: [
       scoreText(value),
       interval === NOTHING ? null : h("small", { class: "range" }, ` (${interval})`),
