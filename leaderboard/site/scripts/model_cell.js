@@ -136,7 +136,7 @@ function leaksNote({ board, tasks, leaks }, row) {
   const count = leaks ? 0 : leaksOf(board, row, tasks).length;
   if (!count) return null;
   const counted = countText(count, "task");
-  return reasonNote(`${counted} not counted`, "the mitigator was fitted on their texts");
+  return reasonNote(`${counted} left out`, "the mitigator was fitted on their texts");
 }
 
 /**

@@ -167,7 +167,9 @@ function tipLines(plot, i) {
 function valueText(axis, value, ends) {
   if (Number.isNaN(value)) return "not measured";
   const format = axis.format ?? ((/** @type {number} */ number) => tickText(number, 0.1));
-  return ends ? `${format(value)} (${format(ends[0])} to ${format(ends[1])})` : format(value);
+  const unit = axis.unit ? `; ${axis.unit}` : "";
+  const range = ends ? ` (${format(ends[0])} to ${format(ends[1])})` : "";
+  return `${format(value)}${range}${unit}`;
 }
 
 /**
