@@ -286,6 +286,8 @@ def merge(submissions: tuple[Path, ...], into: Path) -> None:
     merged = merges.merge(submissions, into)
     for file, n in merged.added.items():
         click.echo(f"{file}: {counted(n, 'new record')}")
+    for file, n in merged.samples.items():
+        click.echo(f"{file}: strongest items of {counted(n, 'record')}")
     for (first, second), n in merged.conflicts.items():
         click.echo(f"conflict: {counted(n, 'record')} with different values in:", err=True)
         click.echo(f"  {first.relative_to(into)}\n  {second.relative_to(into)}", err=True)
@@ -335,7 +337,8 @@ def pack(
 
     Writes results/MODEL/FINGERPRINT/RUN.jsonl into OUT, and a submission.json beside it. Leaves out
     what a check would refuse, such as smoke runs and tasks that are not registered, and says so.
-    Tables, figures and samples stay where they are.
+    Of samples (harness eval --samples), the strongest items of each primary score are in
+    RUN.samples.jsonl. Tables, figures and other samples stay where they are.
 
     \b
     harness results pack results --out submission --by "Ada Example"
@@ -343,6 +346,7 @@ def pack(
     import shlex
 
     from harness.commands.output import counted
+    from harness.results.record import SUFFIX
 
     from .submissions import pack as packing
 
@@ -359,8 +363,11 @@ def pack(
         click.echo(f"{counted(n, 'record')} left out: {reason}", err=True)
     for warning in packed.warnings:
         click.echo(f"warning: {warning}", err=True)
+    for reason, n in packed.without_items.items():
+        click.echo(f"items of {counted(n, 'score')} left out: {reason}", err=True)
     for path, n in packed.written.items():
-        click.echo(f"{path}: {counted(n, 'record')}")
+        is_samples = path.name.endswith(SUFFIX)
+        click.echo(f"{path}: {'strongest items of ' * is_samples}{counted(n, 'record')}")
     for path in packed.kept:
         click.echo(f"{path}: is there, unchanged")
     click.echo(f"\nlicence of the results: {licence}")
