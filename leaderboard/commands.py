@@ -5,6 +5,7 @@ Imports are inside the functions, so that `harness --help` stays fast.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,7 +72,7 @@ def build(
     from harness.registry.registry import Registry
 
     from . import building
-    from .site import studies, writing
+    from .site import evidence, studies, writing
     from .site.registered import registered
     from .site.rendering import grouped
 
@@ -79,9 +80,11 @@ def build(
     registry = Registry(include=include)
     study_reading = studies.read(results)
     ranked = building.rank(results, registry, include=include, tasks=split(tasks), say=say)
-    for group in grouped(ranked.claims.aside):
+    items = evidence.gather(ranked.boards, ranked.claims.frame, registry)
+    claims = dataclasses.replace(ranked.claims, aside=(*ranked.claims.aside, *items.aside))
+    for group in grouped(claims.aside):
         say(group.line())
-    notices = [*study_reading.notices, *ranked.notices]
+    notices = [*study_reading.notices, *ranked.notices, *items.notices]
     compared = studies.compile_studies(study_reading.records, notices)
     for notice in notices:
         say(notice)
@@ -98,12 +101,13 @@ def build(
         ranked.boards,
         out,
         title=title,
-        claims=ranked.claims,
+        claims=claims,
         registered=registered(registry, ranked.facts),
         notices=notices,
         sources=results,
         studies=compared,
         since=since,
+        evidence=items,
     )
     if as_json:
         click.echo(written.json.read_text("utf-8"), nl=False)

@@ -373,14 +373,14 @@ def file_problem(file: Path) -> str:
 
 
 def lines_of(file: Path) -> Iterator[tuple[int, bytes, str]]:
-    """Yield the number of each line, the line, and the id that it begins with, unjudged."""
+    """Yield the number of each line, the line, and the id at its beginning, unjudged."""
     with file.open("rb") as content:
         for number, line in enumerate(content, start=1):
             found = _ID.search(line, 0, _ID_BYTES)
             yield number, line, "" if found is None else found[1].decode()
 
 
-def _read(line: bytes) -> Extract | str:
+def read_line(line: bytes) -> Extract | str:
     """Return the extract of a line, or why it is none."""
     if len(line) > limits.EXTRACT_BYTES:
         return f"a line of {limits.too_many(len(line), limits.EXTRACT_BYTES)}"
@@ -408,7 +408,7 @@ def read(
     """
     found: dict[str, tuple[int, Extract]] = {}
     for number, line, _ in lines_of(file):
-        extract = _read(line)
+        extract = read_line(line)
         if isinstance(extract, str):
             reason = extract
         elif extract.id not in scales:

@@ -124,7 +124,7 @@ def _of_submission_files(trees: Sequence[Tree], base: Base) -> Iterator[SetAside
     """Yield the problems of each new or changed `submission.json`."""
     for folder, whole in ((folder, part.whole) for part in trees for folder in part.folders):
         path = folder / submission.NAME
-        files = [file for file in folder.glob("*.jsonl") if file.is_file()]
+        files = [f for f in folder.glob("*.jsonl") if f.is_file() and not f.name.endswith(SUFFIX)]
         if path.is_symlink() or (path.exists() and not path.is_file()):
             continue  # reported as a file that does not belong there
         if path.is_file() and all(map(base.has, (path, *files))):
