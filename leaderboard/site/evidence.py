@@ -37,8 +37,8 @@ MOST_ITEMS = 700_000
 """Items of all cells. Each has eight bytes, and some five in a compressed file."""
 MOST_CHARACTERS = 6_000_000
 """Characters of all texts."""
-VALUE_BITS = 11
-"""Bits of the mantissa of a value: three digits."""
+VALUE_BITS, SCORE_BITS = 11, 14
+"""Bits of the mantissa of a value, three digits, and of a score, four."""
 _SCALE = ("scenario", "metric", "value", "ideal", "low_bound", "high_bound")
 
 
@@ -76,8 +76,8 @@ class Items:
         Why texts are missing; empty if none is.
     texts
         The items: their inputs, their row there, and their texts if these may be quoted.
-    row, total
-        By cell, its row on the board, and the number of all its items.
+    row, total, score
+        By cell, its row on the board, the number of all its items, and the score, their mean.
     item, value
         By cell, its strongest items as indices into `texts`, and their values.
     """
@@ -86,11 +86,12 @@ class Items:
     texts: dict[tuple[tuple[str, ...], int], tuple[str, ...] | None] = field(default_factory=dict)
     row: list[str] = field(default_factory=list)
     total: list[int] = field(default_factory=list)
+    score: list[float] = field(default_factory=list)
     item: list[array[int]] = field(default_factory=list)
     value: list[array[float]] = field(default_factory=list)
     _index: dict[tuple[tuple[str, ...], int], int] = field(default_factory=dict)
 
-    def add(self, row: str, extract: Extract) -> None:
+    def add(self, row: str, score: float, extract: Extract) -> None:
         """Add the items of a cell."""
         keys = [(item.of, item.row) for item in extract.strongest]
         for key, item in zip(keys, extract.strongest, strict=True):
@@ -99,6 +100,7 @@ class Items:
                 self.texts[key] = item.texts
         self.row.append(row)
         self.total.append(extract.items)
+        self.score.append(score)
         self.item.append(array("I", (self._index[key] for key in keys)))
         self.value.append(array("d", (item.value for item in extract.strongest)))
 
@@ -172,7 +174,7 @@ def gather(boards: Iterable[Board], frame: pl.DataFrame, registry: Registry) -> 
             aside.append(extract)
         elif extract is not None:
             key = cell.kind, cell.task
-            items.setdefault(key, Items(task.note)).add(cell.row, extract)
+            items.setdefault(key, Items(task.note)).add(cell.row, cell.scale.value or 0.0, extract)
     notices += _within_limits(items.values())
     return Evidence(items, tuple(aside), tuple(notices))
 
@@ -313,6 +315,7 @@ def items_data(items: Items, layout: Layout) -> dict[str, Any]:
         ],
         "row": [order[row] for row in items.row],
         "total": items.total,
+        "score": column(rounded(items.score, SCORE_BITS), "f32"),
         "count": [len(indices) for indices in items.item],
         "item": column([new[i] for indices in items.item for i in indices], "i32"),
         "value": column(rounded(values, VALUE_BITS), "f32"),
