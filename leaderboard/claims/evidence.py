@@ -31,7 +31,6 @@ from .facts import UNQUOTED
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
-    from harness.task.schema import TaskFile
 
 KEPT = 40
 """Items of an extract: four times what a page shows, so that most of the items that it shows of one
@@ -162,12 +161,14 @@ class Catalogue:
         document = self._registry.task_files.get(name)
         if document is None:
             return TaskItems(name, withheld="the task is not registered here")
+        withheld = ""
         try:
             file = document.validate(TaskFile)
-            withheld = _withheld(file)
+            if UNQUOTED in file.tags:
+                withheld = "the texts of the task are stereotypes, which pages do not show"
             task = self._registry.resolve(document)
         except HarnessError:  # its data are missing, or its file is invalid
-            return TaskItems(name)
+            return TaskItems(name, withheld=withheld)
         texts = {
             (scenario.name, measurement.metric.name): {
                 parameter: input_.texts
@@ -177,13 +178,12 @@ class Catalogue:
             for scenario in task.scenarios
             for measurement in scenario.measurements
         }
-        return TaskItems(name, texts, withheld, _OPEN.fullmatch(file.licence.strip()) is None)
+        return TaskItems(name, texts, withheld, needs_words=not is_open(file.licence))
 
 
-def _withheld(file: TaskFile) -> str:
-    if UNQUOTED in file.tags:
-        return "the texts of the task are stereotypes, which pages do not show"
-    return ""
+def is_open(licence: str) -> bool:
+    """Return whether the licence in a task file lets everybody publish the texts of the task."""
+    return _OPEN.fullmatch(licence.strip()) is not None
 
 
 # Extracts of one's own samples.

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 SHOWN = 10
 """Items of a cell that the page shows."""
-MOST_CELLS = 60_000
-"""Cells with items: those of 1,000 models on 60 tasks."""
-MOST_ITEMS = 700_000
+MOST_CELLS = 50_000
+"""Cells with items: those of 1,000 models on 50 tasks."""
+MOST_ITEMS = 500_000
 """Items of all cells. Each has eight bytes, and some five in a compressed file."""
-MOST_CHARACTERS = 6_000_000
+MOST_CHARACTERS = 4_000_000
 """Characters of all texts."""
 VALUE_BITS, SCORE_BITS = 11, 14
 """Bits of the mantissa of a value, three digits, and of a score, four."""

@@ -2228,11 +2228,11 @@ var harness = (() => {
       h("small", {}, words)
     );
   }
-  function absentText({ measures }, { total, values }) {
-    if (values.size === total) return "no value: it has no vector of a text";
-    const goal = measures === "usefulness" ? "costs less" : "is nearer to fair";
-    const last = [...values.values()].at(-1);
-    return `${goal} than its ${values.size} strongest, of which the last has ${scoreText(last)}`;
+  function absentText({ ideal }, { total, values }) {
+    if (values.size === total) return "no value: a text has no vector";
+    const last = [...values.values()].at(-1) ?? NaN;
+    const end = typeof ideal === "number" ? `at most ${scoreText(Math.abs(last - ideal))} from ${ideal}` : `${ideal === "higher" ? "at least" : "at most"} ${scoreText(last)}`;
+    return `${end}: not among its ${values.size} strongest`;
   }
   function itemWords({ measures, ideal }, score, value) {
     if (measures === "usefulness" || typeof ideal !== "number") {
