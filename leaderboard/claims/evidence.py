@@ -306,6 +306,8 @@ def mistake(extract: Extract, scale: Scale, task: TaskItems) -> str:
     if reason := _wrong_values(extract, scale):
         return reason
     inputs = None if task.texts is None else task.of(scale.scenario, scale.metric)
+    if inputs and extract.items > (most := sum(map(len, inputs.values()))):
+        return f"{extract.items:,} items; the task '{task.name}' has {most:,} texts"
     for item in chosen:
         if reason := _wrong_item(item, inputs, task):
             return reason
@@ -353,7 +355,7 @@ def _wrong_values(extract: Extract, scale: Scale) -> str:
 # Files of extracts, which anybody may have written: sizes are checked before lines are read.
 
 
-_ID = re.compile(rb'"id":"([0-9a-zA-Z_-]{1,100})"')
+_ID = re.compile(rb'"id": ?"([0-9a-zA-Z_-]{1,100})"')
 _ID_BYTES = 200
 """Bytes of a line before which its id stands."""
 

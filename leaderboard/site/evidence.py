@@ -175,11 +175,11 @@ def gather(boards: Iterable[Board], frame: pl.DataFrame, registry: Registry) -> 
         elif extract is not None:
             key = cell.kind, cell.task
             items.setdefault(key, Items(task.note)).add(cell.row, cell.scale.value or 0.0, extract)
-    notices += _within_limits(items.values())
+    notices += within_limits(items.values())
     return Evidence(items, tuple(aside), tuple(notices))
 
 
-def _within_limits(items: Collection[Items]) -> Iterator[str]:
+def within_limits(items: Collection[Items]) -> Iterator[str]:
     """Cut the items of a large board, and yield what is cut."""
     if sum(len(cell) for of in items for cell in of.item) > MOST_ITEMS:
         for of in items:
@@ -287,10 +287,14 @@ def _places(run: Path, ids: set[str], aside: list[SetAside]) -> dict[str, Place]
         return places
     start = 0
     for number, line, id_ in evidence.lines_of(file):
+        if not id_:  # not where `pack` writes it
+            extract = evidence.read_line(line)
+            if isinstance(extract, str):
+                aside.append(SetAside(str(file), number, extract))
+            else:
+                id_ = extract.id
         if id_ in ids:
             places[id_] = Place(file, number, start)
-        elif not id_ and isinstance(reason := evidence.read_line(line), str):
-            aside.append(SetAside(str(file), number, reason))
         start += len(line)
     return places
 

@@ -1,4 +1,4 @@
-"""The strongest items of a record: which are kept, which texts are quoted, what contradicts them."""
+"""The strongest items of a record: which are kept and quoted, and what contradicts them."""
 
 from __future__ import annotations
 
