@@ -74,6 +74,8 @@ class Items:
     ----------
     note
         Why texts are missing; empty if none is.
+    is_compared
+        Whether the texts were compared with those of the task; others are not published.
     texts
         The items: their inputs, their row there, and their texts if these may be quoted.
     row, total, score
@@ -83,6 +85,7 @@ class Items:
     """
 
     note: str
+    is_compared: bool = True
     texts: dict[tuple[tuple[str, ...], int], tuple[str, ...] | None] = field(default_factory=dict)
     row: list[str] = field(default_factory=list)
     total: list[int] = field(default_factory=list)
@@ -97,7 +100,7 @@ class Items:
         for key, item in zip(keys, extract.strongest, strict=True):
             self._index.setdefault(key, len(self._index))
             if self.texts.get(key) is None:
-                self.texts[key] = item.texts
+                self.texts[key] = item.texts if self.is_compared else None
         self.row.append(row)
         self.total.append(extract.items)
         self.score.append(score)
@@ -174,7 +177,9 @@ def gather(boards: Iterable[Board], frame: pl.DataFrame, registry: Registry) -> 
             aside.append(extract)
         elif extract is not None:
             key = cell.kind, cell.task
-            items.setdefault(key, Items(task.note)).add(cell.row, cell.scale.value or 0.0, extract)
+            items.setdefault(key, Items(task.note, task.texts is not None)).add(
+                cell.row, cell.scale.value or 0.0, extract
+            )
     notices += within_limits(items.values())
     return Evidence(items, tuple(aside), tuple(notices))
 
@@ -226,9 +231,9 @@ class Place:
         with self.file.open("rb") as content:
             content.seek(self.start)
             extract = evidence.read_line(content.readline(limits.EXTRACT_BYTES + 1))
-        reason = (
-            extract if isinstance(extract, str) else evidence.mistake(extract, cell.scale, task)
-        )
+        if isinstance(extract, str):
+            return SetAside(str(self.file), self.line, extract)
+        reason = evidence.mistake(extract, cell.scale, task)
         return SetAside(str(self.file), self.line, reason, cell.id) if reason else extract
 
 

@@ -13,6 +13,7 @@ from evidence_items import TASK, results_with_items
 from site_pages import build, ready
 
 from harness.commands.main import run
+from harness.leaderboard.claims.evidence import Extract, Item
 from harness.leaderboard.site import evidence
 from harness.leaderboard.site.evidence import Items
 
@@ -89,6 +90,14 @@ def test_items_that_contradict_the_task_are_set_aside_and_the_rest_is_built(
 def test_a_site_without_items_has_no_file_and_no_mark_of_them(make_record, tmp_path):
     page = build(tmp_path / "site", [make_record()])
     assert not [*page.parent.glob("data/*items*")]
+
+
+def test_a_text_that_was_not_compared_with_the_task_is_not_published():
+    item = Item(of=("words",), row=0, value=0.1, texts=("<b>buy</b>",))
+    for is_compared, texts in ((False, None), (True, ("<b>buy</b>",))):
+        items = Items("the data of the task are missing here", is_compared)
+        items.add("row", 0.1, Extract(id="a", items=1, strongest=(item,)))
+        assert list(items.texts.values()) == [texts]
 
 
 def a_large_task(cells: int, items: int, characters: int) -> Items:
