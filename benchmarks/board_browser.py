@@ -188,7 +188,7 @@ def enlarged(site: Path, folder: Path, rows: int) -> Path:
         for key in ("gap_error", "yardstick", "yardstick_error"):
             board[key] = column(np.tile(_numbers(board[key]), times), "f32")
         board["flags"] = column(np.tile(_numbers(board["flags"]), times), "u8")
-        (folder / name).write_text(script(name, board), encoding="utf-8")
+        (folder / name).write_bytes(b"".join(script(name, board)))
     return folder
 
 
