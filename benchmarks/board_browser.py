@@ -184,7 +184,7 @@ def enlarged(site: Path, folder: Path, rows: int) -> Path:
             for key in [key for key in benchmark if "rank_" in key]:
                 benchmark[key] = benchmark[key] * times
         gaps = _numbers(board["gap"])
-        board["gap"] = column(gaps + rng.normal(scale=0.002, size=(times, gaps.size)), "f32")
+        board["gap"] = column(gaps + rng.normal(scale=0.02, size=(times, gaps.size)), "f32")
         for key in ("gap_error", "yardstick", "yardstick_error", "flags"):
             board[key] = column(np.tile(_numbers(board[key]), times), board[key]["type"])
         build = _build(site)

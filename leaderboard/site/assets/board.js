@@ -2739,7 +2739,7 @@ var harness = (() => {
       key: "model",
       title: "Model",
       width: 16,
-      narrow: 8.7,
+      narrow: 8.4,
       isNumber: false,
       value: (row) => rowName(board, row),
       draw: (line) => line.children === void 0 ? mitigatorCell(screen, line) : modelCell(screen, line)
@@ -4226,7 +4226,7 @@ var harness = (() => {
         key: "rank",
         title: "Rank",
         width: 5,
-        narrow: 2.6
+        narrow: 2.9
       },
       meanColumn(choice, "bias"),
       meanColumn(choice, "usefulness"),
@@ -4261,7 +4261,7 @@ var harness = (() => {
       title: isBias ? "Rank" : "Rank by usefulness",
       tip: isBias ? "The rank by the upper end of bias among all usable models, and the set of ranks that holds the true one" : "The rank by usefulness, and the set of ranks that holds the true one",
       width: isBias ? 5 : 7,
-      narrow: isBias ? 2.6 : 7,
+      narrow: isBias ? 2.9 : 7,
       isNumber: true,
       value: (row) => ranks[row] || null,
       more: { low, high },
@@ -4496,8 +4496,8 @@ var harness = (() => {
   }
   function minimumText(minimum) {
     if (minimum === "off") return "no minimum";
-    if (minimum === "0") return "as useful as the best model";
-    return `within ${minimum || MINIMUM} % of the best model`;
+    if (minimum === "0") return "as useful as the best";
+    return `within ${minimum || MINIMUM} % of the best`;
   }
   function anyOf(names) {
     return [["", "any"], ...names.map((name) => (
@@ -5632,6 +5632,12 @@ ${cited}`;
   }
 
   // ../../leaderboard/site/scripts/pages/reading.js
+  var IN_SHORT = [
+    "Bias: 0 is fair, and 1 is as biased as the reference model. Less is better.",
+    "Usefulness: 1 is perfect. A model that knows nothing has little bias, so look at both.",
+    "A rank with 1–5 below it could be anywhere from 1st to 5th.",
+    "A small bias is no proof of fairness: each task asks about one kind of bias."
+  ];
   var TERMS = [
     [
       "Bias",
@@ -5703,10 +5709,15 @@ ${cited}`;
     ]
   ];
   var readingPage = (main, site, _board, route) => {
-    const terms = TERMS.flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)]);
+    const terms = TERMS.map(([term, text]) => h("div", {}, h("dt", {}, term), h("dd", {}, text)));
     main.append(
       trail(site, route, "How to read it"),
       h("h1", {}, "How to read it"),
+      h(
+        "ul",
+        { class: "short" },
+        IN_SHORT.map((text) => h("li", {}, text))
+      ),
       h("dl", { class: "terms" }, terms),
       h("h2", {}, "Records that were set aside"),
       ...asideParts(site),

@@ -33,7 +33,7 @@ export function columnsOf(choice) {
       key: "rank",
       title: "Rank",
       width: 5,
-      narrow: 2.6,
+      narrow: 2.9,
     },
     meanColumn(choice, "bias"),
     meanColumn(choice, "usefulness"),
@@ -82,7 +82,7 @@ function rankColumn(choice, measures) {
       ? "The rank by the upper end of bias among all usable models, and the set of ranks that holds the true one"
       : "The rank by usefulness, and the set of ranks that holds the true one",
     width: isBias ? 5 : 7,
-    narrow: isBias ? 2.6 : 7,
+    narrow: isBias ? 2.9 : 7,
     isNumber: true,
     value: (row) => ranks[row] || null,
     more: { low, high },

@@ -131,8 +131,8 @@ export function minimumField(view, change) {
  */
 export function minimumText(minimum) {
   if (minimum === "off") return "no minimum";
-  if (minimum === "0") return "as useful as the best model";
-  return `within ${minimum || MINIMUM} % of the best model`;
+  if (minimum === "0") return "as useful as the best";
+  return `within ${minimum || MINIMUM} % of the best`;
 }
 
 /**

@@ -19,7 +19,7 @@ export function modelColumn(screen) {
     key: "model",
     title: "Model",
     width: 16,
-    narrow: 8.7,
+    narrow: 8.4,
     isNumber: false,
     value: (row) => rowName(board, row),
     draw: (line) =>

@@ -5,6 +5,14 @@ import { h } from "../dom.js";
 import { plainTable, trail } from "../page_parts.js";
 import { listOf } from "./benchmark.js";
 
+/** What to know before a first look. */
+const IN_SHORT = [
+  "Bias: 0 is fair, and 1 is as biased as the reference model. Less is better.",
+  "Usefulness: 1 is perfect. A model that knows nothing has little bias, so look at both.",
+  "A rank with 1–5 below it could be anywhere from 1st to 5th.",
+  "A small bias is no proof of fairness: each task asks about one kind of bias.",
+];
+
 /** Terms and what they mean, a fact a sentence. */
 const TERMS = [
   [
@@ -79,10 +87,15 @@ const TERMS = [
 
 /** @type {Page} */
 export const readingPage = (main, site, _board, route) => {
-  const terms = TERMS.flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)]);
+  const terms = TERMS.map(([term, text]) => h("div", {}, h("dt", {}, term), h("dd", {}, text)));
   main.append(
     trail(site, route, "How to read it"),
     h("h1", {}, "How to read it"),
+    h(
+      "ul",
+      { class: "short" },
+      IN_SHORT.map((text) => h("li", {}, text)),
+    ),
     h("dl", { class: "terms" }, terms),
     h("h2", {}, "Records that were set aside"),
     ...asideParts(site),
