@@ -2976,12 +2976,7 @@ var harness = (() => {
     const items = tables.map(
       ({ task, scenario, name, path }) => h("li", {}, `${board.tasks[task].name}, ${scenario}: `, h("a", { href: path }, name))
     );
-    return h(
-      "details",
-      {},
-      h("summary", {}, countText(items.length, "attached table")),
-      h("ul", {}, items)
-    );
+    return folded(countText(items.length, "attached table"), h("ul", {}, items));
   }
   function isAttached(path) {
     return /^tables\/[\w.-]+$/.test(path);
@@ -3236,8 +3231,7 @@ var harness = (() => {
     const columns = [
       { title: "Language", class: "model" },
       ...["Tasks", "Not reviewed", "Ranked"].map((title) => ({ title, number: true })),
-      { title: "Rank models by them" },
-      { title: "Their names" }
+      { title: "Their names", class: "wide-only" }
     ];
     const lines = groups.toSorted((a, b) => b.tasks.length - a.tasks.length || compared(a.name, b.name)).map(({ name, tasks }) => () => {
       const members = tasks.map((task) => board.tasks[task]);
@@ -3248,17 +3242,21 @@ var harness = (() => {
         i ? ", " : "",
         pageLink(route, "task", task.name)
       ]);
+      const spoken = h(
+        "span",
+        { class: "visually-hidden" },
+        `: rank models by the tasks in ${languageName(name)}`
+      );
       const isLong = members.length > 4;
       return [
         `${languageName(name)} (${name})`,
         tasks.length,
         members.filter(({ reviewed }) => reviewed === false).length,
-        ranked.length,
-        ranked.length ? h("a", { href }, `by the tasks in ${languageName(name)}`) : "not possible",
+        ranked.length ? h("a", { href }, String(ranked.length), spoken) : 0,
         isLong ? h("details", {}, h("summary", {}, `${members.length} names`), links) : links
       ];
     });
-    const caption = "A task whose texts no reader of its language has reviewed is shown and not ranked.";
+    const caption = "A task whose texts no reader of its language has reviewed is shown and not ranked. A number of ranked tasks leads to the models by them.";
     return plainTable(caption, columns, lines);
   }
   var FEW_TASKS = 16;

@@ -473,12 +473,7 @@ function attachedTables(board, details, row) {
   const items = tables.map(({ task, scenario, name, path }) =>
     h("li", {}, `${board.tasks[task].name}, ${scenario}: `, h("a", { href: path }, name)),
   );
-  return h(
-    "details",
-    {},
-    h("summary", {}, countText(items.length, "attached table")),
-    h("ul", {}, items),
-  );
+  return folded(countText(items.length, "attached table"), h("ul", {}, items));
 }
 
 /**

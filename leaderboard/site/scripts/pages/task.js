@@ -133,8 +133,7 @@ function languageTable(board, route) {
   const columns = [
     { title: "Language", class: "model" },
     ...["Tasks", "Not reviewed", "Ranked"].map((title) => ({ title, number: true })),
-    { title: "Rank models by them" },
-    { title: "Their names" },
+    { title: "Their names", class: "wide-only" },
   ];
   const lines = groups
     .toSorted((a, b) => b.tasks.length - a.tasks.length || compared(a.name, b.name))
@@ -147,18 +146,22 @@ function languageTable(board, route) {
         i ? ", " : "",
         pageLink(route, "task", task.name),
       ]);
+      const spoken = h(
+        "span",
+        { class: "visually-hidden" },
+        `: rank models by the tasks in ${languageName(name)}`,
+      );
       const isLong = members.length > 4;
       return [
         `${languageName(name)} (${name})`,
         tasks.length,
         members.filter(({ reviewed }) => reviewed === false).length,
-        ranked.length,
-        ranked.length ? h("a", { href }, `by the tasks in ${languageName(name)}`) : "not possible",
+        ranked.length ? h("a", { href }, String(ranked.length), spoken) : 0,
         isLong ? h("details", {}, h("summary", {}, `${members.length} names`), links) : links,
       ];
     });
   const caption =
-    "A task whose texts no reader of its language has reviewed is shown and not ranked.";
+    "A task whose texts no reader of its language has reviewed is shown and not ranked. A number of ranked tasks leads to the models by them.";
   return plainTable(caption, columns, lines);
 }
 
