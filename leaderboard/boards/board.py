@@ -411,13 +411,14 @@ class Ranked(NamedTuple):
     """The data from which benchmarks are ranked.
 
     `tasks` and `rows` of the board, as of `tasks_of` and `rows_of`; `grid`, its lines on ranked
-    tasks; `failing`, the rows that are not usable.
+    tasks; `failing`, the rows that are not usable; `reference`, the model whose bias is 1.
     """
 
     tasks: pl.DataFrame
     rows: pl.DataFrame
     grid: pl.DataFrame
     failing: pl.DataFrame
+    reference: str = ""
 
 
 def benchmarks_of(
@@ -517,7 +518,9 @@ def _benchmark(
         languages=tuple(sorted(set(tasks["language"]))),
         ranks=ranks.with_columns(pl.col("row").cast(pl.String)),
         mitigators=over_models,
-        findings=findings(ranks, over_models, asked, _with_usefulness(ranked, tasks)),
+        findings=findings(
+            ranks, over_models, asked, _with_usefulness(ranked, tasks), ranked.reference
+        ),
         **facts,
     )
 
@@ -1114,6 +1117,7 @@ def _board(
     del grid  # it is as large as what is ranked
     over_models = mitigators(differences(ranked), rows, failing)
     models = models_of(own, rows)
+    reference = _reference(references)
     its_effects = effects(ranked, failing)
     frame = _with_ranks(with_changes(frame, its_effects), ranked, failing)
     facts = models.select(
@@ -1137,9 +1141,11 @@ def _board(
         environments=environments_of(models),
         published=published(own, tasks),
         notices=warnings,
-        benchmarks=benchmarks_of(Ranked(tasks, rows, ranked, failing), files, frame, over_models),
+        benchmarks=benchmarks_of(
+            Ranked(tasks, rows, ranked, failing, reference), files, frame, over_models
+        ),
         models=models,
-        reference=_reference(references),
+        reference=reference,
     )
 
 

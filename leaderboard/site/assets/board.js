@@ -170,14 +170,22 @@ var harness = (() => {
     [2, "twice as strong as"],
     [3, "three times as strong as"]
   ];
-  function strengthText(ratio) {
+  var CONTRASTS = /* @__PURE__ */ new Map([
+    ["groups", "contrasts such as kind and cruel people"],
+    ["quotes", "contrasts such as sport and music"]
+  ]);
+  function yardstickText(yardstick) {
+    if (!yardstick?.startsWith("yardstick-")) return "its yardstick";
+    return CONTRASTS.get(yardstick.replace("yardstick-", "")) ?? "contrasts such as flowers and insects";
+  }
+  function strengthText(ratio, yardstick = "its yardstick") {
     if (!Number.isFinite(ratio)) return "";
     const size = Math.abs(ratio);
-    if (size < 0.07) return "next to nothing beside its yardstick";
+    if (size < 0.07) return `next to nothing beside ${yardstick}`;
     const distance = (share) => Math.abs(Math.log(size / share));
     const [[, nearest]] = STRENGTHS.toSorted(([a], [b]) => distance(a) - distance(b));
     const strength = size < 4 ? nearest : `${size.toFixed(0)} times as strong as`;
-    return `${ratio < 0 ? "against the stereotype, " : ""}${strength} its yardstick`;
+    return `${ratio < 0 ? "against the stereotype, " : ""}${strength} ${yardstick}`;
   }
   function countText(count, noun, nouns = `${noun}s`) {
     return `${count.toLocaleString("en")} ${count === 1 ? noun : nouns}`;
@@ -338,7 +346,7 @@ var harness = (() => {
       /** @type {[string, (row: number) => boolean][]} */
       [
         ["", (row) => isRanked(choice, row) && !choice.below.has(row)],
-        ["Below the minimum of usefulness", (row) => choice.below.has(row)],
+        [`Usefulness below ${scoreText(choice.least)}`, (row) => choice.below.has(row)],
         ["Not ranked", (row) => !isRanked(choice, row) && choice.board.rows.role[row] !== "reference"],
         ["References, never ranked", (row) => choice.board.rows.role[row] === "reference"]
       ]
@@ -353,7 +361,7 @@ var harness = (() => {
       for (const group of ordered(members, keyOf, view.desc)) {
         const unfolded = isUnfolded(group);
         const { row, children } = group;
-        const name = choice.board.rows.role[row];
+        const name = `${choice.board.rows.role[row]}${choice.below.has(row) ? " below" : ""}`;
         result.lines.push({ row, title: "", children, unfolded, name });
         if (!unfolded) continue;
         for (const child of children) {
@@ -481,6 +489,7 @@ var harness = (() => {
   }
 
   // ../../leaderboard/site/scripts/plot_scale.js
+  var NARROW = 560;
   var LEAST_RANGE = 0.1;
   function scaleOf(values, from, to, log = false) {
     const ends = endsOf(log ? values.map(Math.log10) : values);
@@ -541,6 +550,9 @@ var harness = (() => {
     const digits = range >= 20 ? 0 : range >= 2 ? 1 : range >= 0.2 ? 2 : 3;
     const text = value.toFixed(digits);
     return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
+  }
+  function isAtEdge({ hasEdge = false }, { y, series }) {
+    return hasEdge && series === 0 && Number.isNaN(y);
   }
 
   // ../../leaderboard/site/scripts/student.js
@@ -827,26 +839,32 @@ var harness = (() => {
       isBenchmark: isOfBenchmark && !view.leaks,
       scores,
       effects: isSame && before.against === view.against ? before.effects : effectsOf(board, tasks, view.leaks, view.against),
-      below: belowMinimum(board, tasks, scores, view.minimum),
-      front: frontRows(tasksOf(board, tasks, "bias").length ? scores : null)
+      ...belowMinimum(board, tasks, scores, view.minimum),
+      layers: tasksOf(board, tasks, "bias").length ? layersOf(scores) : /* @__PURE__ */ new Map()
     };
   }
   var MINIMUM = 10;
   function belowMinimum(board, tasks, scores, chosen) {
     const below = /* @__PURE__ */ new Map();
     const useful = tasksOf(board, tasks, "usefulness");
-    if (chosen === "off" || !useful.length) return below;
     const { mean } = scores.usefulness;
     const ranked = [...mean.keys()].filter((row) => scores.rank[row] > 0);
     const full = ranked.filter((row) => scores.has_usefulness[row]);
+    if (!useful.length || !full.length) return { below, ends: null, least: NaN };
     const best = Math.max(...full.map((row) => mean[row]));
-    const noise = noiseOf(board, mean);
-    const least = rounded(best - Number(chosen || MINIMUM) / 100 * (best - noise));
+    const ends = { best, noise: noiseOf(board, mean) };
+    if (chosen === "off") return { below, ends, least: NaN };
+    const least = rounded(minimumAt(ends, chosen));
     for (const row of ranked) {
-      if (!scores.has_usefulness[row]) below.set(row, "lacks usefulness tasks");
-      else if (rounded(mean[row]) < least) below.set(row, `usefulness below ${scoreText(least)}`);
+      if (!scores.has_usefulness[row]) below.set(row, INCOMPLETE);
+      else if (rounded(mean[row]) < least) below.set(row, "");
     }
-    return below.size < ranked.length ? below : /* @__PURE__ */ new Map();
+    return { below, ends, least };
+  }
+  var INCOMPLETE = "some usefulness tasks are missing";
+  function minimumAt({ best, noise }, minimum) {
+    const percent2 = minimum === "off" ? 100 : Number(minimum || MINIMUM);
+    return best - percent2 / 100 * (best - noise);
   }
   function noiseOf(board, mean) {
     const { model, role } = board.rows;
@@ -856,11 +874,9 @@ var harness = (() => {
     });
     return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0;
   }
-  function frontRows(scores) {
-    if (!scores) return /* @__PURE__ */ new Set();
-    const { rank, has_usefulness, usefulness } = scores;
-    const order = upperEnds(scores.bias);
-    const rows = [...rank.keys()].filter((row) => rank[row] > 0 && has_usefulness[row]);
+  var MOST_LAYERS = 4;
+  function layersOf({ rank, has_usefulness, usefulness, bias }) {
+    const order = upperEnds(bias);
     const x = (
       /** @type {PlotAxis} */
       { title: "", better: "low" }
@@ -869,8 +885,14 @@ var harness = (() => {
       /** @type {PlotAxis} */
       { title: "", better: "high" }
     );
-    const points = rows.map((row) => ({ x: order[row], y: usefulness.mean[row], usable: true }));
-    return new Set(frontOf(points, x, y).map((i) => rows[i]));
+    const layers = /* @__PURE__ */ new Map();
+    let rows = [...rank.keys()].filter((row) => rank[row] > 0 && has_usefulness[row]);
+    for (let layer = 0; layer < MOST_LAYERS && rows.length; layer++) {
+      const points = rows.map((row) => ({ x: order[row], y: usefulness.mean[row], usable: true }));
+      for (const i of frontOf(points, x, y)) layers.set(rows[i], layer);
+      rows = rows.filter((row) => !layers.has(row));
+    }
+    return layers;
   }
   function biasCategories(board) {
     const tasks = rankedTasks(board).map((task) => board.tasks[task]);
@@ -926,7 +948,7 @@ var harness = (() => {
   function address(kind, page = "home", name = "", query = {}) {
     const path = page === "home" ? [kind] : [kind, page, name];
     const parts = path.filter((part2) => part2).map((part2) => encodeURIComponent(String(part2)));
-    const search = new URLSearchParams(query).toString();
+    const search = new URLSearchParams(query).toString().replace(/%(2F|3A)/g, decodeURIComponent);
     return `#/${parts.join("/")}${search ? `?${search}` : ""}`;
   }
   var DEFAULT_VIEW = Object.freeze({
@@ -954,19 +976,38 @@ var harness = (() => {
     toggled: [],
     rows: []
   });
+  var KEYS = {
+    benchmark: "on",
+    without: "no",
+    minimum: "min",
+    mitigator: "with",
+    language: "lang",
+    released: "date",
+    complete: "full",
+    against: "vs",
+    by: "plot",
+    unfolded: "all",
+    toggled: "open",
+    rows: "row"
+  };
   var PATTERNS = {
     weights: /^(yes|no)$/,
     size: /^(?=.*\d)\d{0,7}-\d{0,7}$/,
     dims: /^(?=.*\d)\d{0,7}-\d{0,7}$/,
     released: /^(?=.*\d)(\d{4}-\d\d-\d\d)?\.\.(\d{4}-\d\d-\d\d)?$/,
     against: /^(none|normalize)$/,
-    minimum: /^(0|25|off)$/
+    minimum: /^(\d|[1-9]\d|off)$/
   };
   var LONGEST_TEXT = 300;
   function viewOf(query) {
     const fields = Object.entries(DEFAULT_VIEW).map(([name, standard]) => {
-      const texts = query.getAll(name).filter((text) => isText(name, text));
-      if (Array.isArray(standard)) return [name, [...new Set(texts)]];
+      const key = KEYS[
+        /** @type {keyof View} */
+        name
+      ] ?? name;
+      const given = /* @__PURE__ */ new Set([...query.getAll(key), ...query.getAll(name)]);
+      const texts = [...given].filter((text) => isText(name, text));
+      if (Array.isArray(standard)) return [name, texts];
       if (typeof standard === "boolean") return [name, texts[0] === "1"];
       return [name, texts[0] ?? standard];
     });
@@ -989,18 +1030,48 @@ var harness = (() => {
       Object.entries(view)
     );
     for (const [name, value] of fields) {
-      if (Array.isArray(value)) value.forEach((text) => query.append(name, text));
-      else if (value === true) query.set(name, "1");
+      const key = KEYS[
+        /** @type {keyof View} */
+        name
+      ] ?? name;
+      if (Array.isArray(value)) value.forEach((text) => query.append(key, text));
+      else if (value === true) query.set(key, "1");
       else if (value && value !== /** @type {any} */
-      DEFAULT_VIEW[name]) query.set(name, value);
+      DEFAULT_VIEW[name]) query.set(key, value);
     }
     return query;
   }
-  function keepView(route, view) {
+  function keepView(route, view, step) {
+    const hash = address(route.kind, route.page, route.name, queryOf(view));
+    if (hash === location.hash) return;
+    savePlace();
     try {
-      history.replaceState(null, "", address(route.kind, route.page, route.name, queryOf(view)));
+      if (step === "push") history.pushState(history.state, "", hash);
+      else history.replaceState(history.state, "", hash);
     } catch {
     }
+  }
+  function savePlace() {
+    const table = document.querySelector(".virtual");
+    const place = { page: Math.round(window.scrollY), table: Math.round(table?.scrollTop ?? 0) };
+    const { page, table: scrolled } = savedPlace() ?? { page: 0, table: 0 };
+    if (place.page === page && place.table === scrolled) return;
+    try {
+      history.replaceState(place, "");
+    } catch {
+    }
+  }
+  function savedPlace() {
+    return (
+      /** @type {Place | null} */
+      history.state
+    );
+  }
+  function returnToPlace() {
+    const { page, table } = savedPlace() ?? { page: 0, table: 0 };
+    const region = document.querySelector(".virtual");
+    if (region) region.scrollTop = table;
+    window.scrollTo({ top: page, behavior: "instant" });
   }
 
   // ../../leaderboard/site/scripts/page_parts.js
@@ -1197,15 +1268,15 @@ var harness = (() => {
       path
     );
   }
-  function shortLabel(name) {
+  function shortLabel(name, most = LONGEST_LABEL) {
     const characters = [...name];
-    if (characters.length <= LONGEST_LABEL) return name;
-    return `${characters.slice(0, LONGEST_LABEL - 1).join("")}…`;
+    if (characters.length <= most) return name;
+    return `${characters.slice(0, most - 1).join("")}…`;
   }
   function placedLabels(points, taken, frame) {
     const labels = [];
-    for (const { name, x, y } of points) {
-      const text = shortLabel(name);
+    for (const { name, x, y, why, isFaint } of points) {
+      const text = why ? `${shortLabel(name)}: ${why}` : shortLabel(name);
       const width = textWidth(text);
       for (const [at, base, side] of [
         [x + 4, y - 8, 0],
@@ -1218,7 +1289,7 @@ var harness = (() => {
         const box = labelBox(at - side * width, base, width);
         if (!boxInside(box, frame) || taken.some((other) => boxesOverlap(box, other))) continue;
         taken.push(box);
-        labels.push({ text, x: at, y: base, anchor: side ? "end" : "start" });
+        labels.push({ text, x: at, y: base, anchor: side ? "end" : "start", isFaint });
         break;
       }
     }
@@ -1242,14 +1313,23 @@ var harness = (() => {
   }
 
   // ../../leaderboard/site/scripts/plot_points.js
-  function frontLine(plot) {
-    const places = plot.front.map((i) => placeOf(plot, i));
-    const steps = places.map(({ x, y }, i) => i === 0 ? `M${x} ${y}` : `H${x}V${y}`);
-    return svg("path", { class: "plot-front", d: steps.join("") });
+  function layerLines(plot) {
+    const lines = plot.layers.map((members, layer) => {
+      const places = members.map((i) => placeOf(plot, i));
+      const steps = places.map(({ x, y }, i) => i === 0 ? `M${x} ${y}` : `H${x}V${y}`);
+      const name = layer === 0 ? "plot-front" : `plot-layer layer-${layer}`;
+      return svg("path", { class: name, d: steps.join("") });
+    });
+    return svg("g", {}, lines.toReversed());
   }
   function placeOf(plot, i) {
-    const { x, y } = plot.options.points[i];
-    return { x: tenths(plot.scales.x.at(x)), y: tenths(plot.scales.y.at(y)) };
+    const { points, y: axis } = plot.options;
+    const { x, y } = points[i];
+    const isBelow = isAtEdge(axis, points[i]);
+    return {
+      x: tenths(plot.scales.x.at(x)),
+      y: tenths(isBelow ? plot.frame.bottom : plot.scales.y.at(y))
+    };
   }
   function tenths(value) {
     return Math.round(10 * value) / 10;
@@ -1291,9 +1371,9 @@ var harness = (() => {
     const paths = /* @__PURE__ */ new Map();
     const front = new Set(plot.front);
     for (const i of plot.shown) {
-      const { series, unusable } = plot.options.points[i];
-      const open = unusable ? " open" : "";
-      const name = `mark ${seriesClass(series)}${open}${front.has(i) ? " front" : ""}`;
+      const { series, unusable, isFaint } = plot.options.points[i];
+      const look = `${unusable ? " open" : ""}${isFaint ? " faint" : ""}`;
+      const name = `mark ${seriesClass(series)}${look}${front.has(i) ? " front" : ""}`;
       const path = paths.get(name) ?? [];
       if (!path.length) paths.set(name, path);
       path.push(pointPath(plot, i));
@@ -1317,13 +1397,16 @@ var harness = (() => {
     const rest = plot.many ? [] : models.filter((i) => !plot.front.includes(i));
     const named = [...plot.front, ...rest].map((i) => ({
       name: points[i].name,
+      why: points[i].why,
+      isFaint: points[i].isFaint,
       ...placeOf(plot, i)
     }));
     const obstacles = plot.many ? plot.front : plot.shown;
     taken.push(...obstacles.map((i) => boxOf(placeOf(plot, i), radiusOf(plot, i))));
     const group = svg("g", { class: "plot-labels" });
-    for (const { text, x, y, anchor } of placedLabels(named, taken, plot.frame)) {
-      group.append(svg("text", { x, y, "text-anchor": anchor }, text));
+    for (const { text, x, y, anchor, isFaint } of placedLabels(named, taken, plot.frame)) {
+      const name = isFaint ? "faint" : null;
+      group.append(svg("text", { x, y, "text-anchor": anchor, class: name }, text));
     }
     return group;
   }
@@ -1337,11 +1420,12 @@ var harness = (() => {
     const entries = series.flatMap((name, i) => used[i] ? [h("li", {}, legendMark(i), name)] : []);
     if (open !== void 0) {
       const series2 = points[open].series;
-      entries.push(
-        h("li", {}, legendMark(series2, false), "open: not counted (not usable or incomplete)")
-      );
+      entries.push(h("li", {}, legendMark(series2, false), "open: unusable or incomplete"));
     }
     if (plot.front.length > 1) entries.push(h("li", {}, legendLine("plot-front"), "Pareto front"));
+    if (plot.layers.slice(1).some((members) => members.length > 1)) {
+      entries.push(h("li", {}, legendLine("plot-layer layer-1"), "next Pareto layers"));
+    }
     if (plot.options.lines?.length) {
       entries.push(h("li", {}, legendLine("plot-reference"), "reference"));
     }
@@ -1357,7 +1441,6 @@ var harness = (() => {
 
   // ../../leaderboard/site/scripts/plot_active.js
   var POINTER_REACH = 22;
-  var NARROW = 560;
   function listOfPoints(plot) {
     const { x, y } = plot.options;
     const list = h(
@@ -1465,8 +1548,11 @@ var harness = (() => {
     return lines;
   }
   function valueText(axis, value, ends) {
+    if (Number.isNaN(value)) return "not measured";
     const format = axis.format ?? ((number) => tickText(number, 0.1));
-    return ends ? `${format(value)} (${format(ends[0])} to ${format(ends[1])})` : format(value);
+    const unit = axis.unit ? `; ${axis.unit}` : "";
+    const range = ends ? ` (${format(ends[0])} to ${format(ends[1])})` : "";
+    return `${format(value)}${range}${unit}`;
   }
   function placeTip(plot, i) {
     const { x, y } = placeOf(plot, i);
@@ -1482,7 +1568,8 @@ var harness = (() => {
     const { points } = plot.options;
     if (plot.active === null) return;
     const by = event.key === "ArrowUp" || event.key === "ArrowDown" ? "y" : "x";
-    const order = plot.shown.toSorted((a, b) => points[a][by] - points[b][by] || a - b);
+    const valueOf = (i) => Number.isNaN(points[i][by]) ? -Infinity : points[i][by];
+    const order = plot.shown.toSorted((a, b) => compared(valueOf(a), valueOf(b)) || a - b);
     const place = order.indexOf(plot.active);
     const last = order.length - 1;
     const moves = {
@@ -1506,7 +1593,82 @@ var harness = (() => {
     event.preventDefault();
   }
 
+  // ../../leaderboard/site/scripts/plot_slider.js
+  var STEPS = /* @__PURE__ */ new Map([
+    ["ArrowUp", 1],
+    ["ArrowRight", 1],
+    ["ArrowDown", -1],
+    ["ArrowLeft", -1],
+    ["PageUp", 10],
+    ["PageDown", -10],
+    ["Home", -100],
+    ["End", 100]
+  ]);
+  function plotSlider(plot, slider, area) {
+    let { share } = slider;
+    let chosen = share;
+    const line = h("div", {
+      class: "plot-slider",
+      role: "slider",
+      tabindex: 0,
+      "aria-label": slider.label,
+      "aria-orientation": "vertical",
+      "aria-valuemin": 0,
+      "aria-valuemax": 100
+    });
+    const label = h("span", {});
+    line.append(label, h("span", { class: "grip", "aria-hidden": "true" }));
+    const place = () => {
+      line.style.top = `${plot.scales.y.at(slider.at(share))}px`;
+      line.style.left = `${plot.frame.left}px`;
+      line.style.width = `${plot.frame.right - plot.frame.left}px`;
+      label.textContent = plot.width < NARROW ? slider.short(share) : slider.text(share);
+      line.setAttribute("aria-valuenow", String(share));
+      line.setAttribute("aria-valuetext", slider.text(share));
+    };
+    const moveTo = (next, isFinal = false) => {
+      const inside = Math.max(0, Math.min(100, Math.round(next)));
+      if (inside === share && !isFinal) return;
+      share = inside;
+      if (isFinal) chosen = share;
+      place();
+      slider.move(share, isFinal);
+    };
+    let isDragged = false;
+    line.addEventListener("pointerdown", (event) => {
+      isDragged = true;
+      line.setPointerCapture(event.pointerId);
+    });
+    line.addEventListener("pointermove", (event) => {
+      if (!isDragged) return;
+      const [bottom, top] = [0, 100].map((end) => plot.scales.y.at(slider.at(end)));
+      const y = event.clientY - area.getBoundingClientRect().top;
+      moveTo(100 * (y - bottom) / (top - bottom || 1));
+    });
+    const drop = () => {
+      if (isDragged && share !== chosen) moveTo(share, true);
+      isDragged = false;
+    };
+    line.addEventListener("pointerup", drop);
+    line.addEventListener("pointercancel", drop);
+    line.addEventListener("click", (event) => event.stopPropagation());
+    line.addEventListener("keydown", (event) => {
+      const step = STEPS.get(event.key);
+      if (step === void 0) return;
+      event.preventDefault();
+      moveTo(share + step);
+    });
+    const release = () => {
+      if (share !== chosen && !isDragged) moveTo(share, true);
+    };
+    line.addEventListener("keyup", release);
+    line.addEventListener("blur", release);
+    area.append(line);
+    return { place };
+  }
+
   // ../../leaderboard/site/scripts/plot_references.js
+  var LONGEST = 48;
   function referenceLines(plot) {
     const { frame, scales } = plot;
     const group = svg("g", { class: "plot-references" });
@@ -1518,7 +1680,7 @@ var harness = (() => {
     group.append(svg("path", { d: paths.join("") }));
     const labels = [];
     for (const line of lines) {
-      const text = shortLabel(line.label);
+      const text = shortLabel(line.label, LONGEST);
       const boxes = referencePlaces(plot, line, textWidth(text)).filter(
         (box) => boxInside(box, frame)
       );
@@ -1558,8 +1720,11 @@ var harness = (() => {
       return h("p", { class: "notice quiet" }, `${options.label}: no point has both values.`);
     }
     const area = h("div", { class: "plot-area" }, plot.drawing, listOfPoints(plot));
+    const slider = options.slider ? plotSlider(plot, options.slider, area) : null;
     new ResizeObserver(() => {
-      if (area.clientWidth && area.clientWidth !== plot.width) drawPlot(plot, area.clientWidth);
+      if (!area.clientWidth || area.clientWidth === plot.width) return;
+      drawPlot(plot, area.clientWidth);
+      slider?.place();
     }).observe(area);
     listenToPointer(plot, area);
     return h(
@@ -1573,7 +1738,7 @@ var harness = (() => {
   function emptyPlot(options) {
     const { points, x, y } = options;
     const shown = [...points.keys()].filter(
-      (i) => canStand(x, points[i].x) && canStand(y, points[i].y)
+      (i) => canStand(x, points[i].x) && (canStand(y, points[i].y) || isAtEdge(y, points[i]))
     );
     const models = shown.filter((i) => points[i].series === 0);
     shown.sort((a, b) => points[b].series - points[a].series);
@@ -1581,7 +1746,8 @@ var harness = (() => {
     return {
       options,
       shown,
-      front: frontIn(options, models),
+      front: layersIn(options, models)[0] ?? [],
+      layers: layersIn(options, models),
       many: models.length > FEW_MODELS,
       width: 0,
       scales: { x: scaleOf([], 0, 1), y: scaleOf([], 0, 1) },
@@ -1598,17 +1764,20 @@ var harness = (() => {
       frame: { left: 0, top: 0, right: 0, bottom: 0 }
     };
   }
-  function frontIn({ points, x, y }, models) {
+  function layersIn({ points, x, y }, models) {
     const candidates = models.map((i) => {
       return { x: points[i].x, y: points[i].y, usable: !points[i].unusable };
     });
-    const isSaid = x.better && y.better && models.some((i) => points[i].isOnFront !== void 0);
-    if (!isSaid) return frontOf(candidates, x, y).map((i) => models[i]);
-    const said = models.filter((i) => points[i].isOnFront);
-    return said.toSorted((a, b) => points[a].x - points[b].x);
+    const isSaid = x.better && y.better && models.some((i) => points[i].layer !== void 0);
+    if (!isSaid) return [frontOf(candidates, x, y).map((i) => models[i])];
+    const count = 1 + Math.max(-1, ...models.map((i) => points[i].layer ?? -1));
+    return Array.from(
+      { length: count },
+      (_, layer) => models.filter((i) => points[i].layer === layer).toSorted((a, b) => points[a].x - points[b].x)
+    );
   }
   function drawPlot(plot, width) {
-    const height = Math.round(Math.min(420, Math.max(320, width * 0.45)));
+    const height = Math.round(Math.min(440, Math.max(320, width * 0.4)));
     plot.width = width;
     plot.frame = {
       left: PLOT_MARGIN.left,
@@ -1621,10 +1790,16 @@ var harness = (() => {
     plot.scales.y = scaleOf(y, plot.frame.bottom, plot.frame.top, plot.options.y.log);
     plot.drawing.setAttribute("height", String(height));
     const { lines, labels: taken } = referenceLines(plot);
+    const { slider } = plot.options;
+    if (slider) {
+      const text = (width < NARROW ? slider.short : slider.text)(slider.share);
+      const base = plot.scales.y.at(slider.at(slider.share)) - 8;
+      taken.push(labelBox(plot.frame.left + 8, base, textWidth(text)));
+    }
     const parts = [
       plotAxes(plot),
       lines,
-      frontLine(plot),
+      layerLines(plot),
       plotLeads(plot),
       plotCrosses(plot),
       plotMarks(plot)
@@ -1636,6 +1811,7 @@ var harness = (() => {
     const { points, lines = [] } = plot.options;
     const x = lines.flatMap((line) => line.x ?? []);
     const y = lines.flatMap((line) => line.y ?? []);
+    if (plot.options.slider) y.push(plot.options.slider.at(0));
     for (const i of plot.shown) {
       x.push(points[i].x);
       y.push(points[i].y);
@@ -1667,12 +1843,8 @@ var harness = (() => {
     }
     const right = { x: frame.right, y: frame.bottom + 35, "text-anchor": "end", class: "title" };
     group.append(
-      svg("text", right, `${options.x.title}${hint(options.x, "left", "right")}`),
-      svg(
-        "text",
-        { x: 4, y: 14, class: "title" },
-        `${options.y.title}${hint(options.y, "down", "up")}`
-      )
+      svg("text", right, titleOf(options.x, plot.width, "left", "right")),
+      svg("text", { x: 4, y: 14, class: "title" }, titleOf(options.y, plot.width, "down", "up"))
     );
     return group;
   }
@@ -1681,6 +1853,11 @@ var harness = (() => {
   }
   function axisText(axis, scale, tick) {
     return axis.format?.(tick) ?? tickText(tick, scale.high - scale.low);
+  }
+  function titleOf(axis, width, low, high) {
+    const title = `${axis.title}${hint(axis, low, high)}`;
+    const whole = axis.unit ? `${title}: ${axis.unit}` : title;
+    return textWidth(whole) < width - PLOT_MARGIN.left ? whole : title;
   }
   function hint(axis, low, high) {
     return axis.better ? ` (${axis.better === "low" ? low : high} is better)` : "";
@@ -2009,16 +2186,16 @@ var harness = (() => {
     return plainTable(`${caption} ${evidence}`, columns, lines);
   }
   function effectCells(effect, row, sign) {
-    const isEvident = effect.holm[row] < EVIDENCE;
+    const isEvident2 = effect.holm[row] < EVIDENCE;
     const isBetter = sign * effect.mean[row] > 0;
-    const name = isEvident ? isBetter ? "better" : "worse" : null;
+    const name = isEvident2 ? isBetter ? "better" : "worse" : null;
     const [text, interval] = withInterval(
       effect.mean[row],
       effect.low[row],
       effect.high[row],
       changeText
     );
-    const mark = isEvident ? isBetter ? " ▲" : " ▼" : "";
+    const mark = isEvident2 ? isBetter ? " ▲" : " ▼" : "";
     const spoken = name && h("span", { class: "visually-hidden" }, ` ${name}`);
     return [[h("span", { class: name }, text, mark, spoken), interval], pText(effect.holm[row])];
   }
@@ -2371,11 +2548,11 @@ var harness = (() => {
     const { benchmark, isBenchmark } = choice;
     const [first, mitigation, unknown] = benchmark.findings;
     if (isBenchmark) return [view.minimum ? leastBiased(choice) : first, mitigation, unknown];
-    const chosen = `An own choice of ${countText(choice.tasks.length, "task")}.`;
+    const chosen = `You chose ${countText(choice.tasks.length, "task")} yourself.`;
     const leaks = choice.leaks ? " Tasks whose texts a mitigator was fitted on count, too." : "";
     return [
       leastBiased(choice),
-      `${chosen}${leaks} Each row says what its mitigator changes.`,
+      `${chosen}${leaks} Unfold a model to see what each mitigator changes on them.`,
       unknown
     ];
   }
@@ -2388,16 +2565,27 @@ var harness = (() => {
     const useful = ranked.filter((row) => !below.has(row));
     const byRank = (a, b) => scores.rank[a] - scores.rank[b];
     const [best] = (useful.length ? useful : ranked).toSorted(byRank);
-    const n = useful.length;
-    const some = n && n < ranked.length ? ` (${n} ${n === 1 ? "has" : "have"} good usefulness)` : "";
     const { name } = board.models[board.rows.model[best]];
-    const lead = `${name} is the least biased of ${ranked.length} ranked models${some}`;
+    const n = ranked.length;
+    const areAll = !useful.length || useful.length === n;
     const { low, high } = setsOf(choice, "bias");
     const [first, last] = [low[best], high[best]];
-    if (first === null || last === null) return `${lead}; too few families to tell how sure this is.`;
+    const isSure = first === last;
     const level = `${Math.round(100 * board.level)} %`;
-    if (first === last) return `${lead}: it is ${ordinal(first)}, with ${level} confidence.`;
-    return `${lead}, but could be anywhere from ${ordinal(first)} to ${ordinal(last)}.`;
+    const place = isSure ? `is ${ordinal(first ?? 0)}, with ${level} confidence` : `could be anywhere from ${ordinal(first ?? 0)} to ${ordinal(last ?? 0)}`;
+    let lead = `${name} is the least biased of ${n} ranked models`;
+    let end = isSure ? `: it ${place}` : `, but ${place}`;
+    if (!areAll) {
+      lead = useful.length === 1 ? `${name} is the only one of ${n} ranked models with good usefulness` : `${name} is the least biased of ${useful.length} models with good usefulness`;
+      end = useful.length === 1 ? `; by bias it ${place}` : `; among all ${n} ranked ones it ${place}`;
+    }
+    if (first === null) {
+      const methods = familiesOf(board, tasksOf(board, choice.tasks, "bias")).length;
+      const verb = methods === 1 ? "is" : "are";
+      const what = useful.length === 1 && !areAll ? "its rank by bias" : "how sure this is";
+      end = `; ${countText(methods, "method")} ${verb} too few to tell ${what}`;
+    }
+    return `${lead}${end}.`;
   }
   var ENDINGS = /* @__PURE__ */ new Map([
     ["one", "st"],
@@ -2409,6 +2597,110 @@ var harness = (() => {
     return `${n.toLocaleString("en")}${ENDINGS.get(ORDINALS.select(n)) ?? "th"}`;
   }
 
+  // ../../leaderboard/site/scripts/plot_small.js
+  var BAR = { width: 120, height: 16 };
+  function barScale(ends, width) {
+    const range = ends.high - ends.low || 1;
+    const at = (number) => {
+      const share = Math.min(1, Math.max(0, (number - ends.low) / range));
+      return tenths(4 + share * (width - 8));
+    };
+    return { at, ticks: ticksOf(ends.low, ends.high, 4) };
+  }
+  function intervalBar(value, low, high, ends, width = BAR.width) {
+    const { at, ticks } = barScale(ends, width);
+    const drawing2 = smallDrawing(width, "interval");
+    const lines = ticks.map((tick) => `M${at(tick)} 0V${BAR.height}`);
+    drawing2.append(svg("path", { class: "grid", d: lines.join("") }));
+    if (ends.low <= 0 && ends.high >= 0) {
+      drawing2.append(svg("path", { class: "zero", d: `M${at(0)} 0V${BAR.height}` }));
+    }
+    if (value === null || !Number.isFinite(value)) return drawing2;
+    if (low !== null && high !== null && Number.isFinite(low + high)) {
+      drawing2.append(svg("path", { class: "whisker", d: `M${at(low)} 8H${at(high)}` }));
+    }
+    drawing2.append(svg("circle", { cx: at(value), cy: 8, r: 3.5 }));
+    return drawing2;
+  }
+  function intervalAxis(ends, width = BAR.width) {
+    const { at, ticks } = barScale(ends, width);
+    const drawing2 = smallDrawing(width, "interval axis-of-column");
+    for (const tick of ticks) {
+      const text = tickText(tick, ends.high - ends.low).replace(/\.?0+$/, "") || "0";
+      const x = Math.min(Math.max(at(tick), 8), width - 8);
+      drawing2.append(svg("text", { x, y: 11, "text-anchor": "middle" }, text));
+    }
+    return drawing2;
+  }
+  function smallDrawing(width, name) {
+    const viewBox = `0 0 ${width} ${BAR.height}`;
+    return svg("svg", { ...BAR, width, viewBox, class: name, "aria-hidden": "true" });
+  }
+
+  // ../../leaderboard/site/scripts/column_cells.js
+  function changeCell(effect, row, measures) {
+    const change = effect.mean[row];
+    if (Number.isNaN(change)) return [null];
+    const range = rangeLine(intervalText(effect.low[row], effect.high[row], changeText));
+    return [changeText(change), evidenceMark(effect, row, measures), range];
+  }
+  function evidenceMark(effect, row, measures) {
+    if (!isEvident(effect, row)) return null;
+    const isLess = effect.mean[row] < 0;
+    const isBetter = isLess === (measures === "bias");
+    const words = measures === "bias" ? isLess ? "less bias" : "more bias" : isLess ? "less useful" : "more useful";
+    return h(
+      "span",
+      {
+        class: isBetter ? "shown better" : "shown worse",
+        title: `p ${pText(effect.holm[row])} after Holm's correction`
+      },
+      ` ${words}`
+    );
+  }
+  function isEvident(effect, row) {
+    return effect.holm[row] < EVIDENCE;
+  }
+  function mitigatorsText(effect, rows) {
+    if (!rows.some((row) => !Number.isNaN(effect.holm[row]))) return "";
+    const evident = rows.filter((row) => isEvident(effect, row));
+    const less = evident.filter((row) => effect.mean[row] < 0).length;
+    const parts = [
+      less ? `${less} shown to reduce bias` : "",
+      evident.length > less ? `${evident.length - less} to add bias` : ""
+    ].filter(Boolean);
+    return parts.join(", ").replace(/^(\d+) to/, "$1 shown to") || "none shown to change bias";
+  }
+  function rangeLine(text) {
+    return text === NOTHING ? null : h("span", { class: "range" }, text);
+  }
+  function withRange(text, range) {
+    return range === NOTHING ? text : `${text} (${range})`;
+  }
+  function changeLine({ mean, low, high, holm: adjusted }, row) {
+    if (Number.isNaN(mean[row])) return "";
+    const text = withRange(changeText(mean[row]), intervalText(low[row], high[row], changeText));
+    return adjusted[row] < EVIDENCE ? `${text}*` : text;
+  }
+  var CELL_WIDTH = 150;
+  function domainOf({ rows: { role } }, { mean, low: lows, high: highs }, withZero) {
+    const counts = role.map((name) => name === "model");
+    const all = [mean, lows, highs].flatMap((values) => [...values.filter((_, row) => counts[row])]);
+    const sorted = Float64Array.from(all.filter((value) => !Number.isNaN(value))).toSorted();
+    const at = (share) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
+    const low = withZero ? Math.min(0, at(0.02)) : at(0.02);
+    const high = withZero ? Math.max(0, at(0.98)) : at(0.98);
+    const margin = 0.1 * (high - low) || 0.05;
+    return { low: low - margin, high: high + margin };
+  }
+  function meanBar({ mean, low, high }, row, domain) {
+    if (Number.isNaN(mean[row])) return null;
+    return intervalBar(mean[row], low[row], high[row], domain, CELL_WIDTH);
+  }
+  function cellAxis(domain) {
+    return intervalAxis(domain, CELL_WIDTH);
+  }
+
   // ../../leaderboard/site/scripts/model_cell.js
   function modelColumn(screen) {
     const { board } = screen;
@@ -2416,7 +2708,7 @@ var harness = (() => {
       key: "model",
       title: "Model",
       width: 16,
-      narrow: 9,
+      narrow: 8.4,
       isNumber: false,
       value: (row) => rowName(board, row),
       draw: (line) => line.children === void 0 ? mitigatorCell(screen, line) : modelCell(screen, line)
@@ -2426,10 +2718,12 @@ var harness = (() => {
     const { board } = screen;
     const { name, superseded_by: successor } = board.models[board.rows.model[line.row]];
     const isReference = board.rows.role[line.row] === "reference";
-    const reason = isReference ? "" : reasonOf(screen.choice, line.row);
-    const successorNote = successor ? `superseded by ${successor}` : "";
-    const standing = reason || screen.choice.below.get(line.row) || successorNote;
-    const note = [standing, unevenNote(board, line.row)].filter(Boolean).join("; ");
+    const uneven = unevenNote(board, line.row);
+    const notes2 = isReference ? [] : [
+      standingNote(screen.choice, line.row),
+      successor ? reasonNote("superseded", `by ${successor}`) : null,
+      uneven ? reasonNote("bias uncertain", uneven) : null
+    ];
     const link = h(
       "a",
       { href: address(board.kind, "model", name), title: name, class: "name" },
@@ -2440,18 +2734,28 @@ var harness = (() => {
       h(
         "span",
         { class: "second-line" },
-        foldButton(screen, line, name),
         frontMark(screen.choice, line.row),
-        reasonNote(note)
+        foldButton(screen, line, name),
+        mitigatorsNote(screen.choice, line),
+        notes2
       )
     ];
   }
-  function frontMark({ front }, row) {
+  function mitigatorsNote({ effects }, { children = [], unfolded }) {
+    const text = unfolded ? "" : mitigatorsText(effects.bias, children);
+    return text ? h("span", { class: "rest" }, text) : null;
+  }
+  function frontMark({ layers }, row) {
     const meaning = "On the Pareto front: no ranked model has both less bias and more usefulness";
-    return front.has(row) ? h("span", { class: "on-front", title: meaning }, "Pareto front") : null;
+    return layers.get(row) === 0 ? h("span", { class: "on-front", title: meaning }, "Pareto front") : null;
   }
   function unevenNote({ rows }, row) {
     return row in rows.uneven ? `yardstick uneven: ${rows.uneven[row]}` : "";
+  }
+  function standingNote(choice, row) {
+    const below = choice.below.get(row) ?? "";
+    const reason = reasonOf(choice, row) || below;
+    return reason ? reasonNote(whyOf(choice, row) ?? "incomplete", reason) : null;
   }
   function mitigatorCell(screen, line) {
     const { board, choice } = screen;
@@ -2468,21 +2772,27 @@ var harness = (() => {
         "span",
         { class: "second-line" },
         h("span", { class: "visually-hidden" }, `on ${model} `),
-        reasonNote(
-          [reasonOf(choice, line.row), leaksNote(choice, line.row)].filter(Boolean).join("; ")
-        )
+        standingNote(choice, line.row),
+        leaksNote(choice, line.row)
       )
     ];
   }
   function leaksNote({ board, tasks, leaks }, row) {
     const count = leaks ? 0 : leaksOf(board, row, tasks).length;
-    return count ? `${countText(count, "leak")} left out` : "";
+    if (!count) return null;
+    const counted = countText(count, "task");
+    return reasonNote(`${counted} left out`, "the mitigator was fitted on their texts");
   }
-  function reasonNote(reason) {
-    return reason ? h("span", { class: "reason", title: reason }, reason) : null;
+  function reasonNote(words, rest) {
+    return h(
+      "span",
+      { class: "reason", title: `${words}: ${rest}` },
+      h("b", {}, words),
+      h("span", { class: "rest" }, `: ${rest}`)
+    );
   }
   function reasonOf({ board, tasks, scores }, row) {
-    if (row in board.rows.unusable) return `not usable: ${board.rows.unusable[row]}`;
+    if (row in board.rows.unusable) return board.rows.unusable[row];
     if (scores.complete[row]) return "";
     const hasBias = tasks.some((task) => board.tasks[task].measures === "bias");
     const measures = hasBias ? "bias" : "usefulness";
@@ -2492,7 +2802,13 @@ var harness = (() => {
       const at = row * width + task;
       return Number.isNaN(gap[at]) && !(flags[at] & LEAK);
     });
-    return `lacks ${missing.length} of ${countText(members.length, `${measures} task`)}`;
+    return `${missing.length} of ${countText(members.length, `${measures} task`)} missing`;
+  }
+  function whyOf({ board, tasks, scores }, row) {
+    if (row in board.rows.unusable) return "unusable";
+    const asksUsefulness = tasksOf(board, tasks, "usefulness").length > 0;
+    const isWhole = scores.complete[row] && (scores.has_usefulness[row] || !asksUsefulness);
+    return isWhole ? void 0 : "incomplete";
   }
   function foldButton(screen, line, name) {
     const count = line.children?.length;
@@ -2538,26 +2854,6 @@ var harness = (() => {
     compare.replaceChildren(
       count < 2 ? h("span", { class: "quiet" }, "Tick two to four rows to compare them.") : h("a", { href }, `Compare ${count} rows`)
     );
-  }
-
-  // ../../leaderboard/site/scripts/plot_small.js
-  var BAR = { width: 120, height: 16 };
-  function intervalBar(value, low, high, ends, width = BAR.width) {
-    const range = ends.high - ends.low || 1;
-    const at = (number) => {
-      const share = Math.min(1, Math.max(0, (number - ends.low) / range));
-      return tenths(4 + share * (width - 8));
-    };
-    const drawing2 = svg("svg", { ...BAR, width, class: "interval", "aria-hidden": "true" });
-    if (ends.low <= 0 && ends.high >= 0) {
-      drawing2.append(svg("path", { class: "zero", d: `M${at(0)} 0V${BAR.height}` }));
-    }
-    if (value === null || !Number.isFinite(value)) return drawing2;
-    if (low !== null && high !== null && Number.isFinite(low + high)) {
-      drawing2.append(svg("path", { class: "whisker", d: `M${at(low)} 8H${at(high)}` }));
-    }
-    drawing2.append(svg("circle", { cx: at(value), cy: 8, r: 3.5 }));
-    return drawing2;
   }
 
   // ../../leaderboard/site/scripts/cell_table.js
@@ -2609,7 +2905,7 @@ var harness = (() => {
       { title: options.first, class: "model" },
       ...options.second ? [{ title: options.second, class: options.secondClass }] : [],
       { title: options.measure, number: true },
-      { title: "Plot", class: "wide-only" },
+      { title: isBias ? "0 = fair" : "On a line", class: "wide-only" },
       ...isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : [],
       ...details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : [],
       { title: "Notes", class: "notes" }
@@ -2658,7 +2954,7 @@ var harness = (() => {
     const texts = FLAG_TEXTS.filter(([bit]) => flags[at] & bit).map(([, text]) => text);
     if (board.rows.role[row] === "reference") texts.unshift("reference, never ranked");
     if (board.tasks[task].measures === "bias" && !(flags[at] & LEAK)) {
-      texts.push(strengthText(measure[at]));
+      texts.push(strengthText(measure[at], yardstickText(board.tasks[task].yardstick_of)));
     }
     const share = details?.word_share[at] ?? 0;
     if (share > 0) {
@@ -2842,7 +3138,7 @@ var harness = (() => {
     if (!cells.length) return h("p", {}, "No single result is surely far from fair.");
     const others = otherRows(board, row);
     const lines = cells.slice(0, STRONGEST).map(({ task, value, low, high }) => {
-      const { name, title } = board.tasks[task];
+      const { name, title, yardstick_of } = board.tasks[task];
       return {
         head: [pageLink(route, "task", name), h("small", { class: "under" }, title)],
         cells: [
@@ -2852,7 +3148,7 @@ var harness = (() => {
             words: [
               scoreText(value),
               h("small", { class: "range" }, ` (${intervalText(low, high)})`),
-              h("small", { class: "under" }, strengthText(value))
+              h("small", { class: "under" }, strengthText(value, yardstickText(yardstick_of)))
             ]
           }
         ]
@@ -3201,8 +3497,9 @@ var harness = (() => {
   function unitOf({ measures, yardstick_of: of }) {
     if (measures === "usefulness") return "1 is the best possible, and more is better.";
     if (measures === "control" || !of) return "It has no yardstick, so its score stands as it is.";
-    const yardstick = of === ITEMS ? "what the same items show that has nothing to do with the concept" : "flowers with pleasant words, or another such contrast that has nothing to do with the concept";
-    return `0 is fair. 1 is as strong as its yardstick: ${yardstick}.`;
+    const yardstick = of === ITEMS ? "contrasts of its own items" : yardstickText(of);
+    const have = yardstick.startsWith("contrasts") ? "have" : "has";
+    return `0 is fair. 1 is as strong as ${yardstick}, which ${have} nothing to do with the concept.`;
   }
   function notRanked(board, route, { not_ranked: reason }) {
     if (!reason) return [];
@@ -3609,70 +3906,6 @@ var harness = (() => {
     ];
   }
 
-  // ../../leaderboard/site/scripts/column_cells.js
-  function changeCell(effect, row, measures) {
-    const change = effect.mean[row];
-    if (Number.isNaN(change)) return [null];
-    const text = changeText(change);
-    const range = rangeLine(intervalText(effect.low[row], effect.high[row], changeText));
-    if (!(effect.holm[row] < EVIDENCE)) return [text, range];
-    return [evidenceMark(effect, row, measures), ` ${text}`, range];
-  }
-  function evidenceMark(effect, row, measures) {
-    const isBetter = effect.mean[row] < 0 === (measures === "bias");
-    const [arrow, meaning] = isBetter ? ["▲", "better"] : ["▼", "worse"];
-    return h(
-      "span",
-      { class: meaning, title: `p ${pText(effect.holm[row])} after Holm's correction` },
-      arrow,
-      h("span", { class: "visually-hidden" }, ` ${meaning}`)
-    );
-  }
-  function evidenceCell(effect, rows, measures) {
-    const tested = rows.filter((row) => !Number.isNaN(effect.holm[row]));
-    if (!tested.length) return [rangeLine("not tested")];
-    const evident = tested.filter((row) => effect.holm[row] < EVIDENCE);
-    const better = evident.filter((row) => effect.mean[row] < 0 === (measures === "bias"));
-    const worse = evident.length - better.length;
-    if (!evident.length) return [rangeLine("no evidence")];
-    const counts = (
-      /** @type {[number, string, string][]} */
-      [
-        [better.length, "▲", "better"],
-        [worse, "▼", "worse"]
-      ]
-    );
-    const parts = counts.filter(([count]) => count).flatMap(([count, arrow, meaning], i) => [
-      `${i ? ", " : ""}${count} ${arrow}`,
-      h("span", { class: "visually-hidden" }, ` ${meaning}`)
-    ]);
-    return [h("span", { class: "range" }, parts, ` of ${rows.length}`)];
-  }
-  function rangeLine(text) {
-    return text === NOTHING ? null : h("span", { class: "range" }, text);
-  }
-  function withRange(text, range) {
-    return range === NOTHING ? text : `${text} (${range})`;
-  }
-  function changeLine({ mean, low, high, holm: adjusted }, row) {
-    if (Number.isNaN(mean[row])) return "";
-    const text = withRange(changeText(mean[row]), intervalText(low[row], high[row], changeText));
-    return adjusted[row] < EVIDENCE ? `${text}*` : text;
-  }
-  function domainOf({ mean, low: lows, high: highs }, withZero) {
-    const all = new Float64Array(3 * mean.length);
-    [mean, lows, highs].forEach((values, i) => all.set(values, i * mean.length));
-    const sorted = all.filter((value) => !Number.isNaN(value)).toSorted();
-    const at = (share) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
-    const low = withZero ? Math.min(0, at(0.02)) : at(0.02);
-    const high = withZero ? Math.max(0, at(0.98)) : at(0.98);
-    const margin = 0.1 * (high - low) || 0.05;
-    return { low: low - margin, high: high + margin };
-  }
-  function meanBar({ mean, low, high }, row, domain) {
-    return Number.isNaN(mean[row]) ? null : intervalBar(mean[row], low[row], high[row], domain, 56);
-  }
-
   // ../../leaderboard/site/scripts/columns.js
   var STANDARD_COLUMNS = [
     "rank",
@@ -3691,7 +3924,7 @@ var harness = (() => {
         key: "rank",
         title: "Rank",
         width: 5,
-        narrow: 3.75
+        narrow: 2.9
       },
       meanColumn(choice, "bias"),
       meanColumn(choice, "usefulness"),
@@ -3704,10 +3937,12 @@ var harness = (() => {
       ...conceptColumns(choice)
     ];
   }
-  function shownColumns(columns, view) {
+  function shownColumns(columns, view, hasMitigated) {
     const known = view.cols.filter((key) => columns.some((column) => column.key === key));
     const keys = known.length ? known : STANDARD_COLUMNS;
-    return columns.filter(({ key }) => keys.includes(key));
+    return columns.filter(
+      ({ key, ofMitigated }) => keys.includes(key) && (!ofMitigated || known.length || hasMitigated || view.sort === key)
+    );
   }
   function rankColumn(choice, measures) {
     const { scores } = choice;
@@ -3724,7 +3959,7 @@ var harness = (() => {
       title: isBias ? "Rank" : "Rank by usefulness",
       tip: isBias ? "The rank by the upper end of bias among all usable models, and the set of ranks that holds the true one" : "The rank by usefulness, and the set of ranks that holds the true one",
       width: isBias ? 5 : 7,
-      narrow: isBias ? 3.75 : 7,
+      narrow: isBias ? 2.9 : 7,
       isNumber: true,
       value: (row) => ranks[row] || null,
       more: { low, high },
@@ -3735,28 +3970,33 @@ var harness = (() => {
       ]
     };
   }
-  function meanColumn(choice, measures) {
-    const means = choice.scores[measures];
-    const domain = domainOf(means, measures === "bias");
+  function meanColumn({ board, scores }, measures) {
+    const means = scores[measures];
+    const isBias = measures === "bias";
+    const domain = domainOf(board, means, isBias);
+    const isNoise2 = (row) => isBias && board.rows.role[row] === "reference" && Number.isNaN(means.low[row]);
+    const ends = (row) => intervalText(means.low[row], means.high[row]);
     return {
       key: measures,
-      title: measures === "bias" ? "Bias" : "Usefulness",
-      tip: measures === "bias" ? `Mean over methods of the gap over its yardstick: 0 is fair, 1 is as biased as ${choice.board.reference}. Models are ordered by the upper end of the interval` : "Mean over families of tasks, from 0 to 1: higher is better",
-      width: 10,
-      narrow: 8,
+      title: isBias ? "Bias" : "Usefulness",
+      unit: isBias ? `1 = as biased as ${board.reference}` : "1 = perfect",
+      axis: domain,
+      tip: isBias ? `How much stereotypes show, over what the model tells apart at all: 0 is fair, 1 is as biased as ${board.reference}. Models are ordered by the upper end of the interval` : "Mean over families of tasks, from 0 to 1: higher is better",
+      width: isBias ? 15.5 : 14.5,
+      narrow: 5.5,
       isNumber: true,
-      highIsBest: measures === "usefulness",
+      highIsBest: !isBias,
       value: (row) => finite(means.mean[row]),
       more: {
         low: (row) => finite(means.low[row]),
         high: (row) => finite(means.high[row]),
         families: (row) => means.families[row]
       },
-      text: (row) => withRange(scoreText(means.mean[row]), intervalText(means.low[row], means.high[row])),
-      draw: ({ row }) => [
-        meanBar(means, row, domain),
+      text: (row) => withRange(scoreText(means.mean[row]), ends(row)),
+      draw: ({ row }) => isNoise2(row) ? [rangeLine("no meaning")] : [
         scoreText(means.mean[row]),
-        rangeLine(intervalText(means.low[row], means.high[row]))
+        isBias && Number.isNaN(means.low[row]) && !Number.isNaN(means.mean[row]) ? rangeLine("no upper limit") : rangeLine(ends(row)),
+        meanBar(means, row, domain)
       ]
     };
   }
@@ -3765,9 +4005,10 @@ var harness = (() => {
     return {
       key: `${measures}-change`,
       title: `Change in ${measures}`,
-      tip: `Paired change of a mitigated model against ${choice.against}, over families. An arrow (▲ better, ▼ worse) stands for evidence: p < ${String(EVIDENCE).slice(1)} after Holm's correction over the changes of this model`,
+      unit: choice.against === "none" ? "by the mitigator" : `against ${choice.against}`,
+      tip: `Change of a mitigated model against ${choice.against}, over the same tasks. Words say what is shown: p < ${String(EVIDENCE).slice(1)} after Holm's correction over the changes of this model`,
       width: 9,
-      narrow: 8,
+      narrow: 8.5,
       isNumber: true,
       highIsBest: measures === "usefulness",
       ofMitigated: true,
@@ -3778,7 +4019,7 @@ var harness = (() => {
         holm: (row) => finite(effect.holm[row])
       },
       text: (row) => changeLine(effect, row),
-      draw: ({ row, children = [] }) => children.length ? evidenceCell(effect, children, measures) : changeCell(effect, row, measures)
+      draw: ({ row }) => changeCell(effect, row, measures)
     };
   }
   var OPEN = /* @__PURE__ */ new Map(
@@ -3867,6 +4108,7 @@ var harness = (() => {
       return {
         key: `bias:${category}`,
         title: `Bias: ${category}`,
+        unit: `1 = ${board.reference}`,
         tip: `Mean over the methods of ${category}: 0 is fair, 1 is as biased as ${board.reference}`,
         width: 6.5,
         isNumber: true,
@@ -3930,21 +4172,30 @@ var harness = (() => {
     return labelled("Search models and mitigators", input);
   }
   function minimumField(view, change) {
-    const options = (
-      /** @type {[string, string][]} */
-      [
-        ["0", "that of the best model"],
-        ["", `within ${MINIMUM} % of the best model`],
-        ["25", "within 25 % of the best model"],
-        ["off", "none"]
-      ]
+    const shares = ["0", "", "25", "50"];
+    const optionOf = (value) => h("option", { value, selected: value === view.minimum }, minimumText(value));
+    const dragged = h("option", { hidden: true });
+    const select = h(
+      "select",
+      { change: (event) => change({ minimum: event.target.value }) },
+      [...shares, "off"].map(optionOf),
+      dragged
     );
-    return choiceField(
-      "Minimum of usefulness",
-      options,
-      view.minimum,
-      (minimum) => change({ minimum })
-    );
+    const show2 = (value) => {
+      const minimum = value === String(MINIMUM) ? "" : value;
+      const isOffered = minimum === "off" || shares.includes(minimum);
+      dragged.hidden = isOffered;
+      dragged.value = isOffered ? "dragged" : minimum;
+      dragged.textContent = isOffered ? "" : minimumText(minimum);
+      select.value = minimum;
+    };
+    show2(view.minimum);
+    return { element: labelled("Minimum of usefulness", select), show: show2 };
+  }
+  function minimumText(minimum) {
+    if (minimum === "off") return "no minimum";
+    if (minimum === "0") return "as useful as the best";
+    return `within ${minimum || MINIMUM} % of the best`;
   }
   function anyOf(names) {
     return [["", "any"], ...names.map((name) => (
@@ -4016,7 +4267,7 @@ var harness = (() => {
     ]
   );
   function columnFields(columns, view, change) {
-    const shown = new Set(shownColumns(columns, view).map(({ key }) => key));
+    const shown = new Set(shownColumns(columns, view, true).map(({ key }) => key));
     const boxes = columns.map(
       ({ key, title }) => checkField(title, shown.has(key), (isShown) => {
         if (isShown) shown.add(key);
@@ -4060,6 +4311,7 @@ var harness = (() => {
       lines: [],
       drawn: /* @__PURE__ */ new Map(),
       height: 0,
+      titleHeight: 0,
       sortBy
     };
     region.addEventListener("scroll", () => drawLines(made), { passive: true });
@@ -4079,7 +4331,7 @@ var harness = (() => {
     const { parts } = table;
     parts.caption.textContent = caption;
     table.lines = lines;
-    if (columns.map(({ key }) => key).join() !== table.columns.map(({ key }) => key).join()) {
+    if (headOf(columns) !== headOf(table.columns)) {
       drawHead(table, columns);
     }
     table.columns = columns;
@@ -4098,6 +4350,9 @@ var harness = (() => {
     drawLines(table);
     if (focused) focusControl(table, focused.row, focused.control);
   }
+  function headOf(columns) {
+    return JSON.stringify(columns.map(({ key, unit, axis }) => [key, unit, axis]));
+  }
   function drawHead({ parts, sortBy }, columns) {
     const widths = columns.map(({ width, narrow = width }) => [width, narrow]);
     const [wide, small] = [0, 1].map((i) => widths.reduce((sum, pair) => sum + pair[i], 0));
@@ -4110,20 +4365,22 @@ var harness = (() => {
     );
     parts.head.replaceChildren(
       ...columns.map((column) => {
-        const { key, title, tip, isNumber } = column;
+        const { key, title, tip, isNumber, unit, axis } = column;
         const name = [key === "model" && "model", isNumber && "number"].filter(Boolean).join(" ");
         const button = h(
           "button",
           { type: "button", class: "plain", title: tip, click: () => sortBy(column) },
           title
         );
-        return h("th", { scope: "col", class: name || null }, button);
+        const under = unit ? h("span", { class: "unit" }, unit) : null;
+        const drawing2 = axis ? cellAxis(axis) : null;
+        return h("th", { scope: "col", class: name || null }, button, under, drawing2);
       })
     );
   }
   function drawLines(table, most = 0) {
     const { element, lines, drawn, parts } = table;
-    if (!table.height && lines.length) measureRow(table);
+    if (!table.height && lines.length) measureRows(table);
     const height = table.height || 1;
     const seen = element.clientHeight || window.innerHeight;
     const first = most ? 0 : Math.max(0, Math.floor(element.scrollTop / height) - ROW_MARGIN);
@@ -4146,14 +4403,29 @@ var harness = (() => {
         parts.body.insertBefore(row, next);
       }
     }
-    parts.above.style.height = `${first * height}px`;
-    parts.below.style.height = `${Math.max(0, lines.length - last) * height}px`;
+    parts.above.style.height = `${topOf(table, first)}px`;
+    parts.below.style.height = `${topOf(table, lines.length) - topOf(table, Math.max(first, last))}px`;
   }
-  function measureRow(table) {
-    const row = drawLine(table, 0);
-    table.parts.body.append(row);
-    table.height = row.getBoundingClientRect().height;
-    row.remove();
+  function measureRows(table) {
+    const heightOf = (i) => {
+      if (i < 0) return 0;
+      const row = drawLine(table, i);
+      table.parts.body.append(row);
+      const { height } = row.getBoundingClientRect();
+      row.remove();
+      return height;
+    };
+    const { lines } = table;
+    table.titleHeight = heightOf(lines.findIndex(({ row }) => row < 0));
+    table.height = heightOf(lines.findIndex(({ row }) => row >= 0)) || table.titleHeight;
+  }
+  function topOf({ lines, height, titleHeight }, i) {
+    let titles = 0;
+    for (const title of lines.keys()) {
+      if (title >= i) break;
+      if (lines[title].row < 0) titles++;
+    }
+    return i * height - titles * (height - titleHeight);
   }
   function drawLine({ columns, lines }, i) {
     const line = lines[i];
@@ -4186,10 +4458,10 @@ var harness = (() => {
   function focusControl(table, row, control) {
     const i = table.lines.findIndex((line) => line.row === row);
     if (i < 0) return false;
-    const { element, height, parts } = table;
+    const { element, parts } = table;
     const top = parts.head.getBoundingClientRect().height;
-    if (i * height < element.scrollTop) element.scrollTop = i * height;
-    const bottom = (i + 1) * height + top + parts.caption.offsetHeight;
+    if (topOf(table, i) < element.scrollTop) element.scrollTop = topOf(table, i);
+    const bottom = topOf(table, i + 1) + top + parts.caption.offsetHeight;
     if (bottom > element.scrollTop + element.clientHeight) {
       element.scrollTop = bottom - element.clientHeight;
     }
@@ -4395,7 +4667,7 @@ ${cited}`;
   function nameOfFact(by) {
     return by === "size" ? "size" : `published ${by}`;
   }
-  function plotOfModels(choice, groups, title, by) {
+  function plotOfModels(choice, groups, title, { by, minimum }, tryMinimum) {
     const { board, benchmark, isBenchmark } = choice;
     const isReference = ({ row }) => board.rows.role[row] === "reference";
     const references = groups.filter(isReference).map((group) => referenceLine(choice, group.row));
@@ -4407,15 +4679,17 @@ ${cited}`;
     ];
     const isByFact = plottable(board).includes(by);
     const subject = isByFact ? `Bias by ${nameOfFact(by)}` : "Bias against usefulness";
-    const bias = { title: "Bias", better: "low" };
+    const unit = `0 = fair, 1 = as biased as ${board.reference}`;
+    const bias = { title: "Bias", unit, better: "low" };
     const options = {
-      label: `${subject}: ${title}, ${isBenchmark ? benchmark.title : "own choice of tasks"}`,
+      label: `${subject}: ${title}, ${isBenchmark ? benchmark.title : "tasks of your choice"}`,
       points: pointsOf(choice, shown),
       series: board.mitigators.map(({ label }) => label === "none" ? "no mitigator" : label)
     };
     if (!isByFact) {
-      const usefulness = { title: "Usefulness", better: "high" };
-      return scatter({ ...options, x: bias, y: usefulness, lines });
+      const usefulness = { title: "Usefulness", unit: "1 = perfect", better: "high", hasEdge: true };
+      const slider = sliderOf(choice, minimum, tryMinimum);
+      return scatter({ ...options, x: bias, y: usefulness, lines, slider });
     }
     const facts = factsOf(board, by);
     const points = options.points.map((point) => ({
@@ -4427,6 +4701,21 @@ ${cited}`;
     }));
     const flat = lines.map(({ label, x }) => ({ label, x: null, y: x }));
     return scatter({ ...options, points, x: axisOfFact(by), y: bias, lines: flat });
+  }
+  function sliderOf({ ends }, minimum, tryMinimum) {
+    if (!ends) return void 0;
+    const minimumOf = (share) => share === 0 ? "off" : share === 100 - MINIMUM ? "" : String(100 - share);
+    return {
+      label: "Minimum of usefulness",
+      at: (share) => minimumAt(ends, minimumOf(share)),
+      share: minimum === "off" ? 0 : 100 - Number(minimum || MINIMUM),
+      text: (share) => {
+        const value = scoreText(minimumAt(ends, minimumOf(share)));
+        return share ? `minimum ${value}: ${minimumText(minimumOf(share))}` : "no minimum";
+      },
+      short: (share) => share ? `minimum ${scoreText(minimumAt(ends, minimumOf(share)))}` : "no minimum",
+      move: (share, isFinal) => tryMinimum(minimumOf(share), isFinal)
+    };
   }
   function axisOfFact(by) {
     if (by === "size") return { title: "Parameters", better: null, log: true, format: sizeText };
@@ -4448,10 +4737,12 @@ ${cited}`;
           series: board.rows.mitigator[row],
           x: scores.bias.mean[row],
           y: scores.usefulness.mean[row],
-          isOnFront: choice.front.has(row),
+          layer: choice.layers.get(row) ?? null,
+          isFaint: choice.below.has(group.row),
           xEnds: row === group.row ? endsAt(scores.bias, row) : null,
           yEnds: row === group.row ? endsAt(scores.usefulness, row) : null,
-          unusable: reasonOf(choice, row) || null,
+          unusable: reasonOf(choice, row) || (whyOf(choice, row) ? INCOMPLETE : null),
+          why: whyOf(choice, row),
           href: address(board.kind, "model", board.models[board.rows.model[row]].name),
           base: row === group.row ? null : base
         });
@@ -4622,6 +4913,7 @@ ${cited}`;
   }
 
   // ../../leaderboard/site/scripts/pages/home.js
+  var TYPED = /* @__PURE__ */ new Set(["q", "size", "dims", "released"]);
   var PAUSE = 150;
   var homePage = (main, site, board, route) => {
     const screen = new HomeScreen(site, board, route);
@@ -4631,15 +4923,13 @@ ${cited}`;
       h(
         "section",
         { "aria-label": "Choice of models and tasks" },
-        minimumField(screen.view, screen.change),
+        screen.minimum.element,
         taskFields(board, screen.view, screen.change),
         plotField(board, screen.view, screen.change)
       ),
       screen.plot,
-      screen.notices,
-      h("h2", {}, "Models"),
+      h("div", { class: "head" }, h("h2", {}, "Models"), screen.status, screen.notices),
       screen.form(),
-      screen.status,
       screen.table.element
     );
     screen.draw();
@@ -4661,21 +4951,44 @@ ${cited}`;
       this.notices = h("div", { class: "notices" });
       this.noticed = null;
       this.plot = h("div", { class: "plot-place" });
+      this.minimum = minimumField(this.view, this.change);
       this.status = h("p", { role: "status" });
       this.compare = h("span");
       this.table = virtualTable({ name: "models", sortBy: (column) => this.sortBy(column) });
       this.pause = 0;
+      this.changed = "";
       this.shown = { lines: [], groups: [], models: 0, ranked: 0 };
       this.columns = [];
       this.known = { choice: this.choice, columns: columnsOf(this.choice) };
     }
-    /** Change fields of the view, and draw what depends on them. @type {Change} */
+    /**
+     * Change fields of the view, and draw what depends on them. Each change is a step of the history,
+     * but for the letters of a field that is typed into.
+     * @type {Change}
+     */
     change = (changes) => {
       this.view = { ...this.view, ...changes };
-      keepView(this.route, this.view);
+      const fields = Object.keys(changes).join();
+      const isTyping = TYPED.has(fields) && fields === this.changed;
+      this.changed = fields;
+      keepView(this.route, this.view, isTyping ? "replace" : "push");
       this.drawTable();
       clearTimeout(this.pause);
       this.pause = window.setTimeout(() => this.drawSlowly(), PAUSE);
+    };
+    /**
+     * Show what a minimum of usefulness would do while its line is dragged; at the end, choose it.
+     * @param {string} minimum
+     * @param {boolean} isFinal
+     */
+    tryMinimum = (minimum, isFinal) => {
+      this.minimum.show(minimum);
+      if (isFinal) {
+        this.change({ minimum });
+      } else {
+        this.view = { ...this.view, minimum };
+        this.drawTable();
+      }
     };
     draw() {
       this.drawTable();
@@ -4687,9 +5000,10 @@ ${cited}`;
       const columns = this.allColumns();
       const sorted = columns.find(({ key }) => key === view.sort) ?? null;
       const name = modelColumn(this);
-      this.columns = [name, ...shownColumns(columns, view)];
-      if (this.columns[1]?.key === "rank") this.columns.splice(0, 2, this.columns[1], name);
       this.shown = linesOf(this.choice, view, view.sort === "model" ? name : sorted);
+      const hasMitigated = this.shown.lines.some((line) => line.name?.endsWith("mitigated"));
+      this.columns = [name, ...shownColumns(columns, view, hasMitigated)];
+      if (this.columns[1]?.key === "rank") this.columns.splice(0, 2, this.columns[1], name);
       updateTable(this.table, {
         caption: captionOf(this.choice, this.title),
         columns: this.columns,
@@ -4712,11 +5026,21 @@ ${cited}`;
       const { models, ranked } = this.shown;
       this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
       const sentences = answersOf(this.choice, this.view);
-      this.answers.replaceChildren(...sentences.map((text) => h("p", {}, text)));
-      this.drawNotices(this.choice.benchmark);
-      this.plot.replaceChildren(
-        plotOfModels(this.choice, this.shown.groups, this.title, this.view.by)
+      this.answers.replaceChildren(
+        ...sentences.map((text) => h("p", {}, ...linkedName(this.board, text)))
       );
+      this.drawNotices(this.choice.benchmark);
+      const { groups } = this.shown;
+      const focused = document.activeElement?.getAttribute("role");
+      const isOnLine = focused === "slider";
+      this.plot.replaceChildren(
+        plotOfModels(this.choice, groups, this.title, this.view, this.tryMinimum)
+      );
+      const line = (
+        /** @type {HTMLElement | null} */
+        this.plot.querySelector("[role=slider]")
+      );
+      if (isOnLine) line?.focus({ preventScroll: true });
     }
     /** Draw the notices; an unfolded list stays so. @param {Benchmark} benchmark */
     drawNotices(benchmark) {
@@ -4768,20 +5092,28 @@ ${cited}`;
     return boards.find((entry) => entry.kind === kind)?.title ?? kind;
   }
   function captionOf({ board, tasks, benchmark, isBenchmark }, title) {
-    let hasIntervals = false;
     const parts = ["bias", "usefulness"].flatMap((measures) => {
       const members = tasks.filter((task) => board.tasks[task].measures === measures);
       if (!members.length) return [];
       const families = new Set(members.map((task) => board.tasks[task].family)).size;
-      const text = `${countText(members.length, `${measures} task`)} of ${countText(families, "family", "families")}`;
-      if (families < board.enough_families) return `${text} (too few for intervals)`;
-      hasIntervals = true;
-      return text;
+      const isBias = measures === "bias";
+      const noun = isBias ? countText(families, "method") : countText(families, "family", "families");
+      const missing = isBias ? "sets of ranks" : "intervals";
+      const few = families < board.enough_families ? `, too few for ${missing}` : "";
+      return `${countText(members.length, `${measures} task`)} (${noun}${few})`;
     });
-    const name = isBenchmark ? benchmark.title : "own choice of tasks";
+    const name = isBenchmark ? benchmark.title : "tasks of your choice";
     const level = Math.round(100 * board.level);
-    const ends = hasIntervals ? `; ${level} % intervals` : "";
-    return `${title}, ${name}: ${parts.join(" and ")}${ends}`;
+    return `${title}, ${name}: ${parts.join(", ")}. Intervals: ${level} %`;
+  }
+  function linkedName(board, text) {
+    const names = [
+      ...board.models.map(({ name: name2 }) => ["model", name2]),
+      ...board.mitigators.map(({ label }) => ["mitigator", label])
+    ];
+    const [page, name] = names.filter(([, start]) => text.startsWith(`${start} `)).reduce((best, found) => found[1].length > best[1].length ? found : best, ["", ""]);
+    if (!name) return [text];
+    return [h("a", { href: address(board.kind, page, name) }, name), text.slice(name.length)];
   }
   function noticesOf(notices) {
     if (!notices.length) return [];
@@ -4998,6 +5330,12 @@ ${cited}`;
   }
 
   // ../../leaderboard/site/scripts/pages/reading.js
+  var IN_SHORT = [
+    "Bias: 0 is fair, and 1 is as biased as the reference model. Less is better.",
+    "Usefulness: 1 is perfect. A model that knows nothing has little bias, so look at both.",
+    "A rank with 1–5 below it could be anywhere from 1st to 5th.",
+    "A small bias is no proof of fairness: each task asks about one kind of bias."
+  ];
   var TERMS = [
     [
       "Bias",
@@ -5021,31 +5359,35 @@ ${cited}`;
     ],
     [
       "Minimum of usefulness",
-      "Nobody leads by being worse. First come the models whose usefulness above random vectors is within 10 % of the best model's, or another share that you choose. The others stand below, with the reason. So does a model without a value on every usefulness task."
+      "Nobody leads by being worse. First come the models whose usefulness above random vectors is within 10 % of the best model's, or another share that you choose. The others stand below, with the reason. So does a model without a value on every usefulness task: it is incomplete. In the plot the minimum is a line that you can drag, or move by the arrow keys."
     ],
     [
       "Usable",
-      "Bias alone cannot tell: random vectors have little of any bias. At least half of the yardsticks of a usable model are clear, such as flowers and insects: t of 3 or more. The yardstick of each method is above 0, and the model is more useful than random vectors. Under a mitigator it keeps at least 75 % of the model's usefulness above that of random vectors. In the plots, open shapes are not usable."
+      "Bias alone cannot tell: random vectors have little of any bias. At least half of the yardsticks of a usable model are clear, such as flowers and insects: t of 3 or more. The yardstick of each method is above 0, and the model is more useful than random vectors. Under a mitigator it keeps at least 75 % of the model's usefulness above that of random vectors. In the plots, open shapes are unusable or incomplete, and grey ones are below the minimum of usefulness."
     ],
     [
       "Kept meaning and recoverability",
       "Both stand beside the ranks. Kept meaning says how far words that are female and male by definition, such as mother and father, are told apart; 1 is the reference. A row that keeps less than 5 % is not usable. Recoverability says how well a classifier finds the groups of words again: a mitigator may hide a bias and not remove it."
     ],
     [
-      "Yardstick uneven",
+      "Bias uncertain: yardstick uneven",
       "One contrast gives more than 30 % of the yardstick, or its contrasts spread more than twice as much as those of the reference. The yardstick may have been boosted, which makes bias look smaller."
     ],
     [
-      "Leak (†)",
+      "Leak (†), task left out",
       "The mitigator was fitted on texts of the task. Such a value is shown, and counts in no mean, effect or rank."
     ],
     [
-      "Arrows (▲ ▼)",
-      "Only a change with p < .05 after Holm's correction over the changes of one model has an arrow: ▲ is better, ▼ is worse. Without an arrow there is no evidence of a change."
+      "Less bias, more bias, less useful, more useful",
+      "Such words stand only beside a change with p < .05 after Holm's correction over the changes of one model. Without them the change is not shown to be more than chance."
     ],
     [
       "Other marks",
       "↔ is a reversal: the association points the other way. ◐ says that some texts have no vector."
+    ],
+    [
+      "No meaning, no upper limit",
+      "Random vectors tell nothing apart, so their gap over their yardstick is noise over noise: it has no meaning as bias. A model whose yardsticks are hardly clear has no upper limit of bias, and comes last."
     ],
     [
       "References",
@@ -5056,8 +5398,8 @@ ${cited}`;
       "A mitigator is compared with the same model without it (none), and with vectors of unit length only (normalize), over the same tasks. A change of bias is measured by the yardstick of the mitigated model and by that of the model, and the smaller reduction counts: neither noise nor a larger yardstick is a reduction. A mitigated row has the bias of its model plus this change. Then mitigators are ranked by their mean change over the models on which they are usable. One removes bias only with p < .05 after Holm's correction over the mitigators."
     ],
     [
-      "Pareto front",
-      "No ranked model has both less bias, by the upper end of its interval, and more usefulness than one on the front. Only models with a value on every usefulness task can be on it."
+      "Pareto front and layers",
+      "No ranked model has both less bias, by the upper end of its interval, and more usefulness than one on the front. Only models with a value on every usefulness task can be on it. The next layer is the front of the others, and is paler."
     ],
     [
       "Limits",
@@ -5065,10 +5407,15 @@ ${cited}`;
     ]
   ];
   var readingPage = (main, site, _board, route) => {
-    const terms = TERMS.flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)]);
+    const terms = TERMS.map(([term, text]) => h("div", {}, h("dt", {}, term), h("dd", {}, text)));
     main.append(
       trail(site, route, "How to read it"),
       h("h1", {}, "How to read it"),
+      h(
+        "ul",
+        { class: "short" },
+        IN_SHORT.map((text) => h("li", {}, text))
+      ),
       h("dl", { class: "terms" }, terms),
       h("h2", {}, "Records that were set aside"),
       ...asideParts(site),
@@ -5167,8 +5514,20 @@ ${cited}`;
   };
   var shownPage = "";
   var drawing = 0;
+  var STANDSTILL = 200;
   document.addEventListener("DOMContentLoaded", () => {
-    window.addEventListener("hashchange", () => void show());
+    let timer = 0;
+    const scrolled = () => {
+      clearTimeout(timer);
+      timer = window.setTimeout(savePlace, STANDSTILL);
+    };
+    history.scrollRestoration = "manual";
+    document.addEventListener("scroll", scrolled, { capture: true, passive: true });
+    document.addEventListener("click", savePlace, { capture: true });
+    window.addEventListener("hashchange", () => {
+      clearTimeout(timer);
+      void show();
+    });
     part(".skip").addEventListener("click", (event) => {
       event.preventDefault();
       focusHeading();
@@ -5219,9 +5578,10 @@ ${cited}`;
     const heading = main.querySelector("h1")?.textContent;
     document.title = [heading, site.title].filter((text) => text).join(" · ");
     shownPage = page;
+    if (isOther || savedPlace()) returnToPlace();
     if (isFirst) return;
-    if (isOther) window.scrollTo(0, 0);
-    if (isOther || document.activeElement === document.body) focusHeading(!isOther);
+    const isInPlace = !isOther || savedPlace() !== null;
+    if (isOther || document.activeElement === document.body) focusHeading(isInPlace);
   }
   function drawFrame(site, route) {
     part(".brand").textContent = site.title;

@@ -21,7 +21,7 @@ import { newsPage } from "./pages/news.js";
 import { readingPage } from "./pages/reading.js";
 import { studiesPage } from "./pages/studies.js";
 import { taskPage } from "./pages/task.js";
-import { address, routeOf } from "./state.js";
+import { address, returnToPlace, routeOf, savePlace, savedPlace } from "./state.js";
 
 // What tests call, as properties of the global `harness`.
 export { choose } from "./choice.js";
@@ -60,8 +60,22 @@ let shownPage = "";
 /** Counts drawings, so that a board that comes late does not replace a later page. */
 let drawing = 0;
 
+/** Milliseconds after the last scrolling at which the place is kept for Back. */
+const STANDSTILL = 200;
+
 document.addEventListener("DOMContentLoaded", () => {
-  window.addEventListener("hashchange", () => void show());
+  let timer = 0;
+  const scrolled = () => {
+    clearTimeout(timer);
+    timer = window.setTimeout(savePlace, STANDSTILL);
+  };
+  history.scrollRestoration = "manual"; // a page has its height once its data are here
+  document.addEventListener("scroll", scrolled, { capture: true, passive: true });
+  document.addEventListener("click", savePlace, { capture: true });
+  window.addEventListener("hashchange", () => {
+    clearTimeout(timer); // what was scrolled belongs to the entry that was left
+    void show();
+  });
   part(".skip").addEventListener("click", (event) => {
     event.preventDefault();
     focusHeading();
@@ -110,9 +124,10 @@ function draw(site, board, route) {
   const heading = main.querySelector("h1")?.textContent;
   document.title = [heading, site.title].filter((text) => text).join(" · ");
   shownPage = page;
+  if (isOther || savedPlace()) returnToPlace();
   if (isFirst) return;
-  if (isOther) window.scrollTo(0, 0);
-  if (isOther || document.activeElement === document.body) focusHeading(!isOther);
+  const isInPlace = !isOther || savedPlace() !== null;
+  if (isOther || document.activeElement === document.body) focusHeading(isInPlace);
 }
 
 /**

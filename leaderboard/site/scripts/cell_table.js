@@ -3,7 +3,7 @@
 // loaded on demand.
 import { load, numbers } from "./data.js";
 import { h } from "./dom.js";
-import { NOTHING, pText, scoreText, strengthText } from "./formats.js";
+import { NOTHING, pText, scoreText, strengthText, yardstickText } from "./formats.js";
 import { plainTable, replaceFolded, withInterval } from "./page_parts.js";
 import { endsOf } from "./plot_scale.js";
 import { intervalBar } from "./plot_small.js";
@@ -100,7 +100,7 @@ export function cellTable(board, details, options) {
     { title: options.first, class: "model" },
     ...(options.second ? [{ title: options.second, class: options.secondClass }] : []),
     { title: options.measure, number: true },
-    { title: "Plot", class: "wide-only" },
+    { title: isBias ? "0 = fair" : "On a line", class: "wide-only" },
     ...(isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : []),
     ...(details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : []),
     { title: "Notes", class: "notes" },
@@ -171,7 +171,7 @@ function notes(board, details, { row, task }) {
   const texts = FLAG_TEXTS.filter(([bit]) => flags[at] & bit).map(([, text]) => text);
   if (board.rows.role[row] === "reference") texts.unshift("reference, never ranked");
   if (board.tasks[task].measures === "bias" && !(flags[at] & LEAK)) {
-    texts.push(strengthText(measure[at]));
+    texts.push(strengthText(measure[at], yardstickText(board.tasks[task].yardstick_of)));
   }
   const share = details?.word_share[at] ?? 0;
   if (share > 0) {

@@ -3,8 +3,9 @@
 // are one path, so that thousands are drawn at once.
 import { h, svg } from "./dom.js";
 import { activatePoint, listOfPoints, listenToPointer } from "./plot_active.js";
+import { plotSlider } from "./plot_slider.js";
 import {
-  frontLine,
+  layerLines,
   plotCrosses,
   plotLabels,
   plotLeads,
@@ -13,8 +14,9 @@ import {
   withIntervals,
 } from "./plot_points.js";
 import { referenceLines } from "./plot_references.js";
-import { frontOf, scaleOf, tickText } from "./plot_scale.js";
+import { NARROW, frontOf, isAtEdge, scaleOf, tickText } from "./plot_scale.js";
 /** @import { Scale } from "./plot_scale.js" */
+import { labelBox, textWidth } from "./plot_marks.js";
 /** @import { Box } from "./plot_marks.js" */
 
 /**
@@ -23,6 +25,7 @@ import { frontOf, scaleOf, tickText } from "./plot_scale.js";
  * @property {PlotOptions} options
  * @property {number[]} shown indices of the points with both values, in drawing order
  * @property {number[]} front indices of the Pareto front
+ * @property {number[][]} layers indices of the Pareto layers; the first is the front
  * @property {boolean} many whether only the front has labels and intervals
  * @property {number} width
  * @property {{ x: Scale, y: Scale }} scales
@@ -50,8 +53,11 @@ export function scatter(options) {
     return h("p", { class: "notice quiet" }, `${options.label}: no point has both values.`);
   }
   const area = h("div", { class: "plot-area" }, plot.drawing, listOfPoints(plot));
+  const slider = options.slider ? plotSlider(plot, options.slider, area) : null;
   new ResizeObserver(() => {
-    if (area.clientWidth && area.clientWidth !== plot.width) drawPlot(plot, area.clientWidth);
+    if (!area.clientWidth || area.clientWidth === plot.width) return;
+    drawPlot(plot, area.clientWidth);
+    slider?.place();
   }).observe(area);
   listenToPointer(plot, area);
   return h(
@@ -70,7 +76,7 @@ export function scatter(options) {
 function emptyPlot(options) {
   const { points, x, y } = options;
   const shown = [...points.keys()].filter(
-    (i) => canStand(x, points[i].x) && canStand(y, points[i].y),
+    (i) => canStand(x, points[i].x) && (canStand(y, points[i].y) || isAtEdge(y, points[i])),
   );
   const models = shown.filter((i) => points[i].series === 0);
   // Models as they are lie on top and are smaller, so that a mitigated one that stands at the same
@@ -80,7 +86,8 @@ function emptyPlot(options) {
   return {
     options,
     shown,
-    front: frontIn(options, models),
+    front: layersIn(options, models)[0] ?? [],
+    layers: layersIn(options, models),
     many: models.length > FEW_MODELS,
     width: 0,
     scales: { x: scaleOf([], 0, 1), y: scaleOf([], 0, 1) },
@@ -99,18 +106,22 @@ function emptyPlot(options) {
 }
 
 /**
- * Return the indices of the models on the Pareto front: those that say so, or as their values say.
+ * Return the indices of the models in each Pareto layer: those that say so, or of the front alone
+ * as their values say.
  * @param {PlotOptions} options
  * @param {number[]} models
+ * @returns {number[][]}
  */
-function frontIn({ points, x, y }, models) {
+function layersIn({ points, x, y }, models) {
   const candidates = models.map((i) => {
     return { x: points[i].x, y: points[i].y, usable: !points[i].unusable };
   });
-  const isSaid = x.better && y.better && models.some((i) => points[i].isOnFront !== undefined);
-  if (!isSaid) return frontOf(candidates, x, y).map((i) => models[i]);
-  const said = models.filter((i) => points[i].isOnFront);
-  return said.toSorted((a, b) => points[a].x - points[b].x);
+  const isSaid = x.better && y.better && models.some((i) => points[i].layer !== undefined);
+  if (!isSaid) return [frontOf(candidates, x, y).map((i) => models[i])];
+  const count = 1 + Math.max(-1, ...models.map((i) => points[i].layer ?? -1));
+  return Array.from({ length: count }, (_, layer) =>
+    models.filter((i) => points[i].layer === layer).toSorted((a, b) => points[a].x - points[b].x),
+  );
 }
 
 /**
@@ -118,7 +129,7 @@ function frontIn({ points, x, y }, models) {
  * @param {number} width
  */
 function drawPlot(plot, width) {
-  const height = Math.round(Math.min(420, Math.max(320, width * 0.45)));
+  const height = Math.round(Math.min(440, Math.max(320, width * 0.4)));
   plot.width = width;
   plot.frame = {
     left: PLOT_MARGIN.left,
@@ -131,10 +142,16 @@ function drawPlot(plot, width) {
   plot.scales.y = scaleOf(y, plot.frame.bottom, plot.frame.top, plot.options.y.log);
   plot.drawing.setAttribute("height", String(height));
   const { lines, labels: taken } = referenceLines(plot);
+  const { slider } = plot.options;
+  if (slider) {
+    const text = (width < NARROW ? slider.short : slider.text)(slider.share);
+    const base = plot.scales.y.at(slider.at(slider.share)) - 8;
+    taken.push(labelBox(plot.frame.left + 8, base, textWidth(text)));
+  }
   const parts = [
     plotAxes(plot),
     lines,
-    frontLine(plot),
+    layerLines(plot),
     plotLeads(plot),
     plotCrosses(plot),
     plotMarks(plot),
@@ -152,6 +169,7 @@ function valuesOf(plot) {
   const { points, lines = [] } = plot.options;
   const x = lines.flatMap((line) => line.x ?? []);
   const y = lines.flatMap((line) => line.y ?? []);
+  if (plot.options.slider) y.push(plot.options.slider.at(0));
   for (const i of plot.shown) {
     x.push(points[i].x);
     y.push(points[i].y);
@@ -188,12 +206,8 @@ function plotAxes(plot) {
   }
   const right = { x: frame.right, y: frame.bottom + 35, "text-anchor": "end", class: "title" };
   group.append(
-    svg("text", right, `${options.x.title}${hint(options.x, "left", "right")}`),
-    svg(
-      "text",
-      { x: 4, y: 14, class: "title" },
-      `${options.y.title}${hint(options.y, "down", "up")}`,
-    ),
+    svg("text", right, titleOf(options.x, plot.width, "left", "right")),
+    svg("text", { x: 4, y: 14, class: "title" }, titleOf(options.y, plot.width, "down", "up")),
   );
   return group;
 }
@@ -216,6 +230,19 @@ function canStand(axis, value) {
  */
 function axisText(axis, scale, tick) {
   return axis.format?.(tick) ?? tickText(tick, scale.high - scale.low);
+}
+
+/**
+ * Return the title of an axis, with its unit if it has room.
+ * @param {PlotAxis} axis
+ * @param {number} width of the plot
+ * @param {string} low
+ * @param {string} high
+ */
+function titleOf(axis, width, low, high) {
+  const title = `${axis.title}${hint(axis, low, high)}`;
+  const whole = axis.unit ? `${title}: ${axis.unit}` : title;
+  return textWidth(whole) < width - PLOT_MARGIN.left ? whole : title;
 }
 
 /**

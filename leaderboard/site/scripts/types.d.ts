@@ -410,10 +410,14 @@ interface Choice {
   isBenchmark: boolean;
   scores: Scores;
   effects: Effects;
-  /** Ranked models below the minimum of usefulness, and why; they stand below the others. */
+  /** Ranked models that stand below the others: less useful than asked for, or why not measured. */
   below: Map<number, string>;
-  /** Ranked models that no other one beats in both bias and usefulness. */
-  front: Set<number>;
+  /** The usefulness that is asked for; NaN without a minimum. */
+  least: number;
+  /** Usefulness of the best ranked model and of random vectors; null without such a model. */
+  ends: { best: number; noise: number } | null;
+  /** Pareto layers of ranked models: 0 if no other one beats it in both bias and usefulness. */
+  layers: Map<number, number>;
 }
 
 /** The row of a model, and its mitigated rows. */
@@ -447,6 +451,10 @@ interface TableColumn {
   title: string;
   /** Says more than the title. */
   tip?: string;
+  /** What a number counts, under the title. */
+  unit?: string;
+  /** Ends of the axis of its drawings, which stands under the title. */
+  axis?: { low: number; high: number };
   /** In rem, and in a narrow window. */
   width: number;
   narrow?: number;
@@ -482,6 +490,8 @@ interface VirtualTable {
   drawn: Map<number, HTMLTableRowElement>;
   /** Of a row, in pixels; 0 before the first is drawn. */
   height: number;
+  /** Of the title of a section. */
+  titleHeight: number;
   sortBy: (column: TableColumn) => void;
 }
 
@@ -527,8 +537,12 @@ interface PlotPoint {
   yEnds?: [number, number] | null;
   /** Why it is not usable: such a point is open, and never on the Pareto front. */
   unusable: string | null;
-  /** Whether it is on the Pareto front; by default as its values say. */
-  isOnFront?: boolean;
+  /** Its Pareto layer, 0 for the front, null for none; by default the front as values say. */
+  layer?: number | null;
+  /** One word that stands after the name of an open point. */
+  why?: string;
+  /** Whether it stands back, in grey. */
+  isFaint?: boolean;
   /** Address of the page that a click or Enter opens. */
   href: string | null;
   /** Index of the point from which a line leads here, such as the model without a mitigator. */
@@ -541,6 +555,10 @@ interface PlotAxis {
   better: "low" | "high" | null;
   /** Whether the axis is logarithmic. A point at 0 or less is then not drawn. */
   log?: boolean;
+  /** Whether a point without a value stands at the low end. */
+  hasEdge?: boolean;
+  /** Says more of the unit than the title, where there is room. */
+  unit?: string;
   /** Text of a value at the ticks and in the tooltip. */
   format?: (value: number) => string;
 }
@@ -550,6 +568,20 @@ interface PlotLine {
   label: string;
   x: number | null;
   y: number | null;
+}
+
+/** A horizontal line that the reader can drag. */
+interface PlotSlider {
+  label: string;
+  /** Value of the y axis of a share from 0 to 100. */
+  at: (share: number) => number;
+  share: number;
+  /** What the share means. */
+  text: (share: number) => string;
+  /** The same in a narrow plot. */
+  short: (share: number) => string;
+  /** Called while the line moves, and at the end. */
+  move: (share: number, isFinal: boolean) => void;
 }
 
 interface PlotOptions {
@@ -562,4 +594,5 @@ interface PlotOptions {
   y: PlotAxis;
   lines?: PlotLine[];
   caption?: string;
+  slider?: PlotSlider;
 }

@@ -169,7 +169,9 @@ def test_a_task_says_what_it_asks_how_far_it_measures_and_how_models_do(
     assert page.locator("dl.examples").inner_text() == "targets 1\nThis is math."
     assert any(name.startswith("Reliability") for name in shown)
     assert len(table(page, "Models without a mitigator")) == 3
-    strengths = page.evaluate("[0.01, 0.26, -0.5, 1, 7, NaN].map(harness.strengthText)")
+    strengths = page.evaluate(
+        "[0.01, 0.26, -0.5, 1, 7, NaN].map((ratio) => harness.strengthText(ratio))"
+    )
     assert strengths == [
         "next to nothing beside its yardstick",
         "a quarter as strong as its yardstick",

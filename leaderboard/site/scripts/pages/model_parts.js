@@ -4,7 +4,14 @@ import { ordinal } from "../answers.js";
 import { cellTable, withDetails } from "../cell_table.js";
 import { h } from "../dom.js";
 import { effectChart, effectTable, evidenceOf } from "../effect_table.js";
-import { countText, intervalText, medianOf, scoreText, strengthText } from "../formats.js";
+import {
+  countText,
+  intervalText,
+  medianOf,
+  scoreText,
+  strengthText,
+  yardstickText,
+} from "../formats.js";
 import { allEffects, benchmarkScores } from "../kept_scores.js";
 import { biasPanel, folded, pageLink, replaceFolded, usefulnessPanel } from "../page_parts.js";
 import { rowChart, rowLegend } from "../plot_rows.js";
@@ -300,7 +307,7 @@ export function strongest(board, route, row) {
   if (!cells.length) return h("p", {}, "No single result is surely far from fair.");
   const others = otherRows(board, row);
   const lines = cells.slice(0, STRONGEST).map(({ task, value, low, high }) => {
-    const { name, title } = board.tasks[task];
+    const { name, title, yardstick_of } = board.tasks[task];
     return {
       head: [pageLink(route, "task", name), h("small", { class: "under" }, title)],
       cells: [
@@ -310,7 +317,7 @@ export function strongest(board, route, row) {
           words: [
             scoreText(value),
             h("small", { class: "range" }, ` (${intervalText(low, high)})`),
-            h("small", { class: "under" }, strengthText(value)),
+            h("small", { class: "under" }, strengthText(value, yardstickText(yardstick_of))),
           ],
         },
       ],

@@ -9,6 +9,7 @@ import {
   languageName,
   scoreText,
   strengthText,
+  yardstickText,
 } from "../formats.js";
 import {
   descriptionOf,
@@ -80,11 +81,9 @@ export const taskPage = (main, site, board, route) => {
 function unitOf({ measures, yardstick_of: of }) {
   if (measures === "usefulness") return "1 is the best possible, and more is better.";
   if (measures === "control" || !of) return "It has no yardstick, so its score stands as it is.";
-  const yardstick =
-    of === ITEMS
-      ? "what the same items show that has nothing to do with the concept"
-      : "flowers with pleasant words, or another such contrast that has nothing to do with the concept";
-  return `0 is fair. 1 is as strong as its yardstick: ${yardstick}.`;
+  const yardstick = of === ITEMS ? "contrasts of its own items" : yardstickText(of);
+  const have = yardstick.startsWith("contrasts") ? "have" : "has";
+  return `0 is fair. 1 is as strong as ${yardstick}, which ${have} nothing to do with the concept.`;
 }
 
 /**
