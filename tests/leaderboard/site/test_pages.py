@@ -297,7 +297,7 @@ def test_reading_lists_what_was_set_aside_and_the_environments(
         "set",
         "Usable",
         "Leak",
-        "Arrows",
+        "Less bias",
         "References",
     ):
         assert page.locator("dt", has_text=term).count() >= 1, term
