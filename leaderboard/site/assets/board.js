@@ -3736,6 +3736,9 @@ var harness = (() => {
       return { marks: [{ value }], words: scoreText(value) };
     }
     const { low, high } = cellEnds(board, row, task);
+    if (board.rows.role[row] === "reference" && Number.isNaN(low)) {
+      return { marks: [], words: h("span", { class: "quiet" }, "no meaning") };
+    }
     const interval = intervalText(low, high);
     return {
       marks: [{ value, low, high }],

@@ -423,6 +423,9 @@ function measureCell(board, row, task) {
     return { marks: [{ value }], words: scoreText(value) };
   }
   const { low, high } = cellEnds(board, row, task);
+  if (board.rows.role[row] === "reference" && Number.isNaN(low)) {
+    return { marks: [], words: h("span", { class: "quiet" }, "no meaning") }; // noise over noise
+  }
   const interval = intervalText(low, high);
   return {
     marks: [{ value, low, high }],
