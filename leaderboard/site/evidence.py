@@ -52,8 +52,8 @@ class Cell:
         The board, the row and the task.
     id
         Its record.
-    is_plain
-        Whether the row is a model without a mitigator.
+    priority
+        Cells that come first keep their items: rows without a mitigator, and ranked tasks.
     scale
         Its score.
     """
@@ -62,7 +62,7 @@ class Cell:
     row: str
     task: str
     id: str
-    is_plain: bool
+    priority: tuple[bool, bool, str]
     scale: Scale
 
 
@@ -164,7 +164,7 @@ def gather(boards: Iterable[Board], frame: pl.DataFrame, registry: Registry) -> 
     aside: list[SetAside] = []
     notices: list[str] = []
     cells, places = _cells_with_items(boards, frame, aside)
-    cells.sort(key=lambda cell: not cell.is_plain)
+    cells.sort(key=lambda cell: cell.priority)
     if len(cells) > MOST_CELLS:
         n = len(cells) - MOST_CELLS
         notices.append(f"the items of {n:,} cells are left out: at most {MOST_CELLS:,} have items")
@@ -255,6 +255,7 @@ def _cells_with_items(
             .select("row", "task", "id")
             .join(records, on="id")
             .join(board.rows.lazy().select("row", "mitigator"), on="row")
+            .join(board.tasks.lazy().select("task", "not_ranked"), on="task")
             .cast({"row": pl.String, "task": pl.String, "file": pl.String, "ideal": pl.String})
             .cast({"scenario": pl.String, "metric": pl.String})
             .collect()
@@ -272,8 +273,8 @@ def _cell(kind: str, line: Mapping[str, Any]) -> Cell:
     ideal: Ideal = line["ideal"] if line["ideal"] in ("higher", "lower") else float(line["ideal"])
     bounds = line["low_bound"], line["high_bound"]
     scale = Scale(line["scenario"], line["metric"], line["value"], ideal, bounds)
-    is_plain = line["mitigator"] == NONE
-    return Cell(kind, line["row"], line["task"], line["id"], is_plain, scale)
+    priority = line["mitigator"] != NONE, line["not_ranked"] is not None, line["task"]
+    return Cell(kind, line["row"], line["task"], line["id"], priority, scale)
 
 
 def _places(run: Path, ids: set[str], aside: list[SetAside]) -> dict[str, Place]:
