@@ -4,6 +4,7 @@
 | --- | --- |
 | `writing.py` | Writes all files of a site: downloads, tables of records, who submitted results. |
 | `payload.py` | The content of its data files; for the scripts see `scripts/types.d.ts`. |
+| `evidence.py` | The strongest items of cells, a data file for each task, within limits. |
 | `registered.py` | Facts of registered models and tasks. |
 | `changes.py` | What changed since an earlier build: the news. |
 | `studies.py` | Pages of studies with their violins, without a script. |

@@ -28,6 +28,7 @@ from ..claims.reading import Claims
 from ..submissions import submission
 from . import studies as study_files
 from .changes import FILE, changes
+from .evidence import NO_EVIDENCE, Evidence, items_data
 from .payload import (
     SCHEMA,
     board_data,
@@ -394,6 +395,7 @@ def write(
     sources: Iterable[Path] = (),
     studies: Iterable[StudyOnModel] = (),
     since: Path | None = None,
+    evidence: Evidence = NO_EVIDENCE,
 ) -> Written:
     """Write the leaderboard of `boards` into `folder`, which is created if needed.
 
@@ -421,6 +423,8 @@ def write(
         Studies, each with a page of its own that is linked.
     since
         Folder of the earlier build that the news compare with; by default `folder`.
+    evidence
+        The strongest items of the cells.
 
     Raises
     ------
@@ -451,7 +455,12 @@ def write(
         entry = _entry(board)
         entries.append(entry)
         lines = lines.filter(pl.col("path").is_in(sorted(copied)))
-        _publish_data(folder, entry["data"], board_data(board, registered, people))
+        layout, items = layout_of(board), {}
+        for task, of_task in evidence.of(board).items():
+            file = f"data/{board.kind}-items-{layout.tasks.index(task)}.js"
+            items[task] = file, of_task.row
+            _publish_data(folder, file, items_data(of_task, layout))
+        _publish_data(folder, entry["data"], board_data(board, registered, people, items))
         _publish_data(folder, entry["details"], details_data(board, lines))
     content = to_json(
         boards, title=title, notices=notices, built=built, studies=studies, aside=aside

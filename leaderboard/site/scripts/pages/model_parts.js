@@ -18,6 +18,7 @@ import { rowChart, rowLegend } from "../plot_rows.js";
 import { LEAK, cellEnds, cellsOf, tasksOf } from "../pooling.js";
 import { meansOf } from "../scores.js";
 import { address } from "../state.js";
+import { itemsLink } from "./items.js";
 /** @import { DecodedDetails } from "../cell_table.js" */
 /** @import { RowCell } from "../plot_rows.js" */
 
@@ -309,7 +310,11 @@ export function strongest(board, route, row) {
   const lines = cells.slice(0, STRONGEST).map(({ task, value, low, high }) => {
     const { name, title, yardstick_of } = board.tasks[task];
     return {
-      head: [pageLink(route, "task", name), h("small", { class: "under" }, title)],
+      head: [
+        pageLink(route, "task", name),
+        itemsLink(board, { row, task }),
+        h("small", { class: "under" }, title),
+      ],
       cells: [
         {
           marks: [{ value, low, high }],

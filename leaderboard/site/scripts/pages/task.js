@@ -23,6 +23,7 @@ import {
 import { rowChart, rowLegend } from "../plot_rows.js";
 import { ITEMS, cellEnds, cellsOf, compared, ratioOf } from "../pooling.js";
 import { address } from "../state.js";
+import { itemsLink } from "./items.js";
 import { baseRowsOf } from "./model.js";
 import { groupsOf } from "./model_parts.js";
 /** @import { DecodedDetails } from "../cell_table.js" */
@@ -391,6 +392,7 @@ function taskModels(board, route, details, index) {
     return {
       head: [
         pageLink(route, "model", board.models[board.rows.model[row]].name),
+        itemsLink(board, { row, task: index }),
         h("small", { class: "under" }, note),
       ],
       cells: cells.map((cell) => ({ ...cell, isAside: isReference && isBias })),
