@@ -674,8 +674,18 @@ var harness = (() => {
       if (base[row] < 0) continue;
       const parts = families.map((family) => changeOf(board, family, row, base[row], leaks));
       summarise(board, parts, means, row);
+      const known = families.filter((_, i) => !Number.isNaN(parts[i].measure));
+      if (hasUnbounded(board, known, [row, base[row]], leaks)) forgetEnds(means, row);
     }
     return means;
+  }
+  function hasUnbounded(board, families, rows, leaks) {
+    return families.some(
+      (family) => rows.some((row) => Number.isNaN(pooledOf(board, sumsOf(board, family, row, leaks)).error))
+    );
+  }
+  function forgetEnds({ low, high, p }, row) {
+    for (const ends of [low, high, p]) ends[row] = NaN;
   }
   function changeOf(board, family, row, base, leaks) {
     const now = sumsOf(board, family, row, leaks, base);
@@ -695,7 +705,8 @@ var harness = (() => {
     const bases = baseRows(board, "none");
     const own = bases[row] < 0 ? row : bases[row];
     const others = bases[other] < 0 ? other : bases[other];
-    const parts = familiesOf(board, tasks).map((family) => {
+    const families = familiesOf(board, tasks);
+    const parts = families.map((family) => {
       const now = pooledOf(board, sumsOf(board, family, own, leaks, others));
       const before = pooledOf(board, sumsOf(board, family, others, leaks, own));
       let measure = now.measure - before.measure;
@@ -705,6 +716,8 @@ var harness = (() => {
     });
     const means = emptyMeans(1);
     summarise(board, parts, means, 0);
+    const known = families.filter((_, i) => !Number.isNaN(parts[i].measure));
+    if (hasUnbounded(board, known, [row, other, own, others], leaks)) forgetEnds(means, 0);
     return means;
   }
   function baseRows(board, baseline) {
@@ -2164,6 +2177,7 @@ var harness = (() => {
       const few = countText(families[row], "family is", "families are");
       return { isShown: false, text: `not shown: ${few} too few` };
     }
+    if (Number.isNaN(holm2[row])) return { isShown: false, text: "not shown: no upper limit" };
     return { isShown: false, text: `not shown, p ${pText(holm2[row])}` };
   }
   function effectTable(board, { bias, usefulness }, caption, first, rows, head) {
@@ -5464,7 +5478,9 @@ ${cited}`;
     const isShown = adjusted < EVIDENCE;
     const word = `${value < 0 ? "less" : "more"} ${measures === "bias" ? "bias" : "useful"}`;
     const families = countText(n, "family", "families");
-    const why = n < board.enough_families ? `${families} are too few` : `p ${pText(adjusted)}, ${families}`;
+    const few = n < board.enough_families;
+    const p = Number.isNaN(adjusted) ? "no upper limit" : `p ${pText(adjusted)}`;
+    const why = few ? `${families} are too few` : `${p}, ${families}`;
     return {
       marks: [{ value, low, high, form: isShown ? "full" : "open" }],
       words: [
