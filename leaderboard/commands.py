@@ -80,7 +80,7 @@ def build(
     registry = Registry(include=include)
     study_reading = studies.read(results)
     ranked = building.rank(results, registry, include=include, tasks=split(tasks), say=say)
-    items = evidence.gather(ranked.boards, ranked.claims.frame, registry)
+    items = evidence.gather(ranked.boards, ranked.claims.frame, registry, results)
     claims = dataclasses.replace(ranked.claims, aside=(*ranked.claims.aside, *items.aside))
     for group in grouped(claims.aside):
         say(group.line())

@@ -11,6 +11,7 @@ only where its licence lets everybody publish them.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
 from collections import Counter, defaultdict
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from harness import limits
 from harness.errors import HarnessError
@@ -386,6 +387,10 @@ def read_line(line: bytes) -> Extract | str:
     """Return the extract of a line, or why it is none."""
     if len(line) > limits.EXTRACT_BYTES:
         return f"a line of {limits.too_many(len(line), limits.EXTRACT_BYTES)}"
+    with contextlib.suppress(ValidationError):
+        extract = Extract.model_validate_json(line)
+        if extract.line().encode() == line:  # as `pack` writes it: it has one meaning
+            return extract
     if not line.endswith(b"\n"):
         return "torn: the last line has no end; pack again"
     result = judged(line, Extract, Trust.SUBMITTED)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -22,7 +22,7 @@ from harness.results.reading import SetAside
 from harness.results.record import read_rows, samples_path
 
 from ..boards.board import Board
-from ..claims import evidence
+from ..claims import evidence, reading
 from ..claims.evidence import KEPT, Catalogue, Extract, Scale, TaskItems
 from .payload import Layout, column, rounded
 
@@ -52,8 +52,8 @@ class Cell:
         The board, the row and the task.
     id
         Its record.
-    is_plain
-        Whether the row is a model without a mitigator.
+    priority
+        Cells that come first keep their items: rows without a mitigator, and ranked tasks.
     scale
         Its score.
     """
@@ -62,7 +62,7 @@ class Cell:
     row: str
     task: str
     id: str
-    is_plain: bool
+    priority: tuple[bool, bool, str]
     scale: Scale
 
 
@@ -149,7 +149,9 @@ class Evidence:
 NO_EVIDENCE = Evidence()
 
 
-def gather(boards: Iterable[Board], frame: pl.DataFrame, registry: Registry) -> Evidence:
+def gather(
+    boards: Iterable[Board], frame: pl.DataFrame, registry: Registry, sources: Iterable[Path]
+) -> Evidence:
     """Return the strongest items of the cells of boards.
 
     Parameters
@@ -157,14 +159,17 @@ def gather(boards: Iterable[Board], frame: pl.DataFrame, registry: Registry) -> 
     boards
         The boards.
     frame
-        Their records, with the columns of `claims.reading.SCHEMA`; items are beside their files.
+        Their records, with the columns of `claims.reading.SCHEMA`.
     registry
         The tasks with which items are compared.
+    sources
+        The results folders and files of the boards; items are beside files of records.
     """
     aside: list[SetAside] = []
     notices: list[str] = []
-    cells, places = _cells_with_items(boards, frame, aside)
-    cells.sort(key=lambda cell: not cell.is_plain)
+    of_boards = _cells(boards, frame)
+    places = _places(reading.files(sources), of_boards.keys(), aside)
+    cells = sorted((of_boards[id_] for id_ in places), key=lambda cell: cell.priority)
     if len(cells) > MOST_CELLS:
         n = len(cells) - MOST_CELLS
         notices.append(f"the items of {n:,} cells are left out: at most {MOST_CELLS:,} have items")
@@ -226,13 +231,15 @@ class Place:
         if not self.line:
             if reason := _sample_problem(self.file):
                 return SetAside(str(self.file), 0, reason)
-            made = evidence.extract_of(cell.id, read_rows(self.file), cell.scale, task)
-            return made if isinstance(made, Extract) else None
-        with self.file.open("rb") as content:
-            content.seek(self.start)
-            extract = evidence.read_line(content.readline(limits.EXTRACT_BYTES + 1))
-        if isinstance(extract, str):
-            return SetAside(str(self.file), self.line, extract)
+            extract = evidence.extract_of(cell.id, read_rows(self.file), cell.scale, task)
+            if isinstance(extract, str):
+                return None
+        else:
+            with self.file.open("rb") as content:
+                content.seek(self.start)
+                extract = evidence.read_line(content.readline(limits.EXTRACT_BYTES + 1))
+            if isinstance(extract, str):
+                return SetAside(str(self.file), self.line, extract)
         reason = evidence.mistake(extract, cell.scale, task)
         return SetAside(str(self.file), self.line, reason, cell.id) if reason else extract
 
@@ -242,54 +249,57 @@ def _sample_problem(file: Path) -> str:
     return limits.too_many(size, limits.RECORDS_BYTES) if size > limits.RECORDS_BYTES else ""
 
 
-def _cells_with_items(
-    boards: Iterable[Board], frame: pl.DataFrame, aside: list[SetAside]
-) -> tuple[list[Cell], dict[str, Place]]:
-    """Return the cells whose record has items, and the places of these by the record's id."""
-    records = frame.lazy().filter(pl.col("file").is_not_null()).select("id", "file", *_SCALE)
+def _cells(boards: Iterable[Board], frame: pl.DataFrame) -> dict[str, Cell]:
+    """Return the cells of boards by the id of their record."""
+    scales = frame.lazy().select("id", *_SCALE)
     cells: dict[str, Cell] = {}
-    files: dict[str, list[str]] = {}
     for board in boards:
         lines = (
             board.cells.lazy()
             .select("row", "task", "id")
-            .join(records, on="id")
+            .join(scales, on="id")
             .join(board.rows.lazy().select("row", "mitigator"), on="row")
-            .cast({"row": pl.String, "task": pl.String, "file": pl.String, "ideal": pl.String})
-            .cast({"scenario": pl.String, "metric": pl.String})
+            .join(board.tasks.lazy().select("task", "not_ranked"), on="task")
+            .cast(dict.fromkeys(("row", "task", "ideal", "scenario", "metric"), pl.String))
             .collect()
         )
-        for line in lines.iter_rows(named=True):
-            cells[line["id"]] = _cell(board.kind, line)
-            files.setdefault(line["file"], []).append(line["id"])
-    places: dict[str, Place] = {}
-    for file, ids in sorted(files.items()):
-        places |= _places(Path(file), set(ids), aside)
-    return [cells[id_] for id_ in places], places
+        cells |= {line["id"]: _cell(board.kind, line) for line in lines.iter_rows(named=True)}
+    return cells
 
 
 def _cell(kind: str, line: Mapping[str, Any]) -> Cell:
     ideal: Ideal = line["ideal"] if line["ideal"] in ("higher", "lower") else float(line["ideal"])
     bounds = line["low_bound"], line["high_bound"]
     scale = Scale(line["scenario"], line["metric"], line["value"], ideal, bounds)
-    is_plain = line["mitigator"] == NONE
-    return Cell(kind, line["row"], line["task"], line["id"], is_plain, scale)
+    priority = line["mitigator"] != NONE, line["not_ranked"] is not None, line["task"]
+    return Cell(kind, line["row"], line["task"], line["id"], priority, scale)
 
 
-def _places(run: Path, ids: set[str], aside: list[SetAside]) -> dict[str, Place]:
-    """Return the place of the items of each record of a file that has any."""
+def _places(runs: Iterable[Path], ids: Collection[str], aside: list[SetAside]) -> dict[str, Place]:
+    """Return the place of the items of each record that has any; that of extracts if it has both.
+
+    A record may be in several files: its items may be beside any of them.
+    """
+    runs = list(runs)
     places: dict[str, Place] = {}
-    samples = run.parent / samples_path("").partition("/")[0]
-    if samples.is_dir() and not samples.is_symlink():
-        names = {file.name for file in samples.iterdir() if not file.is_symlink()}
-        own = {id_: run.parent / samples_path(id_) for id_ in ids}
-        places |= {id_: Place(path) for id_, path in own.items() if path.name in names}
-    file = evidence.samples_file(run)
-    if not file.exists():
-        return places
-    if reason := evidence.file_problem(file):
-        aside.append(SetAside(str(file), 0, reason))
-        return places
+    names = {PurePath(samples_path(id_)).name: id_ for id_ in ids}
+    for folder in sorted({run.parent / PurePath(samples_path("")).parent for run in runs}):
+        if folder.is_dir() and not folder.is_symlink():
+            files = (file for file in sorted(folder.iterdir()) if not file.is_symlink())
+            places |= {names[file.name]: Place(file) for file in files if file.name in names}
+    for file in (evidence.samples_file(run) for run in runs):
+        if not file.exists():
+            continue
+        if reason := evidence.file_problem(file):
+            aside.append(SetAside(str(file), 0, reason))
+        else:
+            places |= _lines(file, ids, aside)
+    return places
+
+
+def _lines(file: Path, ids: Collection[str], aside: list[SetAside]) -> dict[str, Place]:
+    """Return the place of each extract in a file."""
+    places: dict[str, Place] = {}
     start = 0
     for number, line, id_ in evidence.lines_of(file):
         if not id_:  # not where `pack` writes it

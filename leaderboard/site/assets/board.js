@@ -704,8 +704,18 @@ var harness = (() => {
       if (base[row] < 0) continue;
       const parts = families.map((family) => changeOf(board, family, row, base[row], leaks));
       summarise(board, parts, means, row);
+      const known = families.filter((_, i) => !Number.isNaN(parts[i].measure));
+      if (hasUnbounded(board, known, [row, base[row]], leaks)) forgetEnds(means, row);
     }
     return means;
+  }
+  function hasUnbounded(board, families, rows, leaks) {
+    return families.some(
+      (family) => rows.some((row) => Number.isNaN(pooledOf(board, sumsOf(board, family, row, leaks)).error))
+    );
+  }
+  function forgetEnds({ low, high, p }, row) {
+    for (const ends of [low, high, p]) ends[row] = NaN;
   }
   function changeOf(board, family, row, base, leaks) {
     const now = sumsOf(board, family, row, leaks, base);
@@ -725,7 +735,8 @@ var harness = (() => {
     const bases = baseRows(board, "none");
     const own = bases[row] < 0 ? row : bases[row];
     const others = bases[other] < 0 ? other : bases[other];
-    const parts = familiesOf(board, tasks).map((family) => {
+    const families = familiesOf(board, tasks);
+    const parts = families.map((family) => {
       const now = pooledOf(board, sumsOf(board, family, own, leaks, others));
       const before = pooledOf(board, sumsOf(board, family, others, leaks, own));
       let measure = now.measure - before.measure;
@@ -735,6 +746,8 @@ var harness = (() => {
     });
     const means = emptyMeans(1);
     summarise(board, parts, means, 0);
+    const known = families.filter((_, i) => !Number.isNaN(parts[i].measure));
+    if (hasUnbounded(board, known, [row, other, own, others], leaks)) forgetEnds(means, 0);
     return means;
   }
   function baseRows(board, baseline) {
@@ -2194,6 +2207,7 @@ var harness = (() => {
       const few = countText(families[row], "family is", "families are");
       return { isShown: false, text: `not shown: ${few} too few` };
     }
+    if (Number.isNaN(holm2[row])) return { isShown: false, text: "not shown: no upper limit" };
     return { isShown: false, text: `not shown, p ${pText(holm2[row])}` };
   }
   function effectTable(board, { bias, usefulness }, caption, first, rows, head) {
@@ -3439,9 +3453,13 @@ var harness = (() => {
     if (!cells.length) return h("p", {}, "No single result is surely far from fair.");
     const others = otherRows(board, row);
     const lines = cells.slice(0, STRONGEST).map(({ task, value, low, high }) => {
-      const { name, title } = board.tasks[task];
+      const { name, title, yardstick_of } = board.tasks[task];
       return {
-        head: [pageLink(route, "task", name), h("small", { class: "under" }, title)],
+        head: [
+          pageLink(route, "task", name),
+          itemsLink(board, { row, task }),
+          h("small", { class: "under" }, title)
+        ],
         cells: [
           {
             marks: [{ value, low, high }],
@@ -3449,7 +3467,7 @@ var harness = (() => {
             words: [
               scoreText(value),
               h("small", { class: "range" }, ` (${intervalText(low, high)})`),
-              h("small", { class: "under" }, strengthText(value))
+              h("small", { class: "under" }, strengthText(value, yardstickText(yardstick_of)))
             ]
           }
         ]
@@ -3573,12 +3591,7 @@ var harness = (() => {
     const items = tables.map(
       ({ task, scenario, name, path }) => h("li", {}, `${board.tasks[task].name}, ${scenario}: `, h("a", { href: path }, name))
     );
-    return h(
-      "details",
-      {},
-      h("summary", {}, countText(items.length, "attached table")),
-      h("ul", {}, items)
-    );
+    return folded(countText(items.length, "attached table"), h("ul", {}, items));
   }
   function isAttached(path) {
     return /^tables\/[\w.-]+$/.test(path);
@@ -3661,7 +3674,7 @@ var harness = (() => {
     const text = scoreText(bias.mean[row]);
     const interval = intervalText(bias.low[row], bias.high[row]);
     const range = interval === NOTHING ? "" : ` (95 % interval ${interval})`;
-    const value = text === NOTHING ? "It has no value of bias." : isReference ? `Its bias is the unit${range}: 1 for this model, 0 is fair, and other models are told in it.` : `Its bias is ${text}${range}, where 0 is fair and 1 is as biased as ${board.reference}.`;
+    const value = text === NOTHING ? "It has no value of bias." : isReference ? `Its bias is the unit of this board: 1 by definition${range}, where 0 is fair.` : `Its bias is ${text}${range}, where 0 is fair and 1 is as biased as ${board.reference}.`;
     if (board.rows.role[row] === "reference")
       return `A reference: a line to compare with, never ranked. ${isNoise(board, bias, row) ? "Its bias has no meaning, since its vectors have none." : value}`;
     if (board.rows.role[row] === "mitigated")
@@ -3803,8 +3816,9 @@ var harness = (() => {
   function unitOf({ measures, yardstick_of: of }) {
     if (measures === "usefulness") return "1 is the best possible, and more is better.";
     if (measures === "control" || !of) return "It has no yardstick, so its score stands as it is.";
-    const yardstick = of === ITEMS ? "what the same items show that has nothing to do with the concept" : "flowers with pleasant words, or another such contrast that has nothing to do with the concept";
-    return `0 is fair. 1 is as strong as its yardstick: ${yardstick}.`;
+    const yardstick = of === ITEMS ? "contrasts of its own items" : yardstickText(of);
+    const have = yardstick.startsWith("contrasts") ? "have" : "has";
+    return `0 is fair. 1 is as strong as ${yardstick}, which ${have} nothing to do with the concept.`;
   }
   function notRanked(board, route, { not_ranked: reason }) {
     if (!reason) return [];
@@ -3833,8 +3847,7 @@ var harness = (() => {
     const columns = [
       { title: "Language", class: "model" },
       ...["Tasks", "Not reviewed", "Ranked"].map((title) => ({ title, number: true })),
-      { title: "Rank models by them" },
-      { title: "Their names" }
+      { title: "Their names", class: "wide-only" }
     ];
     const lines = groups.toSorted((a, b) => b.tasks.length - a.tasks.length || compared(a.name, b.name)).map(({ name, tasks }) => () => {
       const members = tasks.map((task) => board.tasks[task]);
@@ -3845,17 +3858,21 @@ var harness = (() => {
         i ? ", " : "",
         pageLink(route, "task", task.name)
       ]);
+      const spoken = h(
+        "span",
+        { class: "visually-hidden" },
+        `: rank models by the tasks in ${languageName(name)}`
+      );
       const isLong = members.length > 4;
       return [
         `${languageName(name)} (${name})`,
         tasks.length,
         members.filter(({ reviewed }) => reviewed === false).length,
-        ranked.length,
-        ranked.length ? h("a", { href }, `by the tasks in ${languageName(name)}`) : "not possible",
+        ranked.length ? h("a", { href }, String(ranked.length), spoken) : 0,
         isLong ? h("details", {}, h("summary", {}, `${members.length} names`), links) : links
       ];
     });
-    const caption = "A task whose texts no reader of its language has reviewed is shown and not ranked.";
+    const caption = "A task whose texts no reader of its language has reviewed is shown and not ranked. A number of ranked tasks leads to the models by them.";
     return plainTable(caption, columns, lines);
   }
   var FEW_TASKS = 16;
@@ -4012,6 +4029,7 @@ var harness = (() => {
       return {
         head: [
           pageLink(route, "model", board.models[board.rows.model[row]].name),
+          itemsLink(board, { row, task: index }),
           h("small", { class: "under" }, note)
         ],
         cells: cells.map((cell) => ({ ...cell, isAside: isReference && isBias }))
@@ -4038,6 +4056,9 @@ var harness = (() => {
       return { marks: [{ value }], words: scoreText(value) };
     }
     const { low, high } = cellEnds(board, row, task);
+    if (board.rows.role[row] === "reference" && Number.isNaN(low)) {
+      return { marks: [], words: h("span", { class: "quiet" }, "no meaning") };
+    }
     const interval = intervalText(low, high);
     return {
       marks: [{ value, low, high }],
@@ -5487,7 +5508,9 @@ ${cited}`;
     const isShown = adjusted < EVIDENCE;
     const word = `${value < 0 ? "less" : "more"} ${measures === "bias" ? "bias" : "useful"}`;
     const families = countText(n, "family", "families");
-    const why = n < board.enough_families ? `${families} are too few` : `p ${pText(adjusted)}, ${families}`;
+    const few = n < board.enough_families;
+    const p = Number.isNaN(adjusted) ? "no upper limit" : `p ${pText(adjusted)}`;
+    const why = few ? `${families} are too few` : `${p}, ${families}`;
     return {
       marks: [{ value, low, high, form: isShown ? "full" : "open" }],
       words: [

@@ -97,6 +97,7 @@ export function evidenceOf(board, { mean, holm, families }, row, measures) {
     const few = countText(families[row], "family is", "families are");
     return { isShown: false, text: `not shown: ${few} too few` };
   }
+  if (Number.isNaN(holm[row])) return { isShown: false, text: "not shown: no upper limit" };
   return { isShown: false, text: `not shown, p ${pText(holm[row])}` };
 }
 

@@ -99,8 +99,9 @@ function pairCell(
   const isShown = adjusted < EVIDENCE;
   const word = `${value < 0 ? "less" : "more"} ${measures === "bias" ? "bias" : "useful"}`;
   const families = countText(n, "family", "families");
-  const why =
-    n < board.enough_families ? `${families} are too few` : `p ${pText(adjusted)}, ${families}`;
+  const few = n < board.enough_families;
+  const p = Number.isNaN(adjusted) ? "no upper limit" : `p ${pText(adjusted)}`;
+  const why = few ? `${families} are too few` : `${p}, ${families}`;
   return {
     marks: [{ value, low, high, form: isShown ? "full" : "open" }],
     words: [

@@ -127,7 +127,7 @@ function biasSentence(board, row) {
     text === NOTHING
       ? "It has no value of bias."
       : isReference
-        ? `Its bias is the unit${range}: 1 for this model, 0 is fair, and other models are told in it.`
+        ? `Its bias is the unit of this board: 1 by definition${range}, where 0 is fair.`
         : `Its bias is ${text}${range}, where 0 is fair and 1 is as biased as ${board.reference}.`;
   if (board.rows.role[row] === "reference")
     return `A reference: a line to compare with, never ranked. ${

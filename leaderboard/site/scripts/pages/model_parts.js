@@ -4,13 +4,21 @@ import { ordinal } from "../answers.js";
 import { cellTable, withDetails } from "../cell_table.js";
 import { h } from "../dom.js";
 import { effectChart, effectTable, evidenceOf } from "../effect_table.js";
-import { countText, intervalText, medianOf, scoreText, strengthText } from "../formats.js";
+import {
+  countText,
+  intervalText,
+  medianOf,
+  scoreText,
+  strengthText,
+  yardstickText,
+} from "../formats.js";
 import { allEffects, benchmarkScores } from "../kept_scores.js";
 import { biasPanel, folded, pageLink, replaceFolded, usefulnessPanel } from "../page_parts.js";
 import { rowChart, rowLegend } from "../plot_rows.js";
 import { LEAK, cellEnds, cellsOf, tasksOf } from "../pooling.js";
 import { meansOf } from "../scores.js";
 import { address } from "../state.js";
+import { itemsLink } from "./items.js";
 /** @import { DecodedDetails } from "../cell_table.js" */
 /** @import { RowCell } from "../plot_rows.js" */
 
@@ -300,9 +308,13 @@ export function strongest(board, route, row) {
   if (!cells.length) return h("p", {}, "No single result is surely far from fair.");
   const others = otherRows(board, row);
   const lines = cells.slice(0, STRONGEST).map(({ task, value, low, high }) => {
-    const { name, title } = board.tasks[task];
+    const { name, title, yardstick_of } = board.tasks[task];
     return {
-      head: [pageLink(route, "task", name), h("small", { class: "under" }, title)],
+      head: [
+        pageLink(route, "task", name),
+        itemsLink(board, { row, task }),
+        h("small", { class: "under" }, title),
+      ],
       cells: [
         {
           marks: [{ value, low, high }],
@@ -310,7 +322,7 @@ export function strongest(board, route, row) {
           words: [
             scoreText(value),
             h("small", { class: "range" }, ` (${intervalText(low, high)})`),
-            h("small", { class: "under" }, strengthText(value)),
+            h("small", { class: "under" }, strengthText(value, yardstickText(yardstick_of))),
           ],
         },
       ],
@@ -473,12 +485,7 @@ function attachedTables(board, details, row) {
   const items = tables.map(({ task, scenario, name, path }) =>
     h("li", {}, `${board.tasks[task].name}, ${scenario}: `, h("a", { href: path }, name)),
   );
-  return h(
-    "details",
-    {},
-    h("summary", {}, countText(items.length, "attached table")),
-    h("ul", {}, items),
-  );
+  return folded(countText(items.length, "attached table"), h("ul", {}, items));
 }
 
 /**

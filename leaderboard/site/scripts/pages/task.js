@@ -9,6 +9,7 @@ import {
   languageName,
   scoreText,
   strengthText,
+  yardstickText,
 } from "../formats.js";
 import {
   descriptionOf,
@@ -22,6 +23,7 @@ import {
 import { rowChart, rowLegend } from "../plot_rows.js";
 import { ITEMS, cellEnds, cellsOf, compared, ratioOf } from "../pooling.js";
 import { address } from "../state.js";
+import { itemsLink } from "./items.js";
 import { baseRowsOf } from "./model.js";
 import { groupsOf } from "./model_parts.js";
 /** @import { DecodedDetails } from "../cell_table.js" */
@@ -80,11 +82,9 @@ export const taskPage = (main, site, board, route) => {
 function unitOf({ measures, yardstick_of: of }) {
   if (measures === "usefulness") return "1 is the best possible, and more is better.";
   if (measures === "control" || !of) return "It has no yardstick, so its score stands as it is.";
-  const yardstick =
-    of === ITEMS
-      ? "what the same items show that has nothing to do with the concept"
-      : "flowers with pleasant words, or another such contrast that has nothing to do with the concept";
-  return `0 is fair. 1 is as strong as its yardstick: ${yardstick}.`;
+  const yardstick = of === ITEMS ? "contrasts of its own items" : yardstickText(of);
+  const have = yardstick.startsWith("contrasts") ? "have" : "has";
+  return `0 is fair. 1 is as strong as ${yardstick}, which ${have} nothing to do with the concept.`;
 }
 
 /**
@@ -133,8 +133,7 @@ function languageTable(board, route) {
   const columns = [
     { title: "Language", class: "model" },
     ...["Tasks", "Not reviewed", "Ranked"].map((title) => ({ title, number: true })),
-    { title: "Rank models by them" },
-    { title: "Their names" },
+    { title: "Their names", class: "wide-only" },
   ];
   const lines = groups
     .toSorted((a, b) => b.tasks.length - a.tasks.length || compared(a.name, b.name))
@@ -147,18 +146,22 @@ function languageTable(board, route) {
         i ? ", " : "",
         pageLink(route, "task", task.name),
       ]);
+      const spoken = h(
+        "span",
+        { class: "visually-hidden" },
+        `: rank models by the tasks in ${languageName(name)}`,
+      );
       const isLong = members.length > 4;
       return [
         `${languageName(name)} (${name})`,
         tasks.length,
         members.filter(({ reviewed }) => reviewed === false).length,
-        ranked.length,
-        ranked.length ? h("a", { href }, `by the tasks in ${languageName(name)}`) : "not possible",
+        ranked.length ? h("a", { href }, String(ranked.length), spoken) : 0,
         isLong ? h("details", {}, h("summary", {}, `${members.length} names`), links) : links,
       ];
     });
   const caption =
-    "A task whose texts no reader of its language has reviewed is shown and not ranked.";
+    "A task whose texts no reader of its language has reviewed is shown and not ranked. A number of ranked tasks leads to the models by them.";
   return plainTable(caption, columns, lines);
 }
 
@@ -389,6 +392,7 @@ function taskModels(board, route, details, index) {
     return {
       head: [
         pageLink(route, "model", board.models[board.rows.model[row]].name),
+        itemsLink(board, { row, task: index }),
         h("small", { class: "under" }, note),
       ],
       cells: cells.map((cell) => ({ ...cell, isAside: isReference && isBias })),
@@ -421,6 +425,9 @@ function measureCell(board, row, task) {
     return { marks: [{ value }], words: scoreText(value) };
   }
   const { low, high } = cellEnds(board, row, task);
+  if (board.rows.role[row] === "reference" && Number.isNaN(low)) {
+    return { marks: [], words: h("span", { class: "quiet" }, "no meaning") }; // noise over noise
+  }
   const interval = intervalText(low, high);
   return {
     marks: [{ value, low, high }],
