@@ -498,7 +498,7 @@ class Generation:
             if is_file(file) and not file.is_symlink() and _digest_of(file) == old[path]:
                 file.unlink()
         for above in sorted(changed - {self.folder}, reverse=True):  # a subfolder first
-            with contextlib.suppress(OSError):  # it has other files
+            if above.is_dir() and not any(above.iterdir()):
                 above.rmdir()
         for above in changed:
             if above.is_dir():
