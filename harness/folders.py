@@ -396,6 +396,10 @@ class Generation:
         content: bytes = self._digests[path].digest()
         return content
 
+    def size(self, path: str) -> int | None:
+        """Return the number of bytes of a file of the generation; None if it has no such file."""
+        return self._staged(path).stat().st_size if path in self._digests else None
+
     def keep(self, path: str) -> None:
         """Let a file of the folder stay that this generation refers to and does not write."""
         self._kept.add(path)
@@ -494,7 +498,7 @@ class Generation:
             if is_file(file) and not file.is_symlink() and _digest_of(file) == old[path]:
                 file.unlink()
         for above in sorted(changed - {self.folder}, reverse=True):  # a subfolder first
-            with contextlib.suppress(OSError):  # it has other files
+            if above.is_dir() and not any(above.iterdir()):
                 above.rmdir()
         for above in changed:
             if above.is_dir():
@@ -510,6 +514,19 @@ class Generation:
         finally:
             os.close(self._lock)
             self._lock = None
+
+
+def recover(folder: Path) -> None:
+    """Finish or drop the generation that a killed process left in a folder; nothing without one.
+
+    Raises
+    ------
+    DiskError
+        If the folder cannot be written.
+    """
+    if exists(folder / STAGING):
+        with Generation(folder):
+            pass
 
 
 def _is_below(path: str) -> bool:
