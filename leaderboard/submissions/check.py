@@ -176,7 +176,7 @@ def _reason(record: Record, place: tuple[str, ...], base: Base) -> str:
     if record.tables or record.figures or record.samples is not None:
         return "tables, figures and samples are not taken; `harness results pack` leaves them out"
     known = base.names.get(model.fingerprint, model.name)
-    if known != model.name:
+    if model.name not in (known, *base.former_names.get(model.fingerprint, ())):
         return f"this fingerprint is that of the model '{known}'; submit it under that name"
     if model.kind not in base.kinds.get(model.fingerprint, (model.kind,)):
         return f"the base has no {model.kind} embedder of this fingerprint, but one of another kind"

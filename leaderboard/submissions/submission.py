@@ -312,9 +312,15 @@ class Base:
         return cls() if folder is None else cls(tree(folder))
 
     @cached_property
-    def claims(self) -> Claims:
-        """Its records, unjudged."""
+    def _stated(self) -> Claims:
+        """Its records as they are."""
         return reading.read([] if self.tree is None else self.tree.runs)
+
+    @cached_property
+    def claims(self) -> Claims:
+        """Its records, unjudged, with the new names of renamed models."""
+        frame = withdrawn.renamed(self._stated.frame, self.withdrawn)
+        return Claims(frame, self._stated.aside)
 
     @cached_property
     def withdrawn(self) -> list[Path]:
@@ -327,6 +333,13 @@ class Base:
         pairs = self.claims.frame.select("fingerprint", "model").cast(pl.String).unique()
         shipped = {r.model.fingerprint: r.model.name for r in references.shipped()}
         return dict(pairs.iter_rows()) | shipped
+
+    @cached_property
+    def former_names(self) -> Mapping[str, frozenset[str]]:
+        """The names that its records state of each fingerprint, which maintainers may rename."""
+        frame = self._stated.frame.select("fingerprint", "model").cast(pl.String)
+        names = frame.group_by("fingerprint").agg("model")
+        return {fingerprint: frozenset(of) for fingerprint, of in names.iter_rows()}
 
     @cached_property
     def kinds(self) -> Mapping[str, frozenset[str]]:

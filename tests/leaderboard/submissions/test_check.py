@@ -155,6 +155,17 @@ def test_a_fingerprint_of_the_base_keeps_its_name(base, tmp_path):
     assert "'model-a'" in found[0]
 
 
+@pytest.mark.parametrize("name", ["model-a", "model-z"])
+def test_a_renamed_model_is_submitted_under_its_old_or_its_new_name(base, tmp_path, name):
+    (base / "withdrawn.yaml").write_text("models: [{name: model-a, renamed: model-z}]")
+    records = [
+        changed(json.loads(record.line()), model__name=name, seed=1)
+        for record in good_records("model-a", run="r2")
+    ]
+    write(tmp_path / "packed", records)
+    assert reasons(tmp_path / "packed", base) == []
+
+
 def test_a_maintainer_is_warned_of_a_known_name_with_other_weights(base, tmp_path):
     records = [
         changed(json.loads(record.line()), model__fingerprint="vectors-" + "a" * 32)
