@@ -233,9 +233,9 @@ def check(
             }
         )
     else:
-        for line in comment.listed(map(str, checked.problems), "problem"):
+        for line in comment.listed(comment.folded(checked.problems), "problem"):
             click.echo(line)
-        for line in comment.listed(map(str, checked.warnings), "warning"):
+        for line in comment.listed(comment.folded(checked.warnings), "warning"):
             click.echo(f"warning: {line}")
         _show(added)
         click.echo(comment.comment_summary(checked))
@@ -248,15 +248,18 @@ def _show(added: Sequence[Addition]) -> None:
     from harness.commands import output
     from harness.results.formats import Report, Sentences, Table
 
-    from .submissions.check import SHOWN, leaks_line, means_table, printable, tasks_table
+    from .submissions import check as comment
 
     def shown(text: str) -> str:
-        return printable(text, SHOWN)
+        return comment.printable(text, comment.SHOWN)
 
-    means = means_table(added, shown)
-    parts: list[Table | Sentences] = [means] if means.rows else []
+    means = comment.means_table(added, shown)
+    parts: list[Table | Sentences] = []
+    if means.rows:
+        parts += [means, Sentences("", [comment.MEANS_HELP])]
     for addition in added[:1]:
-        parts += [tasks_table(addition, shown), leaks_line(addition)]
+        tasks = comment.tasks_table(addition, shown)
+        parts += [tasks, Sentences("", [comment.TASKS_HELP]), comment.leaks_line(addition)]
     output.report(Report("", parts))
 
 
