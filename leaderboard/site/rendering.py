@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,24 +26,64 @@ MADE_BY = f"{GENERATOR} {harness.__version__}"
 _FOLDER = Path(__file__).parent / "templates"
 
 
-def template(name: str) -> jinja2.Template:
-    """Return a template of this package; it escapes every value but `Markup`."""
+@functools.cache
+def _environment() -> jinja2.Environment:
+    """Return what compiles templates, each once."""
     import jinja2
 
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader(_FOLDER),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    return environment.get_template(name)
+
+
+def template(name: str) -> jinja2.Template:
+    """Return a template of this package; it escapes every value but `Markup`."""
+    return _environment().get_template(name)
 
 
 def short(value: float, *, sign: bool = False) -> str:
     """Return a number with three decimals and a minus sign (not a hyphen); never `−0.000`."""
     text = format(round(value, 3) + 0.0, "+.3f" if sign else ".3f")
     return text.replace("-", "−")
+
+
+# The names of pages in addresses.
+
+
+LONGEST_SLUG = 60
+"""Longest slug without its hash."""
+_RESERVED = frozenset(
+    (
+        "index",
+        "con",
+        "prn",
+        "aux",
+        "nul",
+        *(f"{port}{i}" for port in ("com", "lpt") for i in "0123456789"),
+    )
+)
+"""Names of lists, and of devices of Windows, which no file may have, whatever follows a dot."""
+_HASHED = re.compile(r"-[0-9a-f]{8}\Z")
+
+
+def slug(name: str) -> str:
+    """Return the name of a page in addresses, for any name.
+
+    It has lower-case letters of ASCII, digits, `.`, `-` and `_`, and is a file name everywhere. It
+    ends with a hash of the name if it is not the name itself, so that names that differ only in
+    case or in what an address cannot hold have different pages. It depends on nothing but the name,
+    so an address lasts.
+    """
+    base = re.sub(r"[^a-z0-9._-]+", "-", name.lower())[:LONGEST_SLUG].strip(".-_")
+    is_device = base.partition(".")[0] in _RESERVED
+    if name and base == name and not is_device and not _HASHED.search(name):
+        return name
+    end = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    return f"{base.replace('.', '-') if is_device else base or 'name'}-{end}"
 
 
 # Groups records that were set aside by reason, for the command and for the page.
@@ -143,3 +186,8 @@ def check_ours(page: Path) -> None:
 def publish(path: Path, content: str) -> None:
     """Write a file atomically."""
     folders.write_atomically(path, content.encode())
+
+
+def text_of(content: Any) -> str:
+    """Return JSON for a file."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"

@@ -37,7 +37,8 @@ from .payload import (
     script,
 )
 from .registered import NOTHING, Registered
-from .rendering import MADE_BY, check_ours, grouped, publish, template
+from .rendering import check_ours, grouped, publish, text_of
+from .static_pages import Page, Site, publish_pages
 from .studies import StudyOnModel
 
 # Tables of records: lists those of a board, and copies them.
@@ -263,11 +264,6 @@ def to_json(
     }
 
 
-def text_of(content: Any) -> str:
-    """Return JSON for a file."""
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
-
-
 def downloadable_records(frame: pl.DataFrame, boards: Iterable[Board]) -> pl.DataFrame:
     """Return the content of records.parquet: a line a record, with its role on a board.
 
@@ -474,8 +470,16 @@ def write(
     }
     _publish_data(folder, "data/site.js", site)
     _publish_assets(folder)
-    page = template("index.html.j2").render(title=title, generator=MADE_BY)
-    publish(files.page, page)
+    head = Site(title=title, built=built)
+    publish_pages(folder, [], head)
+    home = Page(
+        path=files.page.name,
+        title=title,
+        description="Social bias in embeddings: models and mitigators, ranked.",
+        template="index.html.j2",
+        content={},
+    )
+    publish(files.page, home.html(head))
     return files
 
 

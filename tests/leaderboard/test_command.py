@@ -17,7 +17,10 @@ import harness.leaderboard
 from harness.errors import DiskError, InvalidFile, UsageError
 from harness.results.figures import read_figure
 
-FILES = ["assets", "data", "index.html", "leaderboard.csv", "leaderboard.json", "records.parquet"]
+FILES = [
+    *("assets", "data", "index.html", "index.json", "leaderboard.csv", "leaderboard.json"),
+    "records.parquet",
+]
 
 
 def command(*arguments) -> click.testing.Result:
