@@ -43,7 +43,12 @@ def leaderboard() -> None:
     help="Only these tasks: names, globs or benchmarks, comma-separated or "
     "repeated.  [default: all]",
 )
-@click.option("--title", default="Bias in embeddings", show_default=True, help="Title of the page.")
+@click.option(
+    "--title", help="Title of the page.  [default: that of board.yaml, or 'Bias in embeddings']"
+)
+@click.option(
+    "--url", default="", help="Address that the site gets.  [default: that of board.yaml]"
+)
 @click.option(
     "--since",
     type=click.Path(path_type=Path, file_okay=False),
@@ -55,7 +60,8 @@ def build(
     results: tuple[Path, ...],
     out: Path,
     tasks: tuple[str, ...],
-    title: str,
+    title: str | None,
+    url: str,
     since: Path | None,
     include: tuple[Path, ...],
     as_json: bool,
@@ -71,17 +77,18 @@ def build(
     from harness.registry.registry import Registry
 
     from . import building
-    from .site import studies, writing
+    from .site import about, studies, writing
     from .site.registered import registered
     from .site.rendering import grouped
 
     say = functools.partial(click.echo, err=True)
     registry = Registry(include=include)
+    who, notice = about.read(results)
     study_reading = studies.read(results)
     ranked = building.rank(results, registry, include=include, tasks=split(tasks), say=say)
     for group in grouped(ranked.claims.aside):
         say(group.line())
-    notices = [*study_reading.notices, *ranked.notices]
+    notices = [*([notice] if notice else []), *study_reading.notices, *ranked.notices]
     compared = studies.compile_studies(study_reading.records, notices)
     for notice in notices:
         say(notice)
@@ -97,13 +104,16 @@ def build(
     written = writing.write(
         ranked.boards,
         out,
-        title=title,
+        title=title or who.title or about.TITLE,
         claims=ranked.claims,
-        registered=registered(registry, ranked.facts),
+        registered=registered(registry, ranked.facts, include),
         notices=notices,
         sources=results,
         studies=compared,
         since=since,
+        url=url or who.url or "",
+        who=who,
+        decisions=ranked.decisions,
     )
     if as_json:
         click.echo(written.json.read_text("utf-8"), nl=False)

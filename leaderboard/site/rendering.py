@@ -45,9 +45,9 @@ def template(name: str) -> jinja2.Template:
     return _environment().get_template(name)
 
 
-def short(value: float, *, sign: bool = False) -> str:
-    """Return a number with three decimals and a minus sign (not a hyphen); never `−0.000`."""
-    text = format(round(value, 3) + 0.0, "+.3f" if sign else ".3f")
+def short(value: float, *, sign: bool = False, digits: int = 3) -> str:
+    """Return a number with some decimals and a minus sign (not a hyphen); never `−0.000`."""
+    text = format(round(value, digits) + 0.0, f"{'+' if sign else ''}.{digits}f")
     return text.replace("-", "−")
 
 
@@ -181,6 +181,11 @@ def check_ours(page: Path) -> None:
             f"'{page}' was not written by `harness leaderboard build` and is not replaced; "
             "choose another --out, or move that file"
         )
+
+
+def legal(text: str) -> str:
+    """Return a text without characters that XML 1.0 forbids, which names may have."""
+    return re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
 
 
 def publish(path: Path, content: str) -> None:

@@ -11,8 +11,8 @@ import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,11 @@ from harness.errors import InvalidFile
 from ..boards.board import Board
 from ..claims.reading import Claims
 from ..submissions import submission
+from ..submissions.withdrawn import Decision
+from . import about, badges
 from . import studies as study_files
-from .changes import FILE, changes
+from .about import BoardFile
+from .history import FEED, FILE, HISTORY, History, changes, feed, history_page, kept, tombstones
 from .payload import (
     SCHEMA,
     board_data,
@@ -38,7 +41,7 @@ from .payload import (
 )
 from .registered import NOTHING, Registered
 from .rendering import check_ours, grouped, publish, text_of
-from .static_pages import Page, Site, publish_pages
+from .static_pages import LINKS, Page, Site, publish_pages
 from .studies import StudyOnModel
 
 # Tables of records: lists those of a board, and copies them.
@@ -250,6 +253,7 @@ def to_json(
     built: str,
     studies: Iterable[StudyOnModel] = (),
     aside: Sequence[dict[str, Any]] = (),
+    decisions: Sequence[Decision] = (),
 ) -> dict[str, Any]:
     """Return the contents of leaderboard.json: everything but the values of single tasks."""
     return {
@@ -261,6 +265,7 @@ def to_json(
         "boards": [_board(board) for board in boards],
         "studies": [study.to_dict() for study in studies],
         "aside": list(aside),
+        "decisions": [asdict(decision) for decision in decisions],
     }
 
 
@@ -337,19 +342,20 @@ def _board(board: Board) -> dict[str, Any]:
 # The submitters of a model's results, from the `submission.json` next to the records.
 
 
-def submitters(frame: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
-    """Return the submitters of each model, by its name and fingerprint.
+def submissions_of(frame: pl.DataFrame) -> dict[tuple[str, str], list[submission.Submission]]:
+    """Return what submitters say of the runs of each model, by its name and fingerprint.
 
-    Results without a valid `submission.json` have none.
+    Results without a valid `submission.json` have nothing.
 
     Parameters
     ----------
     frame
         The records, with the columns of `claims.reading.SCHEMA`.
     """
-    names: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    of_model: defaultdict[tuple[str, str], list[submission.Submission]] = defaultdict(list)
     runs: dict[Path, dict[str, submission.Submission]] = {}
     lines = frame.select("model", "fingerprint", "file").unique().drop_nulls()
+    lines = lines.sort(pl.all().cast(pl.String))
     for model, fingerprint, file in lines.iter_rows():
         folder = Path(file).parent
         if folder not in runs:
@@ -360,10 +366,12 @@ def submitters(frame: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
                 runs[folder] = {}
         run = runs[folder].get(Path(file).stem)
         if run is not None:
-            names[model, fingerprint].add(run.submitted_by)
-    return {key: sorted(group) for key, group in names.items()}
+            of_model[model, fingerprint].append(run)
+    return dict(of_model)
 
 
+NOBODY = BoardFile()
+"""A board that does not say who publishes it."""
 ASSETS = Path(__file__).parent / "assets"
 EPOCH = "SOURCE_DATE_EPOCH"
 """Variable that sets the date of a build, as in other tools with reproducible builds."""
@@ -390,6 +398,9 @@ def write(
     sources: Iterable[Path] = (),
     studies: Iterable[StudyOnModel] = (),
     since: Path | None = None,
+    url: str = "",
+    who: BoardFile = NOBODY,
+    decisions: Sequence[Decision] = (),
 ) -> Written:
     """Write the leaderboard of `boards` into `folder`, which is created if needed.
 
@@ -417,6 +428,12 @@ def write(
         Studies, each with a page of its own that is linked.
     since
         Folder of the earlier build that the news compare with; by default `folder`.
+    url
+        Address of the site; empty if it is not known.
+    who
+        Who publishes the board.
+    decisions
+        What became of models and tasks that maintainers withdrew, replaced or renamed.
 
     Raises
     ------
@@ -431,8 +448,11 @@ def write(
         check_ours(path)
     aside = [group.to_dict() for group in grouped(claims.aside if claims else ())]
     records = downloadable_records(claims.frame, boards) if claims and boards else None
-    news, notice = changes(boards, records, since or folder)
+    news, notice = changes(boards, records, since or folder, built=built, decisions=decisions)
     notices += [notice] if notice else []
+    history, notice = kept(since or folder, news, boards, decisions, built)
+    notices += [notice] if notice else []
+    columns = {PARQUET: [] if records is None else about.columns_of(records)}
     study_files.write(studies, folder, title=title, built=built)
     if records is not None:
         folders.write_atomically(folder / PARQUET, to_parquet(records))
@@ -442,7 +462,8 @@ def write(
     tables = _tables(boards, claims)
     copied, notice = copy({path for frame in tables for path in frame["path"]}, sources, folder)
     notices += [notice] if notice else []
-    people = submitters(claims.frame) if claims else {}
+    submissions = submissions_of(claims.frame) if claims else {}
+    people = {key: sorted({run.submitted_by for run in of}) for key, of in submissions.items()}
     for board, lines in zip(boards, tables, strict=True):
         entry = _entry(board)
         entries.append(entry)
@@ -450,9 +471,17 @@ def write(
         _publish_data(folder, entry["data"], board_data(board, registered, people))
         _publish_data(folder, entry["details"], details_data(board, lines))
     content = to_json(
-        boards, title=title, notices=notices, built=built, studies=studies, aside=aside
+        boards,
+        title=title,
+        notices=notices,
+        built=built,
+        studies=studies,
+        aside=aside,
+        decisions=decisions,
     )
-    publish(files.csv, to_frame(boards).write_csv())
+    table = to_frame(boards)
+    columns[files.csv.name] = about.columns_of(table)
+    publish(files.csv, table.write_csv())
     publish(files.json, text_of(content))
     if news is not None:
         publish(folder / FILE, news.model_dump_json(indent=1) + "\n")
@@ -466,12 +495,23 @@ def write(
         "studies": [_study(study) for study in studies],
         "aside": aside,
         "news": None if news is None else news.news(),
+        "decisions": [asdict(d) | {"date": history.since(d)} for d in decisions],
         "files": [*downloads, *([] if news is None else [FILE])],
     }
     _publish_data(folder, "data/site.js", site)
     _publish_assets(folder)
-    head = Site(title=title, built=built)
-    publish_pages(folder, [], head)
+    head = Site(title=title, built=built, url=url, links=(*LINKS, *about.LINKS))
+    _publish_history(folder, history, head, who)
+    _publish_badges(folder, boards, head)
+    entries = about.bibliography(who, boards, registered, head)
+    publish(folder / about.BIBLIOGRAPHY, "\n\n".join(text for _, text in entries) + "\n")
+    runs = [run for of in submissions.values() for run in of]
+    pages = [
+        *about.pages(who, boards, registered, runs, _downloads(folder, columns), head),
+        history_page(history, head, has_changes=news is not None),
+        *tombstones(decisions, history, boards),
+    ]
+    publish_pages(folder, pages, head)
     home = Page(
         path=files.page.name,
         title=title,
@@ -524,6 +564,42 @@ def _study(study: StudyOnModel) -> dict[str, str]:
 
 def _publish_data(folder: Path, file: str, content: dict[str, Any]) -> None:
     folders.write_atomically(folder / file, script(file, content))
+
+
+def _publish_history(folder: Path, history: History, head: Site, who: BoardFile) -> None:
+    """Write the history, and the feed if the address of the site is known."""
+    publish(folder / HISTORY, history.model_dump_json(indent=1, by_alias=True) + "\n")
+    if head.url:
+        publish(folder / FEED, feed(history, head, who.publisher or ""))
+
+
+def _publish_badges(folder: Path, boards: Sequence[Board], head: Site) -> None:
+    for name, badge in badges.badges(boards).items():
+        publish(folder / "badge" / f"{name}.svg", badge.svg())
+        publish(folder / "embed" / f"{name}.html", badge.html(head))
+
+
+_CONTENTS = {
+    "leaderboard.csv": "one line a row: ranks, means with intervals, the value of each task",
+    "leaderboard.json": "rows, effects, mitigators, benchmarks, studies and notices",
+    PARQUET: "one line a record, with how it counts",
+    FILE: "each value and rank that the last change concerned",
+    HISTORY: "what changed, from build to build",
+    FEED: "the same as an Atom feed",
+    about.BIBLIOGRAPHY: "BibTeX of the board, the harness and the tasks' papers",
+}
+"""The files to download, and what they have."""
+
+
+def _downloads(
+    folder: Path, columns: Mapping[str, Sequence[tuple[str, str, str]]]
+) -> list[about.File]:
+    """Return the files to download that were written."""
+    return [
+        about.File(name, about.size_text(path.stat().st_size), content, columns.get(name, ()))
+        for name, content in _CONTENTS.items()
+        if (path := folder / name).is_file()
+    ]
 
 
 def _publish_assets(folder: Path) -> None:

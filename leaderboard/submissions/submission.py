@@ -67,7 +67,8 @@ def _time(text: str) -> str:
     return text
 
 
-def _licence(text: str) -> str:
+def licence_of(text: str) -> str:
+    """Return an SPDX expression as it is usually written; ValueError if it is none."""
     try:
         return canonicalize_license_expression(text)
     except InvalidLicenseExpression:
@@ -91,7 +92,7 @@ class Submission(BaseModel):
     """Command that repeats the run."""
     harness: Annotated[str, Field(max_length=50, pattern=r"^[0-9]+(\.[0-9A-Za-z+!-]+)*$")]
     """Version of the harness."""
-    licence: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_licence)]
+    licence: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(licence_of)]
     """Licence of the results: an SPDX expression."""
     contact: Annotated[str, Field(max_length=200), AfterValidator(_visible)] | None = None
     """Address or page for questions; optional, and public."""

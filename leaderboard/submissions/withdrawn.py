@@ -111,16 +111,16 @@ class Withdrawn(Strict):
     """Tasks that are withdrawn or superseded."""
 
 
-def find(paths: Iterable[Path]) -> list[Path]:
-    """Return each `withdrawn.yaml` in the folders `paths`, and in the folder above each path.
+def find(paths: Iterable[Path], name: str = NAME) -> list[Path]:
+    """Return each file `name` in the folders `paths`, and in the folder above each path.
 
     Deeper folders have other people's files, and are not searched.
     """
     files = [
-        folder / NAME
+        folder / name
         for path in paths
         for folder in (*([path] if path.is_dir() else []), _above(path))
-        if (folder / NAME).is_file()
+        if (folder / name).is_file()
     ]
     return list({file.resolve(): file for file in files}.values())
 
