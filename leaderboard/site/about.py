@@ -21,6 +21,7 @@ from harness.task import yaml_files
 from harness.task.schema import Strict
 
 from ..boards.board import Board
+from ..boards.findings import count
 from ..submissions import withdrawn
 from ..submissions.submission import Submission, hidden, licence_of
 from .registered import Registered
@@ -195,18 +196,22 @@ def bibliography(
     }
     key = f"leaderboard{re.sub(r'[^0-9]', '', site.built)[:8]}"
     board = cite.entry_text("misc", key, {name: text for name, text in fields.items() if text})
-    papers: dict[str, tuple[str, list[str]]] = {}
+    papers: dict[str, tuple[cite.Entry, list[str]]] = {}
     for name in dict.fromkeys(task for board in boards for task in board.tasks["task"]):
         for entry in registered.papers.get(name, ()):
-            papers.setdefault(entry.key, (entry.text, []))[1].append(name)
+            papers.setdefault(entry.key, (entry, []))[1].append(name)
     return [
         ("This board", board),
         ("The harness", cite.harness_entry(sorted(versions), year).text),
-        *(
-            (f"{tasks[0]}" + (f" and {len(tasks) - 1} more tasks" if tasks[1:] else ""), text)
-            for text, tasks in papers.values()
-        ),
+        *((_paper(entry, tasks), entry.text) for entry, tasks in papers.values()),
     ]
+
+
+def _paper(entry: cite.Entry, tasks: Sequence[str]) -> str:
+    """Return a paper in a line, with the number of its tasks."""
+    who = f"{entry.surname} {entry.year}".strip()
+    what = ": ".join(part for part in (who, entry.title) if part) or tasks[0]
+    return f"{what} ({count(len(tasks), 'task')})"
 
 
 def _plain(text: str | None) -> str:

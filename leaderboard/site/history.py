@@ -20,6 +20,7 @@ from harness import errors
 from harness.digest import digest
 
 from ..boards.board import Board
+from ..boards.cells import BASELINES
 from ..boards.findings import count
 from ..submissions.withdrawn import Decision
 from .payload import SCHEMA
@@ -116,9 +117,8 @@ class Build(_Part):
     def sentences(self) -> list[str]:
         """What changed, with names."""
         lists = (("Models", self.models), ("Mitigators", self.mitigators), ("Tasks", self.tasks))
-        new = "New" if self.since else "There are"
         lines = [
-            f"{new} {noun.lower()}: {errors.listed(names, NAMED)}."
+            f"{f'New {noun.lower()}' if self.since else noun}: {errors.listed(names, NAMED)}."
             for noun, names in lists
             if names
         ]
@@ -345,7 +345,8 @@ def _names(boards: Sequence[Board], base: Sequence[Mapping[str, Any]]) -> dict[s
             if fingerprint not in known
         },
         "mitigators": {label for board in boards for label in board.rows["mitigator"].unique()}
-        - {row["mitigator"] for row in rows},
+        - {row["mitigator"] for row in rows}
+        - {BASELINES[0]},
         "tasks": {task for board in boards for task in board.tasks["task"]}
         - {task["task"] for board in base for task in board["tasks"]},
     }
