@@ -28,6 +28,7 @@ from ..claims.reading import Claims
 from ..submissions import submission
 from . import studies as study_files
 from .changes import FILE, changes
+from .documents import documents_of
 from .payload import (
     SCHEMA,
     board_data,
@@ -38,7 +39,7 @@ from .payload import (
 )
 from .registered import NOTHING, Registered
 from .rendering import check_ours, grouped, publish, text_of
-from .static_pages import Page, Site, publish_pages
+from .static_pages import Page, Site, home_sections, pages_of, publish_indexes, publish_pages
 from .studies import StudyOnModel
 
 # Tables of records: lists those of a board, and copies them.
@@ -364,6 +365,8 @@ def submitters(frame: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
     return {key: sorted(group) for key, group in names.items()}
 
 
+ABOUT = "Social bias in word and text embeddings: models and mitigators, ranked."
+"""What the home page says of itself if it has no answers."""
 ASSETS = Path(__file__).parent / "assets"
 EPOCH = "SOURCE_DATE_EPOCH"
 """Variable that sets the date of a build, as in other tools with reproducible builds."""
@@ -390,6 +393,7 @@ def write(
     sources: Iterable[Path] = (),
     studies: Iterable[StudyOnModel] = (),
     since: Path | None = None,
+    url: str = "",
 ) -> Written:
     """Write the leaderboard of `boards` into `folder`, which is created if needed.
 
@@ -417,6 +421,8 @@ def write(
         Studies, each with a page of its own that is linked.
     since
         Folder of the earlier build that the news compare with; by default `folder`.
+    url
+        Address of the site, as of `static_pages.site_address`; empty if it is not known.
 
     Raises
     ------
@@ -470,16 +476,19 @@ def write(
     }
     _publish_data(folder, "data/site.js", site)
     _publish_assets(folder)
-    head = Site(title=title, built=built)
-    publish_pages(folder, [], head)
+    site_pages = Site(title=title, built=built, url=url)
+    documents = documents_of(boards, registered, people)
+    pages = publish_pages(folder, pages_of(documents), site_pages)
+    answers = {_title(board): board.benchmarks[0].findings for board in boards}
+    publish_indexes(folder, pages, site_pages, answers=answers)
     home = Page(
         path=files.page.name,
         title=title,
-        description="Social bias in embeddings: models and mitigators, ranked.",
+        description=next((text for texts in answers.values() for text in texts), ABOUT),
         template="index.html.j2",
-        content={},
+        content={"sections": home_sections(boards, documents["model"])},
     )
-    publish(files.page, home.html(head))
+    publish(files.page, home.html(site_pages))
     return files
 
 
@@ -501,7 +510,7 @@ def _entry(board: Board) -> dict[str, Any]:
     layout = layout_of(board)
     return {
         "kind": board.kind,
-        "title": f"{board.kind.capitalize()} embeddings",
+        "title": _title(board),
         "models": int((layout.models["role"] != "reference").sum()),
         "ranked": int((layout.rows["rank"].is_not_null()).sum()),
         "rows": layout.rows.height,
@@ -509,6 +518,10 @@ def _entry(board: Board) -> dict[str, Any]:
         "data": f"data/{board.kind}.js",
         "details": f"data/{board.kind}-details.js",
     }
+
+
+def _title(board: Board) -> str:
+    return f"{board.kind.capitalize()} embeddings"
 
 
 def _study(study: StudyOnModel) -> dict[str, str]:
