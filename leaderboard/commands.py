@@ -80,6 +80,7 @@ def build(
     from .site import about, studies, writing
     from .site.registered import registered
     from .site.rendering import grouped
+    from .site.static_pages import site_address
 
     say = functools.partial(click.echo, err=True)
     registry = Registry(include=include)
@@ -111,7 +112,7 @@ def build(
         sources=results,
         studies=compared,
         since=since,
-        url=url or who.url or "",
+        url=site_address(url) if url else who.url or "",
         who=who,
         decisions=ranked.decisions,
     )

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, Field
 
 import harness
 from harness.commands import cite
+from harness.errors import UsageError
 from harness.task import yaml_files
 from harness.task.schema import Strict
 
@@ -25,7 +26,7 @@ from ..boards.findings import count
 from ..submissions import withdrawn
 from ..submissions.submission import Submission, hidden, licence_of
 from .registered import Registered
-from .static_pages import Page, Site
+from .static_pages import Page, Site, site_address
 
 NAME = "board.yaml"
 TITLE = "Bias in embeddings"
@@ -54,7 +55,12 @@ def _address(text: str) -> str:
 
 
 def _folder(text: str) -> str:
-    return _address(text).removesuffix("index.html").rstrip("/") + "/"
+    try:
+        return site_address(text)
+    except UsageError:
+        raise ValueError(
+            f"expected the address of a folder, such as https://example.org/board/, not '{text}'"
+        ) from None
 
 
 def _contact(text: str) -> str:

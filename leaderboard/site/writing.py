@@ -12,7 +12,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,20 @@ from ..submissions.withdrawn import Decision
 from . import about, badges
 from . import studies as study_files
 from .about import BoardFile
-from .history import FEED, FILE, HISTORY, History, changes, feed, history_page, kept, tombstones
+from .badges import Badge
+from .documents import documents_of
+from .history import (
+    FEED,
+    FILE,
+    HISTORY,
+    History,
+    changes,
+    feed,
+    history_page,
+    kept,
+    sentence,
+    tombstones,
+)
 from .payload import (
     SCHEMA,
     board_data,
@@ -41,7 +54,15 @@ from .payload import (
 )
 from .registered import NOTHING, Registered
 from .rendering import check_ours, grouped, publish, text_of
-from .static_pages import LINKS, Page, Site, publish_pages
+from .static_pages import (
+    LINKS,
+    Page,
+    Site,
+    home_sections,
+    pages_of,
+    publish_indexes,
+    publish_pages,
+)
 from .studies import StudyOnModel
 
 # Tables of records: lists those of a board, and copies them.
@@ -372,6 +393,8 @@ def submissions_of(frame: pl.DataFrame) -> dict[tuple[str, str], list[submission
 
 NOBODY = BoardFile()
 """A board that does not say who publishes it."""
+ABOUT = "Social bias in word and text embeddings: models and mitigators, ranked."
+"""What the home page says of itself if it has no answers."""
 ASSETS = Path(__file__).parent / "assets"
 EPOCH = "SOURCE_DATE_EPOCH"
 """Variable that sets the date of a build, as in other tools with reproducible builds."""
@@ -429,7 +452,7 @@ def write(
     since
         Folder of the earlier build that the news compare with; by default `folder`.
     url
-        Address of the site; empty if it is not known.
+        Address of the site, as of `static_pages.site_address`; empty if it is not known.
     who
         Who publishes the board.
     decisions
@@ -500,26 +523,39 @@ def write(
     }
     _publish_data(folder, "data/site.js", site)
     _publish_assets(folder)
-    head = Site(title=title, built=built, url=url, links=(*LINKS, *about.LINKS))
-    _publish_history(folder, history, head, who)
-    _publish_badges(folder, boards, head)
-    entries = about.bibliography(who, boards, registered, head)
+    site_pages = Site(title=title, built=built, url=url, links=(*LINKS, *about.LINKS))
+    _publish_history(folder, history, site_pages, who)
+    badges_of = badges.badges(boards)
+    for name, badge in badges_of.items():
+        publish(folder / "badge" / f"{name}.svg", badge.svg())
+        publish(folder / "embed" / f"{name}.html", badge.html(site_pages))
+    entries = about.bibliography(who, boards, registered, site_pages)
     publish(folder / about.BIBLIOGRAPHY, "\n\n".join(text for _, text in entries) + "\n")
     runs = [run for of in submissions.values() for run in of]
-    pages = [
-        *about.pages(who, boards, registered, runs, _downloads(folder, columns), head),
-        history_page(history, head, has_changes=news is not None),
-        *tombstones(decisions, history, boards),
-    ]
-    publish_pages(folder, pages, head)
+    documents = documents_of(boards, registered, people)
+    pages = publish_pages(
+        folder,
+        [
+            *(
+                _with_leads(page, badges_of, decisions, history, url)
+                for page in pages_of(documents)
+            ),
+            *tombstones(decisions, history, boards),
+            *about.pages(who, boards, registered, runs, _downloads(folder, columns), site_pages),
+            history_page(history, site_pages, has_changes=news is not None),
+        ],
+        site_pages,
+    )
+    answers = {_title(board): board.benchmarks[0].findings for board in boards}
+    publish_indexes(folder, pages, site_pages, answers=answers)
     home = Page(
         path=files.page.name,
         title=title,
-        description="Social bias in embeddings: models and mitigators, ranked.",
+        description=next((text for texts in answers.values() for text in texts), ABOUT),
         template="index.html.j2",
-        content={},
+        content={"sections": home_sections(boards, documents["model"])},
     )
-    publish(files.page, home.html(head))
+    publish(files.page, home.html(site_pages))
     return files
 
 
@@ -541,7 +577,7 @@ def _entry(board: Board) -> dict[str, Any]:
     layout = layout_of(board)
     return {
         "kind": board.kind,
-        "title": f"{board.kind.capitalize()} embeddings",
+        "title": _title(board),
         "models": int((layout.models["role"] != "reference").sum()),
         "ranked": int((layout.rows["rank"].is_not_null()).sum()),
         "rows": layout.rows.height,
@@ -549,6 +585,10 @@ def _entry(board: Board) -> dict[str, Any]:
         "data": f"data/{board.kind}.js",
         "details": f"data/{board.kind}-details.js",
     }
+
+
+def _title(board: Board) -> str:
+    return f"{board.kind.capitalize()} embeddings"
 
 
 def _study(study: StudyOnModel) -> dict[str, str]:
@@ -573,10 +613,21 @@ def _publish_history(folder: Path, history: History, head: Site, who: BoardFile)
         publish(folder / FEED, feed(history, head, who.publisher or ""))
 
 
-def _publish_badges(folder: Path, boards: Sequence[Board], head: Site) -> None:
-    for name, badge in badges.badges(boards).items():
-        publish(folder / "badge" / f"{name}.svg", badge.svg())
-        publish(folder / "embed" / f"{name}.html", badge.html(head))
+def _with_leads(
+    page: Page,
+    badges_of: Mapping[str, Badge],
+    decisions: Sequence[Decision],
+    history: History,
+    url: str,
+) -> Page:
+    """Return a page of a model or task with what became of it, and how to show its badge."""
+    own = [d for d in decisions if (d.kind, d.name) == (page.kind, page.name)]
+    notices = [
+        sentence(decision) + (f" ({date})" if (date := history.since(decision)) else "")
+        for decision in own
+    ]
+    badge = badges_of.get(Path(page.path).stem) if page.kind == "model" and page.name else None
+    return replace(page, content={**page.content, "notices": notices, "badge": badge, "url": url})
 
 
 _CONTENTS = {
