@@ -34,7 +34,7 @@ def leaderboard() -> None:
     show_default=True,
     type=click.Path(path_type=Path),
     help="Folder for index.html with its data, leaderboard.csv, leaderboard.json, records.parquet, "
-    "changes.json, tables and studies.",
+    "changes.json, history.json, pages, tables and studies.",
 )
 @click.option(
     "--tasks",

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -170,18 +170,82 @@ def _move(before: Any, now: Any) -> str:
     return f"from {before} to {'none' if now is None else now}"
 
 
-def sentence(decision: Decision) -> str:
-    """Return what became of a model or task, in a sentence without its date."""
+def sentence(decision: Decision, date: str = "") -> str:
+    """Return what became of a model or task, in a sentence."""
     who = f"{decision.kind.capitalize()} {decision.name}"
     if decision.fingerprint:
         who += f" ({decision.fingerprint})"
+    became = {
+        "renamed": f"is now called {decision.successor}",
+        "superseded": f"is superseded by {decision.successor}",
+        "withdrawn": "is withdrawn",
+    }[decision.became]
     why = f": {decision.reason.rstrip('.')}" if decision.reason else ""
-    match decision.became:
-        case "renamed":
-            return f"{who} is now called {decision.successor}{why}."
-        case "superseded":
-            return f"{who} is superseded by {decision.successor}{why}."
-    return f"{who} is withdrawn{why}."
+    return f"{who} {became}{why}{f' ({date})' if date else ''}."
+
+
+class Notice(NamedTuple):
+    """What a page says of a decision."""
+
+    sentence: str
+    successor: str
+    path: str
+    """Path of the page of the successor; empty if it has none."""
+
+
+class Notices:
+    """What became of models and tasks, for the pages of a site.
+
+    Parameters
+    ----------
+    decisions
+        The decisions.
+    history
+        The builds that knew of them.
+    boards
+        The boards, whose models and tasks have pages of their own.
+    """
+
+    def __init__(
+        self, decisions: Iterable[Decision], history: History, boards: Sequence[Board]
+    ) -> None:
+        self._present = {
+            "model": {name for board in boards for name in board.rows["model"]},
+            "task": {name for board in boards for name in board.tasks["task"]},
+        }
+        self._of: dict[tuple[str, str], list[Decision]] = {}
+        self._history = history
+        for decision in decisions:
+            self._of.setdefault((decision.kind, decision.name), []).append(decision)
+
+    def of(self, kind: str, name: str) -> list[Notice]:
+        """Return what is decided on a model or task."""
+        return [
+            Notice(
+                sentence(decision, self._history.since(decision)),
+                decision.successor or "",
+                f"{kind}/{slug(decision.successor)}.html"
+                if decision.successor in self._present[kind]
+                else "",
+            )
+            for decision in self._of.get((kind, name), ())
+        ]
+
+    def tombstones(self) -> list[Page]:
+        """Return the pages of what is withdrawn or renamed, and on no board."""
+        return [
+            Page(
+                path=f"{kind}/{slug(name)}.html",
+                title=name,
+                description=sentence(decisions[0]),
+                template="tombstone.html.j2",
+                content={"notices": self.of(kind, name)},
+                kind=kind,
+                name=name,
+            )
+            for (kind, name), decisions in self._of.items()
+            if name not in self._present[kind]
+        ]
 
 
 def kept(
@@ -241,45 +305,6 @@ def feed(history: History, site: Site, publisher: str) -> str:
             site=site, builds=builds, publisher=publisher, generator=MADE_BY, page=PAGE, feed=FEED
         )
     )
-
-
-def tombstones(
-    decisions: Iterable[Decision], history: History, boards: Sequence[Board]
-) -> list[Page]:
-    """Return the pages of models and tasks that are withdrawn or renamed, and on no board."""
-    present = {
-        "model": {name for board in boards for name in board.rows["model"]},
-        "task": {name for board in boards for name in board.tasks["task"]},
-    }
-    gone: dict[str, list[Decision]] = {}
-    for decision in decisions:
-        if decision.name not in present[decision.kind]:
-            path = f"{decision.kind}/{slug(decision.name)}.html"
-            gone.setdefault(path, []).append(decision)
-    return [
-        Page(
-            path=path,
-            title=of[0].name,
-            description=sentence(of[0]),
-            template="tombstone.html.j2",
-            content={
-                "decisions": [
-                    {
-                        "sentence": sentence(decision),
-                        "date": history.since(decision),
-                        "successor": decision.successor,
-                        "path": f"{decision.kind}/{slug(decision.successor)}.html"
-                        if decision.successor in present[decision.kind]
-                        else None,
-                    }
-                    for decision in of
-                ]
-            },
-            kind=of[0].kind,
-            name=of[0].name,
-        )
-        for path, of in gone.items()
-    ]
 
 
 def changes(

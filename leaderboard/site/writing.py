@@ -37,12 +37,11 @@ from .history import (
     FILE,
     HISTORY,
     History,
+    Notices,
     changes,
     feed,
     history_page,
     kept,
-    sentence,
-    tombstones,
 )
 from .payload import (
     SCHEMA,
@@ -532,15 +531,13 @@ def write(
     entries = about.bibliography(who, boards, registered, site_pages)
     publish(folder / about.BIBLIOGRAPHY, "\n\n".join(text for _, text in entries) + "\n")
     runs = [run for of in submissions.values() for run in of]
+    decided = Notices(decisions, history, boards)
     documents = documents_of(boards, registered, people)
     pages = publish_pages(
         folder,
         [
-            *(
-                _with_leads(page, badges_of, decisions, history, url)
-                for page in pages_of(documents)
-            ),
-            *tombstones(decisions, history, boards),
+            *(_with_leads(page, badges_of, decided, url) for page in pages_of(documents)),
+            *decided.tombstones(),
             *about.pages(who, boards, registered, runs, _downloads(folder, columns), site_pages),
             history_page(history, site_pages, has_changes=news is not None),
         ],
@@ -613,21 +610,11 @@ def _publish_history(folder: Path, history: History, head: Site, who: BoardFile)
         publish(folder / FEED, feed(history, head, who.publisher or ""))
 
 
-def _with_leads(
-    page: Page,
-    badges_of: Mapping[str, Badge],
-    decisions: Sequence[Decision],
-    history: History,
-    url: str,
-) -> Page:
+def _with_leads(page: Page, shown: Mapping[str, Badge], notices: Notices, url: str) -> Page:
     """Return a page of a model or task with what became of it, and how to show its badge."""
-    own = [d for d in decisions if (d.kind, d.name) == (page.kind, page.name)]
-    notices = [
-        sentence(decision) + (f" ({date})" if (date := history.since(decision)) else "")
-        for decision in own
-    ]
-    badge = badges_of.get(Path(page.path).stem) if page.kind == "model" and page.name else None
-    return replace(page, content={**page.content, "notices": notices, "badge": badge, "url": url})
+    own = notices.of(page.kind, page.name)
+    badge = shown.get(Path(page.path).stem) if page.kind == "model" and page.name else None
+    return replace(page, content={**page.content, "notices": own, "badge": badge, "url": url})
 
 
 _CONTENTS = {
