@@ -150,7 +150,9 @@ def papers(
     known = _read(registry, include)
     of_text = {text: entries_of(text, known) for text in set(sources.values())}
     return {
-        name: of_text[text] or _unknown("task", name, text) for name, text in sources.items() if text
+        name: of_text[text] or _unknown("task", name, text)
+        for name, text in sources.items()
+        if text
     }
 
 

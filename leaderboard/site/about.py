@@ -123,6 +123,7 @@ def pages(
     registered: Registered,
     submissions: Sequence[Submission],
     files: Sequence[File],
+    entries: Sequence[tuple[str, str]],
     site: Site,
 ) -> list[Page]:
     """Return the pages Submit, Data, Cite and About.
@@ -137,6 +138,8 @@ def pages(
         What submitters say of their runs.
     files
         The files to download.
+    entries
+        What the page Cite shows, from `bibliography`.
     site
         Head of the pages.
     """
@@ -146,43 +149,46 @@ def pages(
         for part in board.benchmarks
         if part.version is not None
     ]
-    entries = bibliography(who, boards, registered, site)
     tasks = [task for board in boards for task in board.tasks["task"]]
-    facts = {
-        "who": who,
-        "mail": who.contact if who.contact and _MAIL.fullmatch(who.contact) else None,
-        "kinds": [board.kind for board in boards],
-        "example": benchmarks[0][1] if benchmarks else "quick",
-    }
-    texts = {
-        "submit": ("Submit a model", "How to get a model on this board.", {
-            "benchmarks": benchmarks,
-        }),
-        "data": ("Data", "The files of this board, with their columns.", {"files": files}),
-        "cite": ("Cite", "BibTeX of this board, of the harness and of the tasks' papers.", {
-            "entries": entries, "file": BIBLIOGRAPHY,
-        }),
-        "about": ("About", "What is measured, who publishes it, and under which licences.", {
-            "paragraphs": [part for part in re.split(r"\n\s*\n", who.about.strip()) if part],
-            "counts": [_counts(board) for board in boards],
-            "submitters": sorted({line.submitted_by for line in submissions}),
-            "licences": _counted(line.licence for line in submissions),
-            "task_licences": _counted(
-                registered.tasks[task].licence or "not stated"
-                for task in dict.fromkeys(tasks) if task in registered.tasks
-            ),
-            "harness": harness.__version__,
-        }),
-    }  # fmt: skip
-    return [
-        Page(
+    licences = [registered.tasks[task].licence for task in tasks if task in registered.tasks]
+    is_mail = who.contact is not None and _MAIL.fullmatch(who.contact) is not None
+
+    def page(name: str, title: str, description: str, **content: Any) -> Page:
+        return Page(
             path=f"{name}.html",
             title=title,
-            description=f"{description[:-1]}: {site.title}.",
+            description=f"{description} {site.title}.",
             template=f"{name}.html.j2",
-            content={**facts, **content},
+            content={"who": who, "mail": who.contact if is_mail else None, **content},
         )
-        for name, (title, description, content) in texts.items()
+
+    return [
+        page(
+            "submit",
+            "Submit a model",
+            "How to get a model on this board:",
+            benchmarks=benchmarks,
+            example=benchmarks[0][1] if benchmarks else "quick",
+        ),
+        page("data", "Data", "The files of this board, with their columns:", files=files),
+        page(
+            "cite",
+            "Cite",
+            "BibTeX of this board, of the harness and of the tasks' papers:",
+            entries=entries,
+            file=BIBLIOGRAPHY,
+        ),
+        page(
+            "about",
+            "About",
+            "What is measured, who publishes it, and under which licences:",
+            paragraphs=[part for part in re.split(r"\n\s*\n", who.about.strip()) if part],
+            counts=[_counts(board) for board in boards],
+            submitters=sorted({line.submitted_by for line in submissions}),
+            licences=_counted(line.licence for line in submissions),
+            task_licences=_counted(licence or "not stated" for licence in licences),
+            harness=harness.__version__,
+        ),
     ]
 
 

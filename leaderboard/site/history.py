@@ -148,7 +148,7 @@ class Changes(Build):
 class History(_Part):
     """The content of history.json."""
 
-    schema_: Literal[1] = Field(1, alias="schema")
+    schema_: Literal[1] = Field(alias="schema")
     builds: list[Build]
     """The builds in which something changed, the latest first."""
 
@@ -220,16 +220,14 @@ class Notices:
 
     def of(self, kind: str, name: str) -> list[Notice]:
         """Return what is decided on a model or task."""
-        return [
-            Notice(
-                sentence(decision, self._history.since(decision)),
-                decision.successor or "",
-                f"{kind}/{slug(decision.successor)}.html"
-                if decision.successor in self._present[kind]
-                else "",
-            )
-            for decision in self._of.get((kind, name), ())
-        ]
+        notices = []
+        for decision in self._of.get((kind, name), ()):
+            text = sentence(decision, self._history.since(decision))
+            successor = decision.successor or ""
+            is_here = successor in self._present[kind]
+            path = f"{kind}/{slug(successor)}.html" if is_here else ""
+            notices.append(Notice(text, successor, path))
+        return notices
 
     def tombstones(self) -> list[Page]:
         """Return the pages of what is withdrawn or renamed, and on no board."""
@@ -277,9 +275,10 @@ def kept(
         latest = Build.model_validate(news.news() | {"ranks": news.ranks[:SHOWN]})
         builds = builds if latest in builds else [latest, *builds]
     elif not builds:
-        first = _names(boards, []) | {"decisions": [asdict(d) for d in decisions]}
-        builds = [Build(built=built, since="", ranks=[], values=0, **first)]
-    return History(builds=builds[:KEPT]), notice
+        decided = [asdict(decision) for decision in decisions]
+        names = _names(boards, [])
+        builds = [Build(built=built, since="", decisions=decided, ranks=[], values=0, **names)]
+    return History(schema=1, builds=builds[:KEPT]), notice
 
 
 def history_page(history: History, site: Site, *, has_changes: bool) -> Page:

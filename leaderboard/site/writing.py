@@ -528,8 +528,8 @@ def write(
     for name, badge in badges_of.items():
         publish(folder / "badge" / f"{name}.svg", badge.svg())
         publish(folder / "embed" / f"{name}.html", badge.html(site_pages))
-    entries = about.bibliography(who, boards, registered, site_pages)
-    publish(folder / about.BIBLIOGRAPHY, "\n\n".join(text for _, text in entries) + "\n")
+    cited = about.bibliography(who, boards, registered, site_pages)
+    publish(folder / about.BIBLIOGRAPHY, "\n\n".join(text for _, text in cited) + "\n")
     runs = [run for of in submissions.values() for run in of]
     decided = Notices(decisions, history, boards)
     documents = documents_of(boards, registered, people)
@@ -538,7 +538,9 @@ def write(
         [
             *(_with_leads(page, badges_of, decided, url) for page in pages_of(documents)),
             *decided.tombstones(),
-            *about.pages(who, boards, registered, runs, _downloads(folder, columns), site_pages),
+            *about.pages(
+                who, boards, registered, runs, _downloads(folder, columns), cited, site_pages
+            ),
             history_page(history, site_pages, has_changes=news is not None),
         ],
         site_pages,

@@ -247,15 +247,14 @@ def _final_names(entries: Sequence[_Entry]) -> dict[str, str]:
         If a name leads back to itself.
     """
     steps = {entry.name: entry for entry in entries if entry.column == "model"}
-    last = {}
+    last: dict[str, str] = {}
     for name, first in steps.items():
-        path, entry = [name], first
-        while entry is not None:
-            path.append(entry.renamed or "")
+        path = [name]
+        while path[-1] in steps:
+            path.append(steps[path[-1]].renamed or "")
             if path[-1] in path[:-1]:
                 problem = f"renamed in a circle: {' → '.join(path)}; one name must stay"
                 raise InvalidFile(problem, path=first.place[0], line=first.place[1])
-            entry = steps.get(path[-1])
         last[name] = path[-1]
     return last
 

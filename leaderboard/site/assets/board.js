@@ -1046,9 +1046,7 @@ var harness = (() => {
     return [column.number && "number", column.class].filter(Boolean).join(" ") || null;
   }
   function decisionNotices(site, route, known) {
-    const own = site.decisions.filter(
-      ({ kind, name }) => kind === route.page && name === route.name
-    );
+    const own = site.decisions.filter(({ kind, name }) => kind === route.page && name === route.name);
     return own.map((decision) => h("p", { class: "notice" }, decisionParts(decision, route, known)));
   }
   var BECAME = {

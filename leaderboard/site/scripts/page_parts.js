@@ -124,9 +124,7 @@ function classOf(column) {
  * @param {string[]} known names of the board's models or tasks
  */
 export function decisionNotices(site, route, known) {
-  const own = site.decisions.filter(
-    ({ kind, name }) => kind === route.page && name === route.name,
-  );
+  const own = site.decisions.filter(({ kind, name }) => kind === route.page && name === route.name);
   return own.map((decision) => h("p", { class: "notice" }, decisionParts(decision, route, known)));
 }
 

@@ -4,7 +4,15 @@ import { h, webLink } from "../dom.js";
 import { NOTHING, countText, publishedText, setText, sizeText } from "../formats.js";
 import { benchmarkScores } from "../kept_scores.js";
 import { unevenNote } from "../model_cell.js";
-import { decisionNotices, factList, pageLink, plainTable, trail, unknownName, withInterval } from "../page_parts.js";
+import {
+  decisionNotices,
+  factList,
+  pageLink,
+  plainTable,
+  trail,
+  unknownName,
+  withInterval,
+} from "../page_parts.js";
 import { endsOf } from "../plot_scale.js";
 import { intervalBar } from "../plot_small.js";
 import { address } from "../state.js";
