@@ -475,7 +475,8 @@ def write(
     history, notice = kept(since or folder, news, boards, decisions, built)
     notices += [notice] if notice else []
     columns = {PARQUET: [] if records is None else about.columns_of(records)}
-    study_files.write(studies, folder, title=title, built=built)
+    site_pages = Site(title=title, built=built, url=url, links=(*LINKS, *about.LINKS))
+    study_files.write(studies, folder, site_pages)
     if records is not None:
         folders.write_atomically(folder / PARQUET, to_parquet(records))
     downloads = [files.csv.name, files.json.name, *([] if records is None else [PARQUET])]
@@ -522,7 +523,6 @@ def write(
     }
     _publish_data(folder, "data/site.js", site)
     _publish_assets(folder)
-    site_pages = Site(title=title, built=built, url=url, links=(*LINKS, *about.LINKS))
     _publish_history(folder, history, site_pages, who)
     badges_of = badges.badges(boards)
     for name, badge in badges_of.items():
