@@ -4,7 +4,15 @@ import { h, webLink } from "../dom.js";
 import { NOTHING, countText, publishedText, setText, sizeText } from "../formats.js";
 import { benchmarkScores } from "../kept_scores.js";
 import { unevenNote } from "../model_cell.js";
-import { factList, pageLink, plainTable, trail, unknownName, withInterval } from "../page_parts.js";
+import {
+  decisionNotices,
+  factList,
+  pageLink,
+  plainTable,
+  trail,
+  unknownName,
+  withInterval,
+} from "../page_parts.js";
 import { endsOf } from "../plot_scale.js";
 import { intervalBar } from "../plot_small.js";
 import { address } from "../state.js";
@@ -28,7 +36,7 @@ export const modelPage = (main, site, board, route) => {
     h("h1", {}, model.name),
     h("p", { class: "lead" }, standing(board, rows[0])),
     ...unevenNotice(board, rows[0]),
-    supersededBy(board, route, model),
+    ...supersededBy(site, board, route, model),
     modelCard(board, model),
     h("h2", {}, "In each benchmark"),
     benchmarkTable(board, route, rows[0]),
@@ -40,6 +48,7 @@ export const modelPage = (main, site, board, route) => {
     modelValues(site, board, route, rows),
     h("h2", {}, "Provenance"),
     provenance(model),
+    ...badgeLink(board, rows[0], model),
   );
 };
 
@@ -132,16 +141,20 @@ function unevenNotice(board, row) {
 }
 
 /**
+ * Return what maintainers decided on a model, or else what its authors recommend in its place.
+ * @param {Site} site
  * @param {Board} board
  * @param {Route} route
  * @param {Model} model
+ * @returns {HTMLElement[]}
  */
-function supersededBy(board, route, model) {
+function supersededBy(site, board, route, model) {
+  const names = board.models.map(({ name }) => name);
+  const decided = decisionNotices(site, route, names);
   const next = model.superseded_by;
-  if (!next) return "";
-  const isHere = board.models.some(({ name }) => name === next);
-  const name = isHere ? pageLink(route, "model", next) : next;
-  return h("p", { class: "notice" }, "Superseded by ", name, ".");
+  if (!next || decided.length) return decided;
+  const name = names.includes(next) ? pageLink(route, "model", next) : next;
+  return [h("p", { class: "notice" }, "Superseded by ", name, ".")];
 }
 
 /**
@@ -221,4 +234,16 @@ function provenance(model) {
     ["Submitted by", model.submitters.join(", ")],
     ["Ran on", environments.length ? h("ul", {}, environments) : null],
   ]);
+}
+
+/**
+ * Return a link to what shows the model's numbers elsewhere, such as on its page on a hub.
+ * @param {Board} board
+ * @param {number} row
+ * @param {Model} model
+ */
+function badgeLink(board, row, model) {
+  if (board.rows.role[row] !== "model") return [];
+  const href = `model/${model.slug}.html#badge`;
+  return [h("p", {}, h("a", { href }, "Badge and small page for its model card"))];
 }
