@@ -5,6 +5,7 @@ Imports are inside the functions, so that `harness --help` stays fast.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,7 +78,7 @@ def build(
     from harness.registry.registry import Registry
 
     from . import building
-    from .site import about, studies, writing
+    from .site import about, evidence, studies, writing
     from .site.registered import registered
     from .site.rendering import grouped
     from .site.static_pages import site_address
@@ -87,9 +88,16 @@ def build(
     who, notice = about.read(results)
     study_reading = studies.read(results)
     ranked = building.rank(results, registry, include=include, tasks=split(tasks), say=say)
-    for group in grouped(ranked.claims.aside):
+    items = evidence.gather(ranked.boards, ranked.claims.frame, registry, results)
+    claims = dataclasses.replace(ranked.claims, aside=(*ranked.claims.aside, *items.aside))
+    for group in grouped(claims.aside):
         say(group.line())
-    notices = [*([notice] if notice else []), *study_reading.notices, *ranked.notices]
+    notices = [
+        *([notice] if notice else []),
+        *study_reading.notices,
+        *ranked.notices,
+        *items.notices,
+    ]
     compared = studies.compile_studies(study_reading.records, notices)
     for notice in notices:
         say(notice)
@@ -106,7 +114,7 @@ def build(
         ranked.boards,
         out,
         title=title or who.title or about.TITLE,
-        claims=ranked.claims,
+        claims=claims,
         registered=registered(registry, ranked.facts, include),
         notices=notices,
         sources=results,
@@ -115,6 +123,7 @@ def build(
         url=site_address(url) if url else who.url or "",
         who=who,
         decisions=ranked.decisions,
+        evidence=items,
     )
     if as_json:
         click.echo(written.json.read_text("utf-8"), nl=False)
@@ -300,6 +309,8 @@ def merge(submissions: tuple[Path, ...], into: Path) -> None:
     merged = merges.merge(submissions, into)
     for file, n in merged.added.items():
         click.echo(f"{file}: {counted(n, 'new record')}")
+    for file, n in merged.samples.items():
+        click.echo(f"{file}: strongest items of {counted(n, 'record')}")
     for (first, second), n in merged.conflicts.items():
         click.echo(f"conflict: {counted(n, 'record')} with different values in:", err=True)
         click.echo(f"  {first.relative_to(into)}\n  {second.relative_to(into)}", err=True)
@@ -349,7 +360,8 @@ def pack(
 
     Writes results/MODEL/FINGERPRINT/RUN.jsonl into OUT, and a submission.json beside it. Leaves out
     what a check would refuse, such as smoke runs and tasks that are not registered, and says so.
-    Tables, figures and samples stay where they are.
+    Of samples (harness eval --samples), the strongest items of each primary score are in
+    RUN.samples.jsonl. Tables, figures and other samples stay where they are.
 
     \b
     harness results pack results --out submission --by "Ada Example"
@@ -357,6 +369,7 @@ def pack(
     import shlex
 
     from harness.commands.output import counted
+    from harness.results.record import SUFFIX
 
     from .submissions import pack as packing
 
@@ -373,8 +386,11 @@ def pack(
         click.echo(f"{counted(n, 'record')} left out: {reason}", err=True)
     for warning in packed.warnings:
         click.echo(f"warning: {warning}", err=True)
+    for reason, n in packed.without_items.items():
+        click.echo(f"items of {counted(n, 'score')} left out: {reason}", err=True)
     for path, n in packed.written.items():
-        click.echo(f"{path}: {counted(n, 'record')}")
+        is_samples = path.name.endswith(SUFFIX)
+        click.echo(f"{path}: {'strongest items of ' * is_samples}{counted(n, 'record')}")
     for path in packed.kept:
         click.echo(f"{path}: is there, unchanged")
     click.echo(f"\nlicence of the results: {licence}")

@@ -4,6 +4,7 @@
 | --- | --- |
 | `writing.py` | Writes all files of a site: downloads, tables of records, who submitted results. |
 | `payload.py` | The content of its data files; for the scripts see `scripts/types.d.ts`. |
+| `evidence.py` | The strongest items of cells, a data file for each task, within limits. |
 | `registered.py` | Facts of registered models and tasks. |
 | `history.py` | What changed from build to build: news, history, feed, what became of a model. |
 | `about.py` | Who publishes a board (`board.yaml`): Submit, Data, Cite and About. |

@@ -36,6 +36,7 @@ from . import studies as study_files
 from .about import BoardFile
 from .badges import Badge
 from .documents import documents_of
+from .evidence import NO_EVIDENCE, Evidence, items_data
 from .history import (
     FEED,
     FILE,
@@ -431,6 +432,7 @@ def write(
     url: str = "",
     who: BoardFile = NOBODY,
     decisions: Sequence[Decision] = (),
+    evidence: Evidence = NO_EVIDENCE,
 ) -> Written:
     """Write the leaderboard of `boards` into `folder`, which is created if needed.
 
@@ -464,6 +466,8 @@ def write(
         Who publishes the board.
     decisions
         What became of models and tasks that maintainers withdrew, replaced or renamed.
+    evidence
+        The strongest items of the cells.
 
     Raises
     ------
@@ -500,7 +504,12 @@ def write(
             entry = _entry(board)
             entries.append(entry)
             lines = lines.filter(pl.col("path").is_in(sorted(copied)))
-            data.write(entry["data"], board_data(board, registered, people))
+            layout, items = layout_of(board), {}
+            for task, of_task in evidence.of(board).items():
+                file = f"data/{board.kind}-items-{layout.tasks.index(task)}.js"
+                items[task] = file, of_task.row
+                data.write(file, items_data(of_task, layout))
+            data.write(entry["data"], board_data(board, registered, people, items))
             data.write(entry["details"], details_data(board, lines))
         content = to_json(
             boards,

@@ -19,9 +19,10 @@ from harness.errors import InvalidFile
 from harness.registry.registry import Registry
 from harness.results.formats import Sentences, Table, Value, markdown_grid
 from harness.results.reading import SetAside
-from harness.results.record import LEAK, LEAK_MEANS, Record
+from harness.results.record import LEAK, LEAK_MEANS, SUFFIX, Record
 
-from ..claims import facts, reading, trust
+from ..claims import evidence, facts, reading, trust
+from ..claims.evidence import Catalogue, Scale
 from ..claims.facts import TaskFacts
 from ..claims.reading import Claims
 from . import submission, withdrawn
@@ -84,7 +85,8 @@ def check(
     trees = [tree(path) for path in paths]
     joined = Base.of(base)
     runs = [run for part in trees for run in part.runs if not joined.has(run)]
-    registered = Registry(include=include).embedders.owners
+    registry = Registry(include=include)
+    registered = registry.embedders.owners
     problems = [p for part in trees for p in part.problems if not joined.has_problem(p, part)]
     problems += joined.removed(trees)
     if len(runs) > limits.SUBMITTED_RUNS:
@@ -99,8 +101,11 @@ def check(
     if n > limits.SUBMITTED_RECORDS:
         reason = limits.too_many(n, limits.SUBMITTED_RECORDS, "records in all")
         problems.append(SetAside(str(runs[-1]), 0, reason))
-    for run in (run for part in trees if part.whole for run in part.runs if run in read):
-        problems += joined.changed(run)
+    samples = [file for part in trees for file in part.samples if not joined.has(file)]
+    changed = (file for part in trees if part.whole for file in (*part.runs, *part.samples))
+    for file in (file for file in changed if file in read or file in samples):
+        problems += joined.changed(file)
+    problems += _of_samples(samples, read, Catalogue(registry))
     for run in runs:
         problems += _of_records(run, read[run].records, joined, registered)
     problems += _untrusted([run for run in runs if read[run].readable], joined, include)
@@ -119,7 +124,7 @@ def _of_submission_files(trees: Sequence[Tree], base: Base) -> Iterator[SetAside
     """Yield the problems of each new or changed `submission.json`."""
     for folder, whole in ((folder, part.whole) for part in trees for folder in part.folders):
         path = folder / submission.NAME
-        files = [file for file in folder.glob("*.jsonl") if file.is_file()]
+        files = [f for f in folder.glob("*.jsonl") if f.is_file() and not f.name.endswith(SUFFIX)]
         if path.is_symlink() or (path.exists() and not path.is_file()):
             continue  # reported as a file that does not belong there
         if path.is_file() and all(map(base.has, (path, *files))):
@@ -185,6 +190,27 @@ def _reason(record: Record, place: tuple[str, ...], base: Base) -> str:
     if mitigator.label not in labels:
         return f"this fingerprint is that of the mitigator '{min(labels)}'; keep its label"
     return ""
+
+
+def _of_samples(
+    files: Iterable[Path], read: Mapping[Path, submission.Lines], catalogue: Catalogue
+) -> Iterator[SetAside]:
+    """Yield the problems of the lines of new files with strongest items.
+
+    The records beside a file may be in the base already; they are read again then.
+    """
+    for file in files:
+        run = file.with_name(file.name.removesuffix(SUFFIX) + ".jsonl")
+        if not run.is_file():
+            yield SetAside(str(file), 0, f"no file {run.name} beside it; remove it")
+        elif reason := evidence.file_problem(file):
+            yield SetAside(str(file), 0, reason)
+        else:
+            of_run = read[run] if run in read else submission.read_record_lines(run)
+            scales = {r.id: (r.task.name, Scale.of(r)) for r in of_run.records.values()}
+            for line in evidence.read(file, scales, catalogue):
+                if isinstance(line, SetAside):
+                    yield line
 
 
 def _untrusted(runs: Sequence[Path], base: Base, include: Sequence[Path]) -> Iterator[SetAside]:

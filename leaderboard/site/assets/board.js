@@ -28,6 +28,7 @@ var harness = (() => {
     choose: () => choose,
     effectsOf: () => effectsOf,
     holm: () => holm,
+    itemWords: () => itemWords,
     linesOf: () => linesOf,
     load: () => load,
     loaded: () => loaded,
@@ -2038,6 +2039,276 @@ var harness = (() => {
     return h("div", {}, h("p", {}, line), h("ul", {}, leaky));
   }
 
+  // ../../leaderboard/site/scripts/pages/items.js
+  var SHOWN = 10;
+  var ITEMS_BIT = 128;
+  var CUT = 300;
+  var BAR2 = { width: 160, height: 14 };
+  var MOST_TIMES = 20;
+  var LEAST_TIMES = 0.1;
+  function itemsLink(board, { row, task }) {
+    const { flags, width } = cellsOf(board);
+    if (!(flags[row * width + task] & ITEMS_BIT)) return null;
+    const { name } = board.tasks[task];
+    return h(
+      "a",
+      { class: "items-link", href: address(board.kind, "items", name, queryOfRow(board, row)) },
+      "items",
+      h("span", { class: "visually-hidden" }, ` of ${rowName(board, row)} on ${name}`)
+    );
+  }
+  function queryOfRow(board, row) {
+    const { label } = board.mitigators[board.rows.mitigator[row]];
+    const query = { model: board.models[board.rows.model[row]].name };
+    return label === "none" ? query : { ...query, mitigator: label };
+  }
+  var itemsPage = (main, site, board, route) => {
+    const index = board.tasks.findIndex(({ name }) => name === route.name);
+    const task = board.tasks[index];
+    if (!task) {
+      const names = board.tasks.map(({ name }) => name);
+      return unknownName(main, site, { ...route, page: "task" }, names);
+    }
+    const rows = rowsWithItems(board, index);
+    const model = route.query.get("model");
+    const mitigator = route.query.get("mitigator") ?? "none";
+    const row = rows.find((other) => {
+      const { label } = board.mitigators[board.rows.mitigator[other]];
+      return board.models[board.rows.model[other]].name === model && label === mitigator;
+    });
+    main.append(
+      trail(site, route, "Strongest items", [
+        ["Tasks", address(route.kind, "task")],
+        [task.name, address(route.kind, "task", task.name)]
+      ]),
+      h("h1", {}, `What ${task.name} finds${row === void 0 ? "" : ` in ${rowName(board, row)}`}`)
+    );
+    if (row === void 0 || !task.items) {
+      main.append(h("p", { role: "alert" }, "These results came without the items of this score."));
+      main.append(chooser(board, route, rows, index));
+      return;
+    }
+    const place = h("div", {}, h("p", { class: "quiet" }, "Loading the items …"));
+    main.append(place);
+    void load(task.items).then(
+      (file) => place.replaceChildren(...itemsOf(board, route, index, row, rows, decoded2(file))),
+      (error) => place.replaceChildren(h("p", { role: "alert" }, String(error.message)))
+    );
+  };
+  function rowsWithItems(board, task) {
+    const { flags, width } = cellsOf(board);
+    return [...board.rows.model.keys()].filter((row) => flags[row * width + task] & ITEMS_BIT);
+  }
+  function chooser(board, route, rows, task) {
+    if (!rows.length) return h("p", {}, pageLink(route, "task", route.name, "The task"));
+    const links = rows.map((row) => {
+      const href = address(board.kind, "items", board.tasks[task].name, queryOfRow(board, row));
+      return h("li", {}, h("a", { href }, rowName(board, row)));
+    });
+    return h("div", {}, h("p", {}, "There are items of"), h("ul", {}, links));
+  }
+  function decoded2(file) {
+    const [item, value, score] = [file.item, file.value, file.score].map(numbers);
+    let start = 0;
+    const cells = /* @__PURE__ */ new Map();
+    for (const [i, row] of file.row.entries()) {
+      const end = start + file.count[i];
+      const places = [...item.slice(start, end).keys()];
+      const from = start;
+      const pairs = places.map(
+        (place) => (
+          /** @type {[number, number]} */
+          [item[from + place], value[from + place]]
+        )
+      );
+      cells.set(row, { row, total: file.total[i], score: score[i], values: new Map(pairs) });
+      start = end;
+    }
+    return { file, cells };
+  }
+  function itemsOf(board, route, task, row, rows, items) {
+    const own = (
+      /** @type {CellItems} */
+      items.cells.get(row)
+    );
+    const others = rows.filter((other) => other !== row);
+    const asked = others.find((other) => rowName(board, other) === route.query.get("beside"));
+    const list = h("div", {});
+    const show2 = (other) => {
+      const beside = other === void 0 ? null : items.cells.get(other) ?? null;
+      list.replaceChildren(...listOfItems(board, task, own, beside, items.file));
+    };
+    const chosen = asked ?? usualOther(board, task, others);
+    show2(chosen);
+    return [
+      h("p", { class: "lead" }, ...leadOf(board, task, own)),
+      ...besideField(board, route, others, chosen, show2),
+      list,
+      h("h2", {}, "What they are of"),
+      factsOf(board, route, task, row)
+    ];
+  }
+  function usualOther(board, task, rows) {
+    const { measure, width } = cellsOf(board);
+    const plain = rows.filter((row) => board.mitigators[board.rows.mitigator[row]].label === "none");
+    const name = (row) => board.models[board.rows.model[row]].name;
+    const reference = plain.find((row) => name(row) === board.reference);
+    if (reference !== void 0) return reference;
+    const isUsefulness = board.tasks[task].measures === "usefulness";
+    const loss = (row) => {
+      const value = measure[row * width + task];
+      return Number.isNaN(value) ? Infinity : isUsefulness ? -value : Math.abs(value);
+    };
+    const some = plain.length ? plain : rows;
+    return some.toSorted((a, b) => loss(a) - loss(b))[0];
+  }
+  function leadOf(board, task, { total, score, values }) {
+    const shown = Math.min(SHOWN, values.size);
+    const { measures, ideal } = board.tasks[task];
+    const goal = measures === "usefulness" ? "cost most usefulness" : "are furthest from fair";
+    const fair = measures === "usefulness" ? "" : `, and ${ideal} is fair`;
+    return [
+      `These ${shown} of ${countText(total, "item")} ${goal}. `,
+      `The mean over all items is the score: ${scoreText(score)}${fair}. It is the dotted line.`
+    ];
+  }
+  function factsOf(board, route, task, row) {
+    const { measure, width } = cellsOf(board);
+    const { name, title, measures, licence, source } = board.tasks[task];
+    const { label } = board.mitigators[board.rows.mitigator[row]];
+    const value = measure[row * width + task];
+    const isMitigated = board.rows.role[row] === "mitigated";
+    return factList([
+      ["Model", pageLink(route, "model", board.models[board.rows.model[row]].name)],
+      ["Mitigator", isMitigated ? pageLink(route, "mitigator", label) : null],
+      ["Task", pageLink(route, "task", name, title || name)],
+      ["In words", measures === "bias" ? strengthText(value) : null],
+      ["Texts from", source],
+      ["Licence of the task", licence]
+    ]);
+  }
+  function besideField(board, route, others, chosen, show2) {
+    if (!others.length) {
+      return [h("p", { class: "quiet" }, "No other row of this board has items of this task.")];
+    }
+    const options = others.map(
+      (other) => h("option", { value: other, selected: other === chosen }, rowName(board, other))
+    );
+    const select = h("select", { id: "items-beside" }, options);
+    select.addEventListener("change", () => {
+      const other = Number(select.value);
+      const query = new URLSearchParams(route.query);
+      query.set("beside", rowName(board, other));
+      history.replaceState(null, "", address(route.kind, "items", route.name, query));
+      show2(other);
+    });
+    return [
+      h("p", { class: "controls" }, h("label", { for: select.id }, "The same items of "), select)
+    ];
+  }
+  function listOfItems(board, task, own, beside, file) {
+    const shown = [...own.values].slice(0, SHOWN);
+    const scale = barScale(board.tasks[task], own, beside);
+    const columns = beside ? [own, beside] : [own];
+    const head = h(
+      "div",
+      { class: "items-head", "aria-hidden": "true" },
+      h("span", {}, "Item"),
+      columns.map(({ row }) => h("span", {}, rowName(board, row)))
+    );
+    const lines = shown.map(
+      ([item]) => h(
+        "li",
+        {},
+        h("div", { class: "item-texts" }, itemTexts(file, item)),
+        columns.map((cell) => itemValue(board, board.tasks[task], cell, item, scale))
+      )
+    );
+    const isMissing = shown.some(([item]) => file.items[item][2] === null);
+    const note = `Not every text is shown: ${file.note}. An item without a text is named by its row in the data of the task, from 0.`;
+    return [
+      head,
+      h("ol", { class: beside ? "items two" : "items" }, lines),
+      isMissing && file.note ? h("p", { class: "quiet" }, note) : ""
+    ];
+  }
+  function itemTexts(file, item) {
+    const [input, row, texts] = file.items[item];
+    const names = file.inputs[input].map((name) => name.replaceAll("_", " "));
+    if (!texts) return [h("span", { class: "quiet" }, `item ${row} of ${names.join(", ")}`)];
+    const parts = texts.map((text) => h("q", { dir: "auto" }, text.length < CUT ? text : `${text}…`));
+    const isOne = file.inputs.length === 1;
+    return [...parts, isOne ? null : h("small", { class: "under" }, names.join(", "))];
+  }
+  function barScale({ ideal }, own, beside) {
+    const start = typeof ideal === "number" ? ideal : 0;
+    const items = [...own.values.keys()].slice(0, SHOWN);
+    const cells = beside ? [own, beside] : [own];
+    const values = cells.flatMap(({ values: values2, score }) => [
+      score,
+      ...items.flatMap((item) => values2.get(item) ?? [])
+    ]);
+    const low = Math.min(start, ...values);
+    const high = Math.max(start, ...values);
+    const range = high - low || 1;
+    const at = (value) => tenths(2 + (value - low) / range * (BAR2.width - 4));
+    return { start, at };
+  }
+  function itemValue(board, task, cell, item, { start, at }) {
+    const name = h("span", { class: "item-row" }, rowName(board, cell.row));
+    const value = cell.values.get(item);
+    if (value === void 0) {
+      return h("div", { class: "item-value" }, name, h("small", {}, absentText(task, cell)));
+    }
+    const { words, isBad } = itemWords(task, cell.score, value);
+    const [from, to] = [at(start), at(value)];
+    const drawing2 = svg(
+      "svg",
+      {
+        ...BAR2,
+        viewBox: `0 0 ${BAR2.width} ${BAR2.height}`,
+        class: "item-bar",
+        "aria-hidden": "true"
+      },
+      svg("rect", {
+        class: isBad ? "bad" : "good",
+        x: Math.min(from, to),
+        y: 3,
+        width: Math.max(1, Math.abs(to - from)),
+        height: 8
+      }),
+      svg("path", { class: "zero", d: `M${from} 0V${BAR2.height}` }),
+      svg("path", { class: "mean", d: `M${at(cell.score)} 0V${BAR2.height}` })
+    );
+    return h(
+      "div",
+      { class: "item-value" },
+      name,
+      drawing2,
+      h("span", { class: "number" }, scoreText(value)),
+      h("small", {}, words)
+    );
+  }
+  function absentText({ ideal }, { total, values }) {
+    if (values.size === total) return "no value: a text has no vector";
+    const last = [...values.values()].at(-1) ?? NaN;
+    const end = typeof ideal === "number" ? `at most ${scoreText(Math.abs(last - ideal))} from ${ideal}` : `${ideal === "higher" ? "at least" : "at most"} ${scoreText(last)}`;
+    return `${end}: not among its ${values.size} strongest`;
+  }
+  function itemWords({ measures, ideal }, score, value) {
+    if (measures === "usefulness" || typeof ideal !== "number") {
+      const isBad2 = value < score === (ideal !== "lower");
+      return { words: isBad2 ? "lowers the usefulness" : "raises the usefulness", isBad: isBad2 };
+    }
+    const [far, mean] = [value - ideal, score - ideal];
+    if (Math.abs(far) < 5e-4) return { words: "fair", isBad: false };
+    const isBad = far * mean >= 0;
+    const times = Math.abs(far / mean);
+    const isSaid = times >= LEAST_TIMES && times <= MOST_TIMES;
+    const size = isSaid ? `, ${times.toFixed(1)} times the mean` : "";
+    return { words: `${isBad ? "adds to the bias" : "against the bias"}${size}`, isBad };
+  }
+
   // ../../leaderboard/site/scripts/cell_table.js
   var MANY_CELLS = 6e4;
   var FLAG_TEXTS = [
@@ -2056,8 +2327,8 @@ var harness = (() => {
       /** @type {Details} */
       await load(entry?.details ?? "")
     );
-    const decoded2 = Object.entries(columns).map(([name, column]) => [name, numbers(column)]);
-    const details = { ...Object.fromEntries(decoded2), reasons, tables };
+    const decoded3 = Object.entries(columns).map(([name, column]) => [name, numbers(column)]);
+    const details = { ...Object.fromEntries(decoded3), reasons, tables };
     decodedDetails.set(board, details);
     return details;
   }
@@ -2098,7 +2369,7 @@ var harness = (() => {
       return [
         options.head(cell),
         ...options.second ? [options.more?.(cell) ?? null] : [],
-        scoreText(measure[at]) + (isLeak ? "†" : ""),
+        [scoreText(measure[at]) + (isLeak ? "†" : ""), itemsLink(board, cell)],
         intervalBar(measure[at], null, null, ends),
         ...isBias ? gapCells(board, at) : [],
         ...details ? detailCells(details, at, isLeak) : [],
@@ -2679,12 +2950,12 @@ var harness = (() => {
     const ends = `from ${low_bound ?? "no lower bound"} to ${high_bound ?? "no upper bound"}`;
     return `${best}; ${ends}`.replaceAll(/-(?=\d)/g, "−");
   }
-  var CUT = 300;
+  var CUT2 = 300;
   function examplesOf(task) {
     const inputs = Object.entries(task.examples).filter(([, texts]) => texts.length);
     if (!inputs.length) return [];
     const facts = inputs.map(([name, texts]) => {
-      const items = texts.map((text) => h("li", {}, text.length < CUT ? text : `${text}…`));
+      const items = texts.map((text) => h("li", {}, text.length < CUT2 ? text : `${text}…`));
       return (
         /** @type {[string, Child]} */
         [name, h("ul", { class: "examples" }, items)]
@@ -3824,7 +4095,7 @@ ${cited}`;
       const usefulness = { title: "Usefulness", better: "high" };
       return scatter({ ...options, x: bias, y: usefulness, lines });
     }
-    const facts = factsOf(board, by);
+    const facts = factsOf2(board, by);
     const points = options.points.map((point) => ({
       ...point,
       x: facts.get(point.name) ?? NaN,
@@ -3839,7 +4110,7 @@ ${cited}`;
     if (by === "size") return { title: "Parameters", better: null, log: true, format: sizeText };
     return { title: `Published ${by}`, better: null, format: publishedText };
   }
-  function factsOf({ models }, by) {
+  function factsOf2({ models }, by) {
     return new Map(
       models.map((model) => [model.name, by === "size" ? model.parameters : model.published[by]])
     );
@@ -4495,6 +4766,7 @@ ${cited}`;
     benchmark: benchmarkPage,
     compare: comparePage,
     home: homePage,
+    items: itemsPage,
     mitigator: mitigatorPage,
     model: modelPage,
     news: newsPage,

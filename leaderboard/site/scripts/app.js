@@ -15,6 +15,7 @@ import { h } from "./dom.js";
 import { benchmarkPage } from "./pages/benchmark.js";
 import { comparePage } from "./pages/compare.js";
 import { homePage } from "./pages/home.js";
+import { itemWords, itemsPage } from "./pages/items.js";
 import { mitigatorPage } from "./pages/mitigator.js";
 import { modelPage } from "./pages/model.js";
 import { newsPage } from "./pages/news.js";
@@ -35,7 +36,7 @@ export { rankSets } from "./rank_sets.js";
 export { effectsOf, scoresOf } from "./scores.js";
 export { DEFAULT_VIEW, queryOf } from "./state.js";
 export { holm, studentP } from "./student.js";
-export { address, load, pages };
+export { address, itemWords, load, pages };
 
 /**
  * Pages by their names in the address. Each draws itself into an empty `main`, with an `h1`. A page
@@ -46,6 +47,7 @@ const pages = {
   benchmark: benchmarkPage,
   compare: comparePage,
   home: homePage,
+  items: itemsPage,
   mitigator: mitigatorPage,
   model: modelPage,
   news: newsPage,

@@ -5,6 +5,7 @@ import { load, numbers } from "./data.js";
 import { h } from "./dom.js";
 import { NOTHING, pText, scoreText, strengthText } from "./formats.js";
 import { plainTable, withInterval } from "./page_parts.js";
+import { itemsLink } from "./pages/items.js";
 import { endsOf } from "./plot_scale.js";
 import { intervalBar } from "./plot_small.js";
 import { LEAK, cellsOf } from "./pooling.js";
@@ -111,7 +112,7 @@ export function cellTable(board, details, options) {
     return [
       options.head(cell),
       ...(options.second ? [options.more?.(cell) ?? null] : []),
-      scoreText(measure[at]) + (isLeak ? "†" : ""),
+      [scoreText(measure[at]) + (isLeak ? "†" : ""), itemsLink(board, cell)],
       intervalBar(measure[at], null, null, ends),
       ...(isBias ? gapCells(board, at) : []),
       ...(details ? detailCells(details, at, isLeak) : []),

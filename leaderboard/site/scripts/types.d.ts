@@ -132,6 +132,8 @@ declare const enum Flag {
   Significant = 32,
   /** There is a record. */
   Run = 64,
+  /** There are items in the data file of the task. */
+  Items = 128,
 }
 
 interface Column {
@@ -216,6 +218,8 @@ interface Task {
   reference_error: number;
   /** Why it is shown and not ranked. */
   not_ranked: string | null;
+  /** The data file of its strongest items; null if no row has any. */
+  items: string | null;
   /** Some of its texts by the name of the input. */
   examples: Record<string, string[]>;
   /** What the harness measured of it as an instrument. */
@@ -283,6 +287,25 @@ interface Details {
   reason: Column;
   reasons: string[];
   tables: AttachedTable[];
+}
+
+/** data/KIND-items-N.js: the strongest items of the cells of a task. */
+interface TaskItems {
+  /** Why some texts are missing; empty if none is. */
+  note: string;
+  /** Inputs whose rows are one item: one input for a word, several for a pair. */
+  inputs: string[][];
+  /** Index of the inputs, row there, and text in each; null where it is not quoted. */
+  items: [number, number, string[] | null][];
+  /** By cell: its row of the board, the number of all its items, and of those here. */
+  row: number[];
+  total: number[];
+  count: number[];
+  /** By cell, the score: the mean over all its items. */
+  score: Column;
+  /** By cell after cell, its items, the strongest first: index into `items`, and the value. */
+  item: Column;
+  value: Column;
 }
 
 interface AttachedTable {
