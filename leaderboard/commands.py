@@ -35,7 +35,7 @@ def leaderboard() -> None:
     show_default=True,
     type=click.Path(path_type=Path),
     help="Folder for index.html with its data, leaderboard.csv, leaderboard.json, records.parquet, "
-    "changes.json, tables and studies.",
+    "changes.json, history.json, pages, tables and studies.",
 )
 @click.option(
     "--tasks",
@@ -44,7 +44,12 @@ def leaderboard() -> None:
     help="Only these tasks: names, globs or benchmarks, comma-separated or "
     "repeated.  [default: all]",
 )
-@click.option("--title", default="Bias in embeddings", show_default=True, help="Title of the page.")
+@click.option(
+    "--title", help="Title of the page.  [default: that of board.yaml, or 'Bias in embeddings']"
+)
+@click.option(
+    "--url", default="", help="Address that the site gets.  [default: that of board.yaml]"
+)
 @click.option(
     "--since",
     type=click.Path(path_type=Path, file_okay=False),
@@ -56,7 +61,8 @@ def build(
     results: tuple[Path, ...],
     out: Path,
     tasks: tuple[str, ...],
-    title: str,
+    title: str | None,
+    url: str,
     since: Path | None,
     include: tuple[Path, ...],
     as_json: bool,
@@ -72,19 +78,26 @@ def build(
     from harness.registry.registry import Registry
 
     from . import building
-    from .site import evidence, studies, writing
+    from .site import about, evidence, studies, writing
     from .site.registered import registered
     from .site.rendering import grouped
+    from .site.static_pages import site_address
 
     say = functools.partial(click.echo, err=True)
     registry = Registry(include=include)
+    who, notice = about.read(results)
     study_reading = studies.read(results)
     ranked = building.rank(results, registry, include=include, tasks=split(tasks), say=say)
     items = evidence.gather(ranked.boards, ranked.claims.frame, registry, results)
     claims = dataclasses.replace(ranked.claims, aside=(*ranked.claims.aside, *items.aside))
     for group in grouped(claims.aside):
         say(group.line())
-    notices = [*study_reading.notices, *ranked.notices, *items.notices]
+    notices = [
+        *([notice] if notice else []),
+        *study_reading.notices,
+        *ranked.notices,
+        *items.notices,
+    ]
     compared = studies.compile_studies(study_reading.records, notices)
     for notice in notices:
         say(notice)
@@ -100,13 +113,16 @@ def build(
     written = writing.write(
         ranked.boards,
         out,
-        title=title,
+        title=title or who.title or about.TITLE,
         claims=claims,
-        registered=registered(registry, ranked.facts),
+        registered=registered(registry, ranked.facts, include),
         notices=notices,
         sources=results,
         studies=compared,
         since=since,
+        url=site_address(url) if url else who.url or "",
+        who=who,
+        decisions=ranked.decisions,
         evidence=items,
     )
     if as_json:
@@ -237,9 +253,9 @@ def check(
             }
         )
     else:
-        for line in comment.listed(map(str, checked.problems), "problem"):
+        for line in comment.listed(comment.folded(checked.problems), "problem"):
             click.echo(line)
-        for line in comment.listed(map(str, checked.warnings), "warning"):
+        for line in comment.listed(comment.folded(checked.warnings), "warning"):
             click.echo(f"warning: {line}")
         _show(added)
         click.echo(comment.comment_summary(checked))
@@ -252,15 +268,18 @@ def _show(added: Sequence[Addition]) -> None:
     from harness.commands import output
     from harness.results.formats import Report, Sentences, Table
 
-    from .submissions.check import SHOWN, leaks_line, means_table, printable, tasks_table
+    from .submissions import check as comment
 
     def shown(text: str) -> str:
-        return printable(text, SHOWN)
+        return comment.printable(text, comment.SHOWN)
 
-    means = means_table(added, shown)
-    parts: list[Table | Sentences] = [means] if means.rows else []
+    means = comment.means_table(added, shown)
+    parts: list[Table | Sentences] = []
+    if means.rows:
+        parts += [means, Sentences("", [comment.MEANS_HELP])]
     for addition in added[:1]:
-        parts += [tasks_table(addition, shown), leaks_line(addition)]
+        tasks = comment.tasks_table(addition, shown)
+        parts += [tasks, Sentences("", [comment.TASKS_HELP]), comment.leaks_line(addition)]
     output.report(Report("", parts))
 
 

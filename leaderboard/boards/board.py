@@ -384,7 +384,7 @@ class Benchmark:
     ranks
         One line for each ranked model: `row`, `rank`, `rank_low`, `rank_high`, `usefulness_rank`,
         `usefulness_rank_low`, `usefulness_rank_high`, as in `Board.rows`, null where it is not
-        ranked by this measure.
+        ranked by this measure; `bias`, `bias_low` and `bias_high`, its mean on these tasks.
     mitigators
         Mitigators over models on these tasks, as `Board.mitigators`.
     findings
@@ -516,13 +516,25 @@ def _benchmark(
     return Benchmark(
         tasks=tuple(tasks["task"]),
         languages=tuple(sorted(set(tasks["language"]))),
-        ranks=ranks.with_columns(pl.col("row").cast(pl.String)),
+        ranks=ranks.join(
+            _bias_on(ranked, tasks), on="row", how="left", maintain_order="left"
+        ).with_columns(pl.col("row").cast(pl.String)),
         mitigators=over_models,
         findings=findings(
             ranks, over_models, asked, _with_usefulness(ranked, tasks), ranked.reference
         ),
         **facts,
     )
+
+
+def _bias_on(ranked: Ranked, tasks: pl.DataFrame) -> pl.DataFrame:
+    """Return the mean bias of each row on some tasks, with its interval."""
+    names = tasks.filter(measures="bias")["task"]
+    cells = ranked.grid.filter(
+        pl.col("task").cast(pl.String).is_in(names.implode()), pl.col("gap").is_not_null()
+    )
+    mean = sampled_means(ratios.pooled(cells, ["row", "family"]), ["row"])
+    return mean.select("row", bias="mean", bias_low="low", bias_high="high")
 
 
 def _with_usefulness(ranked: Ranked, tasks: pl.DataFrame) -> pl.DataFrame:

@@ -18,6 +18,7 @@ from ..boards import ranking
 from ..boards.board import Benchmark, Board
 from ..boards.cells import BASELINES
 from .registered import NOTHING, Registered
+from .rendering import slug
 
 # Columns of numbers as the scripts of the site read them: little-endian bytes in base64.
 
@@ -279,6 +280,7 @@ def model_entries(
         entry = {
             "name": model["model"],
             "fingerprint": model["fingerprint"],
+            "slug": slug(model["model"]),
             **{key: model[key] for key in ("url", "dimensions", "parameters", *_CARD)},
             "languages": list(model["languages"]),
             "published": json.loads(model["published"]),

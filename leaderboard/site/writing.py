@@ -14,8 +14,8 @@ import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,9 +30,24 @@ from harness.errors import InvalidFile
 from ..boards.board import Board
 from ..claims.reading import Claims
 from ..submissions import submission
+from ..submissions.withdrawn import Decision
+from . import about, badges
 from . import studies as study_files
-from .changes import FILE, changes
+from .about import BoardFile
+from .badges import Badge
+from .documents import documents_of
 from .evidence import NO_EVIDENCE, Evidence, items_data
+from .history import (
+    FEED,
+    FILE,
+    HISTORY,
+    History,
+    Notices,
+    changes,
+    feed,
+    history_page,
+    kept,
+)
 from .payload import (
     END,
     SCHEMA,
@@ -43,7 +58,16 @@ from .payload import (
     script,
 )
 from .registered import NOTHING, Registered
-from .rendering import ASSETS, MADE_BY, assets_folder, check_ours, grouped, template
+from .rendering import ASSETS, assets_folder, check_ours, grouped, text_of
+from .static_pages import (
+    LINKS,
+    Page,
+    Site,
+    home_sections,
+    pages_of,
+    publish_indexes,
+    publish_pages,
+)
 from .studies import StudyOnModel
 
 # Tables of records: lists those of a board, and copies them.
@@ -99,7 +123,7 @@ def tables_of(board: Board, frame: pl.DataFrame | None) -> pl.DataFrame:
 
 
 def copy(
-    paths: Iterable[str], sources: Iterable[Path], site: folders.Generation
+    paths: Iterable[str], sources: Iterable[Path], files: folders.Generation
 ) -> tuple[set[str], str]:
     """Copy the tables that are plain files, and return their paths, and a notice.
 
@@ -109,7 +133,7 @@ def copy(
         Relative paths from `tables_of`.
     sources
         Folders and files of results.
-    site
+    files
         The files of the site.
 
     Raises
@@ -130,10 +154,10 @@ def copy(
             refused.append(path)
             continue
         total += len(content)
-        if source.resolve() == (site.folder / path).resolve():
-            site.keep(path)
+        if source.resolve() == (files.folder / path).resolve():
+            files.keep(path)
         else:
-            site.write(path, content)
+            files.write(path, content)
         copied.add(path)
     if not refused:
         return copied, ""
@@ -259,6 +283,7 @@ def to_json(
     built: str,
     studies: Iterable[StudyOnModel] = (),
     aside: Sequence[dict[str, Any]] = (),
+    decisions: Sequence[Decision] = (),
 ) -> dict[str, Any]:
     """Return the contents of leaderboard.json: everything but the values of single tasks."""
     return {
@@ -270,12 +295,8 @@ def to_json(
         "boards": [_board(board) for board in boards],
         "studies": [study.to_dict() for study in studies],
         "aside": list(aside),
+        "decisions": [asdict(decision) for decision in decisions],
     }
-
-
-def text_of(content: Any) -> str:
-    """Return JSON for a file."""
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
 
 
 def downloadable_records(frame: pl.DataFrame, boards: Iterable[Board]) -> pl.DataFrame:
@@ -351,19 +372,20 @@ def _board(board: Board) -> dict[str, Any]:
 # The submitters of a model's results, from the `submission.json` next to the records.
 
 
-def submitters(frame: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
-    """Return the submitters of each model, by its name and fingerprint.
+def submissions_of(frame: pl.DataFrame) -> dict[tuple[str, str], list[submission.Submission]]:
+    """Return what submitters say of the runs of each model, by its name and fingerprint.
 
-    Results without a valid `submission.json` have none.
+    Results without a valid `submission.json` have nothing.
 
     Parameters
     ----------
     frame
         The records, with the columns of `claims.reading.SCHEMA`.
     """
-    names: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    of_model: defaultdict[tuple[str, str], list[submission.Submission]] = defaultdict(list)
     runs: dict[Path, dict[str, submission.Submission]] = {}
     lines = frame.select("model", "fingerprint", "file").unique().drop_nulls()
+    lines = lines.sort(pl.all().cast(pl.String))
     for model, fingerprint, file in lines.iter_rows():
         folder = Path(file).parent
         if folder not in runs:
@@ -374,10 +396,14 @@ def submitters(frame: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
                 runs[folder] = {}
         run = runs[folder].get(Path(file).stem)
         if run is not None:
-            names[model, fingerprint].add(run.submitted_by)
-    return {key: sorted(group) for key, group in names.items()}
+            of_model[model, fingerprint].append(run)
+    return dict(of_model)
 
 
+NOBODY = BoardFile()
+"""A board that does not say who publishes it."""
+ABOUT = "Social bias in word and text embeddings: models and mitigators, ranked."
+"""What the home page says of itself if it has no answers."""
 EPOCH = "SOURCE_DATE_EPOCH"
 """Variable that sets the date of a build, as in other tools with reproducible builds."""
 
@@ -403,6 +429,9 @@ def write(
     sources: Iterable[Path] = (),
     studies: Iterable[StudyOnModel] = (),
     since: Path | None = None,
+    url: str = "",
+    who: BoardFile = NOBODY,
+    decisions: Sequence[Decision] = (),
     evidence: Evidence = NO_EVIDENCE,
 ) -> Written:
     """Write the leaderboard of `boards` into `folder`, which is created if needed.
@@ -431,6 +460,12 @@ def write(
         Studies, each with a page of its own that is linked.
     since
         Folder of the earlier build that the news compare with; by default `folder`.
+    url
+        Address of the site, as of `static_pages.site_address`; empty if it is not known.
+    who
+        Who publishes the board.
+    decisions
+        What became of models and tasks that maintainers withdrew, replaced or renamed.
     evidence
         The strongest items of the cells.
 
@@ -441,25 +476,30 @@ def write(
     """
     boards, notices, studies = list(boards), list(notices), list(studies)
     built = built or _now()
-    files = Written(*(folder / n for n in ("index.html", "leaderboard.csv", "leaderboard.json")))
-    for path in (files.page, *(folder / study.page for study in studies)):
+    written = Written(*(folder / n for n in ("index.html", "leaderboard.csv", "leaderboard.json")))
+    for path in (written.page, *(folder / study.page for study in studies)):
         check_ours(path)
-    with folders.Generation(folder, replaces=True) as site:
+    with folders.Generation(folder, replaces=True) as files:
         aside = [group.to_dict() for group in grouped(claims.aside if claims else ())]
         records = downloadable_records(claims.frame, boards) if claims and boards else None
-        news, notice = changes(boards, records, since or folder)
+        news, notice = changes(boards, records, since or folder, built=built, decisions=decisions)
         notices += [notice] if notice else []
-        study_files.write(studies, site, title=title, built=built)
+        history, notice = kept(since or folder, news, boards, decisions, built)
+        notices += [notice] if notice else []
+        columns = {PARQUET: [] if records is None else about.columns_of(records)}
+        site_pages = Site(title=title, built=built, url=url, links=(*LINKS, *about.LINKS))
+        study_files.write(studies, files, site_pages)
         if records is not None:
-            site.write(PARQUET, to_parquet(records))
-        downloads = [files.csv.name, files.json.name, *([] if records is None else [PARQUET])]
+            files.write(PARQUET, to_parquet(records))
+        downloads = [written.csv.name, written.json.name, *([] if records is None else [PARQUET])]
         del records  # they take as much memory as the boards
         entries = []
         tables = _tables(boards, claims)
-        copied, notice = copy({path for frame in tables for path in frame["path"]}, sources, site)
+        copied, notice = copy({path for frame in tables for path in frame["path"]}, sources, files)
         notices += [notice] if notice else []
-        people = submitters(claims.frame) if claims else {}
-        data = _DataFiles(site)
+        submissions = submissions_of(claims.frame) if claims else {}
+        people = {key: sorted({run.submitted_by for run in of}) for key, of in submissions.items()}
+        data = _DataFiles(files)
         for board, lines in zip(boards, tables, strict=True):
             entry = _entry(board)
             entries.append(entry)
@@ -472,12 +512,20 @@ def write(
             data.write(entry["data"], board_data(board, registered, people, items))
             data.write(entry["details"], details_data(board, lines))
         content = to_json(
-            boards, title=title, notices=notices, built=built, studies=studies, aside=aside
+            boards,
+            title=title,
+            notices=notices,
+            built=built,
+            studies=studies,
+            aside=aside,
+            decisions=decisions,
         )
-        site.write(files.csv.name, to_frame(boards).write_csv())
-        site.write(files.json.name, text_of(content))
+        table = to_frame(boards)
+        columns[written.csv.name] = about.columns_of(table)
+        files.write(written.csv.name, table.write_csv())
+        files.write(written.json.name, text_of(content))
         if news is not None:
-            site.write(FILE, news.model_dump_json(indent=1) + "\n")
+            files.write(FILE, news.model_dump_json(indent=1) + "\n")
         contents = {
             "schema": SCHEMA,
             "title": title,
@@ -488,15 +536,48 @@ def write(
             "studies": [_study(study) for study in studies],
             "aside": aside,
             "news": None if news is None else news.news(),
+            "decisions": [asdict(d) | {"date": history.since(d)} for d in decisions],
             "files": [*downloads, *([] if news is None else [FILE])],
         }
         for file in sorted(ASSETS.iterdir()):
-            site.write(f"{assets_folder()}/{file.name}", file.read_bytes())
-        build = data.finish(contents)
-        page = template("index.html.j2").render(title=title, generator=MADE_BY, build=build)
-        site.write(files.page.name, page)  # last: a reader starts here
+            files.write(f"{assets_folder()}/{file.name}", file.read_bytes())
+        _publish_history(files, history, site_pages, who)
+        badges_of = badges.badges(boards)
+        for name, badge in badges_of.items():
+            files.write(f"badge/{name}.svg", badge.svg())
+            files.write(f"embed/{name}.html", badge.html(site_pages))
+        cited = about.bibliography(who, boards, registered, site_pages)
+        files.write(about.BIBLIOGRAPHY, "\n\n".join(text for _, text in cited) + "\n")
+        runs = [run for of in submissions.values() for run in of]
+        decided = Notices(decisions, history, boards)
+        documents = documents_of(boards, registered, people)
+        pages = publish_pages(
+            files,
+            [
+                *(_with_leads(page, badges_of, decided, url) for page in pages_of(documents)),
+                *decided.tombstones(),
+                *about.pages(
+                    who, boards, registered, runs, _downloads(files, columns), cited, site_pages
+                ),
+                history_page(history, site_pages, has_changes=news is not None),
+            ],
+            site_pages,
+        )
+        answers = {_title(board): board.benchmarks[0].findings for board in boards}
+        publish_indexes(files, pages, site_pages, answers=answers)
+        home = Page(
+            path=written.page.name,
+            title=title,
+            description=next((text for texts in answers.values() for text in texts), ABOUT),
+            template="index.html.j2",
+            content={
+                "sections": home_sections(boards, documents["model"]),
+                "build": data.finish(contents),
+            },
+        )
+        files.write(written.page.name, home.html(site_pages))  # last: a reader starts here
     _remove_unnamed(folder)
-    return files
+    return written
 
 
 def _remove_unnamed(folder: Path) -> None:
@@ -527,7 +608,7 @@ def _entry(board: Board) -> dict[str, Any]:
     layout = layout_of(board)
     return {
         "kind": board.kind,
-        "title": f"{board.kind.capitalize()} embeddings",
+        "title": _title(board),
         "models": int((layout.models["role"] != "reference").sum()),
         "ranked": int((layout.rows["rank"].is_not_null()).sum()),
         "rows": layout.rows.height,
@@ -535,6 +616,10 @@ def _entry(board: Board) -> dict[str, Any]:
         "data": f"data/{board.kind}.js",
         "details": f"data/{board.kind}-details.js",
     }
+
+
+def _title(board: Board) -> str:
+    return f"{board.kind.capitalize()} embeddings"
 
 
 def _study(study: StudyOnModel) -> dict[str, str]:
@@ -555,13 +640,13 @@ class _DataFiles:
     data of that build under its own names.
     """
 
-    def __init__(self, site: folders.Generation) -> None:
-        self._site = site
+    def __init__(self, files: folders.Generation) -> None:
+        self._all = files
         self._files: list[str] = []
 
     def write(self, file: str, content: dict[str, Any]) -> None:
         """Write a data file up to its end."""
-        self._site.write(file, script(file, content))
+        self._all.write(file, script(file, content))
         self._files.append(file)
 
     def finish(self, site: dict[str, Any]) -> str:
@@ -569,15 +654,54 @@ class _DataFiles:
 
         It is a digest of what the files hold but for the date: browsers keep what is the same.
         """
-        digests = [self._site.digest(file).hex() for file in self._files]
+        digests = [self._all.digest(file).hex() for file in self._files]
         build = digest([digests, site | {"built": ""}])[:16]
         self.write("data/site.js", site)
         for file in self._files:
-            self._site.append(file, END.format(build).encode())
-            self._site.rename(file, data_path(file, build))
+            self._all.append(file, END.format(build).encode())
+            self._all.rename(file, data_path(file, build))
         return build
 
 
 def data_path(file: str, build: str) -> str:
     """Return the path of a data file such as `data/site.js` in a site."""
     return file.replace("/", f"/{build}/")
+
+
+def _publish_history(
+    files: folders.Generation, history: History, head: Site, who: BoardFile
+) -> None:
+    """Write the history, and the feed if the address of the site is known."""
+    files.write(HISTORY, history.model_dump_json(indent=1, by_alias=True) + "\n")
+    if head.url:
+        files.write(FEED, feed(history, head, who.publisher or ""))
+
+
+def _with_leads(page: Page, shown: Mapping[str, Badge], notices: Notices, url: str) -> Page:
+    """Return a page of a model or task with what became of it, and how to show its badge."""
+    own = notices.of(page.kind, page.name)
+    badge = shown.get(Path(page.path).stem) if page.kind == "model" and page.name else None
+    return replace(page, content={**page.content, "notices": own, "badge": badge, "url": url})
+
+
+_CONTENTS = {
+    "leaderboard.csv": "one line a row: ranks, means with intervals, the value of each task",
+    "leaderboard.json": "rows, effects, mitigators, benchmarks, studies and notices",
+    PARQUET: "one line a record, with how it counts",
+    FILE: "each value and rank that the last change concerned",
+    HISTORY: "what changed, from build to build",
+    FEED: "the same as an Atom feed",
+    about.BIBLIOGRAPHY: "BibTeX of the board, the harness and the tasks' papers",
+}
+"""The files to download, and what they have."""
+
+
+def _downloads(
+    files: folders.Generation, columns: Mapping[str, Sequence[tuple[str, str, str]]]
+) -> list[about.File]:
+    """Return the files to download that were written."""
+    return [
+        about.File(name, about.size_text(size), content, columns.get(name, ()))
+        for name, content in _CONTENTS.items()
+        if (size := files.size(name)) is not None
+    ]

@@ -67,7 +67,8 @@ def _time(text: str) -> str:
     return text
 
 
-def _licence(text: str) -> str:
+def licence_of(text: str) -> str:
+    """Return an SPDX expression as it is usually written; ValueError if it is none."""
     try:
         return canonicalize_license_expression(text)
     except InvalidLicenseExpression:
@@ -91,7 +92,7 @@ class Submission(BaseModel):
     """Command that repeats the run."""
     harness: Annotated[str, Field(max_length=50, pattern=r"^[0-9]+(\.[0-9A-Za-z+!-]+)*$")]
     """Version of the harness."""
-    licence: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_licence)]
+    licence: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(licence_of)]
     """Licence of the results: an SPDX expression."""
     contact: Annotated[str, Field(max_length=200), AfterValidator(_visible)] | None = None
     """Address or page for questions; optional, and public."""
@@ -326,9 +327,15 @@ class Base:
         return cls() if folder is None else cls(tree(folder))
 
     @cached_property
-    def claims(self) -> Claims:
-        """Its records, unjudged."""
+    def _stated(self) -> Claims:
+        """Its records as they are."""
         return reading.read([] if self.tree is None else self.tree.runs)
+
+    @cached_property
+    def claims(self) -> Claims:
+        """Its records, unjudged, with the new names of renamed models."""
+        frame = withdrawn.renamed(self._stated.frame, self.withdrawn)
+        return Claims(frame, self._stated.aside)
 
     @cached_property
     def withdrawn(self) -> list[Path]:
@@ -341,6 +348,13 @@ class Base:
         pairs = self.claims.frame.select("fingerprint", "model").cast(pl.String).unique()
         shipped = {r.model.fingerprint: r.model.name for r in references.shipped()}
         return dict(pairs.iter_rows()) | shipped
+
+    @cached_property
+    def former_names(self) -> Mapping[str, frozenset[str]]:
+        """The names that its records state of each fingerprint, which maintainers may rename."""
+        frame = self._stated.frame.select("fingerprint", "model").cast(pl.String)
+        names = frame.group_by("fingerprint").agg("model")
+        return {fingerprint: frozenset(of) for fingerprint, of in names.iter_rows()}
 
     @cached_property
     def kinds(self) -> Mapping[str, frozenset[str]]:

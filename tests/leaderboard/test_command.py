@@ -18,8 +18,20 @@ from harness.errors import DiskError, InvalidFile, UsageError
 from harness.results.figures import read_figure
 
 FILES = [
-    *(".generation.json", "assets", "data", "index.html", "leaderboard.csv", "leaderboard.json"),
-    "records.parquet",
+    *(
+        ".generation.json",
+        "about.html",
+        "assets",
+        "badge",
+        "benchmark",
+        "cite.bib",
+        "cite.html",
+        "concept",
+        "data",
+    ),
+    *("data.html", "embed", "history.html", "history.json", "index.html", "index.json"),
+    *("leaderboard.csv", "leaderboard.json", "llms.txt", "mitigator", "model", "records.parquet"),
+    *("schema.json", "submit.html", "task"),
 ]
 
 

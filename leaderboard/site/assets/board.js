@@ -1179,7 +1179,38 @@ var harness = (() => {
   function classOf(column) {
     return [column.number && "number", column.class].filter(Boolean).join(" ") || null;
   }
+  function decisionNotices(site, route, known) {
+    const own = site.decisions.filter(({ kind, name }) => kind === route.page && name === route.name);
+    return own.map((decision) => h("p", { class: "notice" }, decisionParts(decision, route, known)));
+  }
+  var BECAME = {
+    withdrawn: "Withdrawn",
+    superseded: "Superseded by ",
+    renamed: "Now called "
+  };
+  function decisionParts({ kind, became, successor, reason, date, fingerprint }, route, known) {
+    const isHere = successor !== null && known.includes(successor);
+    const next = isHere ? h("a", { href: address(route.kind, kind, successor) }, successor) : successor;
+    return [
+      fingerprint && `Fingerprint ${fingerprint}: `,
+      BECAME[became],
+      next,
+      reason && `: ${reason.replace(/\.$/, "")}`,
+      date && ` (${date})`,
+      "."
+    ];
+  }
   function unknownName(main, site, route, names) {
+    const decided = decisionNotices(site, route, names);
+    if (decided.length) {
+      main.append(
+        trail(site, route, route.name),
+        h("h1", {}, route.name),
+        ...decided,
+        h("p", {}, h("a", { href: "history.html" }, "All changes of this board"))
+      );
+      return;
+    }
     const near = nearNames(route.name, names);
     const links = near.flatMap((name, i) => [
       i ? ", " : "",
@@ -3621,7 +3652,7 @@ var harness = (() => {
         ...usefulnessSentence(board, row),
         h("p", { class: "quiet" }, unknownSentence(board, row)),
         ...unevenNotice(board, row),
-        supersededBy(board, route, model)
+        ...supersededBy(site, board, route, model)
       ),
       modelCard(board, model)
     );
@@ -3644,7 +3675,8 @@ var harness = (() => {
         `Rank in ${countText(board.benchmarks.length, "benchmark")}`,
         benchmarkProfile(board, route, row)
       ),
-      folded("Provenance", provenance(model))
+      folded("Provenance", provenance(model)),
+      ...badgeLink(board, row, model)
     );
   };
   function modelList(main, site, board, route) {
@@ -3729,12 +3761,13 @@ var harness = (() => {
     const meaning = "A larger yardstick makes bias look smaller, so compare this model with care.";
     return [h("p", { class: "notice" }, `The ${note}. ${meaning}`)];
   }
-  function supersededBy(board, route, model) {
+  function supersededBy(site, board, route, model) {
+    const names = board.models.map(({ name: name2 }) => name2);
+    const decided = decisionNotices(site, route, names);
     const next = model.superseded_by;
-    if (!next) return "";
-    const isHere = board.models.some(({ name: name2 }) => name2 === next);
-    const name = isHere ? pageLink(route, "model", next) : next;
-    return h("p", { class: "notice" }, "Superseded by ", name, ".");
+    if (!next || decided.length) return decided;
+    const name = names.includes(next) ? pageLink(route, "model", next) : next;
+    return [h("p", { class: "notice" }, "Superseded by ", name, ".")];
   }
   function modelCard(board, model) {
     const weights = model.open_weights === null ? null : model.open_weights ? "open" : "not open";
@@ -3766,6 +3799,11 @@ var harness = (() => {
       ["Submitted by", model.submitters.join(", ")],
       ["Ran on", environments2.length ? h("ul", {}, environments2) : null]
     ]);
+  }
+  function badgeLink(board, row, model) {
+    if (board.rows.role[row] !== "model") return [];
+    const href = `model/${model.slug}.html#badge`;
+    return [h("p", {}, h("a", { href }, "Badge and small page for its model card"))];
   }
 
   // ../../leaderboard/site/scripts/pages/task.js
@@ -3822,9 +3860,9 @@ var harness = (() => {
   }
   function notRanked(board, route, { not_ranked: reason }) {
     if (!reason) return [];
-    const next = reason.replace(/^superseded by /, "");
-    const isTask = next !== reason && board.tasks.some(({ name }) => name === next);
-    const text = isTask ? ["superseded by ", pageLink(route, "task", next)] : [reason];
+    const [, next, why = ""] = reason.match(/^superseded by ([^:]+)(: .*)?$/) ?? [];
+    const isTask = board.tasks.some(({ name }) => name === next);
+    const text = isTask ? ["superseded by ", pageLink(route, "task", next), why] : [reason];
     return [h("p", { class: "notice" }, "Shown and not ranked: ", ...text)];
   }
   function taskList(main, site, board, route) {
@@ -5612,6 +5650,9 @@ ${cited}`;
   // ../../leaderboard/site/scripts/pages/news.js
   var newsPage = (main, site, _board, route) => {
     main.append(trail(site, route, "News"), h("h1", {}, "News"));
+    main.append(
+      h("p", {}, h("a", { href: "history.html" }, "All changes of this board, build by build"))
+    );
     const { news } = site;
     if (!news) {
       main.append(h("p", {}, "This is the first build, so nothing has changed since another."));
@@ -5838,6 +5879,12 @@ ${cited}`;
     studies: studiesPage,
     task: taskPage
   };
+  var LEADS = {
+    "submit.html": "Submit",
+    "data.html": "Data",
+    "cite.html": "Cite",
+    "about.html": "About"
+  };
   var shownPage = "";
   var drawing = 0;
   var STANDSTILL = 200;
@@ -5915,10 +5962,12 @@ ${cited}`;
       (board) => navLink(address(board.kind), board.title, board.kind === route.kind)
     );
     const others = Object.entries({ news: "News", studies: "Studies", reading: "How to read it" }).filter(([name]) => Object.hasOwn(pages, name) && (name !== "studies" || site.studies.length)).map(([name, title]) => navLink(`#/${name}`, title, !route.kind && route.page === name));
+    const leads = Object.entries(LEADS).map(([href, title]) => navLink(href, title, false));
     part("body > header nav").replaceChildren(
       h("ul", { class: "kinds", "aria-label": "Kind of embedding" }, boards),
       h("ul", { "aria-label": "Pages of the board" }, route.kind ? boardLinks(route) : []),
-      h("ul", {}, others)
+      h("ul", {}, others),
+      h("ul", { class: "leads", "aria-label": "About this board" }, leads)
     );
     part("body > footer").replaceChildren(
       h("p", {}, `Built ${site.built} by harness ${site.harness}.`),

@@ -57,6 +57,14 @@ const pages = {
   task: taskPage,
 };
 
+/** Pages without a script that say how to submit, reuse and cite, and who publishes the board. */
+const LEADS = {
+  "submit.html": "Submit",
+  "data.html": "Data",
+  "cite.html": "Cite",
+  "about.html": "About",
+};
+
 /** The page that is shown, without its query. */
 let shownPage = "";
 /** Counts drawings, so that a board that comes late does not replace a later page. */
@@ -145,10 +153,12 @@ function drawFrame(site, route) {
   const others = Object.entries({ news: "News", studies: "Studies", reading: "How to read it" })
     .filter(([name]) => Object.hasOwn(pages, name) && (name !== "studies" || site.studies.length))
     .map(([name, title]) => navLink(`#/${name}`, title, !route.kind && route.page === name));
+  const leads = Object.entries(LEADS).map(([href, title]) => navLink(href, title, false));
   part("body > header nav").replaceChildren(
     h("ul", { class: "kinds", "aria-label": "Kind of embedding" }, boards),
     h("ul", { "aria-label": "Pages of the board" }, route.kind ? boardLinks(route) : []),
     h("ul", {}, others),
+    h("ul", { class: "leads", "aria-label": "About this board" }, leads),
   );
   part("body > footer").replaceChildren(
     h("p", {}, `Built ${site.built} by harness ${site.harness}.`),

@@ -120,13 +120,61 @@ function classOf(column) {
 }
 
 /**
- * Say that a name is unknown, and which names are near it.
+ * Return what maintainers decided on a model or task, each with its reason, date and successor.
+ * @param {Site} site
+ * @param {Route} route
+ * @param {string[]} known names of the board's models or tasks
+ */
+export function decisionNotices(site, route, known) {
+  const own = site.decisions.filter(({ kind, name }) => kind === route.page && name === route.name);
+  return own.map((decision) => h("p", { class: "notice" }, decisionParts(decision, route, known)));
+}
+
+const BECAME = {
+  withdrawn: "Withdrawn",
+  superseded: "Superseded by ",
+  renamed: "Now called ",
+};
+
+/**
+ * @param {Decision} decision
+ * @param {Route} route
+ * @param {string[]} known
+ * @returns {Child[]}
+ */
+function decisionParts({ kind, became, successor, reason, date, fingerprint }, route, known) {
+  const isHere = successor !== null && known.includes(successor);
+  const next = isHere
+    ? h("a", { href: address(route.kind, kind, successor) }, successor)
+    : successor;
+  return [
+    fingerprint && `Fingerprint ${fingerprint}: `,
+    BECAME[became],
+    next,
+    reason && `: ${reason.replace(/\.$/, "")}`,
+    date && ` (${date})`,
+    ".",
+  ];
+}
+
+/**
+ * Say that a name is unknown, and which names are near it; or what became of it.
  * @param {HTMLElement} main
  * @param {Site} site
  * @param {Route} route
  * @param {string[]} names all names that are known
  */
 export function unknownName(main, site, route, names) {
+  const decided = decisionNotices(site, route, names);
+  if (decided.length) {
+    main.append(
+      trail(site, route, route.name),
+      h("h1", {}, route.name),
+      ...decided,
+      h("p", {}, h("a", { href: "history.html" }, "All changes of this board")),
+    );
+    return;
+  }
   const near = nearNames(route.name, names);
   const links = near.flatMap((name, i) => [
     i ? ", " : "",

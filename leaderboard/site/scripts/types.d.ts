@@ -14,8 +14,23 @@ interface Site {
   aside: { reason: string; count: number; examples: string[] }[];
   /** What changed since the last build. */
   news: News | null;
+  /** What became of models and tasks that maintainers withdrew, replaced or renamed. */
+  decisions: Decision[];
   /** Names of the files to download, such as leaderboard.csv. */
   files: string[];
+}
+
+interface Decision {
+  kind: "model" | "task";
+  name: string;
+  became: "withdrawn" | "superseded" | "renamed";
+  /** Name of the model or task that is now used; null if there is none. */
+  successor: string | null;
+  reason: string;
+  /** When, as in ISO 8601; empty if it is not known. */
+  date: string;
+  /** Of the model, if only this one is meant. */
+  fingerprint: string;
 }
 
 interface BoardEntry {
@@ -225,6 +240,8 @@ interface Model {
   open_weights: boolean | null;
   released: string | null;
   superseded_by: string | null;
+  /** Name of its static page in addresses. */
+  slug: string;
   languages: string[];
   published: Record<string, number>;
   /** What the harness ran on, with the number of records. */

@@ -89,7 +89,7 @@ def test_items_that_contradict_the_task_are_set_aside_and_the_rest_is_built(
 
 def test_a_site_without_items_has_no_file_and_no_mark_of_them(make_record, tmp_path):
     page = build(tmp_path / "site", [make_record()])
-    assert not [*page.parent.glob("data/*items*")]
+    assert not [*page.parent.glob("data/*/*items*")]
 
 
 def test_a_text_that_was_not_compared_with_the_task_is_not_published():

@@ -13,7 +13,7 @@ import {
 } from "../formats.js";
 import { benchmarkScores } from "../kept_scores.js";
 import { unevenNote } from "../model_cell.js";
-import { factList, folded, pageLink, trail, unknownName } from "../page_parts.js";
+import { decisionNotices, factList, folded, pageLink, trail, unknownName } from "../page_parts.js";
 import { tasksOf } from "../pooling.js";
 import { address } from "../state.js";
 import {
@@ -52,7 +52,7 @@ export const modelPage = (main, site, board, route) => {
       ...usefulnessSentence(board, row),
       h("p", { class: "quiet" }, unknownSentence(board, row)),
       ...unevenNotice(board, row),
-      supersededBy(board, route, model),
+      ...supersededBy(site, board, route, model),
     ),
     modelCard(board, model),
   );
@@ -76,6 +76,7 @@ export const modelPage = (main, site, board, route) => {
       benchmarkProfile(board, route, row),
     ),
     folded("Provenance", provenance(model)),
+    ...badgeLink(board, row, model),
   );
 };
 
@@ -210,16 +211,20 @@ function unevenNotice(board, row) {
 }
 
 /**
+ * Return what maintainers decided on a model, or else what its authors recommend in its place.
+ * @param {Site} site
  * @param {Board} board
  * @param {Route} route
  * @param {Model} model
+ * @returns {HTMLElement[]}
  */
-function supersededBy(board, route, model) {
+function supersededBy(site, board, route, model) {
+  const names = board.models.map(({ name }) => name);
+  const decided = decisionNotices(site, route, names);
   const next = model.superseded_by;
-  if (!next) return "";
-  const isHere = board.models.some(({ name }) => name === next);
-  const name = isHere ? pageLink(route, "model", next) : next;
-  return h("p", { class: "notice" }, "Superseded by ", name, ".");
+  if (!next || decided.length) return decided;
+  const name = names.includes(next) ? pageLink(route, "model", next) : next;
+  return [h("p", { class: "notice" }, "Superseded by ", name, ".")];
 }
 
 /**
@@ -257,4 +262,16 @@ function provenance(model) {
     ["Submitted by", model.submitters.join(", ")],
     ["Ran on", environments.length ? h("ul", {}, environments) : null],
   ]);
+}
+
+/**
+ * Return a link to what shows the model's numbers elsewhere, such as on its page on a hub.
+ * @param {Board} board
+ * @param {number} row
+ * @param {Model} model
+ */
+function badgeLink(board, row, model) {
+  if (board.rows.role[row] !== "model") return [];
+  const href = `model/${model.slug}.html#badge`;
+  return [h("p", {}, h("a", { href }, "Badge and small page for its model card"))];
 }

@@ -95,9 +95,9 @@ function unitOf({ measures, yardstick_of: of }) {
  */
 function notRanked(board, route, { not_ranked: reason }) {
   if (!reason) return [];
-  const next = reason.replace(/^superseded by /, "");
-  const isTask = next !== reason && board.tasks.some(({ name }) => name === next);
-  const text = isTask ? ["superseded by ", pageLink(route, "task", next)] : [reason];
+  const [, next, why = ""] = reason.match(/^superseded by ([^:]+)(: .*)?$/) ?? [];
+  const isTask = board.tasks.some(({ name }) => name === next);
+  const text = isTask ? ["superseded by ", pageLink(route, "task", next), why] : [reason];
   return [h("p", { class: "notice" }, "Shown and not ranked: ", ...text)];
 }
 
