@@ -33,8 +33,8 @@ def leaderboard() -> None:
     default=Path("site"),
     show_default=True,
     type=click.Path(path_type=Path),
-    help="Folder for index.html with its data, leaderboard.csv, leaderboard.json, records.parquet, "
-    "changes.json, tables and studies.",
+    help="Folder for index.html with its data, static pages, leaderboard.csv, leaderboard.json, "
+    "records.parquet, changes.json, tables and studies.",
 )
 @click.option(
     "--tasks",
@@ -49,6 +49,11 @@ def leaderboard() -> None:
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the earlier build that the news compare with.  [default: --out]",
 )
+@click.option(
+    "--url",
+    help="Address where the page will be, such as https://example.org/board/: for canonical "
+    "addresses, sitemap.xml and pictures of previews.",
+)
 @arguments.include
 @click.option("--json", "as_json", is_flag=True, help="Print the contents of leaderboard.json.")
 def build(
@@ -57,6 +62,7 @@ def build(
     tasks: tuple[str, ...],
     title: str,
     since: Path | None,
+    url: str | None,
     include: tuple[Path, ...],
     as_json: bool,
 ) -> None:
@@ -74,7 +80,9 @@ def build(
     from .site import studies, writing
     from .site.registered import registered
     from .site.rendering import grouped
+    from .site.static_pages import site_address
 
+    address = site_address(url) if url is not None else ""
     say = functools.partial(click.echo, err=True)
     registry = Registry(include=include)
     study_reading = studies.read(results)
@@ -104,7 +112,10 @@ def build(
         sources=results,
         studies=compared,
         since=since,
+        url=address,
     )
+    for line in written.notices:
+        say(line)
     if as_json:
         click.echo(written.json.read_text("utf-8"), nl=False)
         return
