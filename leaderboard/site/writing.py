@@ -52,7 +52,7 @@ from .payload import (
     script,
 )
 from .registered import NOTHING, Registered
-from .rendering import check_ours, grouped, publish, text_of
+from .rendering import check_ours, grouped, publish, significant, text_of
 from .static_pages import (
     LINKS,
     Page,
@@ -223,8 +223,6 @@ def _inside(root: Path, path: str) -> Path | None:
 
 
 PARQUET = "records.parquet"
-DIGITS = 6
-"""Significant digits of the CSV."""
 _FORMULA = r"^([=+\-@\t\r])"
 _RECORD = (
     *("kind", "model", "fingerprint", "revision", "mitigator", "label", "params", "fitted_on"),
@@ -260,9 +258,7 @@ def to_frame(boards: Iterable[Board]) -> pl.DataFrame:
     empty = pl.DataFrame(schema={"board": pl.String})
     frame = pl.concat([empty, *frames], how="diagonal")
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-    return frame.with_columns(
-        pl.col(texts).str.replace(_FORMULA, "'$1"), pl.col(pl.Float64).round_sig_figs(DIGITS)
-    )
+    return significant(frame).with_columns(pl.col(texts).str.replace(_FORMULA, "'$1"))
 
 
 def to_json(
@@ -338,9 +334,9 @@ def _board(board: Board) -> dict[str, Any]:
         "kind": board.kind,
         "notices": list(board.notices),
         "tasks": board.tasks.to_dicts(),
-        "rows": rows.to_dicts(),
-        "effects": board.effects.to_dicts(),
-        "mitigators": board.mitigators.to_dicts(),
+        "rows": significant(rows).to_dicts(),
+        "effects": significant(board.effects).to_dicts(),
+        "mitigators": significant(board.mitigators).to_dicts(),
         "benchmarks": [
             {
                 "name": part.name,
@@ -350,7 +346,7 @@ def _board(board: Board) -> dict[str, Any]:
                 "findings": list(part.findings),
                 "notices": list(part.notices),
                 "ranks": part.ranks.join(names, on="row", how="left").drop("row").to_dicts(),
-                "mitigators": part.mitigators.to_dicts(),
+                "mitigators": significant(part.mitigators).to_dicts(),
             }
             for part in board.benchmarks
         ],
