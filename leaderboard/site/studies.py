@@ -27,7 +27,7 @@ from harness.study.summary import Summary, summarize
 from harness.study.violins import ANY, BEFORE, axis, groups
 
 from .rendering import publish, short
-from .static_pages import Page, Site
+from .static_pages import Page
 
 # The distributions of a study as shapes for a static drawing: no script draws them.
 #
@@ -453,8 +453,8 @@ def compile_studies(records: Iterable[StudyRecord], notices: list[str]) -> list[
     return studies
 
 
-def write(studies: Sequence[StudyOnModel], folder: Path, site: Site) -> None:
-    """Write the pages of studies, their tables and their records.
+def write(studies: Sequence[StudyOnModel], folder: Path) -> None:
+    """Write the tables and the records of studies; `page_of` has their pages.
 
     Parameters
     ----------
@@ -462,8 +462,6 @@ def write(studies: Sequence[StudyOnModel], folder: Path, site: Site) -> None:
         Studies; may be empty.
     folder
         Folder of the leaderboard.
-    site
-        Head of the pages.
 
     Raises
     ------
@@ -473,4 +471,3 @@ def write(studies: Sequence[StudyOnModel], folder: Path, site: Site) -> None:
     for study in studies:
         publish(folder / study.jsonl, "".join(record.line() for record in study.records))
         publish(folder / study.csv, study_tables.changes_csv([study.summary]))
-        publish(folder / study.page, page_of(study).html(site))

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -475,8 +476,7 @@ def write(
     history, notice = kept(since or folder, news, boards, decisions, built)
     notices += [notice] if notice else []
     columns = {PARQUET: [] if records is None else about.columns_of(records)}
-    site_pages = Site(title=title, built=built, url=url, links=(*LINKS, *about.LINKS))
-    study_files.write(studies, folder, site_pages)
+    study_files.write(studies, folder)
     if records is not None:
         folders.write_atomically(folder / PARQUET, to_parquet(records))
     downloads = [files.csv.name, files.json.name, *([] if records is None else [PARQUET])]
@@ -523,6 +523,7 @@ def write(
     }
     _publish_data(folder, "data/site.js", site)
     _publish_assets(folder)
+    site_pages = Site(title=title, built=built, url=url, links=(*LINKS, *about.LINKS))
     _publish_history(folder, history, site_pages, who)
     badges_of = badges.badges(boards)
     for name, badge in badges_of.items():
@@ -533,18 +534,16 @@ def write(
     runs = [run for of in submissions.values() for run in of]
     decided = Notices(decisions, history, boards)
     documents = documents_of(boards, registered, people)
-    pages = publish_pages(
-        folder,
-        [
-            *(_with_leads(page, badges_of, decided, url) for page in pages_of(documents)),
-            *decided.tombstones(),
-            *about.pages(
-                who, boards, registered, runs, _downloads(folder, columns), cited, site_pages
-            ),
-            history_page(history, site_pages, has_changes=news is not None),
-        ],
-        site_pages,
+    listed = _downloads(folder, columns)
+    leads = about.pages(who, boards, registered, runs, listed, cited, site_pages)
+    every = chain(  # a page at a time is in memory
+        (_with_leads(page, badges_of, decided, url) for page in pages_of(documents)),
+        decided.tombstones(),
+        leads,
+        [history_page(history, site_pages, has_changes=news is not None)],
+        map(study_files.page_of, studies),
     )
+    pages = publish_pages(folder, every, site_pages)
     answers = {_title(board): board.benchmarks[0].findings for board in boards}
     publish_indexes(folder, pages, site_pages, answers=answers)
     home = Page(
