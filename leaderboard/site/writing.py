@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -471,7 +472,7 @@ def write(
     history, notice = kept(since or folder, news, boards, decisions, built)
     notices += [notice] if notice else []
     columns = {PARQUET: [] if records is None else about.columns_of(records)}
-    study_files.write(studies, folder, title=title, built=built)
+    study_files.write(studies, folder)
     if records is not None:
         folders.write_atomically(folder / PARQUET, to_parquet(records))
     downloads = [files.csv.name, files.json.name, *([] if records is None else [PARQUET])]
@@ -529,18 +530,16 @@ def write(
     runs = [run for of in submissions.values() for run in of]
     decided = Notices(decisions, history, boards)
     documents = documents_of(boards, registered, people)
-    pages = publish_pages(
-        folder,
-        [
-            *(_with_leads(page, badges_of, decided, url) for page in pages_of(documents)),
-            *decided.tombstones(),
-            *about.pages(
-                who, boards, registered, runs, _downloads(folder, columns), cited, site_pages
-            ),
-            history_page(history, site_pages, has_changes=news is not None),
-        ],
-        site_pages,
+    listed = _downloads(folder, columns)
+    leads = about.pages(who, boards, registered, runs, listed, cited, site_pages)
+    every = chain(  # a page at a time is in memory
+        (_with_leads(page, badges_of, decided, url) for page in pages_of(documents)),
+        decided.tombstones(),
+        leads,
+        [history_page(history, site_pages, has_changes=news is not None)],
+        map(study_files.page_of, studies),
     )
+    pages = publish_pages(folder, every, site_pages)
     answers = {_title(board): board.benchmarks[0].findings for board in boards}
     publish_indexes(folder, pages, site_pages, answers=answers)
     home = Page(

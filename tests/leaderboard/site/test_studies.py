@@ -74,7 +74,7 @@ def test_studies_alone_make_a_site(results, tmp_path) -> None:
     assert site_data.read(tmp_path / "site")["boards"] == []
     assert json.loads((tmp_path / "site/leaderboard.json").read_text())["boards"] == []
     page = (tmp_path / "site" / PAGE).read_text("utf-8")
-    assert '<a href="../index.html">← Ours</a>' in page
+    assert '<a class="brand" href="../index.html">Ours</a>' in page
 
 
 def test_boards_and_studies_share_a_site(results, tmp_path) -> None:
