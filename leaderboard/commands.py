@@ -114,8 +114,8 @@ def build(
         since=since,
         url=address,
     )
-    for line in written.notices:
-        say(line)
+    if written.notice:
+        say(written.notice)
     if as_json:
         click.echo(written.json.read_text("utf-8"), nl=False)
         return

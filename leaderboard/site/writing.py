@@ -11,8 +11,8 @@ import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,11 @@ from harness.errors import InvalidFile
 from ..boards.board import Board
 from ..claims.reading import Claims
 from ..submissions import submission
+from . import images
 from . import studies as study_files
 from .changes import FILE, changes
-from .documents import documents_of
+from .documents import Document, documents_of
+from .images import Picture
 from .payload import (
     SCHEMA,
     board_data,
@@ -39,7 +41,15 @@ from .payload import (
 )
 from .registered import NOTHING, Registered
 from .rendering import check_ours, grouped, publish, significant, text_of
-from .static_pages import Page, Site, home_sections, pages_of, publish_indexes, publish_pages
+from .static_pages import (
+    Site,
+    home_page,
+    home_picture,
+    pages_of,
+    pictures_of,
+    publish_indexes,
+    publish_pages,
+)
 from .studies import StudyOnModel
 
 # Tables of records: lists those of a board, and copies them.
@@ -361,8 +371,6 @@ def submitters(frame: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
     return {key: sorted(group) for key, group in names.items()}
 
 
-ABOUT = "Social bias in word and text embeddings: models and mitigators, ranked."
-"""What the home page says of itself if it has no answers."""
 ASSETS = Path(__file__).parent / "assets"
 EPOCH = "SOURCE_DATE_EPOCH"
 """Variable that sets the date of a build, as in other tools with reproducible builds."""
@@ -375,6 +383,8 @@ class Written:
     page: Path
     csv: Path
     json: Path
+    notice: str = ""
+    """What the site lacks, for the user."""
 
 
 def write(
@@ -428,7 +438,7 @@ def write(
     boards, notices, studies = list(boards), list(notices), list(studies)
     built = built or _now()
     folders.make(folder)
-    files = Written(*(folder / n for n in ("index.html", "leaderboard.csv", "leaderboard.json")))
+    files = Written(folder / "index.html", folder / "leaderboard.csv", folder / "leaderboard.json")
     for path in (files.page, *(folder / study.page for study in studies)):
         check_ours(path)
     aside = [group.to_dict() for group in grouped(claims.aside if claims else ())]
@@ -472,20 +482,31 @@ def write(
     }
     _publish_data(folder, "data/site.js", site)
     _publish_assets(folder)
-    site_pages = Site(title=title, built=built, url=url)
     documents = documents_of(boards, registered, people)
-    pages = publish_pages(folder, pages_of(documents), site_pages)
-    answers = {_title(board): board.benchmarks[0].findings for board in boards}
-    publish_indexes(folder, pages, site_pages, answers=answers)
-    home = Page(
-        path=files.page.name,
-        title=title,
-        description=next((text for texts in answers.values() for text in texts), ABOUT),
-        template="index.html.j2",
-        content={"sections": home_sections(boards, documents["model"])},
-    )
-    publish(files.page, home.html(site_pages))
-    return files
+    pictures, home, said = _pictures(boards, documents, folder, title) if url else ({}, "", "")
+    head = Site(title=title, built=built, url=url, image=home)
+    pages = publish_pages(folder, pages_of(documents, pictures), head)
+    publish_indexes(folder, pages, head, boards)
+    publish(files.page, home_page(title, boards, documents["model"]).html(head))
+    return replace(files, notice=said)
+
+
+def _pictures(
+    boards: Sequence[Board], documents: Mapping[str, Sequence[Document]], folder: Path, title: str
+) -> tuple[dict[str, Picture], str, str]:
+    """Write the pictures that are missing.
+
+    Returns
+    -------
+    tuple
+        The pictures of models, the path of that of the site, and why there are none.
+    """
+    if not images.can_draw():
+        return {}, "", images.MISSING
+    pictures = pictures_of(title, boards, documents["model"])
+    home = home_picture(title, boards)
+    images.publish_pictures(folder, [home, *pictures.values()])
+    return pictures, home.path, ""
 
 
 def _now() -> str:
@@ -506,7 +527,7 @@ def _entry(board: Board) -> dict[str, Any]:
     layout = layout_of(board)
     return {
         "kind": board.kind,
-        "title": _title(board),
+        "title": f"{board.kind.capitalize()} embeddings",
         "models": int((layout.models["role"] != "reference").sum()),
         "ranked": int((layout.rows["rank"].is_not_null()).sum()),
         "rows": layout.rows.height,
@@ -514,10 +535,6 @@ def _entry(board: Board) -> dict[str, Any]:
         "data": f"data/{board.kind}.js",
         "details": f"data/{board.kind}-details.js",
     }
-
-
-def _title(board: Board) -> str:
-    return f"{board.kind.capitalize()} embeddings"
 
 
 def _study(study: StudyOnModel) -> dict[str, str]:
