@@ -119,8 +119,8 @@ def build(
         who=who,
         decisions=ranked.decisions,
     )
-    for line in written.notices:
-        say(line)
+    if written.notice:
+        say(written.notice)
     if as_json:
         click.echo(written.json.read_text("utf-8"), nl=False)
         return

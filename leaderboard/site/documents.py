@@ -20,7 +20,7 @@ from .payload import layout_of, model_entries, task_entry
 from .registered import NOTHING, Registered
 from .rendering import significant, slug
 
-SCHEMA = 1
+SCHEMA: Literal[1] = 1
 """Version of the documents, and of index.json."""
 MOST = 100
 """Most models in a document that is not of a model; leaderboard.csv has all."""
@@ -541,7 +541,7 @@ class _Parts:
         has_bias = any(self._tasks[task]["measures"] == "bias" for task in part.tasks)
         return "bias" if has_bias else "usefulness"
 
-    def _link(self, model: str) -> dict[str, str]:
+    def _link(self, model: str) -> dict[str, Any]:
         return {"model": model, "path": self._paths[model]}
 
 
@@ -562,7 +562,7 @@ def _place(line: Mapping[str, Any], prefix: str) -> Place:
     return Place(rank=rank, low=low, high=high)
 
 
-def _places(line: Mapping[str, Any]) -> dict[str, Place]:
+def _places(line: Mapping[str, Any]) -> dict[str, Any]:
     return {measures: _place(line, prefix) for measures, prefix in PREFIXES.items()}
 
 

@@ -1,4 +1,4 @@
-"""Pictures of previews (`og:image`): what a link to the board or to a model shows where it is shared.
+"""Pictures of previews (`og:image`): what a link to the board or to a model shows elsewhere.
 
 Drawn once for each content: the name of a picture is a hash of what it shows. Computes no number.
 Pillow draws them, with the fonts of Matplotlib; both come with the extra `figures`.
@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness import folders
+
+from .documents import Mean
 
 if TYPE_CHECKING:
     from PIL import ImageDraw, ImageFont
@@ -30,6 +31,7 @@ MISSING = (
 )
 _PAPER, _INK, _FAINT, _LINE = "#ffffff", "#1b2230", "#566072", "#d9dee6"
 _BIAS, _GOOD = "#b04a12", "#0f6b4f"
+_FONTS = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf")
 _LEFT, _RIGHT = 72, SIZE[0] - 72
 
 
@@ -45,25 +47,20 @@ class Scale:
         The number, with its interval.
     unit
         What it counts, in words.
-    value, low, high
-        The number and its interval; `low` and `high` may be None.
+    mean
+        The number and its interval.
     end
         End of the axis.
     mark
-        Place of a mark on the axis, and what it is; None without one.
-    is_good
-        Whether more is better.
+        Name of the model that has 1 on an axis of bias; empty where more is better.
     """
 
     label: str
     text: str
     unit: str
-    value: float
-    low: float | None
-    high: float | None
-    end: float
-    mark: tuple[float, str] | None
-    is_good: bool
+    mean: Mean
+    end: float = 1.0
+    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,13 +87,14 @@ class Picture:
     @property
     def path(self) -> str:
         """Return its path in a site, which changes with what it shows."""
-        content = json.dumps([DESIGN, asdict(self)]).encode("utf-8", "surrogatepass")
+        content = repr((DESIGN, self)).encode("utf-8", "surrogatepass")
         return f"{FOLDER}/{hashlib.blake2b(content, digest_size=8).hexdigest()}.png"
 
 
 def can_draw() -> bool:
     """Return whether Pillow and the fonts are installed."""
-    return folders.of_package("PIL") is not None and _fonts() is not None
+    has_fonts = all((_fonts() / name).is_file() for name in _FONTS)
+    return folders.of_package("PIL") is not None and has_fonts
 
 
 def publish_pictures(folder: Path, pictures: Sequence[Picture]) -> int:
@@ -131,7 +129,7 @@ def draw(picture: Picture) -> bytes:
     )
     title = _font(size, bold=True)
     pen.text((_LEFT, 104), _fitted(pen, picture.title, title), _INK, title)
-    y = 104 + size + 28
+    y = 104.0 + size + 28
     for text in picture.texts:
         for line in _wrapped(pen, text, _font(32)):
             pen.text((_LEFT, y), line, _INK, _font(32))
@@ -139,15 +137,14 @@ def draw(picture: Picture) -> bytes:
         y += 8
     for scale in picture.scales:
         y = _draw_scale(pen, scale, y + 16)
-    # A few colours take a fifth of the room.
-    content = io.BytesIO()
-    image.quantize(64).save(content, "PNG", optimize=True)
+    content = io.BytesIO()  # a few colours take a third of the room, and of the time
+    image.quantize(64, Image.Quantize.FASTOCTREE).save(content, "PNG")
     return content.getvalue()
 
 
 def _draw_scale(pen: ImageDraw.ImageDraw, scale: Scale, y: float) -> float:
     """Draw a number as a bar with its interval, and return the place below it."""
-    colour = _GOOD if scale.is_good else _BIAS
+    colour, mean = _BIAS if scale.mark else _GOOD, scale.mean
     pen.text((_LEFT, y), scale.label, _INK, _font(34, bold=True))
     after = _LEFT + _width(pen, scale.label, 34, bold=True) + 20
     pen.text((after, y), scale.text, colour, _font(34, bold=True))
@@ -160,17 +157,17 @@ def _draw_scale(pen: ImageDraw.ImageDraw, scale: Scale, y: float) -> float:
         return _LEFT + (_RIGHT - _LEFT) * min(max(value / scale.end, 0.0), 1.0)
 
     pen.rectangle((_LEFT, top, _RIGHT, bottom), fill=_LINE)
-    pen.rectangle((_LEFT, top, place(scale.value), bottom), fill=colour)
-    if scale.low is not None and scale.high is not None:
+    pen.rectangle((_LEFT, top, place(mean.value or 0.0), bottom), fill=colour)
+    if mean.low is not None and mean.high is not None:
         middle = (top + bottom) / 2
-        pen.line((place(scale.low), middle, place(scale.high), middle), _INK, 4)
-        for end in (scale.low, scale.high):
+        pen.line((place(mean.low), middle, place(mean.high), middle), _INK, 4)
+        for end in (mean.low, mean.high):
             pen.line((place(end), middle - 12, place(end), middle + 12), _INK, 4)
-    if scale.mark is not None:
-        value, name = scale.mark
-        pen.line((place(value), top - 8, place(value), bottom + 8), _FAINT, 3)
-        width = _width(pen, name, 22)
-        x = min(max(place(value) - width / 2, _LEFT), _RIGHT - width)
+    if scale.mark:
+        at = place(1.0)
+        pen.line((at, top - 8, at, bottom + 8), _FAINT, 3)
+        name = _fitted(pen, f"1 is as biased as {scale.mark}", _font(22))
+        x = min(max(at - _width(pen, name, 22) / 2, _LEFT), _RIGHT - _width(pen, name, 22))
         pen.text((x, bottom + 10), name, _FAINT, _font(22))
         bottom += 28
     return bottom + 18
@@ -214,16 +211,13 @@ def _width(pen: ImageDraw.ImageDraw, text: str, size: int, *, bold: bool = False
 
 
 @functools.cache
-def _fonts() -> Path | None:
-    package = folders.of_package("matplotlib")
-    fonts = package / "mpl-data" / "fonts" / "ttf" if package else None
-    return fonts if fonts and (fonts / "DejaVuSans-Bold.ttf").is_file() else None
+def _fonts() -> Path:
+    """Return the folder of the fonts; one that does not exist if they are not installed."""
+    return (folders.of_package("matplotlib") or Path()) / "mpl-data" / "fonts" / "ttf"
 
 
 @functools.cache
 def _font(size: int, *, bold: bool = False) -> ImageFont.FreeTypeFont:
     from PIL import ImageFont
 
-    fonts = _fonts()
-    assert fonts is not None, "can_draw() says so"
-    return ImageFont.truetype(fonts / f"DejaVuSans{'-Bold' if bold else ''}.ttf", size)
+    return ImageFont.truetype(_fonts() / _FONTS[bold], size)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
 from xml.sax.saxutils import escape as xml_text
@@ -37,6 +38,7 @@ from .documents import (
     json_schema,
     path_of,
 )
+from .images import Picture, Scale
 from .rendering import MADE_BY, publish, short, template, text_of
 
 FIRST = 50
@@ -146,6 +148,7 @@ class Section:
     style: str = ""
 
 
+NO_PICTURES: Mapping[str, Picture] = MappingProxyType({})
 LISTS = {
     "model": "Models",
     "task": "Tasks",
@@ -268,6 +271,8 @@ def site_address(text: str) -> str:
 
 NONE = "–"
 """Stands where there is no number."""
+ABOUT = "Social bias in word and text embeddings, mitigators of it, and what those cost."
+"""What a leaderboard is."""
 UNITS = {
     "bias": "Times as strong as its yardstick, such as flowers with pleasant words; 0 is fair",
     "usefulness": "Usefulness from 0 to 1; more is better",
@@ -298,13 +303,17 @@ class _Drawn(NamedTuple):
     """The address of the interactive page, where it is not that of the kind and name."""
 
 
-def pages_of(documents: Mapping[str, Sequence[Document]]) -> Iterator[Page]:
+def pages_of(
+    documents: Mapping[str, Sequence[Document]], pictures: Mapping[str, Picture] = NO_PICTURES
+) -> Iterator[Page]:
     """Yield a list of each kind of document, and the page of each document.
 
     Parameters
     ----------
     documents
         As of `documents.documents_of`.
+    pictures
+        The pictures of models by their names, as of `pictures_of`.
     """
     known = _Known(
         {
@@ -323,25 +332,76 @@ def pages_of(documents: Mapping[str, Sequence[Document]]) -> Iterator[Page]:
     for kind, of_kind in documents.items():
         yield _list(kind, of_kind)
         for document in of_kind:
-            yield _page(document, known)
+            page = _page(document, known)
+            picture = pictures.get(document.name) if kind == "model" else None
+            yield replace(page, image=picture.path) if picture else page
 
 
-def home_sections(boards: Iterable[Board], models: Iterable[Document]) -> list[Section]:
-    """Return what the home page has of each board: its answers, and the first ranked models."""
-    models = list(models)
+def home_page(title: str, boards: Iterable[Board], models: Sequence[Document]) -> Page:
+    """Return the home page; without its script it has the answers and the first ranked models."""
+    boards = _by_ranked(boards)
     sections = []
-    for board in sorted(boards, key=lambda board: -board.benchmarks[0].ranks.height):
+    for board in boards:
         ranked = [line for line in _models_on(models, board.kind) if line[1].not_ranked is None]
-        table = _models_table(ranked[:FIRST], _first(FIRST, len(ranked), "ranked model"), root="")
+        caption = _first(FIRST, len(ranked), "ranked model")
         sections.append(
             Section(
                 title=_kind(board.kind),
                 texts=board.benchmarks[0].findings,
                 style="lead",
-                tables=[_filled(table)],
+                tables=[_filled(_models_table(ranked[:FIRST], caption, root=""))],
             )
         )
-    return sections
+    answer = boards[0].benchmarks[0].findings[0] if boards else ""
+    return Page(
+        path="index.html",
+        title=title,
+        description=_cut(f"{ABOUT} {answer}"),
+        template="index.html.j2",
+        content={"sections": sections},
+    )
+
+
+def home_picture(site: str, boards: Sequence[Board]) -> Picture:
+    """Return the picture of the home page: its title, and the answers of the first board."""
+    first = _by_ranked(boards)[:1]
+    return Picture("", site, [text for board in first for text in board.benchmarks[0].findings])
+
+
+def pictures_of(
+    site: str, boards: Iterable[Board], models: Sequence[Document]
+) -> dict[str, Picture]:
+    """Return the pictures of the first models of each board that are ranked, by their names."""
+    pictures = {}
+    for board in boards:
+        title = board.benchmarks[0].title
+        ranked = [line for line in _models_on(models, board.kind) if line[1].not_ranked is None]
+        for document, part in ranked[:FIRST]:
+            scales = []
+            if part.bias.value is not None:
+                ends = [end for end in (part.bias.value, part.bias.high) if end is not None]
+                scales.append(
+                    Scale(
+                        "Bias",
+                        _with_interval(part.bias),
+                        "0 is fair",
+                        part.bias,
+                        end=max(1.25, *(1.1 * end for end in ends)),
+                        mark=part.reference,
+                    )
+                )
+            if part.usefulness.value is not None:
+                text = _with_interval(part.usefulness)
+                scales.append(Scale("Usefulness", text, "1 is the best possible", part.usefulness))
+            pictures[document.name] = Picture(
+                site, document.name, [standing_of(part, title)], scales
+            )
+    return pictures
+
+
+def _by_ranked(boards: Iterable[Board]) -> list[Board]:
+    """Return the boards, that with most ranked models first, as the interactive page has them."""
+    return sorted(boards, key=lambda board: -board.benchmarks[0].ranks["rank"].count())
 
 
 def _page(document: Document, known: _Known) -> Page:
@@ -885,7 +945,7 @@ def publish_pages(folder: Path, pages: Iterable[Page], site: Site) -> list[Page]
 
 
 def publish_indexes(
-    folder: Path, pages: Sequence[Page], site: Site, *, answers: Mapping[str, Sequence[str]]
+    folder: Path, pages: Sequence[Page], site: Site, boards: Iterable[Board]
 ) -> None:
     """Write what lists the pages: index.json, schema.json, llms.txt, and sitemap.xml.
 
@@ -897,8 +957,8 @@ def publish_indexes(
         All static pages, as `publish_pages` returns them.
     site
         The site; without its address there is no sitemap.
-    answers
-        The answers of each board by its title.
+    boards
+        The boards, for their answers.
 
     Raises
     ------
@@ -920,12 +980,12 @@ def publish_indexes(
     index = {"schema": SCHEMA, "title": site.title, "built": site.built, "pages": listed}
     publish(folder / "index.json", text_of(index))
     publish(folder / "schema.json", text_of(json_schema()))
-    publish(folder / "llms.txt", _llms_text(pages, site, answers))
+    publish(folder / "llms.txt", _llms_text(pages, site, _by_ranked(boards)))
     if site.url:
         publish(folder / "sitemap.xml", _sitemap(pages, site))
 
 
-def _llms_text(pages: Sequence[Page], site: Site, answers: Mapping[str, Sequence[str]]) -> str:
+def _llms_text(pages: Sequence[Page], site: Site, boards: Iterable[Board]) -> str:
     """Return the text for language models, as llmstxt.org describes it."""
 
     def listed(title: str, lines: Iterable[tuple[str, str, str]]) -> list[str]:
@@ -945,19 +1005,20 @@ def _llms_text(pages: Sequence[Page], site: Site, answers: Mapping[str, Sequence
     lines = [
         f"# {markdown_text(site.title)}",
         "",
-        "> A leaderboard of social bias in word and text embeddings, of mitigators, and of what "
-        "mitigation costs in usefulness.",
+        f"> A leaderboard. {ABOUT}",
         "",
         "Bias: 1 is as biased as the reference model, and 0 is fair. A set of ranks holds the true "
         "rank with 95 % confidence. Each page has a JSON file beside it, with the same name.",
     ]
-    for title, sentences in answers.items():
-        lines += ["", f"{markdown_text(title)}:", ""]
-        lines += [f"- {markdown_text(sentence)}" for sentence in sentences]
+    for board in boards:
+        lines += ["", f"{_kind(board.kind)}:", ""]
+        lines += [f"- {markdown_text(answer)}" for answer in board.benchmarks[0].findings]
     lines += listed("Pages", [line for kind in LISTS for line in of_kind(kind, lists=True)])
     lines += listed("Data", DATA)
     for kind, title in LISTS.items():
-        lines += listed(title if kind == "model" else f"{title}", of_kind(kind, lists=False))
+        if kind != "task":
+            lines += listed(title, of_kind(kind, lists=False))
+    lines += listed("Optional", of_kind("task", lists=False))
     return "\n".join(lines) + "\n"
 
 
