@@ -476,7 +476,9 @@ def write(
     """
     boards, notices, studies = list(boards), list(notices), list(studies)
     built = built or _now()
-    written = Written(*(folder / n for n in ("index.html", "leaderboard.csv", "leaderboard.json")))
+    written = Written(
+        folder / "index.html", folder / "leaderboard.csv", folder / "leaderboard.json"
+    )
     for path in (written.page, *(folder / study.page for study in studies)):
         check_ours(path)
     with folders.Generation(folder, replaces=True) as files:
