@@ -539,8 +539,8 @@ def write(
             "decisions": [asdict(d) | {"date": history.since(d)} for d in decisions],
             "files": [*downloads, *([] if news is None else [FILE])],
         }
-        for file in sorted(ASSETS.iterdir()):
-            files.write(f"{assets_folder()}/{file.name}", file.read_bytes())
+        for asset in sorted(ASSETS.iterdir()):
+            files.write(f"{assets_folder()}/{asset.name}", asset.read_bytes())
         _publish_history(files, history, site_pages, who)
         badges_of = badges.badges(boards)
         for name, badge in badges_of.items():
