@@ -540,8 +540,8 @@ def write(
             "decisions": [asdict(d) | {"date": history.since(d)} for d in decisions],
             "files": [*downloads, *([] if news is None else [FILE])],
         }
-        for file in sorted(ASSETS.iterdir()):
-            files.write(f"{assets_folder()}/{file.name}", file.read_bytes())
+        for asset in sorted(ASSETS.iterdir()):
+            files.write(f"{assets_folder()}/{asset.name}", asset.read_bytes())
         documents = documents_of(boards, registered, people)
         pictures, image, said = _pictures(boards, documents, files, title) if url else ({}, "", "")
         head = Site(title=title, built=built, url=url, image=image, links=(*LINKS, *about.LINKS))

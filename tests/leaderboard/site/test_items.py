@@ -53,7 +53,7 @@ def test_a_task_with_items_has_a_data_file_that_is_loaded_on_demand(site):
     ]
     assert {len(texts) for _, _, texts in content["items"]} == {1}
     assert "John" in {texts[0] for _, _, texts in content["items"]}
-    assert len([*(site / "data").glob("*items*")]) == 1
+    assert len([*(site / "data").glob("*/*items*")]) == 1
 
 
 def test_a_board_of_submissions_has_the_same_items_as_one_of_results(results, site, tmp_path):
