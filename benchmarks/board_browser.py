@@ -171,24 +171,21 @@ def enlarged(site: Path, folder: Path, rows: int) -> Path:
         ]
         places = board["rows"]
         places["model"] = [i * len(models) + k for i in range(times) for k in places["model"]]
-        for key in ("mitigator", "role", "meaning", "recoverability"):
+        for key in ("mitigator", "role"):
             places[key] = places[key] * times
-        for key in ("unusable", "uneven"):
-            places[key] = {
-                str(i * old + int(row)): why
-                for i in range(times)
-                for row, why in places[key].items()
-            }
+        places["unusable"] = {
+            str(i * old + int(row)): why
+            for i in range(times)
+            for row, why in places["unusable"].items()
+        }
         for benchmark in board["benchmarks"]:
             for key in [key for key in benchmark if "rank_" in key]:
                 benchmark[key] = benchmark[key] * times
-        gaps = _numbers(board["gap"])
-        noise = rng.normal(scale=0.002, size=(times, gaps.size))
-        board["gap"] = column(gaps + noise, "f32")
-        for key in ("gap_error", "yardstick", "yardstick_error"):
-            board[key] = column(np.tile(_numbers(board[key]), times), "f32")
+        measures = _numbers(board["measure"])
+        noise = rng.normal(scale=0.02, size=(times, measures.size))
+        board["measure"] = column(measures + noise, "f32")
         board["flags"] = column(np.tile(_numbers(board["flags"]), times), "u8")
-        (folder / name).write_bytes(b"".join(script(name, board)))
+        (folder / name).write_text(script(name, board), encoding="utf-8")
     return folder
 
 

@@ -347,7 +347,8 @@ var harness = (() => {
       /** @type {[string, (row: number) => boolean][]} */
       [
         ["", (row) => isRanked(choice, row) && !choice.below.has(row)],
-        [`Usefulness below ${scoreText(choice.least)}`, (row) => choice.below.has(row)],
+        [`Usefulness below ${scoreText(choice.least)}`, (row) => choice.below.get(row) === ""],
+        ["Usefulness not fully measured", (row) => Boolean(choice.below.get(row))],
         ["Not ranked", (row) => !isRanked(choice, row) && choice.board.rows.role[row] !== "reference"],
         ["References, never ranked", (row) => choice.board.rows.role[row] === "reference"]
       ]
@@ -1633,6 +1634,7 @@ var harness = (() => {
     const label = h("span", {});
     line.append(label, h("span", { class: "grip", "aria-hidden": "true" }));
     const place = () => {
+      line.classList.toggle("right", plot.isLabelRight);
       line.style.top = `${plot.scales.y.at(slider.at(share))}px`;
       line.style.left = `${plot.frame.left}px`;
       line.style.width = `${plot.frame.right - plot.frame.left}px`;
@@ -1767,6 +1769,7 @@ var harness = (() => {
       scales: { x: scaleOf([], 0, 1), y: scaleOf([], 0, 1) },
       active: null,
       open: false,
+      isLabelRight: false,
       drawing: svg("svg", { class: "plot-drawing", "aria-hidden": "true" }),
       overlay: svg("g", { class: "plot-active" }),
       tip: h("div", {
@@ -1808,7 +1811,12 @@ var harness = (() => {
     if (slider) {
       const text = (width < NARROW ? slider.short : slider.text)(slider.share);
       const base = plot.scales.y.at(slider.at(slider.share)) - 8;
-      taken.push(labelBox(plot.frame.left + 8, base, textWidth(text)));
+      const [left, right] = [
+        labelBox(plot.frame.left + 8, base, textWidth(text)),
+        labelBox(plot.frame.right - 30 - textWidth(text), base, textWidth(text))
+      ];
+      plot.isLabelRight = marksIn(plot, left) > marksIn(plot, right);
+      taken.push(plot.isLabelRight ? right : left);
     }
     const parts = [
       plotAxes(plot),
@@ -1820,6 +1828,12 @@ var harness = (() => {
     ];
     plot.drawing.replaceChildren(...parts, plotLabels(plot, taken), plot.overlay);
     activatePoint(plot, plot.active ?? plot.front[0] ?? plot.shown[plot.shown.length - 1], plot.open);
+  }
+  function marksIn(plot, box) {
+    return plot.shown.filter((i) => {
+      const { x, y } = placeOf(plot, i);
+      return x > box.left - 5 && x < box.right + 5 && y > box.top - 5 && y < box.bottom + 5;
+    }).length;
   }
   function valuesOf(plot) {
     const { points, lines = [] } = plot.options;

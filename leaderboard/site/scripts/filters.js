@@ -23,7 +23,8 @@ export function linesOf(choice, view, sorted) {
   const result = { lines: [], groups, models: 0, ranked: 0 };
   const sections = /** @type {[string, (row: number) => boolean][]} */ ([
     ["", (row) => isRanked(choice, row) && !choice.below.has(row)],
-    [`Usefulness below ${scoreText(choice.least)}`, (row) => choice.below.has(row)],
+    [`Usefulness below ${scoreText(choice.least)}`, (row) => choice.below.get(row) === ""],
+    ["Usefulness not fully measured", (row) => Boolean(choice.below.get(row))],
     ["Not ranked", (row) => !isRanked(choice, row) && choice.board.rows.role[row] !== "reference"],
     ["References, never ranked", (row) => choice.board.rows.role[row] === "reference"],
   ]);

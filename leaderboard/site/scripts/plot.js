@@ -6,6 +6,7 @@ import { activatePoint, listOfPoints, listenToPointer } from "./plot_active.js";
 import { plotSlider } from "./plot_slider.js";
 import {
   layerLines,
+  placeOf,
   plotCrosses,
   plotLabels,
   plotLeads,
@@ -31,6 +32,7 @@ import { labelBox, textWidth } from "./plot_marks.js";
  * @property {{ x: Scale, y: Scale }} scales
  * @property {number | null} active index of the point under the pointer or in focus
  * @property {boolean} open whether the tooltip is open
+ * @property {boolean} isLabelRight whether the label of the slider stands at the right
  * @property {SVGSVGElement} drawing
  * @property {SVGGElement} overlay what the active point adds
  * @property {HTMLElement} tip
@@ -93,6 +95,7 @@ function emptyPlot(options) {
     scales: { x: scaleOf([], 0, 1), y: scaleOf([], 0, 1) },
     active: null,
     open: false,
+    isLabelRight: false,
     drawing: svg("svg", { class: "plot-drawing", "aria-hidden": "true" }),
     overlay: svg("g", { class: "plot-active" }),
     tip: h("div", {
@@ -146,7 +149,12 @@ function drawPlot(plot, width) {
   if (slider) {
     const text = (width < NARROW ? slider.short : slider.text)(slider.share);
     const base = plot.scales.y.at(slider.at(slider.share)) - 8;
-    taken.push(labelBox(plot.frame.left + 8, base, textWidth(text)));
+    const [left, right] = [
+      labelBox(plot.frame.left + 8, base, textWidth(text)),
+      labelBox(plot.frame.right - 30 - textWidth(text), base, textWidth(text)),
+    ];
+    plot.isLabelRight = marksIn(plot, left) > marksIn(plot, right);
+    taken.push(plot.isLabelRight ? right : left);
   }
   const parts = [
     plotAxes(plot),
@@ -158,6 +166,18 @@ function drawPlot(plot, width) {
   ];
   plot.drawing.replaceChildren(...parts, plotLabels(plot, taken), plot.overlay);
   activatePoint(plot, plot.active ?? plot.front[0] ?? plot.shown[plot.shown.length - 1], plot.open);
+}
+
+/**
+ * Return how many marks a box would cover.
+ * @param {Plot} plot
+ * @param {Box} box
+ */
+function marksIn(plot, box) {
+  return plot.shown.filter((i) => {
+    const { x, y } = placeOf(plot, i);
+    return x > box.left - 5 && x < box.right + 5 && y > box.top - 5 && y < box.bottom + 5;
+  }).length;
 }
 
 /**

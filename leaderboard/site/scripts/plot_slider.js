@@ -38,6 +38,7 @@ export function plotSlider(plot, slider, area) {
   const label = h("span", {});
   line.append(label, h("span", { class: "grip", "aria-hidden": "true" }));
   const place = () => {
+    line.classList.toggle("right", plot.isLabelRight);
     line.style.top = `${plot.scales.y.at(slider.at(share))}px`;
     line.style.left = `${plot.frame.left}px`;
     line.style.width = `${plot.frame.right - plot.frame.left}px`;
