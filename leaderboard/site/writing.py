@@ -28,11 +28,11 @@ from ..boards.board import Board
 from ..claims.reading import Claims
 from ..submissions import submission
 from ..submissions.withdrawn import Decision
-from . import about, badges
+from . import about, badges, images
 from . import studies as study_files
 from .about import BoardFile
 from .badges import Badge
-from .documents import documents_of
+from .documents import Document, documents_of
 from .history import (
     FEED,
     FILE,
@@ -44,6 +44,7 @@ from .history import (
     history_page,
     kept,
 )
+from .images import Picture
 from .payload import (
     SCHEMA,
     board_data,
@@ -53,13 +54,15 @@ from .payload import (
     script,
 )
 from .registered import NOTHING, Registered
-from .rendering import check_ours, grouped, publish, text_of
+from .rendering import check_ours, grouped, publish, significant, text_of
 from .static_pages import (
     LINKS,
     Page,
     Site,
-    home_sections,
+    home_page,
+    home_picture,
     pages_of,
+    pictures_of,
     publish_indexes,
     publish_pages,
 )
@@ -224,8 +227,6 @@ def _inside(root: Path, path: str) -> Path | None:
 
 
 PARQUET = "records.parquet"
-DIGITS = 6
-"""Significant digits of the CSV."""
 _FORMULA = r"^([=+\-@\t\r])"
 _RECORD = (
     *("kind", "model", "fingerprint", "revision", "mitigator", "label", "params", "fitted_on"),
@@ -261,9 +262,7 @@ def to_frame(boards: Iterable[Board]) -> pl.DataFrame:
     empty = pl.DataFrame(schema={"board": pl.String})
     frame = pl.concat([empty, *frames], how="diagonal")
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-    return frame.with_columns(
-        pl.col(texts).str.replace(_FORMULA, "'$1"), pl.col(pl.Float64).round_sig_figs(DIGITS)
-    )
+    return significant(frame).with_columns(pl.col(texts).str.replace(_FORMULA, "'$1"))
 
 
 def to_json(
@@ -339,9 +338,9 @@ def _board(board: Board) -> dict[str, Any]:
         "kind": board.kind,
         "notices": list(board.notices),
         "tasks": board.tasks.to_dicts(),
-        "rows": rows.to_dicts(),
-        "effects": board.effects.to_dicts(),
-        "mitigators": board.mitigators.to_dicts(),
+        "rows": significant(rows).to_dicts(),
+        "effects": significant(board.effects).to_dicts(),
+        "mitigators": significant(board.mitigators).to_dicts(),
         "benchmarks": [
             {
                 "name": part.name,
@@ -351,7 +350,7 @@ def _board(board: Board) -> dict[str, Any]:
                 "findings": list(part.findings),
                 "notices": list(part.notices),
                 "ranks": part.ranks.join(names, on="row", how="left").drop("row").to_dicts(),
-                "mitigators": part.mitigators.to_dicts(),
+                "mitigators": significant(part.mitigators).to_dicts(),
             }
             for part in board.benchmarks
         ],
@@ -393,8 +392,6 @@ def submissions_of(frame: pl.DataFrame) -> dict[tuple[str, str], list[submission
 
 NOBODY = BoardFile()
 """A board that does not say who publishes it."""
-ABOUT = "Social bias in word and text embeddings: models and mitigators, ranked."
-"""What the home page says of itself if it has no answers."""
 ASSETS = Path(__file__).parent / "assets"
 EPOCH = "SOURCE_DATE_EPOCH"
 """Variable that sets the date of a build, as in other tools with reproducible builds."""
@@ -407,6 +404,8 @@ class Written:
     page: Path
     csv: Path
     json: Path
+    notice: str = ""
+    """What the site lacks, for the user."""
 
 
 def write(
@@ -466,7 +465,7 @@ def write(
     boards, notices, studies = list(boards), list(notices), list(studies)
     built = built or _now()
     folders.make(folder)
-    files = Written(*(folder / n for n in ("index.html", "leaderboard.csv", "leaderboard.json")))
+    files = Written(folder / "index.html", folder / "leaderboard.csv", folder / "leaderboard.json")
     for path in (files.page, *(folder / study.page for study in studies)):
         check_ours(path)
     aside = [group.to_dict() for group in grouped(claims.aside if claims else ())]
@@ -523,38 +522,48 @@ def write(
     }
     _publish_data(folder, "data/site.js", site)
     _publish_assets(folder)
-    site_pages = Site(title=title, built=built, url=url, links=(*LINKS, *about.LINKS))
-    _publish_history(folder, history, site_pages, who)
+    documents = documents_of(boards, registered, people)
+    pictures, home, said = _pictures(boards, documents, folder, title) if url else ({}, "", "")
+    head = Site(title=title, built=built, url=url, image=home, links=(*LINKS, *about.LINKS))
+    _publish_history(folder, history, head, who)
     badges_of = badges.badges(boards)
     for name, badge in badges_of.items():
         publish(folder / "badge" / f"{name}.svg", badge.svg())
-        publish(folder / "embed" / f"{name}.html", badge.html(site_pages))
-    cited = about.bibliography(who, boards, registered, site_pages)
+        publish(folder / "embed" / f"{name}.html", badge.html(head))
+    cited = about.bibliography(who, boards, registered, head)
     publish(folder / about.BIBLIOGRAPHY, "\n\n".join(text for _, text in cited) + "\n")
     runs = [run for of in submissions.values() for run in of]
     decided = Notices(decisions, history, boards)
-    documents = documents_of(boards, registered, people)
     listed = _downloads(folder, columns)
-    leads = about.pages(who, boards, registered, runs, listed, cited, site_pages)
     every = chain(  # a page at a time is in memory
-        (_with_leads(page, badges_of, decided, url) for page in pages_of(documents)),
+        (_with_leads(page, badges_of, decided, url) for page in pages_of(documents, pictures)),
         decided.tombstones(),
-        leads,
-        [history_page(history, site_pages, has_changes=news is not None)],
+        about.pages(who, boards, registered, runs, listed, cited, head),
+        [history_page(history, head, has_changes=news is not None)],
         map(study_files.page_of, studies),
     )
-    pages = publish_pages(folder, every, site_pages)
-    answers = {_title(board): board.benchmarks[0].findings for board in boards}
-    publish_indexes(folder, pages, site_pages, answers=answers)
-    home = Page(
-        path=files.page.name,
-        title=title,
-        description=next((text for texts in answers.values() for text in texts), ABOUT),
-        template="index.html.j2",
-        content={"sections": home_sections(boards, documents["model"])},
-    )
-    publish(files.page, home.html(site_pages))
-    return files
+    pages = publish_pages(folder, every, head)
+    publish_indexes(folder, pages, head, boards)
+    publish(files.page, home_page(title, boards, documents["model"]).html(head))
+    return replace(files, notice=said)
+
+
+def _pictures(
+    boards: Sequence[Board], documents: Mapping[str, Sequence[Document]], folder: Path, title: str
+) -> tuple[dict[str, Picture], str, str]:
+    """Write the pictures that are missing.
+
+    Returns
+    -------
+    tuple
+        The pictures of models, the path of that of the site, and why there are none.
+    """
+    if not images.can_draw():
+        return {}, "", images.MISSING
+    pictures = pictures_of(title, boards, documents["model"])
+    home = home_picture(title, boards)
+    images.publish_pictures(folder, [home, *pictures.values()])
+    return pictures, home.path, ""
 
 
 def _now() -> str:
@@ -575,7 +584,7 @@ def _entry(board: Board) -> dict[str, Any]:
     layout = layout_of(board)
     return {
         "kind": board.kind,
-        "title": _title(board),
+        "title": f"{board.kind.capitalize()} embeddings",
         "models": int((layout.models["role"] != "reference").sum()),
         "ranked": int((layout.rows["rank"].is_not_null()).sum()),
         "rows": layout.rows.height,
@@ -583,10 +592,6 @@ def _entry(board: Board) -> dict[str, Any]:
         "data": f"data/{board.kind}.js",
         "details": f"data/{board.kind}-details.js",
     }
-
-
-def _title(board: Board) -> str:
-    return f"{board.kind.capitalize()} embeddings"
 
 
 def _study(study: StudyOnModel) -> dict[str, str]:
