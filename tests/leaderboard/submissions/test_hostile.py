@@ -167,7 +167,9 @@ def test_rows_of_strangers_stay_text(good, tmp_path, capsys):
         for site in (after, before)
     )
     new = names - others
-    assert all(re.fullmatch(r"(model|badge|embed)/[a-z0-9_][a-z0-9._-]*", name) for name in new), new
+    assert all(re.fullmatch(r"(model|badge|embed)/[a-z0-9_][a-z0-9._-]*", name) for name in new), (
+        new
+    )
     for path in after.rglob("*"):
         if path.suffix in (".html", ".svg", ".js"):
             assert SCRIPT.encode() not in path.read_bytes(), path
