@@ -401,7 +401,10 @@ class Generation:
         return self._staged(path).stat().st_size if path in self._digests else None
 
     def keep(self, path: str) -> None:
-        """Let a file of the folder stay that this generation refers to and does not write."""
+        """Let a file of the folder stay that this generation refers to and does not write.
+
+        If the generation before wrote it, it belongs to this one.
+        """
         self._kept.add(path)
 
     def _add(self, path: str, content: bytes | Iterable[bytes], mode: str) -> None:
@@ -431,7 +434,9 @@ class Generation:
         for subfolder, _, _ in os.walk(self._staging):
             sync(Path(subfolder))
         sync(self.folder)
-        files = {path: digest.hexdigest() for path, digest in self._digests.items()}
+        before = self._files_before()
+        files = {path: before[path] for path in sorted(self._kept & before.keys())}
+        files |= {path: digest.hexdigest() for path, digest in self._digests.items()}
         record = json.dumps({"replaces": self._replaces, "files": files}, indent=1) + "\n"
         try:
             _replace(self._staging / _COMMITTED, record.encode())
@@ -487,10 +492,9 @@ class Generation:
 
     def _remove_old(self, files: Mapping[str, str]) -> None:
         """Remove the files of the manifest that are not among `files` and are as they were."""
-        record = _read_record(self.folder / MANIFEST)
-        old = {} if record is None else record["files"]
+        old = self._files_before()
         changed = set()
-        for path in old.keys() - files.keys() - self._kept:
+        for path in old.keys() - files.keys():
             file = self.folder / path
             if not is_inside(file.parent, self.folder):
                 continue
@@ -503,6 +507,11 @@ class Generation:
         for above in changed:
             if above.is_dir():
                 sync(above)
+
+    def _files_before(self) -> dict[str, str]:
+        """Return the digests of the files of the generation that is in place."""
+        record = _read_record(self.folder / MANIFEST)
+        return {} if record is None else record["files"]
 
     def _leave(self) -> None:
         """Remove the hidden folder, unless the next generation has to finish it."""

@@ -145,6 +145,18 @@ def test_a_file_that_was_changed_since_stays(tmp_path):
     assert not (folder / "data/old.js").exists()
 
 
+def test_a_file_that_is_kept_belongs_to_the_next_generation_and_is_removed_after_it(tmp_path):
+    folder = old_folder(tmp_path / "folder")
+    with Generation(folder, replaces=True) as generation:
+        generation.keep("b.csv")
+        generation.keep("mine.txt")
+        generation.write("index.html", "second")
+    assert {"b.csv", "mine.txt", "index.html", MANIFEST} == tree(folder).keys()
+    write(folder, NEW)
+    assert "b.csv" not in tree(folder)
+    assert "mine.txt" in tree(folder)
+
+
 def test_files_without_a_list_of_the_older_ones_stay(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data/old.js").write_text("old data")
