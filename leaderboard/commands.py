@@ -34,8 +34,8 @@ def leaderboard() -> None:
     default=Path("site"),
     show_default=True,
     type=click.Path(path_type=Path),
-    help="Folder for index.html with its data, leaderboard.csv, leaderboard.json, records.parquet, "
-    "changes.json, history.json, pages, tables and studies.",
+    help="Folder for index.html with its data, static pages, leaderboard.csv, leaderboard.json, "
+    "records.parquet, changes.json, history.json, tables and studies.",
 )
 @click.option(
     "--tasks",
@@ -48,12 +48,14 @@ def leaderboard() -> None:
     "--title", help="Title of the page.  [default: that of board.yaml, or 'Bias in embeddings']"
 )
 @click.option(
-    "--url", default="", help="Address that the site gets.  [default: that of board.yaml]"
-)
-@click.option(
     "--since",
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the earlier build that the news compare with.  [default: --out]",
+)
+@click.option(
+    "--url",
+    help="Address where the page will be, such as https://example.org/board/: for canonical "
+    "addresses, sitemap.xml, feed.xml and pictures of previews.  [default: that of board.yaml]",
 )
 @arguments.include
 @click.option("--json", "as_json", is_flag=True, help="Print the contents of leaderboard.json.")
@@ -62,8 +64,8 @@ def build(
     out: Path,
     tasks: tuple[str, ...],
     title: str | None,
-    url: str,
     since: Path | None,
+    url: str | None,
     include: tuple[Path, ...],
     as_json: bool,
 ) -> None:
@@ -83,6 +85,7 @@ def build(
     from .site.rendering import grouped
     from .site.static_pages import site_address
 
+    address = site_address(url) if url is not None else ""
     say = functools.partial(click.echo, err=True)
     registry = Registry(include=include)
     who, notice = about.read(results)
@@ -120,11 +123,13 @@ def build(
         sources=results,
         studies=compared,
         since=since,
-        url=site_address(url) if url else who.url or "",
+        url=address or who.url or "",
         who=who,
         decisions=ranked.decisions,
         evidence=items,
     )
+    if written.notice:
+        say(written.notice)
     if as_json:
         click.echo(written.json.read_text("utf-8"), nl=False)
         return

@@ -18,14 +18,18 @@ from ..boards.board import PREFIXES, Benchmark, Board
 from ..boards.cells import BASELINES
 from .payload import layout_of, model_entries, task_entry
 from .registered import NOTHING, Registered
-from .rendering import slug
+from .rendering import significant, slug
 
-SCHEMA = 1
+SCHEMA: Literal[1] = 1
 """Version of the documents, and of index.json."""
-MOST = 200
-"""Most models in a document of a task, mitigator, benchmark or concept; leaderboard.csv has all."""
-DIGITS, CELL_DIGITS = 6, 4
-"""Significant digits of means, and of the numbers of single tasks."""
+MOST = 100
+"""Most models in a document that is not of a model; leaderboard.csv has all."""
+LARGE = 20_000
+"""Most numbers (models × tasks) of a board whose models have all tasks and benchmarks. The models
+of a larger one have no numbers of single tasks, and the benchmarks with sets of ranks: else their
+pages would take as much room as all records."""
+CELL_DIGITS = 4
+"""Significant digits of the numbers of single tasks."""
 
 
 class _Part(BaseModel):
@@ -54,7 +58,6 @@ class Standing(_Part):
     """The ranks of a model on a benchmark."""
 
     benchmark: str
-    title: str
     bias: Place
     usefulness: Place
 
@@ -97,23 +100,31 @@ class ModelOnBoard(_Part):
     reference: str
     """The model whose bias is 1."""
     not_ranked: str | None
-    """Why it has no rank on the first benchmark."""
+    """Why it has no rank on `first`."""
     notes: list[str]
     facts: dict[str, str]
     bias: Mean
     """1 is as biased as the reference model, 0 is fair."""
     usefulness: Mean
     """1 is the best possible."""
+    first: str
+    """The benchmark that the board begins with."""
     ranked: int
-    """Number of models that are ranked on the first benchmark."""
+    """Number of models that are ranked on it."""
     benchmarks: list[Standing]
+    """Ranks, on `first` at the beginning. A large board has those with sets of ranks."""
     concepts: dict[str, float]
     """Bias by concept, in the unit of `bias`."""
     mitigators: list[Effect]
     tasks: dict[str, float]
-    """Of bias: how many times as strong as the yardstick. Of usefulness: from 0 to 1."""
+    """Of bias: how many times as strong as the yardstick. Of usefulness: from 0 to 1. Empty on a
+    large board."""
+    has: int
+    """Number of tasks with a number that counts."""
     missing: dict[str, str]
-    """Why a task has no number that counts."""
+    """Why a task has no number that counts. Empty on a large board."""
+    lacks: int
+    """Number of these tasks."""
 
 
 class Value(_Part):
@@ -319,7 +330,7 @@ class _Parts:
         self._entries = {entry["name"]: entry for entry in entries}
         # A row a model, the one without a mitigator if there is one; the best first.
         numbers = board.rows.select(~pl.selectors.starts_with("task:"))
-        self._rows = _rounded(
+        self._rows = significant(
             numbers.join(
                 layout.models.select("row"), on="row", how="semi", maintain_order="left"
             ).unique("model", keep="first", maintain_order=True)
@@ -335,6 +346,7 @@ class _Parts:
             self._board.cells.select("row", "task", "value", "measure")
             .join(self._rows.select("row"), on="row", how="semi", maintain_order="left")
             .join(lacks, on=["row", "task"], how="left", maintain_order="left")
+            .join(self._board.tasks.select("task", "measures"), on="task", maintain_order="left")
             .with_columns(measure=pl.when(pl.col("lacks").is_null()).then("measure"))
             .with_columns(pl.col("value", "measure").round_sig_figs(CELL_DIGITS))
         )
@@ -345,35 +357,40 @@ class _Parts:
         deciding = self._deciding(first)
         has_rank = set(first.ranks.drop_nulls(f"{PREFIXES[deciding]}rank")["row"])
         asked = [task for task in first.tasks if self._tasks[task]["measures"] == deciding]
-        cells = self._cells.drop_nulls("measure").select("row", "task", "measure")
-        measures = _by_row(cells)
-        missing = _by_row(
-            board.lacks.join(self._rows.select("row"), on="row", how="semi").select(
-                "row", "task", "reason"
-            )
-        )
+        cells = self._cells.drop_nulls("measure")
+        lacks = board.lacks.join(self._rows.select("row"), on="row", how="semi")
+        has, lacking = (dict(frame.group_by("row").len().iter_rows()) for frame in (cells, lacks))
+        n_asked = dict(cells.filter(pl.col("task").is_in(asked)).group_by("row").len().iter_rows())
+        is_large = self._rows.height * len(self._tasks) > LARGE
+        if is_large:
+            cells, lacks = cells.head(0), lacks.head(0)
+        measures = _by_row(cells.select("row", "task", "measure"))
+        missing = _by_row(lacks.select("row", "task", "reason"))
         effects: defaultdict[str, list[Effect]] = defaultdict(list)
         for effect in self._effects:
             effects[effect.model].append(effect)
         standings: defaultdict[str, list[Standing]] = defaultdict(list)
         for part in board.benchmarks:
+            has_sets = part.ranks[f"{PREFIXES[self._deciding(part)]}rank_low"].count() > 0
+            if is_large and not has_sets and part is not first:
+                continue
             for line in part.ranks.to_dicts():
-                standings[line["row"]].append(
-                    Standing(benchmark=part.name, title=part.title, **_places(line))
-                )
+                standings[line["row"]].append(Standing(benchmark=part.name, **_places(line)))
         concepts = [name for name in self._rows.columns if name.startswith("bias:")]
         found = {}
         for row in self._rows.to_dicts():
             key, entry = row["row"], self._entries[row["model"]]
-            n_asked = sum(task in measures[key] for task in asked)
             found[row["model"]] = ModelOnBoard(
                 kind=board.kind,
                 reference=self._reference,
-                not_ranked=None if key in has_rank else _why_not(row, n_asked, len(asked)),
+                not_ranked=None
+                if key in has_rank
+                else _why_not(row, n_asked.get(key, 0), len(asked)),
                 notes=_notes(row, entry),
                 facts=_model_facts(entry),
                 bias=_mean(row, "bias"),
                 usefulness=_mean(row, "usefulness"),
+                first=first.name,
                 ranked=len(has_rank),
                 benchmarks=standings[key],
                 concepts={
@@ -381,7 +398,9 @@ class _Parts:
                 },
                 mitigators=effects[row["model"]],
                 tasks=measures[key],
+                has=has.get(key, 0),
                 missing=missing[key],
+                lacks=lacking.get(key, 0),
             )
         return found
 
@@ -389,11 +408,7 @@ class _Parts:
         """Return the tasks, in the order of the board."""
         values: defaultdict[str, list[Value]] = defaultdict(list)
         counts: defaultdict[str, int] = defaultdict(int)
-        frame = self._cells.drop_nulls("value").with_columns(
-            pl.col("task")
-            .replace_strict(list(self._tasks), [task["measures"] for task in self._tasks.values()])
-            .alias("measures")
-        )
+        frame = self._cells.drop_nulls("value")
         is_useful = pl.col("measures") == "usefulness"
         loss = pl.when(is_useful).then(-pl.col("measure")).otherwise(pl.col("measure").abs())
         for row, task, value, measure in (
@@ -504,7 +519,7 @@ class _Parts:
                 unusable=line["unusable"],
                 **_changes(line),
             )
-            for line in _rounded(frame).to_dicts()
+            for line in significant(frame).to_dicts()
         ]
 
     def _mean_effects(self, part: Benchmark) -> list[MeanEffect]:
@@ -518,7 +533,7 @@ class _Parts:
                 unranked=line["unranked"],
                 **_changes(line),
             )
-            for line in _rounded(part.mitigators).to_dicts()
+            for line in significant(part.mitigators).to_dicts()
         ]
 
     def _deciding(self, part: Benchmark) -> str:
@@ -526,12 +541,8 @@ class _Parts:
         has_bias = any(self._tasks[task]["measures"] == "bias" for task in part.tasks)
         return "bias" if has_bias else "usefulness"
 
-    def _link(self, model: str) -> dict[str, str]:
+    def _link(self, model: str) -> dict[str, Any]:
         return {"model": model, "path": self._paths[model]}
-
-
-def _rounded(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.with_columns(pl.col(pl.Float64).round_sig_figs(DIGITS))
 
 
 def _by_row(frame: pl.DataFrame) -> defaultdict[str, dict[str, Any]]:
@@ -551,7 +562,7 @@ def _place(line: Mapping[str, Any], prefix: str) -> Place:
     return Place(rank=rank, low=low, high=high)
 
 
-def _places(line: Mapping[str, Any]) -> dict[str, Place]:
+def _places(line: Mapping[str, Any]) -> dict[str, Any]:
     return {measures: _place(line, prefix) for measures, prefix in PREFIXES.items()}
 
 

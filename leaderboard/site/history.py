@@ -19,9 +19,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from harness import errors
 from harness.digest import digest
 
-from ..boards.board import Board
+from ..boards.board import ALL, Board
 from ..boards.cells import BASELINES
-from ..boards.findings import count
+from ..boards.findings import count, ordinal
 from ..submissions.withdrawn import Decision
 from .payload import SCHEMA
 from .rendering import MADE_BY, legal, slug, template
@@ -123,12 +123,12 @@ class Build(_Part):
             if names
         ]
         lines += [sentence(Decision(**line)) for line in self.decisions]  # type: ignore[arg-type]
-        if self.ranks:
-            moves = (
-                f"{model} {_move(before, now)} on {benchmark} ({kind})"
-                for kind, benchmark, model, before, now in self.ranks
-            )
-            lines.append(f"Ranks by bias: {errors.listed(moves, NAMED)}.")
+        overall = [line for line in self.ranks if line[1] == ALL]
+        if overall:
+            moves = (f"{line[2]} {_move(line[3], line[4])}" for line in overall)
+            lines.append(f"Ranks by bias on all tasks: {errors.listed(moves, NAMED)}.")
+        if others := len(self.ranks) - len(overall):
+            lines.append(f"{count(others, 'rank')} changed on other benchmarks.")
         if self.values:
             lines.append(f"{count(self.values, 'value', 'values')} changed.")
         return lines
@@ -166,8 +166,8 @@ def _identity(decision: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _move(before: Any, now: Any) -> str:
     if before is None:
-        return f"newly {now}"
-    return f"from {before} to {'none' if now is None else now}"
+        return f"new at {ordinal(now)}"
+    return f"{ordinal(before)} → {'not ranked' if now is None else ordinal(now)}"
 
 
 def sentence(decision: Decision, date: str = "") -> str:

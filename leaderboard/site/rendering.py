@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 import harness
 from harness.errors import DiskError
 from harness.results.reading import LONGEST_REASON, SetAside, in_one_line
@@ -102,6 +104,15 @@ def slug(name: str) -> str:
         return name
     end = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
     return f"{base.replace('.', '-') if is_device else base or 'name'}-{end}"
+
+
+DIGITS = 6
+"""Significant digits of the numbers in CSV and JSON."""
+
+
+def significant(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame whose floats have `DIGITS` significant digits."""
+    return frame.with_columns(pl.col(pl.Float64).round_sig_figs(DIGITS))
 
 
 # Groups records that were set aside by reason, for the command and for the page.

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape as xml_text
+
+from markupsafe import escape
 
 from harness.errors import UsageError
 from harness.folders import Generation
@@ -32,11 +35,11 @@ from .documents import (
     ModelOnBoard,
     OnBoard,
     Place,
-    TaskDocument,
     TaskOnBoard,
     json_schema,
     path_of,
 )
+from .images import Picture, Scale
 from .rendering import MADE_BY, short, template, text_of
 
 FIRST = 50
@@ -46,15 +49,26 @@ FIRST = 50
 
 
 class Link(NamedTuple):
-    """A link to a page of the site, or to an address on the web."""
+    """A link."""
 
     text: str
-    path: str
-    """Path in the site, or the address."""
+    href: str
+    """The address, as seen from the page."""
 
-    def href(self, root: str) -> str:
-        """Return the address, seen from a page whose way to the folder of the site is `root`."""
-        return self.path if self.path.startswith(("https://", "http://")) else root + self.path
+    def __html__(self) -> str:
+        """Return it for a template; both texts are escaped."""
+        return f'<a href="{escape(self.href)}">{escape(self.text)}</a>'
+
+
+class Range(NamedTuple):
+    """A number with its interval."""
+
+    text: str
+    range: str
+
+    def __html__(self) -> str:
+        """Return it for a template."""
+        return f'{escape(self.text)} <span class="range">{escape(self.range)}</span>'
 
 
 class Bar(NamedTuple):
@@ -63,13 +77,21 @@ class Bar(NamedTuple):
     width: float
     mark: float
 
+    def __html__(self) -> str:
+        """Return it for a template."""
+        return (
+            '<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+            f'<rect width="{self.width:g}" height="10"/><path d="M{self.mark:g} 0v10"/></svg>'
+        )
 
-Content: TypeAlias = str | Link | Bar
+
+Content: TypeAlias = str | Link | Bar | Range
+"""What a cell of a table holds; templates escape every text of it."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a page.
+    """A table of a page; one without rows is left out.
 
     Parameters
     ----------
@@ -79,16 +101,21 @@ class Table:
         Title and class of each column; the first holds the headers of the rows.
     rows
         Cells.
+    summary
+        Of a table that is folded: what stands in its place.
     """
 
     caption: str
     columns: Sequence[tuple[str, str]]
     rows: Sequence[Sequence[Content]]
+    summary: str = ""
 
     @property
-    def styles(self) -> list[str]:
-        """Return the class of each column."""
-        return [style for _, style in self.columns]
+    def lines(self) -> Iterator[tuple[Content, Iterator[tuple[str, Content]]]]:
+        """Yield the header of each row, and its other cells with their classes."""
+        styles = [style for _, style in self.columns[1:]]
+        for head, *cells in self.rows:
+            yield head, zip(styles, cells, strict=True)
 
 
 @dataclass(frozen=True)
@@ -122,6 +149,7 @@ class Section:
     style: str = ""
 
 
+NO_PICTURES: Mapping[str, Picture] = MappingProxyType({})
 LISTS = {
     "model": "Models",
     "task": "Tasks",
@@ -244,6 +272,8 @@ def site_address(text: str) -> str:
 
 NONE = "–"
 """Stands where there is no number."""
+ABOUT = "Social bias in word and text embeddings, mitigators of it, and what those cost."
+"""What a leaderboard is."""
 UNITS = {
     "bias": "Times as strong as its yardstick, such as flowers with pleasant words; 0 is fair",
     "usefulness": "Usefulness from 0 to 1; more is better",
@@ -255,8 +285,12 @@ CHANGES = (
     "Usefulness: above 0 is more."
 )
 
-Tasks: TypeAlias = Mapping[tuple[str, str], TaskOnBoard]
-"""Tasks by the kind of the board and their name."""
+
+class _Known(NamedTuple):
+    """What pages say of other documents: tasks and benchmarks by board and name."""
+
+    tasks: Mapping[tuple[str, str], TaskOnBoard]
+    benchmarks: Mapping[tuple[str, str], BenchmarkOnBoard]
 
 
 class _Drawn(NamedTuple):
@@ -270,51 +304,114 @@ class _Drawn(NamedTuple):
     """The address of the interactive page, where it is not that of the kind and name."""
 
 
-def pages_of(documents: Mapping[str, Sequence[Document]]) -> Iterator[Page]:
+def pages_of(
+    documents: Mapping[str, Sequence[Document]], pictures: Mapping[str, Picture] = NO_PICTURES
+) -> Iterator[Page]:
     """Yield a list of each kind of document, and the page of each document.
 
     Parameters
     ----------
     documents
         As of `documents.documents_of`.
+    pictures
+        The pictures of models by their names, as of `pictures_of`.
     """
-    tasks = {
-        (part.kind, document.name): part
-        for document in documents["task"]
-        if isinstance(document, TaskDocument)
-        for part in document.boards
-    }
+    known = _Known(
+        {
+            (part.kind, document.name): part
+            for document in documents["task"]
+            for part in document.boards
+            if isinstance(part, TaskOnBoard)
+        },
+        {
+            (part.kind, document.name): part
+            for document in documents["benchmark"]
+            for part in document.boards
+            if isinstance(part, BenchmarkOnBoard)
+        },
+    )
     for kind, of_kind in documents.items():
         yield _list(kind, of_kind)
         for document in of_kind:
-            yield _page(document, tasks)
+            page = _page(document, known)
+            picture = pictures.get(document.name) if kind == "model" else None
+            yield replace(page, image=picture.path) if picture else page
 
 
-def home_sections(boards: Iterable[Board], models: Iterable[Document]) -> list[Section]:
-    """Return what the home page has of each board: its answers, and the first ranked models."""
-    models = list(models)
+def home_page(title: str, boards: Iterable[Board], models: Sequence[Document]) -> Page:
+    """Return the home page; without its script it has the answers and the first ranked models."""
+    boards = _by_ranked(boards)
     sections = []
-    for board in sorted(boards, key=lambda board: -board.benchmarks[0].ranks.height):
+    for board in boards:
         ranked = [line for line in _models_on(models, board.kind) if line[1].not_ranked is None]
-        table = _models_table(ranked[:FIRST], _first(FIRST, len(ranked), "ranked model"))
+        caption = _first(FIRST, len(ranked), "ranked model")
         sections.append(
             Section(
                 title=_kind(board.kind),
                 texts=board.benchmarks[0].findings,
                 style="lead",
-                tables=[table] if ranked else [],
+                tables=[_filled(_models_table(ranked[:FIRST], caption, root=""))],
             )
         )
-    return sections
+    answer = boards[0].benchmarks[0].findings[0] if boards else ""
+    return Page(
+        path="index.html",
+        title=title,
+        description=_cut(f"{ABOUT} {answer}"),
+        template="index.html.j2",
+        content={"sections": sections},
+    )
 
 
-def _page(document: Document, tasks: Tasks) -> Page:
+def home_picture(site: str, boards: Sequence[Board]) -> Picture:
+    """Return the picture of the home page: its title, and the answers of the first board."""
+    first = _by_ranked(boards)[:1]
+    return Picture("", site, [text for board in first for text in board.benchmarks[0].findings])
+
+
+def pictures_of(
+    site: str, boards: Iterable[Board], models: Sequence[Document]
+) -> dict[str, Picture]:
+    """Return the pictures of the first models of each board that are ranked, by their names."""
+    pictures = {}
+    for board in boards:
+        title = board.benchmarks[0].title
+        ranked = [line for line in _models_on(models, board.kind) if line[1].not_ranked is None]
+        for document, part in ranked[:FIRST]:
+            scales = []
+            if part.bias.value is not None:
+                ends = [end for end in (part.bias.value, part.bias.high) if end is not None]
+                scales.append(
+                    Scale(
+                        "Bias",
+                        _with_interval(part.bias),
+                        "0 is fair",
+                        part.bias,
+                        end=max(1.25, *(1.1 * end for end in ends)),
+                        mark=part.reference,
+                    )
+                )
+            if part.usefulness.value is not None:
+                text = _with_interval(part.usefulness)
+                scales.append(Scale("Usefulness", text, "1 is the best possible", part.usefulness))
+            pictures[document.name] = Picture(
+                site, document.name, [standing_of(part, title)], scales
+            )
+    return pictures
+
+
+def _by_ranked(boards: Iterable[Board]) -> list[Board]:
+    """Return the boards, that with most ranked models first, as the interactive page has them."""
+    return sorted(boards, key=lambda board: -board.benchmarks[0].ranks["rank"].count())
+
+
+def _page(document: Document, known: _Known) -> Page:
     """Return the page of a document."""
     title, description = document.name, ""
     sections: list[Section] = []
     several = len(document.boards) > 1
     for part in document.boards:
-        drawn = _drawn(document.name, part, tasks)
+        drawn = _drawn(document.name, part, known)
         title, description = drawn.title, description or drawn.description
         query = drawn.query or f"/{document.kind}/{quote(document.name, safe='')}"
         sections.append(
@@ -326,11 +423,15 @@ def _page(document: Document, tasks: Tasks) -> Page:
             )
         )
         level = 3 if several else 2
-        sections += [replace(section, level=level) for section in drawn.sections]
+        sections += [
+            replace(section, level=level, tables=[_filled(table) for table in section.tables])
+            for section in drawn.sections
+            if section.texts or section.facts or any(table.rows for table in section.tables)
+        ]
     return Page(
         path=document.path,
         title=title,
-        description=description,
+        description=_cut(description),
         template="entity.html.j2",
         content={
             "trail": [(LISTS[document.kind], f"{document.kind}/index.html")],
@@ -342,36 +443,41 @@ def _page(document: Document, tasks: Tasks) -> Page:
     )
 
 
-def _drawn(name: str, part: OnBoard, tasks: Tasks) -> _Drawn:
+def _drawn(name: str, part: OnBoard, known: _Known) -> _Drawn:
     """Return what a page shows of one board."""
     match part:
         case ModelOnBoard():
-            return _model(name, part, tasks)
+            return _model(name, part, known)
         case TaskOnBoard():
             return _task(part)
         case MitigatorOnBoard():
             return _mitigator(name, part)
         case BenchmarkOnBoard():
-            return _benchmark(part, tasks)
+            return _benchmark(part, known)
         case ConceptOnBoard():
-            return _concept(name, part, tasks)
+            return _concept(name, part, known)
 
 
-def _model(name: str, part: ModelOnBoard, tasks: Tasks) -> _Drawn:
-    standing = standing_of(part)
-    numbers = [f"Bias {_with_interval(part.bias)}: {_unit(part.reference)}."]
+def _model(name: str, part: ModelOnBoard, known: _Known) -> _Drawn:
+    standing = standing_of(part, known.benchmarks[part.kind, part.first].title)
+    numbers = []
+    if part.bias.value is not None:
+        unit = "it is the reference, 0 is fair" if name == part.reference else _unit(part.reference)
+        numbers.append(f"Bias {_with_interval(part.bias)}: {unit}.")
     if part.usefulness.value is not None:
         numbers.append(f"Usefulness {_with_interval(part.usefulness)}: 1 is the best possible.")
-    if part.bias.value is None:
-        del numbers[0]
-    most = max(1.5, *part.concepts.values(), 0.0)
+    most = max([1.5, *part.concepts.values()])
     concepts = [
         (_entity("concept", concept), _score(bias), Bar(*(_percent(x / most) for x in (bias, 1))))
         for concept, bias in sorted(part.concepts.items(), key=lambda item: -item[1])
     ]
     standings = [
         (
-            _entity("benchmark", line.benchmark, line.title),
+            _entity(
+                "benchmark",
+                line.benchmark,
+                known.benchmarks[part.kind, line.benchmark].title,
+            ),
             *_place(line.bias),
             *_place(line.usefulness),
         )
@@ -379,25 +485,28 @@ def _model(name: str, part: ModelOnBoard, tasks: Tasks) -> _Drawn:
     ]
     by_task = []
     for measures, unit in UNITS.items():
-        own = {
-            task: number
+        own = [
+            (known.tasks[part.kind, task], task, number)
             for task, number in part.tasks.items()
-            if tasks[part.kind, task].measures == measures
-        }
+            if known.tasks[part.kind, task].measures == measures
+        ]
+        own.sort(key=lambda line: -abs(line[2]))
         by_task.append(
             Table(
                 f"{unit}.",
                 (("Task", "model"), ("Concept", ""), (measures.capitalize(), "number")),
                 [
-                    (_entity("task", task), tasks[part.kind, task].facts["Concept"], _score(number))
-                    for task, number in own.items()
+                    (_entity("task", name), task.facts["Concept"], _score(number))
+                    for task, name, number in own
                 ],
+                summary=f"{measures.capitalize()}: {count(len(own), 'task')}",
             )
         )
     missing = Table(
         "Tasks without a number that counts.",
         (("Task", "model"), ("Reason", "")),
         [(_entity("task", task), reason) for task, reason in part.missing.items()],
+        summary=f"Without a number: {count(len(part.missing), 'task')}",
     )
     facts = [(fact, _fact(fact, text)) for fact, text in part.facts.items()]
     sections = [
@@ -426,15 +535,26 @@ def _model(name: str, part: ModelOnBoard, tasks: Tasks) -> _Drawn:
             ],
         ),
         Section("Under mitigators", tables=[_effects_table(part.mitigators, "mitigator")]),
-        Section("By task", tables=[*by_task, missing]),
+        Section("By task", texts=_elsewhere(part), tables=[*by_task, missing]),
         Section("About the model", facts=facts),
     ]
     texts = [standing, *numbers, *part.notes]
-    return _Drawn(name, f"{name}, {_kind(part.kind).lower()}. {' '.join(texts)}", texts, sections)
+    description = f"{name}, {_kind(part.kind).lower()}. {' '.join([standing, *numbers])}"
+    return _Drawn(name, description, texts, sections)
+
+
+def _elsewhere(part: ModelOnBoard) -> list[str]:
+    """Return a line on where the numbers of single tasks are, if the page has none."""
+    if part.tasks or not part.has:
+        return []
+    return [
+        f"The interactive board has the numbers of {count(part.has, 'task')}, and so has "
+        "leaderboard.csv."
+    ]
 
 
 def _task(part: TaskOnBoard) -> _Drawn:
-    texts = [part.description] if part.description else []
+    texts = _paragraphs(part.description)
     if part.not_ranked:
         texts.append(f"Shown and not ranked: {part.not_ranked}.")
     number = {"bias": "Bias", "usefulness": "Usefulness"}.get(part.measures, "Control")
@@ -442,7 +562,7 @@ def _task(part: TaskOnBoard) -> _Drawn:
         f"{UNITS[part.measures]}. {_first(len(part.values), part.models, 'model')}.",
         (("Model", "model"), (number, "number"), ("Score", "number")),
         [
-            (Link(line.model, line.path), _score(line.measure), _score(line.value))
+            (_link(line.model, line.path), _score(line.measure), _score(line.value))
             for line in part.values
         ],
     )
@@ -471,43 +591,45 @@ def _mitigator(name: str, part: MitigatorOnBoard) -> _Drawn:
     return _Drawn(name, description, [part.summary] if part.summary else [], sections)
 
 
-def _benchmark(part: BenchmarkOnBoard, tasks: Tasks) -> _Drawn:
+def _benchmark(part: BenchmarkOnBoard, known: _Known) -> _Drawn:
     ranks = Table(
-        f"{_first(len(part.ranks), part.models, 'ranked model')}. `could be`: the ranks between "
-        "which the model is with 95 % confidence.".replace("`", "'"),
+        f"{_first(len(part.ranks), part.models, 'ranked model')}. 'could be': the ranks between "
+        "which the model is with 95 % confidence.",
         (
             ("Model", "model"),
             *(("Rank by bias", "number"), ("could be", "number")),
             *(("Rank by usefulness", "number"), ("could be", "number")),
         ),
         [
-            (Link(line.model, line.path), *_place(line.bias), *_place(line.usefulness))
+            (_link(line.model, line.path), *_place(line.bias), *_place(line.usefulness))
             for line in part.ranks
         ],
     )
     sections = [
         Section("Models", tables=[ranks]),
         Section("Mitigators", tables=[_means_table(part.mitigators, "mitigator")]),
-        Section("Tasks", tables=[_tasks_table(part.kind, part.tasks, tasks)]),
-        Section("About it", texts=[*part.notices], facts=[("Citation", part.citation)])
-        if part.citation or part.notices
-        else Section(),
+        Section("Tasks", tables=[_tasks_table(part.kind, part.tasks, known)]),
+        Section(
+            "About it",
+            texts=part.notices,
+            facts=[("Citation", part.citation)] if part.citation else [],
+        ),
     ]
-    texts = [text for text in (part.description, *part.findings) if text]
+    texts = [*_paragraphs(part.description), *part.findings]
     description = f"{part.title}: a benchmark of bias in embeddings. {' '.join(part.findings[:1])}"
     return _Drawn(part.title, description, texts, sections)
 
 
-def _concept(name: str, part: ConceptOnBoard, tasks: Tasks) -> _Drawn:
+def _concept(name: str, part: ConceptOnBoard, known: _Known) -> _Drawn:
     biases = Table(
         f"Bias by {name} of usable models without a mitigator; {_unit(part.reference)}. "
         f"{_first(len(part.biases), part.models, 'model')}.",
         (("Model", "model"), ("Bias", "number")),
-        [(Link(line.model, line.path), _score(line.bias)) for line in part.biases],
+        [(_link(line.model, line.path), _score(line.bias)) for line in part.biases],
     )
     sections = [
         Section("Models", tables=[biases]),
-        Section("Tasks", tables=[_tasks_table(part.kind, part.tasks, tasks)]),
+        Section("Tasks", tables=[_tasks_table(part.kind, part.tasks, known)]),
     ]
     asked = f"{count(len(part.tasks), 'task')} ask for bias by {name} in {part.kind} embeddings."
     if len(part.tasks) == 1:
@@ -542,9 +664,9 @@ def _list(kind: str, documents: Sequence[Document]) -> Page:
             table = Table(
                 count(len(own), kind),
                 ((LISTS[kind].removesuffix("s"), "model"), ("What it is", "")),
-                [(Link(document.name, document.path), _subject(part)) for document, part in own],
+                [(_link(document.name, document.path), _subject(part)) for document, part in own],
             )
-        sections.append(Section(_kind(board), tables=[table]))
+        sections.append(Section(_kind(board), tables=[_filled(table)]))
     title = LISTS[kind]
     return Page(
         path=f"{kind}/index.html",
@@ -583,16 +705,18 @@ def _models_on(
     ]
 
 
-def _models_table(models: Sequence[tuple[ModelDocument, ModelOnBoard]], caption: str) -> Table:
+def _models_table(
+    models: Sequence[tuple[ModelDocument, ModelOnBoard]], caption: str, root: str = "../"
+) -> Table:
     rows = []
     for document, part in models:
         place = deciding_place(part)
         rows.append(
             (
-                Link(document.name, document.path),
+                _link(document.name, document.path, root),
                 *_place(place),
-                _with_interval(part.bias),
-                _with_interval(part.usefulness),
+                _range(part.bias),
+                _range(part.usefulness),
                 f"not ranked: {part.not_ranked}" if part.not_ranked else "",
             )
         )
@@ -600,8 +724,6 @@ def _models_table(models: Sequence[tuple[ModelDocument, ModelOnBoard]], caption:
         *(("Model", "model"), ("Rank", "number"), ("could be", "number")),
         *(("Bias", "number"), ("Usefulness", "number"), ("Note", "")),
     ]
-    if not any(row[-1] for row in rows):
-        columns, rows = columns[:-1], [row[:-1] for row in rows]
     reference = models[0][1].reference if models else ""
     return Table(
         f"{caption}. Bias: {_unit(reference)}. Usefulness: 1 is the best possible. 95 % intervals.",
@@ -610,8 +732,8 @@ def _models_table(models: Sequence[tuple[ModelDocument, ModelOnBoard]], caption:
     )
 
 
-def _tasks_table(kind: str, names: Sequence[str], tasks: Tasks) -> Table:
-    own = [(name, tasks[kind, name]) for name in names]
+def _tasks_table(kind: str, names: Sequence[str], known: _Known) -> Table:
+    own = [(name, known.tasks[kind, name]) for name in names]
     return Table(
         count(len(own), "task"),
         (("Task", "model"), ("What it asks", ""), ("Measures", ""), ("Concept", "")),
@@ -626,8 +748,9 @@ def _effects_table(
     effects: Sequence[Effect], of: Literal["model", "mitigator"], caption: str = ""
 ) -> Table:
     """Return a table of effects on single models, with a line for each model or mitigator."""
+    lead = f"{caption}. " if caption else ""
     return Table(
-        f"{caption + '. ' if caption else ''}Changes against the model without a mitigator, {CHANGES}",
+        f"{lead}Changes against the model without a mitigator, {CHANGES}",
         _columns_of_changes(of),
         [
             (
@@ -666,11 +789,11 @@ def _columns_of_changes(of: str) -> list[tuple[str, str]]:
     return [(of.capitalize(), "model"), *((name, "number") for name in numbers), ("Note", "")]
 
 
-def _changes(effect: Effect | MeanEffect) -> tuple[str, str, str, str]:
+def _changes(effect: Effect | MeanEffect) -> tuple[Content, ...]:
     return (
-        _with_interval(effect.bias, sign=True),
+        _range(effect.bias, sign=True),
         _p_value(effect.bias_p),
-        _with_interval(effect.usefulness, sign=True),
+        _range(effect.usefulness, sign=True),
         _p_value(effect.usefulness_p),
     )
 
@@ -683,13 +806,21 @@ def deciding_place(part: ModelOnBoard) -> Place:
     return first.usefulness if first.bias.rank is None else first.bias
 
 
-def standing_of(part: ModelOnBoard) -> str:
-    """Return a sentence on the rank of a model, and how sure it is."""
+def standing_of(part: ModelOnBoard, benchmark: str) -> str:
+    """Return a sentence on the rank of a model, and how sure it is.
+
+    Parameters
+    ----------
+    part
+        The model.
+    benchmark
+        Title of the first benchmark.
+    """
     if part.not_ranked:
         return f"Not ranked: {part.not_ranked}."
     place, first = deciding_place(part), part.benchmarks[0]
     by = "usefulness" if place is first.usefulness else "bias"
-    rank = f"Rank {place.rank} of {count(part.ranked, 'model')} by {by} on {first.title}"
+    rank = f"Rank {place.rank} of {count(part.ranked, 'model')} by {by} on {benchmark}"
     if place.low is None or place.high is None:
         return f"{rank}; too few families of tasks to tell how sure this is."
     if place.low == place.high:
@@ -697,8 +828,43 @@ def standing_of(part: ModelOnBoard) -> str:
     return f"{rank}; it could be anywhere from {ordinal(place.low)} to {ordinal(place.high)}."
 
 
+def _filled(table: Table) -> Table:
+    """Return a table without the columns that have nothing in any row."""
+    if not table.rows:
+        return table
+    by_column = zip(*table.rows, strict=True)
+    kept = [i for i, cells in enumerate(by_column) if any(cell not in (NONE, "") for cell in cells)]
+    if len(kept) == len(table.columns):
+        return table
+    return replace(
+        table,
+        columns=[table.columns[i] for i in kept],
+        rows=[[row[i] for i in kept] for row in table.rows],
+    )
+
+
 def _entity(kind: str, name: str, text: str = "") -> Link:
-    return Link(text or name, path_of(kind, name))
+    return _link(text or name, path_of(kind, name))
+
+
+def _link(text: str, path: str, root: str = "../") -> Link:
+    """Return a link to a page of the site, seen from a page of an entity."""
+    return Link(text, root + path)
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a description, without its marks of code."""
+    return [part for part in text.replace("`", "").split("\n\n") if part.strip()]
+
+
+LONGEST = 200
+"""Most characters of a description."""
+
+
+def _cut(text: str) -> str:
+    """Return a description in one line that previews can hold."""
+    line = " ".join(text.replace("`", "").split())
+    return line if len(line) <= LONGEST else line[: LONGEST - 1].rpartition(" ")[0] + "…"
 
 
 def _fact(name: str, text: str) -> Content:
@@ -733,11 +899,16 @@ def _score(value: float | None, *, sign: bool = False) -> str:
     return short(value, sign=sign)
 
 
-def _with_interval(mean: Mean, *, sign: bool = False) -> str:
+def _range(mean: Mean, *, sign: bool = False) -> Content:
     text = _score(mean.value, sign=sign)
     if mean.value is None or mean.low is None or mean.high is None:
         return text
-    return f"{text} ({_score(mean.low, sign=sign)} to {_score(mean.high, sign=sign)})"
+    return Range(text, f"{_score(mean.low, sign=sign)} to {_score(mean.high, sign=sign)}")
+
+
+def _with_interval(mean: Mean) -> str:
+    content = _range(mean)
+    return f"{content.text} ({content.range})" if isinstance(content, Range) else str(content)
 
 
 def _p_value(p: float | None) -> str:
@@ -775,11 +946,7 @@ def publish_pages(files: Generation, pages: Iterable[Page], site: Site) -> list[
 
 
 def publish_indexes(
-    files: Generation,
-    pages: Sequence[Page],
-    site: Site,
-    *,
-    answers: Mapping[str, Sequence[str]],
+    files: Generation, pages: Sequence[Page], site: Site, boards: Iterable[Board]
 ) -> None:
     """Write what lists the pages: index.json, schema.json, llms.txt, and sitemap.xml.
 
@@ -791,8 +958,8 @@ def publish_indexes(
         All static pages, as `publish_pages` returns them.
     site
         The site; without its address there is no sitemap.
-    answers
-        The answers of each board by its title.
+    boards
+        The boards, for their answers.
 
     Raises
     ------
@@ -814,12 +981,12 @@ def publish_indexes(
     index = {"schema": SCHEMA, "title": site.title, "built": site.built, "pages": listed}
     files.write("index.json", text_of(index))
     files.write("schema.json", text_of(json_schema()))
-    files.write("llms.txt", _llms_text(pages, site, answers))
+    files.write("llms.txt", _llms_text(pages, site, _by_ranked(boards)))
     if site.url:
         files.write("sitemap.xml", _sitemap(pages, site))
 
 
-def _llms_text(pages: Sequence[Page], site: Site, answers: Mapping[str, Sequence[str]]) -> str:
+def _llms_text(pages: Sequence[Page], site: Site, boards: Iterable[Board]) -> str:
     """Return the text for language models, as llmstxt.org describes it."""
 
     def listed(title: str, lines: Iterable[tuple[str, str, str]]) -> list[str]:
@@ -839,19 +1006,20 @@ def _llms_text(pages: Sequence[Page], site: Site, answers: Mapping[str, Sequence
     lines = [
         f"# {markdown_text(site.title)}",
         "",
-        "> A leaderboard of social bias in word and text embeddings, of mitigators, and of what "
-        "mitigation costs in usefulness.",
+        f"> A leaderboard. {ABOUT}",
         "",
         "Bias: 1 is as biased as the reference model, and 0 is fair. A set of ranks holds the true "
         "rank with 95 % confidence. Each page has a JSON file beside it, with the same name.",
     ]
-    for title, sentences in answers.items():
-        lines += ["", f"{markdown_text(title)}:", ""]
-        lines += [f"- {markdown_text(sentence)}" for sentence in sentences]
+    for board in boards:
+        lines += ["", f"{_kind(board.kind)}:", ""]
+        lines += [f"- {markdown_text(answer)}" for answer in board.benchmarks[0].findings]
     lines += listed("Pages", [line for kind in LISTS for line in of_kind(kind, lists=True)])
     lines += listed("Data", DATA)
     for kind, title in LISTS.items():
-        lines += listed(title if kind == "model" else f"{title}", of_kind(kind, lists=False))
+        if kind != "task":
+            lines += listed(title, of_kind(kind, lists=False))
+    lines += listed("Optional", of_kind("task", lists=False))
     return "\n".join(lines) + "\n"
 
 
@@ -867,7 +1035,7 @@ DATA = (
 def _sitemap(pages: Sequence[Page], site: Site) -> str:
     """Return a sitemap of the home page and all static pages."""
     addresses = [site.url, *(site.address(page.path) for page in pages)][:MOST_ADDRESSES]
-    lines = [f"<url><loc>{escape(address)}</loc></url>" for address in addresses]
+    lines = [f"<url><loc>{xml_text(address)}</loc></url>" for address in addresses]
     return "\n".join(
         [
             '<?xml version="1.0" encoding="UTF-8"?>',

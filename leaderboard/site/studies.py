@@ -27,7 +27,7 @@ from harness.study.summary import Summary, summarize
 from harness.study.violins import ANY, BEFORE, axis, groups
 
 from .rendering import short
-from .static_pages import Page, Site
+from .static_pages import Page
 
 # The distributions of a study as shapes for a static drawing: no script draws them.
 #
@@ -453,8 +453,8 @@ def compile_studies(records: Iterable[StudyRecord], notices: list[str]) -> list[
     return studies
 
 
-def write(studies: Sequence[StudyOnModel], files: folders.Generation, site: Site) -> None:
-    """Write the pages of studies, their tables and their records.
+def write(studies: Sequence[StudyOnModel], files: folders.Generation) -> None:
+    """Write the tables and the records of studies; `page_of` has their pages.
 
     Parameters
     ----------
@@ -462,8 +462,6 @@ def write(studies: Sequence[StudyOnModel], files: folders.Generation, site: Site
         Studies; may be empty.
     files
         The files of the leaderboard.
-    site
-        Head of the pages.
 
     Raises
     ------
@@ -473,4 +471,3 @@ def write(studies: Sequence[StudyOnModel], files: folders.Generation, site: Site
     for study in studies:
         files.write(study.jsonl, "".join(record.line() for record in study.records))
         files.write(study.csv, study_tables.changes_csv([study.summary]))
-        files.write(study.page, page_of(study).html(site))

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,11 @@ from ..boards.board import Board
 from ..claims.reading import Claims
 from ..submissions import submission
 from ..submissions.withdrawn import Decision
-from . import about, badges
+from . import about, badges, images
 from . import studies as study_files
 from .about import BoardFile
 from .badges import Badge
-from .documents import documents_of
+from .documents import Document, documents_of
 from .evidence import NO_EVIDENCE, Evidence, items_data
 from .history import (
     FEED,
@@ -48,6 +49,7 @@ from .history import (
     history_page,
     kept,
 )
+from .images import Picture
 from .payload import (
     END,
     SCHEMA,
@@ -58,13 +60,15 @@ from .payload import (
     script,
 )
 from .registered import NOTHING, Registered
-from .rendering import ASSETS, assets_folder, check_ours, grouped, text_of
+from .rendering import ASSETS, assets_folder, check_ours, grouped, significant, text_of
 from .static_pages import (
     LINKS,
     Page,
     Site,
-    home_sections,
+    home_page,
+    home_picture,
     pages_of,
+    pictures_of,
     publish_indexes,
     publish_pages,
 )
@@ -233,8 +237,6 @@ def _inside(root: Path, path: str) -> Path | None:
 
 
 PARQUET = "records.parquet"
-DIGITS = 6
-"""Significant digits of the CSV."""
 _FORMULA = r"^([=+\-@\t\r])"
 _RECORD = (
     *("kind", "model", "fingerprint", "revision", "mitigator", "label", "params", "fitted_on"),
@@ -270,9 +272,7 @@ def to_frame(boards: Iterable[Board]) -> pl.DataFrame:
     empty = pl.DataFrame(schema={"board": pl.String})
     frame = pl.concat([empty, *frames], how="diagonal")
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-    return frame.with_columns(
-        pl.col(texts).str.replace(_FORMULA, "'$1"), pl.col(pl.Float64).round_sig_figs(DIGITS)
-    )
+    return significant(frame).with_columns(pl.col(texts).str.replace(_FORMULA, "'$1"))
 
 
 def to_json(
@@ -348,9 +348,9 @@ def _board(board: Board) -> dict[str, Any]:
         "kind": board.kind,
         "notices": list(board.notices),
         "tasks": board.tasks.to_dicts(),
-        "rows": rows.to_dicts(),
-        "effects": board.effects.to_dicts(),
-        "mitigators": board.mitigators.to_dicts(),
+        "rows": significant(rows).to_dicts(),
+        "effects": significant(board.effects).to_dicts(),
+        "mitigators": significant(board.mitigators).to_dicts(),
         "benchmarks": [
             {
                 "name": part.name,
@@ -360,7 +360,7 @@ def _board(board: Board) -> dict[str, Any]:
                 "findings": list(part.findings),
                 "notices": list(part.notices),
                 "ranks": part.ranks.join(names, on="row", how="left").drop("row").to_dicts(),
-                "mitigators": part.mitigators.to_dicts(),
+                "mitigators": significant(part.mitigators).to_dicts(),
             }
             for part in board.benchmarks
         ],
@@ -402,8 +402,6 @@ def submissions_of(frame: pl.DataFrame) -> dict[tuple[str, str], list[submission
 
 NOBODY = BoardFile()
 """A board that does not say who publishes it."""
-ABOUT = "Social bias in word and text embeddings: models and mitigators, ranked."
-"""What the home page says of itself if it has no answers."""
 EPOCH = "SOURCE_DATE_EPOCH"
 """Variable that sets the date of a build, as in other tools with reproducible builds."""
 
@@ -415,6 +413,8 @@ class Written:
     page: Path
     csv: Path
     json: Path
+    notice: str = ""
+    """What the site lacks, for the user."""
 
 
 def write(
@@ -476,7 +476,9 @@ def write(
     """
     boards, notices, studies = list(boards), list(notices), list(studies)
     built = built or _now()
-    written = Written(*(folder / n for n in ("index.html", "leaderboard.csv", "leaderboard.json")))
+    written = Written(
+        folder / "index.html", folder / "leaderboard.csv", folder / "leaderboard.json"
+    )
     for path in (written.page, *(folder / study.page for study in studies)):
         check_ours(path)
     with folders.Generation(folder, replaces=True) as files:
@@ -487,8 +489,7 @@ def write(
         history, notice = kept(since or folder, news, boards, decisions, built)
         notices += [notice] if notice else []
         columns = {PARQUET: [] if records is None else about.columns_of(records)}
-        site_pages = Site(title=title, built=built, url=url, links=(*LINKS, *about.LINKS))
-        study_files.write(studies, files, site_pages)
+        study_files.write(studies, files)
         if records is not None:
             files.write(PARQUET, to_parquet(records))
         downloads = [written.csv.name, written.json.name, *([] if records is None else [PARQUET])]
@@ -541,43 +542,33 @@ def write(
         }
         for asset in sorted(ASSETS.iterdir()):
             files.write(f"{assets_folder()}/{asset.name}", asset.read_bytes())
-        _publish_history(files, history, site_pages, who)
+        documents = documents_of(boards, registered, people)
+        pictures, home, said = _pictures(boards, documents, files, title) if url else ({}, "", "")
+        head = Site(title=title, built=built, url=url, image=home, links=(*LINKS, *about.LINKS))
+        _publish_history(files, history, head, who)
         badges_of = badges.badges(boards)
         for name, badge in badges_of.items():
             files.write(f"badge/{name}.svg", badge.svg())
-            files.write(f"embed/{name}.html", badge.html(site_pages))
-        cited = about.bibliography(who, boards, registered, site_pages)
+            files.write(f"embed/{name}.html", badge.html(head))
+        cited = about.bibliography(who, boards, registered, head)
         files.write(about.BIBLIOGRAPHY, "\n\n".join(text for _, text in cited) + "\n")
         runs = [run for of in submissions.values() for run in of]
         decided = Notices(decisions, history, boards)
-        documents = documents_of(boards, registered, people)
-        pages = publish_pages(
-            files,
-            [
-                *(_with_leads(page, badges_of, decided, url) for page in pages_of(documents)),
-                *decided.tombstones(),
-                *about.pages(
-                    who, boards, registered, runs, _downloads(files, columns), cited, site_pages
-                ),
-                history_page(history, site_pages, has_changes=news is not None),
-            ],
-            site_pages,
+        listed = _downloads(files, columns)
+        every = chain(  # a page at a time is in memory
+            (_with_leads(page, badges_of, decided, url) for page in pages_of(documents, pictures)),
+            decided.tombstones(),
+            about.pages(who, boards, registered, runs, listed, cited, head),
+            [history_page(history, head, has_changes=news is not None)],
+            map(study_files.page_of, studies),
         )
-        answers = {_title(board): board.benchmarks[0].findings for board in boards}
-        publish_indexes(files, pages, site_pages, answers=answers)
-        home = Page(
-            path=written.page.name,
-            title=title,
-            description=next((text for texts in answers.values() for text in texts), ABOUT),
-            template="index.html.j2",
-            content={
-                "sections": home_sections(boards, documents["model"]),
-                "build": data.finish(contents),
-            },
-        )
-        files.write(written.page.name, home.html(site_pages))  # last: a reader starts here
+        pages = publish_pages(files, every, head)
+        publish_indexes(files, pages, head, boards)
+        page = home_page(title, boards, documents["model"])
+        page = replace(page, content={**page.content, "build": data.finish(contents)})
+        files.write(written.page.name, page.html(head))  # last: a reader starts here
     _remove_unnamed(folder)
-    return written
+    return replace(written, notice=said)
 
 
 def _remove_unnamed(folder: Path) -> None:
@@ -588,6 +579,27 @@ def _remove_unnamed(folder: Path) -> None:
                 is_ours = file.read(18) == b'harnessData("data/'
             if is_ours and not path.is_symlink():
                 path.unlink()
+
+
+def _pictures(
+    boards: Sequence[Board],
+    documents: Mapping[str, Sequence[Document]],
+    files: folders.Generation,
+    title: str,
+) -> tuple[dict[str, Picture], str, str]:
+    """Write the pictures that are missing.
+
+    Returns
+    -------
+    tuple
+        The pictures of models, the path of that of the site, and why there are none.
+    """
+    if not images.can_draw():
+        return {}, "", images.MISSING
+    pictures = pictures_of(title, boards, documents["model"])
+    home = home_picture(title, boards)
+    images.publish_pictures(files, [home, *pictures.values()])
+    return pictures, home.path, ""
 
 
 def _now() -> str:
@@ -608,7 +620,7 @@ def _entry(board: Board) -> dict[str, Any]:
     layout = layout_of(board)
     return {
         "kind": board.kind,
-        "title": _title(board),
+        "title": f"{board.kind.capitalize()} embeddings",
         "models": int((layout.models["role"] != "reference").sum()),
         "ranked": int((layout.rows["rank"].is_not_null()).sum()),
         "rows": layout.rows.height,
@@ -616,10 +628,6 @@ def _entry(board: Board) -> dict[str, Any]:
         "data": f"data/{board.kind}.js",
         "details": f"data/{board.kind}-details.js",
     }
-
-
-def _title(board: Board) -> str:
-    return f"{board.kind.capitalize()} embeddings"
 
 
 def _study(study: StudyOnModel) -> dict[str, str]:

@@ -4788,6 +4788,7 @@ ${cited}`;
       event.preventDefault();
       focusHeading();
     });
+    if (location.hash.length > 2) part("main").replaceChildren();
     void show();
   });
   async function show() {

@@ -75,6 +75,8 @@ document.addEventListener("DOMContentLoaded", () => {
     event.preventDefault();
     focusHeading();
   });
+  // What the page has without its script is of the home page.
+  if (location.hash.length > 2) part("main").replaceChildren();
   void show();
 });
 

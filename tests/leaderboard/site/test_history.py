@@ -128,6 +128,18 @@ def test_the_history_has_each_build_in_which_something_changed(tmp_path, one, tw
     assert "New tasks: y." in page
 
 
+def test_a_build_says_which_ranks_changed(tmp_path, make_rows) -> None:
+    before = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}})
+    now = make_rows({"a": {"x": 0.25}, "b": {"x": 0.5}})
+    for day, records in enumerate((before, now), start=1):
+        own = [r.model_copy(update={"model": r.model.model_copy(
+            update={"fingerprint": r.model.name * 8})}) for r in records]  # fmt: skip
+        write(own, tmp_path, built=f"2026-03-0{day} 10:00 UTC")
+    page = (tmp_path / "history.html").read_text()
+    assert "Ranks by bias on all tasks: a 2nd → 1st, b 1st → 2nd." in page
+    assert "1 value changed." in page
+
+
 def test_the_history_goes_from_folder_to_folder_with_since(tmp_path, one, two) -> None:
     write(one, tmp_path / "first", built="2026-03-01 10:00 UTC")
     write(two, tmp_path / "second", built="2026-03-02 10:00 UTC", since=tmp_path / "first")
