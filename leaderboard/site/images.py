@@ -107,10 +107,11 @@ def publish_pictures(files: folders.Generation, pictures: Iterable[Picture]) -> 
     """
     drawn = 0
     for path, picture in {picture.path: picture for picture in pictures}.items():
-        known = files.folder / path
-        has = known.is_file()
-        files.write(path, known.read_bytes() if has else draw(picture))
-        drawn += not has
+        if (files.folder / path).is_file():
+            files.keep(path)
+        else:
+            files.write(path, draw(picture))
+            drawn += 1
     return drawn
 
 

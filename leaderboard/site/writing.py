@@ -564,11 +564,21 @@ def write(
         )
         pages = publish_pages(files, every, head)
         publish_indexes(files, pages, head, boards)
-        home = home_page(title, boards, documents["model"])
-        home = replace(home, content={**home.content, "build": data.finish(contents)})
-        files.write(written.page.name, home.html(head))  # last: a reader starts here
+        page = home_page(title, boards, documents["model"])
+        page = replace(page, content={**page.content, "build": data.finish(contents)})
+        files.write(written.page.name, page.html(head))  # last: a reader starts here
     _remove_unnamed(folder)
     return replace(written, notice=said)
+
+
+def _remove_unnamed(folder: Path) -> None:
+    """Remove data files of builds that had no id; such builds kept no list of their files."""
+    with contextlib.suppress(OSError):
+        for path in (folder / "data").glob("*.js"):
+            with path.open("rb") as file:
+                is_ours = file.read(18) == b'harnessData("data/'
+            if is_ours and not path.is_symlink():
+                path.unlink()
 
 
 def _pictures(
@@ -590,16 +600,6 @@ def _pictures(
     home = home_picture(title, boards)
     images.publish_pictures(files, [home, *pictures.values()])
     return pictures, home.path, ""
-
-
-def _remove_unnamed(folder: Path) -> None:
-    """Remove data files of builds that had no id; such builds kept no list of their files."""
-    with contextlib.suppress(OSError):
-        for path in (folder / "data").glob("*.js"):
-            with path.open("rb") as file:
-                is_ours = file.read(18) == b'harnessData("data/'
-            if is_ours and not path.is_symlink():
-                path.unlink()
 
 
 def _now() -> str:

@@ -159,7 +159,7 @@ def test_rows_of_strangers_stay_text(good, tmp_path, capsys):
     before = built(tmp_path / "before", good)
     after = built(tmp_path / "after", good, *sorted((tmp_path / "hostile").iterdir()))
     assert site_data.page_of(after) == site_data.page_of(before), "it holds no text of a record"
-    names, others = (
+    names, known = (
         {
             str(path.relative_to(site)).replace(site_data.build_of(site), "")
             for path in site.rglob("*")
