@@ -6,7 +6,9 @@
 | `payload.py` | The content of its data files; for the scripts see `scripts/types.d.ts`. |
 | `registered.py` | Facts of registered models and tasks. |
 | `changes.py` | What changed since an earlier build: the news. |
-| `static_pages.py` | Static pages of models, tasks and so on, with their content as JSON. |
+| `documents.py` | The JSON interface: a document for each model, task and so on. |
+| `static_pages.py` | Their static pages, sitemap.xml and llms.txt. |
+| `images.py` | Pictures for previews of links. |
 | `studies.py` | Pages of studies with their violins, without a script. |
 | `rendering.py` | Templates, names and safe writing of pages, records that were set aside. |
 | `scripts/` | The modules of the page's script; `make bundle` writes them to `assets/`. |
