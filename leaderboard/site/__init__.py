@@ -5,17 +5,12 @@
 | `writing.py` | Writes all files of a site: downloads, tables of records, who submitted results. |
 | `payload.py` | The content of its data files; for the scripts see `scripts/types.d.ts`. |
 | `registered.py` | Facts of registered models and tasks. |
-<<<<<<< HEAD
 | `history.py` | What changed from build to build: news, history, feed, what became of a model. |
 | `about.py` | Who publishes a board (`board.yaml`): Submit, Data, Cite and About. |
 | `badges.py` | Badges of models, and small pages for iframes. |
-| `static_pages.py` | Static pages of models, tasks and so on, with their content as JSON. |
-=======
-| `changes.py` | What changed since an earlier build: the news. |
 | `documents.py` | The JSON interface: a document for each model, task and so on. |
 | `static_pages.py` | Their static pages, sitemap.xml and llms.txt. |
 | `images.py` | Pictures for previews of links. |
->>>>>>> static
 | `studies.py` | Pages of studies with their violins, without a script. |
 | `rendering.py` | Templates, names and safe writing of pages, records that were set aside. |
 | `scripts/` | The modules of the page's script; `make bundle` writes them to `assets/`. |
