@@ -9,7 +9,9 @@
 | `history.py` | What changed from build to build: news, history, feed, what became of a model. |
 | `about.py` | Who publishes a board (`board.yaml`): Submit, Data, Cite and About. |
 | `badges.py` | Badges of models, and small pages for iframes. |
-| `static_pages.py` | Static pages of models, tasks and so on, with their content as JSON. |
+| `documents.py` | The JSON interface: a document for each model, task and so on. |
+| `static_pages.py` | Their static pages, sitemap.xml and llms.txt. |
+| `images.py` | Pictures for previews of links. |
 | `studies.py` | Pages of studies with their violins, without a script. |
 | `rendering.py` | Templates, names and safe writing of pages, records that were set aside. |
 | `scripts/` | The modules of the page's script; `make bundle` writes them to `assets/`. |

@@ -313,7 +313,7 @@ def test_a_board_is_drawn_as_bias_against_usefulness(results, tmp_path) -> None:
         raise draw("--out", tmp_path / "words.svg", "--kind", "word").exception
 
 
-def test_what_is_no_address_of_a_page_is_one_line_before_anything_is_read(tmp_path) -> None:
-    with pytest.raises(UsageError, match="--url 'example.org' is not the address of a folder"):
-        result = command(tmp_path / "no-results", "--url", "example.org")
-        raise result.exception
+def test_what_is_no_address_of_a_page_is_refused_before_anything_is_read(tmp_path) -> None:
+    result = command(tmp_path / "no-results", "--url", "example.org")
+    assert isinstance(result.exception, UsageError)
+    assert "--url 'example.org' is not the address of a folder" in str(result.exception)

@@ -166,7 +166,7 @@ def test_rows_of_strangers_stay_text(good, tmp_path, capsys):
         }
         for site in (after, before)
     )
-    new = names - others
+    new = names - known
     assert all(re.fullmatch(r"(model|badge|embed)/[a-z0-9_][a-z0-9._-]*", name) for name in new), (
         new
     )
