@@ -832,7 +832,7 @@ def _meaningless(grid: pl.DataFrame) -> pl.DataFrame:
         "row",
         unusable=pl.format(
             "tells mother from father by {} % of what the reference encoder does; {} % are needed",
-            (100 * share).round(0).cast(pl.Int64), pl.lit(round(100 * RETAINED)),
+            (100 * share.clip(0.0)).round(0).cast(pl.Int64), pl.lit(round(100 * RETAINED)),
         ),
     )  # fmt: skip
 

@@ -152,11 +152,16 @@ def _most_removed(mitigators: pl.DataFrame, unit: str) -> str:
     best = (mitigators if removing.is_empty() else removing).row(0, named=True)
     name = best["mitigator"]
     change = f"{_change(best, 'bias', ' on average')}{unit}{_cost(best)}"
-    if best["bias_low"] is None:
-        return f"{name} changes bias by {change}; {_too_few(best['bias_families'])}."
     if removing.is_empty():
+        adding = mitigators.filter(pl.col("bias") > 0, pl.col("bias_holm") < EVIDENCE)["mitigator"]
+        also = "" if adding.is_empty() else f" {_listed_names(adding)} shown to add bias."
+        if best["bias_low"] is None:
+            unsure = _too_few(best["bias_families"])
+            lead = f"No mitigator is shown to remove bias; {name} changes it by {change}"
+            return f"{lead}; {unsure}.{also}"
         of_many = f", after correction for {n} mitigators" if n > 1 else ""
-        return f"No mitigator is shown to remove bias{of_many}; {name} changes it by {change}."
+        lead = f"No mitigator is shown to remove bias{of_many}; {name} changes it by {change}"
+        return f"{lead}.{also}"
     others = mitigators.filter(pl.col("mitigator") != name)
     also = others.filter(pl.col("rank_low") <= pl.lit(best["rank_low"], pl.Int64)).height
     if also:
@@ -168,12 +173,17 @@ def _most_removed(mitigators: pl.DataFrame, unit: str) -> str:
 def _cost(line: dict[str, Any]) -> str:
     """Return the change in usefulness, with its interval or why it has none."""
     if line["usefulness"] is None:
-        return ""
+        return "; its cost in usefulness was not measured"
     cost = f"; usefulness changes by {_change(line, 'usefulness')}"
     if line["usefulness_low"] is not None or line["bias_low"] is None:
         return cost
     families = count(line["usefulness_families"], "family", "families")
     return f"{cost} ({families}, too few for an interval)"
+
+
+def _listed_names(names: pl.Series) -> str:
+    """Return names as the subject of a sentence."""
+    return f"{errors.listed(names, LISTED)} {'is' if len(names) == 1 else 'are'}"
 
 
 def _left_out(mitigators: pl.DataFrame) -> list[str]:

@@ -380,6 +380,8 @@ class _Parts:
         found = {}
         for row in self._rows.to_dicts():
             key, entry = row["row"], self._entries[row["model"]]
+            if row["role"] == "reference":  # its texts have no meaning, nor has their bias
+                row |= dict.fromkeys(["bias", "bias_low", "bias_high", *concepts])
             found[row["model"]] = ModelOnBoard(
                 kind=board.kind,
                 reference=self._reference,

@@ -344,7 +344,8 @@ def home_page(title: str, boards: Iterable[Board], models: Sequence[Document]) -
     sections = []
     for board in boards:
         ranked = [line for line in _models_on(models, board.kind) if line[1].not_ranked is None]
-        caption = _first(FIRST, len(ranked), "ranked model")
+        first = _first(FIRST, len(ranked), "ranked model")
+        caption = f"{first}, by the upper end of the interval of bias"
         sections.append(
             Section(
                 title=_kind(board.kind),
@@ -639,7 +640,8 @@ def _concept(name: str, part: ConceptOnBoard, known: _Known) -> _Drawn:
         least = part.biases[0]
         texts.append(
             f"Of {count(part.models, 'usable model')}, {least.model} has the lowest mean, "
-            f"{_score(least.bias)}: {_unit(part.reference)}."
+            f"{_score(least.bias)}: {_unit(part.reference)}. Others may be as low: the interactive "
+            "board has the intervals."
         )
     title = f"Bias by {name}"
     query = f"?{urlencode({'concept': name})}"

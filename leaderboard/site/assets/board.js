@@ -245,6 +245,9 @@ var harness = (() => {
       return code;
     }
   }
+  function capital(text) {
+    return text.slice(0, 1).toUpperCase() + text.slice(1);
+  }
 
   // ../../leaderboard/site/scripts/pooling.js
   var LEAK = 1;
@@ -2250,7 +2253,8 @@ var harness = (() => {
     if (holm2[row] < EVIDENCE) return { isShown: true, text: `${word}: shown, p ${pText(holm2[row])}` };
     if (families[row] < board.enough_families) {
       const few = countText(families[row], "family is", "families are");
-      return { isShown: false, text: `not shown: ${few} too few` };
+      const needed = `${few} too few (${board.enough_families} are needed)`;
+      return { isShown: false, text: `not shown: ${needed}` };
     }
     if (Number.isNaN(holm2[row])) return { isShown: false, text: "not shown: no upper limit" };
     return { isShown: false, text: `not shown, p ${pText(holm2[row])}` };
@@ -2325,7 +2329,7 @@ var harness = (() => {
         h(
           "div",
           {},
-          mitigator.title ? h("p", { class: "lead" }, `It ${mitigator.title}.`) : "",
+          mitigator.title ? h("p", { class: "lead" }, `${capital(mitigator.title)}.`) : "",
           h("p", mitigator.title ? {} : { class: "lead" }, onAverage(board, mitigator.label, rows))
         ),
         mitigatorFacts(mitigator)
@@ -2638,7 +2642,9 @@ var harness = (() => {
     const { benchmark, isBenchmark } = choice;
     const [first, mitigation, unknown] = benchmark.findings;
     if (isBenchmark) return [view.minimum ? leastBiased(choice) : first, mitigation, unknown];
-    const chosen = `You chose ${countText(choice.tasks.length, "task")} yourself.`;
+    const count = countText(choice.tasks.length, "task");
+    const isOfConcept = view.concept && !view.tasks.length && !view.without.length;
+    const chosen = isOfConcept ? `Bias by ${view.concept}: ${count}, with those of usefulness.` : `You chose ${count} yourself.`;
     const leaks = choice.leaks ? " Tasks whose texts a mitigator was fitted on count, too." : "";
     return [
       leastBiased(choice),
@@ -3773,7 +3779,7 @@ var harness = (() => {
     const note = unevenNote(board, row);
     if (!note) return [];
     const meaning = "A larger yardstick makes bias look smaller, so compare this model with care.";
-    return [h("p", { class: "notice" }, `The ${note}. ${meaning}`)];
+    return [h("p", { class: "notice" }, `${capital(note)}. ${meaning}`)];
   }
   function supersededBy(site, board, route, model) {
     const names = board.models.map(({ name: name2 }) => name2);
@@ -3938,7 +3944,7 @@ var harness = (() => {
       return [taskTable(board, route, sorted, caption)];
     }
     const parts = families.map(({ measures, name, tasks: members }) => {
-      const title = `${measures[0].toUpperCase()}${measures.slice(1)}: ${name}`;
+      const title = `${capital(measures)}: ${name}`;
       const ranked = members.filter((task) => board.tasks[task].not_ranked === null).length;
       const count = `${countText(members.length, "task")}, ${ranked} ranked`;
       return folded([h("strong", {}, title), ` · ${count}`], taskTable(board, route, members, title));

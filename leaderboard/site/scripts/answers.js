@@ -15,7 +15,11 @@ export function answersOf(choice, view) {
   const { benchmark, isBenchmark } = choice;
   const [first, mitigation, unknown] = benchmark.findings;
   if (isBenchmark) return [view.minimum ? leastBiased(choice) : first, mitigation, unknown];
-  const chosen = `You chose ${countText(choice.tasks.length, "task")} yourself.`;
+  const count = countText(choice.tasks.length, "task");
+  const isOfConcept = view.concept && !view.tasks.length && !view.without.length;
+  const chosen = isOfConcept
+    ? `Bias by ${view.concept}: ${count}, with those of usefulness.`
+    : `You chose ${count} yourself.`;
   const leaks = choice.leaks ? " Tasks whose texts a mitigator was fitted on count, too." : "";
   return [
     leastBiased(choice),

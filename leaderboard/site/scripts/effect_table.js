@@ -95,7 +95,8 @@ export function evidenceOf(board, { mean, holm, families }, row, measures) {
   if (holm[row] < EVIDENCE) return { isShown: true, text: `${word}: shown, p ${pText(holm[row])}` };
   if (families[row] < board.enough_families) {
     const few = countText(families[row], "family is", "families are");
-    return { isShown: false, text: `not shown: ${few} too few` };
+    const needed = `${few} too few (${board.enough_families} are needed)`;
+    return { isShown: false, text: `not shown: ${needed}` };
   }
   if (Number.isNaN(holm[row])) return { isShown: false, text: "not shown: no upper limit" };
   return { isShown: false, text: `not shown, p ${pText(holm[row])}` };

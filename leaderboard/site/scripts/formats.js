@@ -155,3 +155,11 @@ export function languageName(code) {
     return code; // a text that is no code
   }
 }
+
+/**
+ * Return a text with a capital letter at its beginning.
+ * @param {string} text
+ */
+export function capital(text) {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

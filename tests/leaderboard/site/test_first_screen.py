@@ -113,7 +113,7 @@ def test_the_answers_follow_the_minimum_and_an_own_choice(site, visit) -> None:
     page = visit(site, "#/text?min=off")
     assert "of 5 ranked models" in page.locator(".answers p").first.inner_text()
     page = visit(site, "#/text?concept=age")
-    assert page.locator(".answers p").nth(1).inner_text().startswith("You chose 11 tasks yourself.")
+    assert page.locator(".answers p").nth(1).inner_text().startswith("Bias by age: 11 tasks")
 
 
 def test_the_line_of_the_minimum_is_dragged_and_is_the_value_of_the_control(site, visit) -> None:

@@ -2,7 +2,7 @@
 // A mitigator: what it changes over models and on each, where it is not usable, and its leaks.
 import { h } from "../dom.js";
 import { effectChart, effectTable } from "../effect_table.js";
-import { changeText, countText, intervalText, pText, setText } from "../formats.js";
+import { capital, changeText, countText, intervalText, pText, setText } from "../formats.js";
 import { allEffects } from "../kept_scores.js";
 import {
   factList,
@@ -56,7 +56,7 @@ export const mitigatorPage = (main, site, board, route) => {
       h(
         "div",
         {},
-        mitigator.title ? h("p", { class: "lead" }, `It ${mitigator.title}.`) : "",
+        mitigator.title ? h("p", { class: "lead" }, `${capital(mitigator.title)}.`) : "",
         h("p", mitigator.title ? {} : { class: "lead" }, onAverage(board, mitigator.label, rows)),
       ),
       mitigatorFacts(mitigator),

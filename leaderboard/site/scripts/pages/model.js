@@ -4,6 +4,7 @@ import { ordinal } from "../answers.js";
 import { h, webLink } from "../dom.js";
 import {
   NOTHING,
+  capital,
   countText,
   intervalText,
   languageName,
@@ -207,7 +208,7 @@ function unevenNotice(board, row) {
   const note = unevenNote(board, row);
   if (!note) return [];
   const meaning = "A larger yardstick makes bias look smaller, so compare this model with care.";
-  return [h("p", { class: "notice" }, `The ${note}. ${meaning}`)];
+  return [h("p", { class: "notice" }, `${capital(note)}. ${meaning}`)];
 }
 
 /**

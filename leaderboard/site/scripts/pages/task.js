@@ -4,6 +4,7 @@ import { RUN, cellTable, withDetails } from "../cell_table.js";
 import { h } from "../dom.js";
 import {
   NOTHING,
+  capital,
   countText,
   intervalText,
   languageName,
@@ -185,7 +186,7 @@ export function taskTables(board, route, tasks, caption) {
     return [taskTable(board, route, sorted, caption)];
   }
   const parts = families.map(({ measures, name, tasks: members }) => {
-    const title = `${measures[0].toUpperCase()}${measures.slice(1)}: ${name}`;
+    const title = `${capital(measures)}: ${name}`;
     const ranked = members.filter((task) => board.tasks[task].not_ranked === null).length;
     const count = `${countText(members.length, "task")}, ${ranked} ranked`;
     return folded([h("strong", {}, title), ` · ${count}`], taskTable(board, route, members, title));
