@@ -154,14 +154,14 @@ def _most_removed(mitigators: pl.DataFrame, unit: str) -> str:
     change = f"{_change(best, 'bias', ' on average')}{unit}{_cost(best)}"
     if removing.is_empty():
         adding = mitigators.filter(pl.col("bias") > 0, pl.col("bias_holm") < EVIDENCE)["mitigator"]
-        also = "" if adding.is_empty() else f" {_listed_names(adding)} shown to add bias."
+        adds = "" if adding.is_empty() else f" {_listed_names(adding)} shown to add bias."
         if best["bias_low"] is None:
             unsure = _too_few(best["bias_families"])
             lead = f"No mitigator is shown to remove bias; {name} changes it by {change}"
-            return f"{lead}; {unsure}.{also}"
+            return f"{lead}; {unsure}.{adds}"
         of_many = f", after correction for {n} mitigators" if n > 1 else ""
         lead = f"No mitigator is shown to remove bias{of_many}; {name} changes it by {change}"
-        return f"{lead}.{also}"
+        return f"{lead}.{adds}"
     others = mitigators.filter(pl.col("mitigator") != name)
     also = others.filter(pl.col("rank_low") <= pl.lit(best["rank_low"], pl.Int64)).height
     if also:

@@ -143,12 +143,15 @@ def pages(
     site
         Head of the pages.
     """
-    benchmarks = [
-        (board.kind, part.name, part.title)
-        for board in boards
-        for part in board.benchmarks
-        if part.version is not None
-    ]
+    kinds: dict[tuple[str, str], list[str]] = {}
+    ranked: dict[str, int] = {}
+    for board in boards:
+        for part in board.benchmarks:
+            if part.version is not None:
+                kinds.setdefault((part.name, part.title), []).append(board.kind)
+                n = len(part.ranks["rank"].drop_nulls())
+                ranked[part.name] = max(ranked.get(part.name, 0), n)
+    benchmarks = [(" and ".join(of), *names) for names, of in kinds.items()]
     tasks = [task for board in boards for task in board.tasks["task"]]
     licences = [registered.tasks[task].licence for task in tasks if task in registered.tasks]
     is_mail = who.contact is not None and _MAIL.fullmatch(who.contact) is not None
@@ -168,7 +171,7 @@ def pages(
             "Submit a model",
             "How to get a model on this board:",
             benchmarks=benchmarks,
-            example=benchmarks[0][1] if benchmarks else "quick",
+            example=max(ranked, key=lambda name: ranked[name], default="quick"),
         ),
         page("data", "Data", "The files of this board, with their columns:", files=files),
         page(
