@@ -5123,13 +5123,17 @@ ${cited}`;
           xEnds: row === group.row ? endsAt(scores.bias, row) : null,
           yEnds: row === group.row ? endsAt(scores.usefulness, row) : null,
           unusable: reasonOf(choice, row) || (whyOf(choice, row) ? INCOMPLETE : null),
-          why: whyOf(choice, row),
+          why: whyOf(choice, row) ?? (isUnbounded(scores.bias, row) ? "no upper limit" : void 0),
           href: address(board.kind, "model", board.models[board.rows.model[row]].name),
           base: row === group.row ? null : base
         });
       }
     }
     return points;
+  }
+  function isUnbounded({ mean, low }, row) {
+    const has = low.some((end) => !Number.isNaN(end));
+    return has && Number.isNaN(low[row]) && !Number.isNaN(mean[row]);
   }
   function endsAt({ low, high }, row) {
     return Number.isNaN(low[row]) ? null : [low[row], high[row]];

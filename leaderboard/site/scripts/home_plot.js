@@ -157,13 +157,23 @@ export function pointsOf(choice, groups) {
         xEnds: row === group.row ? endsAt(scores.bias, row) : null,
         yEnds: row === group.row ? endsAt(scores.usefulness, row) : null,
         unusable: reasonOf(choice, row) || (whyOf(choice, row) ? INCOMPLETE : null),
-        why: whyOf(choice, row),
+        why: whyOf(choice, row) ?? (isUnbounded(scores.bias, row) ? "no upper limit" : undefined),
         href: address(board.kind, "model", board.models[board.rows.model[row]].name),
         base: row === group.row ? null : base,
       });
     }
   }
   return points;
+}
+
+/**
+ * Return whether a mean has no interval though others have one: it may be anything above.
+ * @param {Means} means
+ * @param {number} row
+ */
+function isUnbounded({ mean, low }, row) {
+  const has = low.some((end) => !Number.isNaN(end));
+  return has && Number.isNaN(low[row]) && !Number.isNaN(mean[row]);
 }
 
 /**
