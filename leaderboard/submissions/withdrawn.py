@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from harness import folders
 from harness.errors import InvalidFile, suggestion
 from harness.task import yaml_files
 from harness.task.schema import Strict
@@ -119,8 +120,8 @@ def find(paths: Iterable[Path], name: str = NAME) -> list[Path]:
     files = [
         folder / name
         for path in paths
-        for folder in (*([path] if path.is_dir() else []), _above(path))
-        if (folder / name).is_file()
+        for folder in (*([path] if folders.is_folder(path) else []), _above(path))
+        if folders.is_file(folder / name)
     ]
     return list({file.resolve(): file for file in files}.values())
 

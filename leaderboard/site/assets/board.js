@@ -1501,6 +1501,10 @@ var harness = (() => {
       const series2 = points[open].series;
       entries.push(h("li", {}, legendMark(series2, false), "open: unusable or incomplete"));
     }
+    if (plot.far) {
+      const rows = countText(plot.far, "row");
+      entries.push(h("li", {}, `${rows} under mitigators, unusable or incomplete, farther out`));
+    }
     if (plot.front.length > 1) entries.push(h("li", {}, legendLine("plot-front"), "Pareto front"));
     if (plot.layers.slice(1).some((members) => members.length > 1)) {
       entries.push(h("li", {}, legendLine("plot-layer layer-1"), "next Pareto layers"));
@@ -1817,15 +1821,17 @@ var harness = (() => {
   }
   function emptyPlot(options) {
     const { points, x, y } = options;
-    const shown = [...points.keys()].filter(
+    const standing = [...points.keys()].filter(
       (i) => canStand(x, points[i].x) && (canStand(y, points[i].y) || isAtEdge(y, points[i]))
     );
+    const shown = withoutFar(points, standing);
     const models = shown.filter((i) => points[i].series === 0);
     shown.sort((a, b) => points[b].series - points[a].series);
     plotCount += 1;
     return {
       options,
       shown,
+      far: standing.length - shown.length,
       front: layersIn(options, models)[0] ?? [],
       layers: layersIn(options, models),
       many: models.length > FEW_MODELS,
@@ -1844,6 +1850,12 @@ var harness = (() => {
       }),
       frame: { left: 0, top: 0, right: 0, bottom: 0 }
     };
+  }
+  function withoutFar(points, standing) {
+    const isOpen = (i) => points[i].series !== 0 && points[i].unusable;
+    const others = points.filter((_, i) => !isOpen(i));
+    const { low, high } = endsOf([0, ...others.flatMap(({ x, xEnds }) => [x, ...xEnds ?? []])]);
+    return standing.filter((i) => !isOpen(i) || points[i].x >= low && points[i].x <= high);
   }
   function layersIn({ points, x, y }, models) {
     const candidates = models.map((i) => {

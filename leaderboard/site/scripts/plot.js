@@ -15,7 +15,7 @@ import {
   withIntervals,
 } from "./plot_points.js";
 import { referenceLines } from "./plot_references.js";
-import { NARROW, frontOf, isAtEdge, scaleOf, tickText } from "./plot_scale.js";
+import { NARROW, endsOf, frontOf, isAtEdge, scaleOf, tickText } from "./plot_scale.js";
 /** @import { Scale } from "./plot_scale.js" */
 import { labelBox, textWidth } from "./plot_marks.js";
 /** @import { Box } from "./plot_marks.js" */
@@ -25,6 +25,7 @@ import { labelBox, textWidth } from "./plot_marks.js";
  * @typedef {object} Plot
  * @property {PlotOptions} options
  * @property {number[]} shown indices of the points with both values, in drawing order
+ * @property {number} far number of mitigated points that are left out, see `withoutFar`
  * @property {number[]} front indices of the Pareto front
  * @property {number[][]} layers indices of the Pareto layers; the first is the front
  * @property {boolean} many whether only the front has labels and intervals
@@ -77,9 +78,10 @@ export function scatter(options) {
  */
 function emptyPlot(options) {
   const { points, x, y } = options;
-  const shown = [...points.keys()].filter(
+  const standing = [...points.keys()].filter(
     (i) => canStand(x, points[i].x) && (canStand(y, points[i].y) || isAtEdge(y, points[i])),
   );
+  const shown = withoutFar(points, standing);
   const models = shown.filter((i) => points[i].series === 0);
   // Models as they are lie on top and are smaller, so that a mitigated one that stands at the same
   // place looks out below.
@@ -88,6 +90,7 @@ function emptyPlot(options) {
   return {
     options,
     shown,
+    far: standing.length - shown.length,
     front: layersIn(options, models)[0] ?? [],
     layers: layersIn(options, models),
     many: models.length > FEW_MODELS,
@@ -106,6 +109,19 @@ function emptyPlot(options) {
     }),
     frame: { left: 0, top: 0, right: 0, bottom: 0 },
   };
+}
+
+/**
+ * Return the points without the mitigated ones that are not usable and stand farther out than all
+ * others and their intervals: they would take the room of those that are.
+ * @param {PlotPoint[]} points
+ * @param {number[]} standing
+ */
+function withoutFar(points, standing) {
+  const isOpen = (/** @type {number} */ i) => points[i].series !== 0 && points[i].unusable;
+  const others = points.filter((_, i) => !isOpen(i));
+  const { low, high } = endsOf([0, ...others.flatMap(({ x, xEnds }) => [x, ...(xEnds ?? [])])]);
+  return standing.filter((i) => !isOpen(i) || (points[i].x >= low && points[i].x <= high));
 }
 
 /**

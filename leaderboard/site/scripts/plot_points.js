@@ -1,6 +1,7 @@
 // @ts-check
 // The points of a scatter plot: marks, intervals, lines between them, labels and the legend.
 import { h, svg } from "./dom.js";
+import { countText } from "./formats.js";
 import { legendMark, markPath, placedLabels, seriesClass } from "./plot_marks.js";
 import { isAtEdge } from "./plot_scale.js";
 /** @import { Plot } from "./plot.js" */
@@ -201,6 +202,10 @@ export function plotLegend(plot) {
   if (open !== undefined) {
     const series = points[open].series;
     entries.push(h("li", {}, legendMark(series, false), "open: unusable or incomplete"));
+  }
+  if (plot.far) {
+    const rows = countText(plot.far, "row");
+    entries.push(h("li", {}, `${rows} under mitigators, unusable or incomplete, farther out`));
   }
   if (plot.front.length > 1) entries.push(h("li", {}, legendLine("plot-front"), "Pareto front"));
   if (plot.layers.slice(1).some((members) => members.length > 1)) {
