@@ -20,6 +20,7 @@ demo: $(DEMO)/made
 	$(DEMO_EVAL) --model glove-6b-50d --tasks social-bias-words
 	@echo "The rest takes some eight minutes on two cores: four models, all tasks, and the page."
 	$(DEMO_EVAL) $(addprefix --model ,$(DEMO_MODELS)) --tasks all --exclude published-protocol
+	test -f results/demo/board.yaml || cp docs/board.yaml results/demo
 	$(DEMO)/bin/harness leaderboard build results/demo --out site
 	@echo "Open site/index.html in a browser."
 

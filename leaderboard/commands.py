@@ -128,8 +128,9 @@ def build(
         decisions=ranked.decisions,
         evidence=items,
     )
-    if written.notice:
-        say(written.notice)
+    for line in (written.notice, about.advice(who, results)):
+        if line:
+            say(line)
     if as_json:
         click.echo(written.json.read_text("utf-8"), nl=False)
         return

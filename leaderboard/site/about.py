@@ -31,13 +31,6 @@ from .static_pages import Page, Site, site_address
 NAME = "board.yaml"
 TITLE = "Bias in embeddings"
 BIBLIOGRAPHY = "cite.bib"
-LINKS = (
-    ("submit.html", "Submit"),
-    ("data.html", "Data"),
-    ("cite.html", "Cite"),
-    ("about.html", "About"),
-)
-"""Path and text of the links in the head of every page; `scripts/app.js` has the same."""
 _WEB = re.compile(r"https?://[^\s\"'<>`\\]+")
 _MAIL = re.compile(r"[^\s@<>\"'`\\]+@[^\s@<>\"'`\\]+\.[^\s@<>\"'`\\]+")
 
@@ -105,6 +98,33 @@ def read(results: Iterable[Path]) -> tuple[BoardFile, str]:
     others = ", ".join(f"'{file}'" for file in files[1:])
     notice = f"'{files[0]}' says who publishes the board; {others} not" if others else ""
     return yaml_files.load(files[0]).validate(BoardFile), notice
+
+
+EXAMPLES = {"publisher": "Your name", "contact": "you@example.org", "licence": "CC0-1.0"}
+"""What every visitor asks of a board, with examples."""
+
+
+def unsaid(who: BoardFile) -> list[str]:
+    """Return which of `EXAMPLES` a board does not say; a repository is a contact."""
+    is_said = (who.publisher, who.contact or who.repository, who.licence)
+    return [name for name, text in zip(EXAMPLES, is_said, strict=True) if not text]
+
+
+def advice(who: BoardFile, results: Iterable[Path]) -> str:
+    """Return a line for the maintainer on what `board.yaml` does not say; empty if it says all."""
+    missing = unsaid(who)
+    if not missing:
+        return ""
+    file = next(
+        (f"'{file}'" for file in withdrawn.find(results, NAME)), f"{NAME} beside the results"
+    )
+    lines = ", ".join(f"'{name}: {EXAMPLES[name]}'" for name in missing)
+    return f"the board does not say its {_joined(missing)}: add lines such as {lines} to {file}"
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Return names with commas between, and `and` before the last."""
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 class File(NamedTuple):
@@ -185,6 +205,7 @@ def pages(
             "about",
             "About",
             "What is measured, who publishes it, and under which licences:",
+            unsaid=_joined(unsaid(who)) if unsaid(who) else "",
             paragraphs=[part for part in re.split(r"\n\s*\n", who.about.strip()) if part],
             counts=[_counts(board) for board in boards],
             submitters=sorted({line.submitted_by for line in submissions}),

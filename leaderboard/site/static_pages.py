@@ -158,8 +158,70 @@ LISTS = {
     "concept": "Concepts",
 }
 """Kinds of pages, and titles of their lists."""
-LINKS = tuple((f"{kind}/index.html", title) for kind, title in LISTS.items())
-"""Path and text of each link in the head of every page."""
+
+
+class MenuLink(NamedTuple):
+    """A link of the menu."""
+
+    text: str
+    path: str
+    """Path in the site; on the interactive page that of `page` stands in its place."""
+    page: str = ""
+    """Name of the interactive page of the shown board that has the same; empty if none has."""
+
+
+class MenuGroup(NamedTuple):
+    """Links of the menu that belong together."""
+
+    label: str
+    style: str
+    """Class of the list."""
+    links: Sequence[MenuLink]
+
+
+def menu_of(kinds: Iterable[str], *, has_studies: bool) -> list[MenuGroup]:
+    """Return the menu of every page; the interactive page draws the same (`scripts/app.js`).
+
+    Parameters
+    ----------
+    kinds
+        Kinds of embeddings of the boards.
+    has_studies
+        Whether there are studies.
+    """
+    studies = [MenuLink("Studies", "index.html#/studies")] if has_studies else []
+    lists = ("benchmark", "task", "mitigator", "concept")
+    about = ("Submit", "Data", "Cite", "About")
+    groups = [
+        MenuGroup(
+            "Kind of embedding",
+            "kinds",
+            [MenuLink(title_of(kind), f"index.html#/{kind}", "home") for kind in kinds],
+        ),
+        MenuGroup(
+            "Pages of the board",
+            "",
+            [
+                MenuLink(LISTS[kind], f"{kind}/index.html", "" if kind == "concept" else kind)
+                for kind in lists
+            ],
+        ),
+        MenuGroup(
+            "News and help",
+            "",
+            [
+                MenuLink("News", "index.html#/news"),
+                *studies,
+                MenuLink("How to read it", "index.html#/reading"),
+            ],
+        ),
+        MenuGroup(
+            "About this board",
+            "leads",
+            [MenuLink(title, f"{title.lower()}.html") for title in about],
+        ),
+    ]
+    return [group for group in groups if group.links]
 
 
 @dataclass(frozen=True)
@@ -176,15 +238,15 @@ class Site:
         Address of the folder of the site, with a slash at its end; empty if it is not known.
     image
         Path of the picture that previews of its pages show; empty without one.
-    links
-        Path and text of each link in the head.
+    menu
+        The menu, as of `menu_of`.
     """
 
     title: str
     built: str
     url: str = ""
     image: str = ""
-    links: tuple[tuple[str, str], ...] = LINKS
+    menu: Sequence[MenuGroup] = ()
 
     def address(self, path: str) -> str:
         """Return the canonical address of a page."""

@@ -62,11 +62,11 @@ from .payload import (
 from .registered import NOTHING, Registered
 from .rendering import ASSETS, assets_folder, check_ours, grouped, significant, text_of
 from .static_pages import (
-    LINKS,
     Page,
     Site,
     home_page,
     home_picture,
+    menu_of,
     pages_of,
     pictures_of,
     publish_indexes,
@@ -528,6 +528,7 @@ def write(
         files.write(written.json.name, text_of(content))
         if news is not None:
             files.write(FILE, news.model_dump_json(indent=1) + "\n")
+        menu = menu_of((board.kind for board in boards), has_studies=bool(studies))
         contents = {
             "schema": SCHEMA,
             "title": title,
@@ -536,6 +537,10 @@ def write(
             "notices": notices,
             "boards": entries,
             "studies": [_study(study) for study in studies],
+            "menu": [
+                group._asdict() | {"links": [link._asdict() for link in group.links]}
+                for group in menu
+            ],
             "aside": aside,
             "news": None if news is None else news.news(),
             "decisions": [asdict(d) | {"date": history.since(d)} for d in decisions],
@@ -545,7 +550,7 @@ def write(
             files.write(f"{assets_folder()}/{asset.name}", asset.read_bytes())
         documents = documents_of(boards, registered, people)
         pictures, image, said = _pictures(boards, documents, files, title) if url else ({}, "", "")
-        head = Site(title=title, built=built, url=url, image=image, links=(*LINKS, *about.LINKS))
+        head = Site(title=title, built=built, url=url, image=image, menu=menu)
         _publish_history(files, history, head, who)
         badges_of = badges.badges(boards)
         for name, badge in badges_of.items():

@@ -5920,12 +5920,6 @@ ${cited}`;
     studies: studiesPage,
     task: taskPage
   };
-  var LEADS = {
-    "submit.html": "Submit",
-    "data.html": "Data",
-    "cite.html": "Cite",
-    "about.html": "About"
-  };
   var shownPage = "";
   var drawing = 0;
   var STANDSTILL = 200;
@@ -6000,30 +5994,25 @@ ${cited}`;
   }
   function drawFrame(site, route) {
     part(".brand").textContent = site.title;
-    const boards = site.boards.map(
-      (board) => navLink(address(board.kind), board.title, board.kind === route.kind)
-    );
-    const others = Object.entries({ news: "News", studies: "Studies", reading: "How to read it" }).filter(([name]) => Object.hasOwn(pages, name) && (name !== "studies" || site.studies.length)).map(([name, title]) => navLink(`#/${name}`, title, !route.kind && route.page === name));
-    const leads = Object.entries(LEADS).map(([href, title]) => navLink(href, title, false));
     part("body > header nav").replaceChildren(
-      h("ul", { class: "kinds", "aria-label": "Kind of embedding" }, boards),
-      h("ul", { "aria-label": "Pages of the board" }, route.kind ? boardLinks(route) : []),
-      h("ul", {}, others),
-      h("ul", { class: "leads", "aria-label": "About this board" }, leads)
+      ...site.menu.map(
+        ({ label, style, links }) => h(
+          "ul",
+          { class: style || null, "aria-label": label },
+          links.map((link) => menuItem(link, route))
+        )
+      )
     );
     part("body > footer").replaceChildren(
       h("p", {}, `Built ${site.built} by harness ${site.harness}.`),
       h("ul", { "aria-label": "Files" }, site.files.map(fileLink))
     );
   }
-  function boardLinks({ kind, page, name }) {
-    const titles = { benchmark: "Benchmarks", task: "Tasks", mitigator: "Mitigators" };
-    return Object.entries(titles).map(
-      ([list, title]) => navLink(address(kind, list), title, page === list && !name)
-    );
-  }
-  function navLink(href, title, isCurrent) {
-    return h("li", {}, h("a", { href, "aria-current": isCurrent && "page" }, title));
+  function menuItem({ text, path, page }, { kind, page: shown, name }) {
+    const isOfBoard = kind && page && page !== "home";
+    const href = isOfBoard ? address(kind, page) : path.replace(/^index\.html#/, "#");
+    const isCurrent = isOfBoard ? page === shown && !name : href === (kind ? address(kind) : `#/${shown}`);
+    return h("li", {}, h("a", { href, "aria-current": isCurrent && "page" }, text));
   }
   function fileLink(name) {
     return h("li", {}, h("a", { href: name, download: true }, name));

@@ -10,6 +10,8 @@ interface Site {
   notices: string[];
   boards: BoardEntry[];
   studies: StudyEntry[];
+  /** The menu of every page. */
+  menu: { label: string; style: string; links: MenuLink[] }[];
   /** Records that were set aside, by reason. */
   aside: { reason: string; count: number; examples: string[] }[];
   /** What changed since the last build. */
@@ -18,6 +20,14 @@ interface Site {
   decisions: Decision[];
   /** Names of the files to download, such as leaderboard.csv. */
   files: string[];
+}
+
+interface MenuLink {
+  text: string;
+  /** Path in the site. */
+  path: string;
+  /** Name of the page of the shown board that stands in its place; empty if there is none. */
+  page: string;
 }
 
 interface Decision {

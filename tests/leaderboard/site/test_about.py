@@ -114,12 +114,37 @@ def test_the_title_is_that_of_board_yaml_unless_the_command_names_one(repository
     assert "<id>https://other.example/</id>" in (out / "feed.xml").read_text()
 
 
-def test_a_board_that_says_nothing_has_the_pages_too(tmp_path) -> None:
+def test_a_board_that_says_nothing_says_so_once_and_tells_its_maintainer(tmp_path, capsys) -> None:
     write_submission(tmp_path, good_records("a"))
     site = tmp_path / "site"
     assert run(["leaderboard", "build", str(tmp_path / "results"), "--out", str(site)]) == 0
-    assert "not stated" in text_of(site, "about")
-    assert "They have not said here how to reach them" in text_of(site, "submit")
+    page = text_of(site, "about").split("<details>")[0]
+    assert "has not said its publisher, contact and licence." in page
+    assert "not stated" not in page
+    line = "the board does not say its publisher, contact and licence: add lines such as"
+    assert line in capsys.readouterr().err
+    submit = text_of(site, "submit")
+    assert "This board does not say where to send results. You can" in submit
+    assert "harness leaderboard build results --out site" in submit
+
+
+def test_a_board_that_says_all_gives_its_maintainer_no_advice(repository) -> None:
+    who, _ = about.read([repository])
+    assert not about.advice(who, [repository])
+    (repository / about.NAME).write_text("publisher: Ada\nrepository: https://git.example/board")
+    who, _ = about.read([repository])
+    file = repository / about.NAME
+    assert about.advice(who, [repository]) == (
+        f"the board does not say its licence: add lines such as 'licence: CC0-1.0' to '{file}'"
+    )
+
+
+def test_the_board_of_the_documentation_says_who_publishes_it(tmp_path) -> None:
+    file = Path(__file__).parents[3] / "docs" / about.NAME
+    (tmp_path / about.NAME).write_text(file.read_text("utf-8"))
+    who, _ = about.read([tmp_path])
+    assert who.publisher
+    assert who.licence
 
 
 @pytest.mark.parametrize(
