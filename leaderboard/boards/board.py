@@ -384,7 +384,8 @@ class Benchmark:
     ranks
         One line for each ranked model: `row`, `rank`, `rank_low`, `rank_high`, `usefulness_rank`,
         `usefulness_rank_low`, `usefulness_rank_high`, as in `Board.rows`, null where it is not
-        ranked by this measure; `bias`, `bias_low` and `bias_high`, its mean on these tasks.
+        ranked by this measure; `bias`, `bias_low` and `bias_high`, its mean on these tasks, and
+        `usefulness`, null unless it has each task of it.
     mitigators
         Mitigators over models on these tasks, as `Board.mitigators`.
     findings
@@ -447,7 +448,7 @@ def benchmarks_of(
     named = [
         benchmark for file, names in files if (benchmark := _named(file, names, ranked)) is not None
     ]
-    measures = "bias" if (tasks["measures"] == "bias").any() else "usefulness"
+    measures = "bias" if _has_bias(tasks) else "usefulness"
 
     def order(benchmark: Benchmark) -> tuple[bool, bool, int, int, bool, str]:
         own = tasks.filter(pl.col("task").is_in(benchmark.tasks), measures=measures)
@@ -461,6 +462,11 @@ def benchmarks_of(
         )
 
     return tuple(sorted((everything, *named), key=order))
+
+
+def _has_bias(tasks: pl.DataFrame) -> bool:
+    """Return whether one of some tasks measures bias; else models rank by usefulness."""
+    return bool((tasks["measures"] == "bias").any())
 
 
 def _named(file: BenchmarkFile, names: list[str], ranked: Ranked) -> Benchmark | None:
@@ -484,7 +490,7 @@ def _named(file: BenchmarkFile, names: list[str], ranked: Ranked) -> Benchmark |
         ranked,
         tasks,
         bias.join(usefulness, on="row", how="full", coalesce=True),
-        mitigators(differences(grid), ranked.rows, ranked.failing),
+        mitigators(differences(grid), ranked.rows, ranked.failing, has_bias=_has_bias(tasks)),
         name=file.name,
         title=file.title,
         description=file.description,
@@ -513,16 +519,15 @@ def _benchmark(
     )
     chosen = pl.col("task").is_in(tasks["task"].implode())
     asked = ranked.tasks.with_columns(pl.col("task").cast(pl.String)).with_columns(chosen=chosen)
+    rows = _with_usefulness(ranked, tasks)
     return Benchmark(
         tasks=tuple(tasks["task"]),
         languages=tuple(sorted(set(tasks["language"]))),
-        ranks=ranks.join(
-            _bias_on(ranked, tasks), on="row", how="left", maintain_order="left"
-        ).with_columns(pl.col("row").cast(pl.String)),
+        ranks=ranks.join(_bias_on(ranked, tasks), on="row", how="left", maintain_order="left")
+        .join(rows.select("row", "usefulness"), on="row", how="left", maintain_order="left")
+        .with_columns(pl.col("row").cast(pl.String)),
         mitigators=over_models,
-        findings=findings(
-            ranks, over_models, asked, _with_usefulness(ranked, tasks), ranked.reference
-        ),
+        findings=findings(ranks, over_models, asked, rows, ranked.reference),
         **facts,
     )
 
@@ -556,7 +561,11 @@ def _lacking(names: tuple[str, ...], n: int) -> list[str]:
     """Return a line on the tasks of a benchmark without results."""
     if not names:
         return []
-    return [f"no results in the listed version of {len(names)} of its {n} tasks: {listed(names)}"]
+    has = "has" if len(names) == 1 else "have"
+    return [
+        f"{len(names)} of its {n} tasks {has} no result here, so what stands here is on the other "
+        f"{n - len(names)}: {listed(names)} {has} none in the version that it lists"
+    ]
 
 
 # The models of a board: their facts, and the environments that their records were computed in.
@@ -975,8 +984,9 @@ class Board:
         `not_usable`, on how many of them it is not usable; `bias` and `usefulness`, the mean paired
         effects against `none` over the models on which it is, with `bias_low`, `bias_high`,
         `bias_holm` (p-value after Holm's correction over all of them), `bias_tasks`,
-        `bias_families` and the same for usefulness; `rank`, `rank_low`, `rank_high` by the effect
-        on bias in the methods that all have; `unranked`, why it has no rank, else null.
+        `bias_families` and the same for usefulness; `over`, these models by name; `rank`,
+        `rank_low`, `rank_high` by the effect on bias on the models and in the methods that all
+        have, and `ranked_on`, these models; `unranked`, why it has no rank, else null.
     cells
         One line for each row and task with a record. `gap`, `gap_error`, `yardstick`,
         `yardstick_error` and `power` are what counts: of usefulness 1 - distance, over 1; null if
@@ -1127,7 +1137,7 @@ def _board(
     for marks in (uneven(grid, references), meanings(grid), recoverabilities(grid)):
         frame = frame.join(marks, on="row", how="left", maintain_order="left")
     del grid  # it is as large as what is ranked
-    over_models = mitigators(differences(ranked), rows, failing)
+    over_models = mitigators(differences(ranked), rows, failing, has_bias=_has_bias(ranked))
     models = models_of(own, rows)
     reference = _reference(references)
     its_effects = effects(ranked, failing)
@@ -1167,7 +1177,7 @@ def _with_ranks(rows: pl.DataFrame, ranked: pl.DataFrame, failing: pl.DataFrame)
     frame = frame.join(failing, on="row", how="left")
     for measures in PREFIXES:
         frame = frame.join(ranks_of(ranked, failing, measures), on="row", how="left")
-    deciding = "" if (ranked["measures"] == "bias").any() else PREFIXES["usefulness"]
+    deciding = "" if _has_bias(ranked) else PREFIXES["usefulness"]
     return frame.with_columns(
         complete=pl.col(f"{deciding}complete").fill_null(value=False),
         usefulness_complete=pl.col("usefulness_complete").fill_null(value=False),

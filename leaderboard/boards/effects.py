@@ -6,8 +6,11 @@ tasks on whose texts the mitigator was fitted. Knows cells, not records.
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
+from harness import errors
 from harness.results import ratios
 
 from .cells import BASELINES
@@ -35,7 +38,9 @@ def effects(grid: pl.DataFrame, unusable: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(frames).join(unusable, on="row", how="left").sort("row", "baseline")
 
 
-def mitigators(changes: pl.DataFrame, rows: pl.DataFrame, unusable: pl.DataFrame) -> pl.DataFrame:
+def mitigators(
+    changes: pl.DataFrame, rows: pl.DataFrame, unusable: pl.DataFrame, *, has_bias: bool
+) -> pl.DataFrame:
     """Return a line a mitigator, best first; see `Board.mitigators`.
 
     Parameters
@@ -43,23 +48,21 @@ def mitigators(changes: pl.DataFrame, rows: pl.DataFrame, unusable: pl.DataFrame
     changes
         The `differences` against `none`, on the tasks to rank by.
     rows
-        `row`, `role`, `name` and `fingerprint` of the model, and `label`, of every row.
+        `row`, `role`, `model`, its `name` and `fingerprint`, and `label`, of every row.
     unusable
         As of `effects`.
+    has_bias
+        Whether a task to rank by measures bias.
     """
     # Effects on unusable models say nothing about the mitigator.
     rows = rows.with_columns(pl.col(_MODEL).cast(changes.schema["name"]))
     excluded = rows.filter(role="model").join(unusable, on="row", how="semi").select(_MODEL)
+    labels = rows.select(*_MODEL, pl.col("model").cast(pl.String)).unique(_MODEL)
     rows = rows.filter(role="mitigated").select("row", *_MODEL, mitigator="label").unique()
     on_usable = rows.join(excluded.unique(), on=_MODEL, how="anti")
     judged = on_usable.join(unusable, on="row", how="anti")
-    own = changes.join(judged.select("row"), on="row", how="semi")
-    over = {
-        name: own.filter("is_bounded", measures=name)
-        .group_by("mitigator", "family")
-        .agg(pl.col("difference").mean().alias("measure"), pl.col("tasks").max())
-        for name in MEASURES
-    }
+    own = changes.filter("is_bounded").join(judged.select("row"), on="row", how="semi")
+    over = {name: _over_models(own.filter(measures=name)) for name in MEASURES}
     models = pl.struct(_MODEL).n_unique().cast(pl.Int64)
     frame = (
         rows.group_by("mitigator")
@@ -74,15 +77,12 @@ def mitigators(changes: pl.DataFrame, rows: pl.DataFrame, unusable: pl.DataFrame
         .with_columns(pl.col("not_usable").fill_null(0))
         .sort("mitigator")
     )
-    reasons = _unranked(frame["mitigator"].to_list(), judged, on_usable, over)
+    reasons = _unranked(frame["mitigator"].to_list(), judged, on_usable, over, has_bias=has_bias)
     ranked = [name for name, reason in reasons.items() if reason is None]
-    # Effects are compared on the families that all have.
-    shared = over["bias"].filter(pl.col("mitigator").is_in(ranked)).filter(
-        pl.len().over("family") == len(ranked)
-    )  # fmt: skip
-    if ranked and shared.is_empty():
-        reasons |= dict.fromkeys(ranked, "the mitigators have no method of bias in common")
-    ranks = rank(shared.rename({"mitigator": "row"})).rename({"row": "mitigator"})
+    of_bias = own.filter(pl.col("mitigator").is_in(ranked), measures="bias")
+    shared, apart = _comparable(of_bias)
+    reasons |= apart
+    ranks = rank(_over_models(shared).rename({"mitigator": "row"})).rename({"row": "mitigator"})
     if ranks.height == 1:  # a rank needs two
         ranks = ranks.with_columns(pl.lit(None, pl.Int64).alias(name) for name in _RANK)
     frame = frame.with_columns(
@@ -95,14 +95,65 @@ def mitigators(changes: pl.DataFrame, rows: pl.DataFrame, unusable: pl.DataFrame
         frame = frame.join(mean, on="mitigator", how="left")
     return (
         _corrected(frame)
+        .join(_models_of(own, labels), on="mitigator", how="left")
         .join(ranks, on="mitigator", how="left")
+        .join(_models_of(shared, labels, "ranked_on"), on="mitigator", how="left")
         .sort("rank", "mitigator", nulls_last=True)
-        .select("mitigator", "models", "not_usable", *_RANK, *_columns("bias"),
-                *_columns("usefulness"), "unranked")
+        .select("mitigator", "models", "not_usable", "over", *_RANK, "ranked_on",
+                *_columns("bias"), *_columns("usefulness"), "unranked")
     )  # fmt: skip
 
 
+def _models_of(changes: pl.DataFrame, labels: pl.DataFrame, name: str = "over") -> pl.DataFrame:
+    """Return the `mitigator`s of changes with their models, as text in a column `name`."""
+    models = changes.join(labels, on=_MODEL).group_by("mitigator").agg(pl.col("model").unique())
+    texts = [errors.listed(sorted(names), LISTED) for names in models["model"].to_list()]
+    return models.select("mitigator", pl.Series(name, texts, dtype=pl.String))
+
+
 _RANK = ("rank", "rank_low", "rank_high")
+LISTED = 3
+"""Most models that a line names."""
+LEAST_COMMON = 0.5
+"""Least share of the models in common that a mitigator must have to be ranked with the others: one
+that was run on a single model does not shrink the comparison of all."""
+
+
+def _over_models(changes: pl.DataFrame) -> pl.DataFrame:
+    """Return the mean difference of each mitigator in each family, for `rank` and `means`."""
+    return changes.group_by("mitigator", "family").agg(
+        pl.col("difference").mean().alias("measure"), pl.col("tasks").max()
+    )
+
+
+def _comparable(changes: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Return the changes of bias by which mitigators are ranked, and why others are not ranked.
+
+    Like is compared with like: on the models, and in the methods on them, that all of these have.
+    Mitigators with most models come first; each further one needs a share of what they have in
+    common.
+    """
+    models = {
+        str(key[0]): set(frame.select(_MODEL).unique().iter_rows())
+        for key, frame in changes.group_by("mitigator")
+    }
+    kept: list[str] = []
+    common: set[tuple[Any, ...]] = set()
+    for name in sorted(models, key=lambda name: (-len(models[name]), name)):
+        both = common & models[name] if kept else models[name]
+        if len(both) >= max(1, LEAST_COMMON * len(common)):
+            kept.append(name)
+            common = both
+    few = "too few models in common with the other mitigators"
+    reasons = dict.fromkeys(models.keys() - kept, few)
+    if len(kept) == 1 < len(models):
+        return changes.clear(), dict.fromkeys(models, "the mitigators have no model in common")
+    held = changes.filter(pl.col("mitigator").is_in(kept))
+    n = pl.col("mitigator").n_unique().over(*_MODEL, "family")
+    shared = held.filter(n == len(kept))
+    if kept and shared.is_empty():
+        reasons |= dict.fromkeys(kept, "the mitigators have no method of bias in common")
+    return shared, reasons
 
 
 def _columns(name: str) -> list[str]:
@@ -115,6 +166,8 @@ def _unranked(
     judged: pl.DataFrame,
     on_usable: pl.DataFrame,
     over: dict[str, pl.DataFrame],
+    *,
+    has_bias: bool,
 ) -> dict[str, str | None]:
     """Return why each mitigator has no rank; None if it has one.
 
@@ -126,6 +179,8 @@ def _unranked(
         The rows that are usable, and all rows of usable models, with their `mitigator`.
     over
         The effects of each mitigator on bias and usefulness.
+    has_bias
+        Whether a task measures bias.
     """
     tried, usable = set(on_usable["mitigator"]), set(judged["mitigator"])
     has = {name: set(frame["mitigator"]) for name, frame in over.items()}
@@ -135,6 +190,8 @@ def _unranked(
             reasons[name] = "run on no usable model"
         elif name not in usable:
             reasons[name] = "not usable on any model"
+        elif not has_bias:
+            reasons[name] = "no task measures bias"
         elif name not in has["bias"]:
             reasons[name] = "no bias task without a leak to compare on"
         elif has["usefulness"] and name not in has["usefulness"]:

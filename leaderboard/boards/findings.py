@@ -34,7 +34,9 @@ def findings(
     Parameters
     ----------
     ranks
-        `row`, `rank`, `rank_low` and `rank_high` by bias of the models that are ranked.
+        `row`, and `rank`, `rank_low` and `rank_high` by bias of the models that are ranked; by
+        usefulness the same with `usefulness_` before. Where no task measures bias, the answers are
+        about usefulness.
     mitigators
         As of `Board.mitigators`.
     tasks
@@ -47,6 +49,9 @@ def findings(
         Name of the model whose bias is 1; empty if it is not known.
     """
     unit = f", where 1 is the bias of {reference}" if reference else ""
+    if not _has(tasks.filter("chosen"), "bias"):
+        chosen = tasks.filter("chosen")
+        return (_most_useful(ranks, chosen, rows), _usefulness_of(mitigators), _NO_BIAS)
     return (
         _least_bias(ranks.drop_nulls("rank"), tasks.filter("chosen"), rows),
         _mitigation(mitigators, unit),
@@ -80,12 +85,49 @@ def _least_bias(ranks: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) ->
     return f"{lead}{end}."
 
 
-def _none_ranked(rows: pl.DataFrame) -> str:
+def _most_useful(ranks: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> str:
+    """Return which model is most useful, where no task measures bias."""
+    ranked = ranks.drop_nulls("usefulness_rank")
+    if ranked.is_empty():
+        return _none_ranked(rows, "usefulness")
+    best = ranked.join(rows, on="row").sort("usefulness_rank", "model").row(0, named=True)
+    low, high = best["usefulness_rank_low"], best["usefulness_rank_high"]
+    lead = f"{best['model']} is the most useful of {ranked.height} ranked models"
+    if low is None:
+        families = count(tasks["family"].n_unique(), "family", "families")
+        verb = "is" if families.startswith("1 ") else "are"
+        return f"{lead}; {families} of tasks {verb} too few to tell {_HOW_SURE}."
+    if low == high:
+        return f"{lead}: it is {ordinal(low)}, with {_SURE} confidence."
+    return f"{lead}, but could be anywhere from {ordinal(low)} to {ordinal(high)}."
+
+
+def _usefulness_of(mitigators: pl.DataFrame) -> str:
+    """Return what mitigators cost, where no task measures bias."""
+    if mitigators.is_empty():
+        return "No mitigator was run, so what mitigation costs is not known."
+    measured = mitigators.drop_nulls("usefulness").sort("usefulness", "mitigator")
+    if measured.is_empty():
+        return "What mitigators cost in usefulness was not measured."
+    worst, best = measured.row(0, named=True), measured.row(-1, named=True)
+    if measured.height == 1:
+        return f"{worst['mitigator']} changes usefulness by {_change(worst, 'usefulness')}."
+    return (
+        f"Mitigators change usefulness on average by {_change(worst, 'usefulness')} "
+        f"({worst['mitigator']}) to {_change(best, 'usefulness')} ({best['mitigator']})."
+    )
+
+
+_NO_BIAS = "Not known: bias, which no task of this benchmark measures."
+
+
+def _none_ranked(rows: pl.DataFrame, measures: str = "bias") -> str:
     models = rows.filter(role="model")
     unusable = models.drop_nulls("unusable").height
     usable = count(models.height - unusable, "usable model")
     return (
-        f"No model is ranked: a rank needs two usable models with every bias task; {usable} here."
+        f"No model is ranked: a rank needs two usable models with every {measures} task; "
+        f"{usable} here."
     )
 
 
@@ -259,7 +301,29 @@ def notices(
         *narrow(ranked, failing, "bias"),
         *narrow(ranked, failing, "usefulness"),
         *_contents(grid, others, tasks),
+        *_not_mitigated(ranked),
     )
+
+
+def _not_mitigated(ranked: pl.DataFrame) -> list[str]:
+    """Return a line on the tasks that models have and no mitigated row, all of which lack them."""
+    has = ranked.filter("held").select("task", "role").unique()
+    lines = ranked.filter(role="mitigated").select("row", "task")
+    of_models, of_mitigated = (has.filter(role=role) for role in ("model", "mitigated"))
+    lacking = (
+        lines.select("task")
+        .unique()
+        .join(of_models, on="task", how="semi")
+        .join(of_mitigated, on="task", how="anti")
+    )["task"].cast(pl.String)
+    if lacking.is_empty() or of_mitigated.is_empty():
+        return []
+    n = lines["row"].n_unique()
+    return [
+        f"no mitigator was run on {listed(lacking.sort().to_list())}, so "
+        f"{count(n, 'mitigated row is', 'mitigated rows are')} incomplete: changes are on the "
+        "other tasks"
+    ]
 
 
 def _unguarded(tasks: pl.DataFrame, rows: pl.DataFrame) -> list[str]:

@@ -71,9 +71,18 @@ class Effect(_Part):
     """Below 0 is less bias."""
     bias_p: float | None
     """The p-value, after Holm's correction."""
+    bias_families: int | None
+    """Number of methods; with few there are neither an interval nor a p-value."""
+    bias_without: Mean
+    """The bias of the model, as in `ModelOnBoard.bias`."""
+    bias_with: Mean
+    """The same plus the change."""
+    usefulness_without: Mean
+    usefulness_with: Mean
     usefulness: Mean
     """Above 0 is more useful."""
     usefulness_p: float | None
+    usefulness_families: int | None
     unusable: str | None
     """Why the model is not usable under the mitigator."""
 
@@ -85,12 +94,19 @@ class MeanEffect(_Part):
     title: str
     mitigator: str
     models: int
+    over: str
+    """The models over which the changes are means: those on which it is usable."""
     place: Place
+    """By the change in bias on `ranked_on`."""
+    ranked_on: str | None
+    """The models that all ranked mitigators have in common."""
     unranked: str | None
     bias: Mean
     bias_p: float | None
+    bias_families: int | None
     usefulness: Mean
     usefulness_p: float | None
+    usefulness_families: int | None
 
 
 class ModelOnBoard(_Part):
@@ -157,6 +173,8 @@ class MitigatorOnBoard(_Part):
     """A mitigator on a board."""
 
     kind: str
+    reference: str
+    """The model whose bias is 1."""
     summary: str
     benchmarks: list[MeanEffect]
     models: int
@@ -171,13 +189,19 @@ class Ranked(_Part):
     model: str
     path: str
     bias: Place
+    bias_mean: Mean
+    """On the tasks of the benchmark."""
     usefulness: Place
+    usefulness_mean: float | None
+    """On these tasks."""
 
 
 class BenchmarkOnBoard(_Part):
     """A benchmark on a board."""
 
     kind: str
+    reference: str
+    """The model whose bias is 1."""
     title: str
     description: str
     citation: str
@@ -457,6 +481,7 @@ class _Parts:
         return {
             label: MitigatorOnBoard(
                 kind=board.kind,
+                reference=self._reference,
                 summary=self._registered.mitigator(fitted.get(label, label)),
                 benchmarks=means[label],
                 models=len(effects[label]),
@@ -469,9 +494,10 @@ class _Parts:
         """Return the benchmarks, the default first."""
         found = {}
         for part in self._board.benchmarks:
-            lines = part.ranks.to_dicts()
+            lines = significant(part.ranks).to_dicts()
             found[part.name] = BenchmarkOnBoard(
                 kind=self._board.kind,
+                reference=self._reference,
                 title=part.title,
                 description=part.description,
                 citation=part.citation,
@@ -481,7 +507,12 @@ class _Parts:
                 tasks=list(part.tasks),
                 models=len(lines),
                 ranks=[
-                    Ranked(**self._link(self._model_of[line["row"]]), **_places(line))
+                    Ranked(
+                        **self._link(self._model_of[line["row"]]),
+                        **_places(line),
+                        bias_mean=_mean(line, "bias"),
+                        usefulness_mean=line["usefulness"],
+                    )
                     for line in lines[:MOST]
                 ],
                 mitigators=self._mean_effects(part),
@@ -513,13 +544,26 @@ class _Parts:
     @cached_property
     def _effects(self) -> list[Effect]:
         """The effects against no mitigator, by model."""
-        frame = self._board.effects.filter(baseline=BASELINES[0]).sort("model", "mitigator", "row")
+        means = [f"{name}{end}" for name in PREFIXES for end in ("", "_low", "_high")]
+        rows = self._board.rows.select("row", "model", "role", *means)
+        before = rows.filter(role="model").unique("model", keep="first", maintain_order=True)
+        frame = (
+            self._board.effects.filter(baseline=BASELINES[0])
+            .join(rows.select("row", *means), on="row", how="left", suffix=_WITH)
+            .join(before.select("model", *means), on="model", how="left", suffix=_WITHOUT)
+            .sort("model", "mitigator", "row")
+        )
         return [
             Effect(
                 model=line["model"],
                 mitigator=line["mitigator"],
                 unusable=line["unusable"],
                 **_changes(line),
+                **{
+                    f"{name}{of}": _mean(line, name, of)
+                    for name in PREFIXES
+                    for of in (_WITH, _WITHOUT)
+                },
             )
             for line in significant(frame).to_dicts()
         ]
@@ -531,7 +575,9 @@ class _Parts:
                 title=part.title,
                 mitigator=line["mitigator"],
                 models=line["models"],
+                over=line["over"] or "",
                 place=_place(line, ""),
+                ranked_on=line["ranked_on"],
                 unranked=line["unranked"],
                 **_changes(line),
             )
@@ -555,8 +601,15 @@ def _by_row(frame: pl.DataFrame) -> defaultdict[str, dict[str, Any]]:
     return found
 
 
-def _mean(line: Mapping[str, Any], name: str) -> Mean:
-    return Mean(value=line[name], low=line[f"{name}_low"], high=line[f"{name}_high"])
+_FAMILIES = tuple(f"{name}_families" for name in PREFIXES)
+_WITHOUT, _WITH = "_without", "_with"
+"""Ends of the names of a model's means without a mitigator, and with it."""
+
+
+def _mean(line: Mapping[str, Any], name: str, end: str = "") -> Mean:
+    return Mean(
+        value=line[f"{name}{end}"], low=line[f"{name}_low{end}"], high=line[f"{name}_high{end}"]
+    )
 
 
 def _place(line: Mapping[str, Any], prefix: str) -> Place:
@@ -569,9 +622,10 @@ def _places(line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _changes(line: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the changes in bias and usefulness, with their p-values."""
+    """Return the changes in bias and usefulness, with p-values and numbers of families."""
     means = {name: _mean(line, name) for name in PREFIXES}
-    return {**means, **{f"{name}_p": line[f"{name}_holm"] for name in PREFIXES}}
+    p_values = {f"{name}_p": line[f"{name}_holm"] for name in PREFIXES}
+    return {**means, **p_values, **{key: line[key] for key in _FAMILIES}}
 
 
 def _why_not(row: Mapping[str, Any], has: int, asked: int) -> str:

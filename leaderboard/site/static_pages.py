@@ -22,6 +22,7 @@ from harness.results.formats import NOTHING, markdown_text, p_text
 
 from ..boards.board import Board
 from ..boards.findings import count, ordinal
+from ..boards.ranking import ENOUGH_FAMILIES
 from .documents import (
     SCHEMA,
     BenchmarkOnBoard,
@@ -134,6 +135,8 @@ class Section:
         Tables.
     interactive
         Path of the interactive page that shows the same.
+    is_wide
+        Whether it takes the whole width of the page.
     level
         Of its heading.
     style
@@ -145,6 +148,7 @@ class Section:
     facts: Sequence[tuple[str, Content]] = ()
     tables: Sequence[Table] = ()
     interactive: str = ""
+    is_wide: bool = False
     level: int = 2
     style: str = ""
 
@@ -340,10 +344,6 @@ UNITS = {
     "control": "A control: times as strong as its yardstick; it does not rank",
 }
 """What the number of a task counts, by what the task measures."""
-CHANGES = (
-    "with 95 % intervals, and p-values after Holm's correction. Bias: below 0 is less. "
-    "Usefulness: above 0 is more."
-)
 
 
 class _Known(NamedTuple):
@@ -445,7 +445,7 @@ def pictures_of(
                 scales.append(
                     Scale(
                         "Bias",
-                        _with_interval(part.bias),
+                        _in_line(_bias(part.bias)),
                         "0 is fair",
                         part.bias,
                         end=max(1.25, *(1.1 * end for end in ends)),
@@ -453,7 +453,7 @@ def pictures_of(
                     )
                 )
             if part.usefulness.value is not None:
-                text = _with_interval(part.usefulness)
+                text = _in_line(_range(part.usefulness))
                 scales.append(Scale("Usefulness", text, "1 is the best possible", part.usefulness))
             pictures[document.name] = Picture(
                 site, document.name, [standing_of(part, title)], scales
@@ -524,9 +524,9 @@ def _model(name: str, part: ModelOnBoard, known: _Known) -> _Drawn:
     numbers = []
     if part.bias.value is not None:
         unit = "it is the reference, 0 is fair" if name == part.reference else _unit(part.reference)
-        numbers.append(f"Bias {_with_interval(part.bias)}: {unit}.")
+        numbers.append(f"Bias {_in_line(_bias(part.bias))}: {unit}.")
     if part.usefulness.value is not None:
-        numbers.append(f"Usefulness {_with_interval(part.usefulness)}: 1 is the best possible.")
+        numbers.append(f"Usefulness {_in_line(_range(part.usefulness))}: 1 is the best possible.")
     most = max([1.5, *part.concepts.values()])
     concepts = [
         (_entity("concept", concept), _score(bias), Bar(*(_percent(x / most) for x in (bias, 1))))
@@ -565,7 +565,7 @@ def _model(name: str, part: ModelOnBoard, known: _Known) -> _Drawn:
         )
     missing = Table(
         "Tasks without a number that counts.",
-        (("Task", "model"), ("Reason", "")),
+        (("Task", "model"), ("Reason", "notes")),
         [(_entity("task", task), reason) for task, reason in part.missing.items()],
         summary=f"Without a number: {count(len(part.missing), 'task')}",
     )
@@ -595,13 +595,24 @@ def _model(name: str, part: ModelOnBoard, known: _Known) -> _Drawn:
                 )
             ],
         ),
-        Section("Under mitigators", tables=[_effects_table(part.mitigators, "mitigator")]),
+        Section(
+            "Under mitigators",
+            tables=[_effects_table(part.mitigators, "mitigator", part.reference)],
+            is_wide=True,
+        ),
         Section("By task", texts=_elsewhere(part), tables=[*by_task, missing]),
         Section("About the model", facts=facts),
     ]
-    texts = [standing, *numbers, *part.notes]
+    limits = [UNLIMITED] if _is_unbounded(part.bias) else []
+    texts = [standing, *numbers, *limits, *part.notes]
     description = f"{name}, {title_of(part.kind).lower()}. {' '.join([standing, *numbers])}"
     return _Drawn(name, description, texts, sections)
+
+
+UNLIMITED = (
+    "No upper limit: the model hardly shows the yardstick of a method, so its bias may be any "
+    "number above. Such a model comes last by bias."
+)
 
 
 def _elsewhere(part: ModelOnBoard) -> list[str]:
@@ -638,14 +649,22 @@ def _task(part: TaskOnBoard) -> _Drawn:
 
 def _mitigator(name: str, part: MitigatorOnBoard) -> _Drawn:
     sections = [
-        Section("On average over models", tables=[_means_table(part.benchmarks, "benchmark")]),
         Section(
             "On each model",
             tables=[
                 _effects_table(
-                    part.effects, "model", _first(len(part.effects), part.models, "model")
+                    part.effects,
+                    "model",
+                    part.reference,
+                    _first(len(part.effects), part.models, "model"),
                 )
             ],
+            is_wide=True,
+        ),
+        Section(
+            "On average over models",
+            tables=[_means_table(part.benchmarks, "benchmark", part.reference)],
+            is_wide=True,
         ),
     ]
     description = f"{name}, a mitigator of bias in embeddings. {part.summary}"
@@ -654,22 +673,33 @@ def _mitigator(name: str, part: MitigatorOnBoard) -> _Drawn:
 
 def _benchmark(part: BenchmarkOnBoard, known: _Known) -> _Drawn:
     ranks = Table(
-        f"{_first(len(part.ranks), part.models, 'ranked model')}. 'could be': the ranks between "
-        "which the model is with 95 % confidence.",
+        f"{_first(len(part.ranks), part.models, 'ranked model')}, on the tasks of this benchmark. "
+        f"Bias: {_unit(part.reference)}. Usefulness: 1 is the best possible. 'could be': the ranks "
+        "between which the model is with 95 % confidence.",
         (
             ("Model", "model"),
-            *(("Rank by bias", "number"), ("could be", "number")),
-            *(("Rank by usefulness", "number"), ("could be", "number")),
+            *(("Bias", "number"), ("Rank", "number"), ("could be", "number")),
+            *(("Usefulness", "number"), ("Rank", "number"), ("could be", "number")),
         ),
         [
-            (_link(line.model, line.path), *place_texts(line.bias), *place_texts(line.usefulness))
+            (
+                _link(line.model, line.path),
+                _bias(line.bias_mean),
+                *place_texts(line.bias),
+                _score(line.usefulness_mean),
+                *place_texts(line.usefulness),
+            )
             for line in part.ranks
         ],
     )
     sections = [
         Section("Models", tables=[ranks]),
-        Section("Mitigators", tables=[_means_table(part.mitigators, "mitigator")]),
-        Section("Tasks", tables=[_tasks_table(part.kind, part.tasks, known)]),
+        Section(
+            "Mitigators",
+            tables=[_means_table(part.mitigators, "mitigator", part.reference)],
+            is_wide=True,
+        ),
+        Section("Tasks", tables=[_tasks_table(part.kind, part.tasks, known)], is_wide=True),
         Section(
             "About it",
             texts=part.notices,
@@ -725,7 +755,7 @@ def _list(kind: str, documents: Sequence[Document]) -> Page:
             ]
             table = Table(
                 count(len(own), kind),
-                ((LISTS[kind].removesuffix("s"), "model"), ("What it is", "")),
+                ((LISTS[kind].removesuffix("s"), "model"), ("What it is", "notes")),
                 [(_link(document.name, document.path), _subject(part)) for document, part in own],
             )
         sections.append(Section(title_of(board), tables=[_filled(table)]))
@@ -777,14 +807,14 @@ def _models_table(
             (
                 _link(document.name, document.path, root),
                 *place_texts(place),
-                _range(part.bias),
+                _bias(part.bias),
                 _range(part.usefulness),
                 f"not ranked: {part.not_ranked}" if part.not_ranked else "",
             )
         )
     columns = [
         *(("Model", "model"), ("Rank", "number"), ("could be", "number")),
-        *(("Bias", "number"), ("Usefulness", "number"), ("Note", "")),
+        *(("Bias", "number"), ("Usefulness", "number"), ("Note", "notes")),
     ]
     reference = models[0][1].reference if models else ""
     return Table(
@@ -798,7 +828,7 @@ def _tasks_table(kind: str, names: Sequence[str], known: _Known) -> Table:
     own = [(name, known.tasks[kind, name]) for name in names]
     return Table(
         count(len(own), "task"),
-        (("Task", "model"), ("What it asks", ""), ("Measures", ""), ("Concept", "")),
+        (("Task", "model"), ("What it asks", "notes"), ("Measures", ""), ("Concept", "")),
         [
             (_entity("task", name), task.title, task.measures, task.facts["Concept"])
             for name, task in own
@@ -807,17 +837,32 @@ def _tasks_table(kind: str, names: Sequence[str], known: _Known) -> Table:
 
 
 def _effects_table(
-    effects: Sequence[Effect], of: Literal["model", "mitigator"], caption: str = ""
+    effects: Sequence[Effect],
+    of: Literal["model", "mitigator"],
+    reference: str,
+    caption: str = "",
 ) -> Table:
     """Return a table of effects on single models, with a line for each model or mitigator."""
     lead = f"{caption}. " if caption else ""
     return Table(
-        f"{lead}Changes against the model without a mitigator, {CHANGES}",
-        _columns_of_changes(of),
+        f"{lead}Bias: {_unit(reference)}. Usefulness: 1 is the best possible. Changes are on the "
+        "tasks whose texts the mitigator was not fitted on, with 95 % intervals, and p-values "
+        "after Holm's correction; a change with p below .05 is shown, another is not.",
+        [
+            (of.capitalize(), "model"),
+            *((title, "number") for title in ("Bias without", "with it", "change", "p")),
+            *((title, "number") for title in ("Usefulness without", "with it", "change", "p")),
+            ("Note", "notes"),
+        ],
         [
             (
                 _entity(of, getattr(effect, of)),
-                *_changes(effect),
+                _bias(effect.bias_without),
+                _bias(effect.bias_with),
+                *_change(effect, "bias"),
+                _range(effect.usefulness_without),
+                _range(effect.usefulness_with),
+                *_change(effect, "usefulness"),
                 f"not usable: {effect.unusable}" if effect.unusable else "",
             )
             for effect in effects
@@ -825,20 +870,35 @@ def _effects_table(
     )
 
 
-def _means_table(effects: Sequence[MeanEffect], of: Literal["benchmark", "mitigator"]) -> Table:
+def _means_table(
+    effects: Sequence[MeanEffect], of: Literal["benchmark", "mitigator"], reference: str
+) -> Table:
     """Return a table of mean effects, with a line for each benchmark or mitigator."""
+    order = ""
+    if of == "mitigator" and effects:
+        common = effects[0].ranked_on
+        order = (
+            f"Ranked by the change in bias on what all of them have: {common}. "
+            if common
+            else "In no order, since too little is in common to rank them. "
+        )
     return Table(
-        f"Mean changes over models, {CHANGES}",
+        f"Mean changes over the models on which it is usable; 1 is the bias of {reference}. 95 % "
+        f"intervals, and p-values after Holm's correction. {order}Bias: below 0 is less. "
+        "Usefulness: above 0 is more.",
         [
-            *(column for column in _columns_of_changes(of)[:-1]),
-            *(("Rank", "number"), ("could be", "number"), ("Models", "number"), ("Note", "")),
+            (of.capitalize(), "model"),
+            *(("Change in bias", "number"), ("p", "number")),
+            *(("Change in usefulness", "number"), ("p", "number")),
+            *(("Rank", "number"), ("could be", "number"), ("Mean over", "notes"), ("Note", "notes")),
         ],
         [
             (
                 _entity(of, getattr(effect, of), effect.title if of == "benchmark" else ""),
-                *_changes(effect),
+                *_change(effect, "bias"),
+                *_change(effect, "usefulness"),
                 *place_texts(effect.place),
-                str(effect.models),
+                effect.over,
                 f"not ranked: {effect.unranked}" if effect.unranked else "",
             )
             for effect in effects
@@ -846,18 +906,20 @@ def _means_table(effects: Sequence[MeanEffect], of: Literal["benchmark", "mitiga
     )
 
 
-def _columns_of_changes(of: str) -> list[tuple[str, str]]:
-    numbers = ("Bias", "p", "Usefulness", "p")
-    return [(of.capitalize(), "model"), *((name, "number") for name in numbers), ("Note", "")]
-
-
-def _changes(effect: Effect | MeanEffect) -> tuple[Content, ...]:
-    return (
-        _range(effect.bias, sign=True),
-        _p_value(effect.bias_p),
-        _range(effect.usefulness, sign=True),
-        _p_value(effect.usefulness_p),
-    )
+def _change(
+    effect: Effect | MeanEffect, measures: Literal["bias", "usefulness"]
+) -> tuple[Content, Content]:
+    """Return a change with its interval, or why it has none, and its p-value."""
+    mean: Mean = getattr(effect, measures)
+    families = getattr(effect, f"{measures}_families") or 0
+    content = _range(mean, sign=True)
+    if mean.value is not None and not isinstance(content, Range):
+        nouns = ("method", "methods") if measures == "bias" else ("family", "families")
+        few = f"{count(families, *nouns)}, too few to tell"
+        content = Range(
+            _score(mean.value, sign=True), few if families < ENOUGH_FAMILIES else NO_LIMIT
+        )
+    return content, _p_value(getattr(effect, f"{measures}_p"))
 
 
 def deciding_place(part: ModelOnBoard) -> Place:
@@ -964,6 +1026,10 @@ def _score(value: float | None, *, sign: bool = False) -> str:
     return short(value, sign=sign)
 
 
+NO_LIMIT = "no upper limit"
+"""Of a bias without an interval: the yardsticks of the model are hardly clear."""
+
+
 def _range(mean: Mean, *, sign: bool = False) -> Content:
     text = _score(mean.value, sign=sign)
     if mean.value is None or mean.low is None or mean.high is None:
@@ -971,8 +1037,17 @@ def _range(mean: Mean, *, sign: bool = False) -> Content:
     return Range(text, f"{_score(mean.low, sign=sign)} to {_score(mean.high, sign=sign)}")
 
 
-def _with_interval(mean: Mean) -> str:
-    content = _range(mean)
+def _bias(mean: Mean) -> Content:
+    """Return a bias with its interval, or that it has no upper limit."""
+    return Range(_score(mean.value), NO_LIMIT) if _is_unbounded(mean) else _range(mean)
+
+
+def _is_unbounded(bias: Mean) -> bool:
+    return bias.value is not None and (bias.low is None or bias.high is None)
+
+
+def _in_line(content: Content) -> str:
+    """Return a number with its interval in a line of text."""
     return f"{content.text} ({content.range})" if isinstance(content, Range) else str(content)
 
 

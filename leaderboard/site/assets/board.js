@@ -2400,7 +2400,9 @@ var harness = (() => {
     }
   }
   function mitigatorLines(board, route, benchmark) {
-    const caption = "Mean change against no mitigator, over the models on which it is usable and their tasks without a leak; so lines differ in their models and tasks";
+    const [first] = benchmark.mitigators;
+    const order = first?.ranked_on ? `Ordered by the change in bias on what all of them have: ${first.ranked_on}. Each line has the mean over its own models` : "In no order, since too little is in common to rank them. Each line has the mean over its own models";
+    const caption = `Change against no mitigator. ${order}, on which it is usable, and their tasks without a leak`;
     const lines = benchmark.mitigators.map((line) => {
       return { head: pageLink(route, "mitigator", line.mitigator), line };
     });
@@ -2436,11 +2438,16 @@ var harness = (() => {
       });
     }
     const rows = lines.map(({ head, line }) => {
-      const usable = `usable on ${line.models - line.not_usable} of ${countText(line.models, "model")}`;
-      const note = line.unranked ? `not ranked: ${line.unranked}` : usable;
+      const usable = line.models - line.not_usable;
+      const which = line.over && usable < line.models ? `: ${line.over}` : "";
+      const note = [
+        `usable on ${usable} of ${countText(line.models, "model")}${which}`,
+        line.unranked && `not ranked: ${line.unranked}`
+      ];
       const cells = [changeOver(board, line, "bias")];
       if (isUseful) cells.push(changeOver(board, line, "usefulness"));
-      return { head: [head.cloneNode(true), h("small", { class: "under" }, note)], cells };
+      const notes2 = note.map((text) => text && h("small", { class: "under" }, text));
+      return { head: [head.cloneNode(true), ...notes2], cells };
     });
     return [
       rowChart(caption, first, panels, rows),
@@ -2658,16 +2665,32 @@ var harness = (() => {
   function answersOf(choice, view) {
     const { benchmark, isBenchmark } = choice;
     const [first, mitigation, unknown] = benchmark.findings;
+    const hasBias = tasksOf(choice.board, choice.tasks, "bias").length > 0;
+    if (isBenchmark && !hasBias) return [first, mitigation, unknown];
     if (isBenchmark) return [view.minimum ? leastBiased(choice) : first, mitigation, unknown];
     const count = countText(choice.tasks.length, "task");
     const isOfConcept = view.concept && !view.tasks.length && !view.without.length;
     const chosen = isOfConcept ? `Bias by ${view.concept}: ${count}, with those of usefulness.` : `You chose ${count} yourself.`;
     const leaks = choice.leaks ? " Tasks whose texts a mitigator was fitted on count, too." : "";
-    return [
-      leastBiased(choice),
-      `${chosen}${leaks} Unfold a model to see what each mitigator changes on them.`,
-      unknown
-    ];
+    const end = "Unfold a model to see what each mitigator changes on them.";
+    if (!hasBias) {
+      return [
+        mostUseful(choice),
+        `${chosen} ${end}`,
+        "Not known: bias, which none of them measures."
+      ];
+    }
+    return [leastBiased(choice), `${chosen}${leaks} ${end}`, unknown];
+  }
+  function mostUseful({ board, scores }) {
+    const ranks = scores.usefulness_rank;
+    const ranked = [...ranks.keys()].filter((row) => ranks[row] > 0);
+    if (!ranked.length) {
+      return "No model is ranked: a rank needs two usable models with every usefulness task.";
+    }
+    const best = ranked.reduce((a, b) => ranks[b] < ranks[a] ? b : a);
+    const { name } = board.models[board.rows.model[best]];
+    return `${name} is the most useful of ${ranked.length} ranked models on these tasks.`;
   }
   function leastBiased(choice) {
     const { board, scores, below } = choice;
@@ -2915,8 +2938,11 @@ var harness = (() => {
       const at = row * width + task;
       return Number.isNaN(gap[at]) && !(flags[at] & LEAK);
     });
-    return `${missing.length} of ${countText(members.length, `${measures} task`)} missing`;
+    const names = missing.map((task) => board.tasks[task].name).join(" and ");
+    const which = missing.length <= MOST_NAMED ? `: ${names}` : "";
+    return `${missing.length} of ${countText(members.length, `${measures} task`)} missing${which}`;
   }
+  var MOST_NAMED = 2;
   function whyOf({ board, tasks, scores }, row) {
     if (row in board.rows.unusable) return "unusable";
     const asksUsefulness = tasksOf(board, tasks, "usefulness").length > 0;
@@ -4258,27 +4284,33 @@ var harness = (() => {
       pageLink(route, "benchmark", benchmark.name, benchmark.title),
       withCode(benchmark.description),
       rankedOn(board, benchmark),
-      benchmark.tasks.length,
+      taskCounts(board, benchmark, ""),
       benchmark.languages.map(languageName).join(", ")
     ]);
     main.append(
       trail(site, route, "Benchmarks"),
       h("h1", {}, "Benchmarks"),
-      h("p", {}, "A benchmark is a named set of tasks. Models are ranked on each."),
+      h(
+        "p",
+        {},
+        "A benchmark is a named set of tasks. Models are ranked on each by bias, or by usefulness if it has no task of bias."
+      ),
       plainTable(countText(rows.length, "benchmark"), columns, rows)
     );
   }
   function rankedOn(board, benchmark) {
     const { rank, usefulness_rank } = benchmarkScores(board, benchmark);
     const hasBias = benchmark.tasks.some((task) => board.tasks[task].measures === "bias");
-    return (hasBias ? rank : usefulness_rank).filter((place) => place > 0).length;
+    const count = (hasBias ? rank : usefulness_rank).filter((place) => place > 0).length;
+    return hasBias ? String(count) : `${count} by usefulness`;
   }
-  function taskCounts(board, benchmark) {
+  function taskCounts(board, benchmark, noun = "family") {
     const parts = ["bias", "usefulness", "control"].flatMap((measures) => {
       const tasks = benchmark.tasks.filter((task) => board.tasks[task].measures === measures);
       const families = new Set(tasks.map((task) => board.tasks[task].family)).size;
       if (!tasks.length) return [];
-      return `${tasks.length} of ${measures} in ${countText(families, "family", "families")}`;
+      const within2 = noun && ` in ${countText(families, noun, "families")}`;
+      return `${tasks.length} of ${measures}${within2}`;
     });
     return parts.join(", ");
   }

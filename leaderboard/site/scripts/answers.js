@@ -14,6 +14,8 @@ import { setsOf } from "./rank_sets.js";
 export function answersOf(choice, view) {
   const { benchmark, isBenchmark } = choice;
   const [first, mitigation, unknown] = benchmark.findings;
+  const hasBias = tasksOf(choice.board, choice.tasks, "bias").length > 0;
+  if (isBenchmark && !hasBias) return [first, mitigation, unknown];
   if (isBenchmark) return [view.minimum ? leastBiased(choice) : first, mitigation, unknown];
   const count = countText(choice.tasks.length, "task");
   const isOfConcept = view.concept && !view.tasks.length && !view.without.length;
@@ -21,11 +23,30 @@ export function answersOf(choice, view) {
     ? `Bias by ${view.concept}: ${count}, with those of usefulness.`
     : `You chose ${count} yourself.`;
   const leaks = choice.leaks ? " Tasks whose texts a mitigator was fitted on count, too." : "";
-  return [
-    leastBiased(choice),
-    `${chosen}${leaks} Unfold a model to see what each mitigator changes on them.`,
-    unknown,
-  ];
+  const end = "Unfold a model to see what each mitigator changes on them.";
+  if (!hasBias) {
+    return [
+      mostUseful(choice),
+      `${chosen} ${end}`,
+      "Not known: bias, which none of them measures.",
+    ];
+  }
+  return [leastBiased(choice), `${chosen}${leaks} ${end}`, unknown];
+}
+
+/**
+ * Return which model is most useful, where no task measures bias.
+ * @param {Choice} choice
+ */
+function mostUseful({ board, scores }) {
+  const ranks = scores.usefulness_rank;
+  const ranked = [...ranks.keys()].filter((row) => ranks[row] > 0);
+  if (!ranked.length) {
+    return "No model is ranked: a rank needs two usable models with every usefulness task.";
+  }
+  const best = ranked.reduce((a, b) => (ranks[b] < ranks[a] ? b : a));
+  const { name } = board.models[board.rows.model[best]];
+  return `${name} is the most useful of ${ranked.length} ranked models on these tasks.`;
 }
 
 /**

@@ -52,6 +52,9 @@ function nameOfFact(by) {
  */
 export function plotOfModels(choice, groups, title, { by, minimum }, tryMinimum) {
   const { board, benchmark, isBenchmark } = choice;
+  if (!tasksOf(board, choice.tasks, "bias").length) {
+    return h("p", { class: "notice quiet" }, "No plot: no task of this choice measures bias.");
+  }
   const isReference = (/** @type {RowGroup} */ { row }) => board.rows.role[row] === "reference";
   const references = groups.filter(isReference).map((group) => referenceLine(choice, group.row));
   const shown = groups.filter((group) => !isReference(group));

@@ -35,7 +35,8 @@ function modelCell(screen, line) {
   const { board } = screen;
   const { name, superseded_by: successor } = board.models[board.rows.model[line.row]];
   const isReference = board.rows.role[line.row] === "reference";
-  const uneven = unevenNote(board, line.row);
+  const hasBias = tasksOf(board, screen.choice.tasks, "bias").length > 0;
+  const uneven = hasBias && unevenNote(board, line.row);
   const notes = isReference
     ? []
     : [
@@ -169,8 +170,13 @@ export function reasonOf({ board, tasks, scores }, row) {
     const at = row * width + task;
     return Number.isNaN(gap[at]) && !(flags[at] & LEAK);
   });
-  return `${missing.length} of ${countText(members.length, `${measures} task`)} missing`;
+  const names = missing.map((task) => board.tasks[task].name).join(" and ");
+  const which = missing.length <= MOST_NAMED ? `: ${names}` : "";
+  return `${missing.length} of ${countText(members.length, `${measures} task`)} missing${which}`;
 }
+
+/** Most missing tasks that a note names. */
+const MOST_NAMED = 2;
 
 /**
  * Return in a word why a row cannot lead; undefined if it can.

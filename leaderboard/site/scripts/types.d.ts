@@ -179,6 +179,10 @@ interface MitigatorLine {
   models: number;
   /** On how many of them it is not usable; the effects are those on the others. */
   not_usable: number;
+  /** The models over which the changes are means. */
+  over: string;
+  /** The models on which it is ranked: those that all ranked mitigators have. */
+  ranked_on: string | null;
   rank: number | null;
   rank_low: number | null;
   rank_high: number | null;

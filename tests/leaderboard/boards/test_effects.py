@@ -1,6 +1,7 @@
 """Paired effects of mitigators, leaks, and mitigators ranked over models."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 from harness.leaderboard.boards.board import compile_boards
@@ -141,16 +142,43 @@ def test_mitigators_are_ranked_on_the_methods_that_all_have_without_a_leak(make_
     assert "leak" in frame["unranked"][2]
 
 
-def test_a_mitigator_is_compared_over_the_models_that_it_ran_on(make_record) -> None:
-    records = []
-    for model in ("m1", "m2", "m3"):
-        records += rows(make_record, "none", around(1.0), model)
-    for model in ("m1", "m2"):
-        records += rows(make_record, "x", around(0.5), model)
-    records += rows(make_record, "z", around(0.1), "m3")
-    frame = only(records).mitigators
-    lines = frame.select("mitigator", "rank", "models", "not_usable", "unranked").rows()
-    assert lines == [("z", 1, 1, 0, None), ("x", 2, 2, 0, None)]
+def over(make_record, by_mitigator: dict[str, dict[str, float]]) -> pl.DataFrame:
+    """Return mitigators with the mean that each leaves of the bias of 1.0 of some models."""
+    models = sorted({model for values in by_mitigator.values() for model in values})
+    records = [r for model in models for r in rows(make_record, "none", around(1.0), model)]
+    for name, values in by_mitigator.items():
+        for model, mean in values.items():
+            records += rows(make_record, name, around(mean), model)
+    return only(records).mitigators
+
+
+def test_mitigators_without_a_model_in_common_are_not_ranked(make_record) -> None:
+    frame = over(make_record, {"x": {"m1": 0.5, "m2": 0.5}, "z": {"m3": 0.1}})
+    reason = "the mitigators have no model in common"
+    lines = frame.select("mitigator", "rank", "models", "not_usable", "over", "unranked").rows()
+    assert lines == [("x", None, 2, 0, "m1, m2", reason), ("z", None, 1, 0, "m3", reason)]
+    assert frame["bias"].null_count() == 0, "the changes are shown"
+
+
+def test_mitigators_are_ranked_on_the_models_that_all_have(make_record) -> None:
+    """On its own models x lowers bias more than y, and on those of both less."""
+    frame = over(
+        make_record,
+        {"x": {"m1": 0.8, "m2": 0.8, "m3": 0.0, "m4": 0.0}, "y": {"m1": 0.6, "m2": 0.6}},
+    )
+    assert frame["bias"].to_list() == pytest.approx([-0.2, -0.3], abs=0.02)
+    lines = frame.select("mitigator", "rank", "over", "ranked_on").rows()
+    assert lines == [("y", 1, "m1, m2", "m1, m2"), ("x", 2, "m1, m2, m3 and 1 more", "m1, m2")]
+
+
+def test_a_mitigator_of_one_model_shrinks_no_comparison_of_the_others(make_record) -> None:
+    wide = {"m1": 0.5, "m2": 0.5, "m3": 0.5}
+    frame = over(make_record, {"x": wide, "y": dict.fromkeys(wide, 0.7), "z": {"m3": 0.1}})
+    lines = frame.select("mitigator", "rank", "ranked_on", "unranked").rows()
+    few = "too few models in common with the other mitigators"
+    assert lines == [
+        ("x", 1, "m1, m2, m3", None), ("y", 2, "m1, m2, m3", None), ("z", None, None, few)
+    ]  # fmt: skip
 
 
 def gaps(make_record, mitigator: str, gap: float, yardstick: float, **changes):

@@ -97,13 +97,17 @@ function benchmarkList(main, site, board, route) {
     pageLink(route, "benchmark", benchmark.name, benchmark.title),
     withCode(benchmark.description),
     rankedOn(board, benchmark),
-    benchmark.tasks.length,
+    taskCounts(board, benchmark, ""),
     benchmark.languages.map(languageName).join(", "),
   ]);
   main.append(
     trail(site, route, "Benchmarks"),
     h("h1", {}, "Benchmarks"),
-    h("p", {}, "A benchmark is a named set of tasks. Models are ranked on each."),
+    h(
+      "p",
+      {},
+      "A benchmark is a named set of tasks. Models are ranked on each by bias, or by usefulness if it has no task of bias.",
+    ),
     plainTable(countText(rows.length, "benchmark"), columns, rows),
   );
 }
@@ -116,19 +120,23 @@ function benchmarkList(main, site, board, route) {
 function rankedOn(board, benchmark) {
   const { rank, usefulness_rank } = benchmarkScores(board, benchmark);
   const hasBias = benchmark.tasks.some((task) => board.tasks[task].measures === "bias");
-  return (hasBias ? rank : usefulness_rank).filter((place) => place > 0).length;
+  const count = (hasBias ? rank : usefulness_rank).filter((place) => place > 0).length;
+  return hasBias ? String(count) : `${count} by usefulness`;
 }
 
 /**
+ * Return how many tasks measure what; without `noun`, without their families.
  * @param {Board} board
  * @param {Benchmark} benchmark
+ * @param {string} [noun]
  */
-function taskCounts(board, benchmark) {
+function taskCounts(board, benchmark, noun = "family") {
   const parts = ["bias", "usefulness", "control"].flatMap((measures) => {
     const tasks = benchmark.tasks.filter((task) => board.tasks[task].measures === measures);
     const families = new Set(tasks.map((task) => board.tasks[task].family)).size;
     if (!tasks.length) return [];
-    return `${tasks.length} of ${measures} in ${countText(families, "family", "families")}`;
+    const within = noun && ` in ${countText(families, noun, "families")}`;
+    return `${tasks.length} of ${measures}${within}`;
   });
   return parts.join(", ");
 }

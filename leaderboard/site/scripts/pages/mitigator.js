@@ -139,8 +139,11 @@ function mitigatorList(main, site, board, route) {
  * @param {Benchmark} benchmark
  */
 export function mitigatorLines(board, route, benchmark) {
-  const caption =
-    "Mean change against no mitigator, over the models on which it is usable and their tasks without a leak; so lines differ in their models and tasks";
+  const [first] = benchmark.mitigators;
+  const order = first?.ranked_on
+    ? `Ordered by the change in bias on what all of them have: ${first.ranked_on}. Each line has the mean over its own models`
+    : "In no order, since too little is in common to rank them. Each line has the mean over its own models";
+  const caption = `Change against no mitigator. ${order}, on which it is usable, and their tasks without a leak`;
   const lines = benchmark.mitigators.map((line) => {
     return { head: pageLink(route, "mitigator", line.mitigator), line };
   });
@@ -195,11 +198,16 @@ function changesOf(board, caption, first, lines) {
     });
   }
   const rows = lines.map(({ head, line }) => {
-    const usable = `usable on ${line.models - line.not_usable} of ${countText(line.models, "model")}`;
-    const note = line.unranked ? `not ranked: ${line.unranked}` : usable;
+    const usable = line.models - line.not_usable;
+    const which = line.over && usable < line.models ? `: ${line.over}` : "";
+    const note = [
+      `usable on ${usable} of ${countText(line.models, "model")}${which}`,
+      line.unranked && `not ranked: ${line.unranked}`,
+    ];
     const cells = [changeOver(board, line, "bias")];
     if (isUseful) cells.push(changeOver(board, line, "usefulness"));
-    return { head: [head.cloneNode(true), h("small", { class: "under" }, note)], cells };
+    const notes = note.map((text) => text && h("small", { class: "under" }, text));
+    return { head: [head.cloneNode(true), ...notes], cells };
   });
   return [
     rowChart(caption, first, panels, rows),
