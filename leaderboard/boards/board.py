@@ -561,10 +561,9 @@ def _lacking(names: tuple[str, ...], n: int) -> list[str]:
     """Return a line on the tasks of a benchmark without results."""
     if not names:
         return []
-    has = "has" if len(names) == 1 else "have"
     return [
-        f"{len(names)} of its {n} tasks {has} no result here, so what stands here is on the other "
-        f"{n - len(names)}: {listed(names)} {has} none in the version that it lists"
+        f"no result in the listed version for {len(names)} of its {n} tasks: {listed(names)}; "
+        f"all numbers are on the other {n - len(names)}"
     ]
 
 

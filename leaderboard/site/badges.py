@@ -10,14 +10,16 @@ from urllib.parse import quote
 
 import polars as pl
 
-from harness.results.formats import NOTHING, markdown_text
+from harness.results.formats import markdown_text
 
 from ..boards.board import Board
 from .documents import Place
 from .rendering import legal, short, slug, template
-from .static_pages import Site, place_texts
+from .static_pages import NO_LIMIT, Site
 
 LABEL = "bias in embeddings"
+LONGEST = 32
+"""Most characters of the name of the reference."""
 SIZE = (420, 190)
 """Width and height of the small page, in pixels."""
 _CHARACTER, _MARGIN = 6.3, 7
@@ -41,11 +43,10 @@ class Badge:
         Number of models that are ranked on it.
     bias
         Mean bias with its interval, null where it is not known.
-    places
-        The set of ranks that holds the true one; a rank alone if there is no set; empty if the
-        model is not ranked.
+    place
+        The rank and the set of ranks that holds the true one; null if it is not ranked.
     reference
-        The model whose bias is 1.
+        The model whose bias is 1; empty if it is not known.
     """
 
     model: str
@@ -54,7 +55,7 @@ class Badge:
     title: str
     ranked: int
     bias: tuple[float | None, float | None, float | None]
-    places: str
+    place: Place
     reference: str
 
     @property
@@ -64,19 +65,37 @@ class Badge:
 
     @property
     def text(self) -> str:
-        """The line, such as `bias 1.12 [0.90, 1.30] · rank 1–3 of 6`."""
-        if not self.places:
+        """The line, such as `bias 1.12 [0.90, 1.30], where 1 = ref · rank 1 to 3 of 6`."""
+        if self.place.rank is None:
             return "not ranked"
-        return f"bias {self.bias_text} · rank {self.places} of {self.ranked}"
+        return f"bias {self.bias_text}, {self.unit} · {self.rank_text}"
 
     @property
     def bias_text(self) -> str:
-        """The bias with its interval."""
+        """The bias with its interval, or that it has no upper limit."""
         value, low, high = self.bias
         if value is None:
             return "not known"
-        ends = "" if low is None or high is None else f" [{_two(low)}, {_two(high)}]"
-        return _two(value) + ends
+        if low is None or high is None:
+            return f"{_two(value)} ({NO_LIMIT})"
+        return f"{_two(value)} [{_two(low)}, {_two(high)}]"
+
+    @property
+    def unit(self) -> str:
+        """What a bias of 1 is."""
+        if self.model == self.reference:
+            return "the reference"
+        name = self.reference or "the reference"
+        return f"where 1 = {name if len(name) <= LONGEST else name[: LONGEST - 1] + '…'}"
+
+    @property
+    def rank_text(self) -> str:
+        """The rank, and how sure it is."""
+        of = f"of {self.ranked}"
+        rank, low, high = self.place.rank, self.place.low, self.place.high
+        if low is None:
+            return f"rank {rank} {of}, uncertain"
+        return f"rank {low} {of}" if low == high else f"rank {low} to {high} {of}"
 
     def svg(self) -> str:
         """Return the badge as a picture."""
@@ -118,7 +137,7 @@ def badges(boards: Sequence[Board]) -> dict[str, Badge]:
     found: dict[str, Badge] = {}
     for badge in (badge for board in boards for badge in _of_board(board)):
         known = found.get(badge.slug)
-        if known is None or (badge.places and not known.places):
+        if known is None or (known.place.rank is None and badge.place.rank is not None):
             found[badge.slug] = badge
     return found
 
@@ -129,9 +148,6 @@ def _of_board(board: Board) -> Iterator[Badge]:
     ranks: list[dict[str, Any]] = models.join(part.ranks, on="row", how="left").to_dicts()
     ranked = part.ranks.filter(pl.col("rank").is_not_null()).height
     for line in ranks:
-        place = Place(rank=line["rank"], low=line["rank_low"], high=line["rank_high"])
-        rank, could_be = place_texts(place)
-        places = rank if could_be == NOTHING else could_be
         yield Badge(
             model=line["model"],
             kind=board.kind,
@@ -139,7 +155,7 @@ def _of_board(board: Board) -> Iterator[Badge]:
             title=part.title,
             ranked=ranked,
             bias=(line["bias"], line["bias_low"], line["bias_high"]),
-            places=places if line["rank"] is not None else "",
+            place=Place(rank=line["rank"], low=line["rank_low"], high=line["rank_high"]),
             reference=board.reference,
         )
 

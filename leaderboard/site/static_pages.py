@@ -890,7 +890,12 @@ def _means_table(
             (of.capitalize(), "model"),
             *(("Change in bias", "number"), ("p", "number")),
             *(("Change in usefulness", "number"), ("p", "number")),
-            *(("Rank", "number"), ("could be", "number"), ("Mean over", "notes"), ("Note", "notes")),
+            *(
+                ("Rank", "number"),
+                ("could be", "number"),
+                ("Mean over", "notes"),
+                ("Note", "notes"),
+            ),
         ],
         [
             (

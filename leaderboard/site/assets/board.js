@@ -2854,7 +2854,8 @@ var harness = (() => {
     const { board } = screen;
     const { name, superseded_by: successor } = board.models[board.rows.model[line.row]];
     const isReference = board.rows.role[line.row] === "reference";
-    const uneven = unevenNote(board, line.row);
+    const hasBias = tasksOf(board, screen.choice.tasks, "bias").length > 0;
+    const uneven = hasBias && unevenNote(board, line.row);
     const notes2 = isReference ? [] : [
       standingNote(screen.choice, line.row),
       successor ? reasonNote("superseded", `by ${successor}`) : null,
@@ -2921,11 +2922,31 @@ var harness = (() => {
   }
   function reasonNote(words, rest) {
     return h(
-      "span",
-      { class: "reason", title: `${words}: ${rest}` },
+      "button",
+      {
+        type: "button",
+        class: "plain reason",
+        title: `${words}: ${rest}`,
+        "data-control": "note",
+        click: () => showNote(words, rest)
+      },
       h("b", {}, words),
       h("span", { class: "rest" }, `: ${rest}`)
     );
+  }
+  function showNote(words, rest) {
+    document.getElementById("note")?.remove();
+    const close = h("button", { type: "button", autofocus: true }, "Close");
+    const note = h(
+      "div",
+      { id: "note", popover: "auto", role: "dialog", "aria-label": words },
+      h("h2", {}, words),
+      h("p", {}, `${rest}.`),
+      close
+    );
+    close.addEventListener("click", () => note.hidePopover());
+    document.querySelector("main")?.append(note);
+    note.showPopover();
   }
   function reasonOf({ board, tasks, scores }, row) {
     if (row in board.rows.unusable) return board.rows.unusable[row];
@@ -4356,9 +4377,9 @@ var harness = (() => {
         width: 5,
         narrow: 2.9
       },
-      meanColumn(choice, "bias"),
+      ...hasBias ? [meanColumn(choice, "bias")] : [],
       meanColumn(choice, "usefulness"),
-      changeColumn(choice, "bias"),
+      ...hasBias ? [changeColumn(choice, "bias")] : [],
       changeColumn(choice, "usefulness"),
       ...factColumns(choice.board),
       ...hasBias ? [rankColumn(choice, "usefulness")] : [],
@@ -5099,6 +5120,9 @@ ${cited}`;
   }
   function plotOfModels(choice, groups, title, { by, minimum }, tryMinimum) {
     const { board, benchmark, isBenchmark } = choice;
+    if (!tasksOf(board, choice.tasks, "bias").length) {
+      return h("p", { class: "notice quiet" }, "No plot: no task of this choice measures bias.");
+    }
     const isReference = ({ row }) => board.rows.role[row] === "reference";
     const references = groups.filter(isReference).map((group) => referenceLine(choice, group.row));
     const shown = groups.filter((group) => !isReference(group));

@@ -2,10 +2,12 @@
 // Bias against usefulness of the models of a view.
 import { INCOMPLETE, MINIMUM, minimumAt } from "./choice.js";
 import { choiceField, minimumText } from "./controls.js";
+import { h } from "./dom.js";
 import { finite } from "./filters.js";
 import { publishedText, scoreText, sizeText } from "./formats.js";
 import { reasonOf, whyOf } from "./model_cell.js";
 import { scatter } from "./plot.js";
+import { tasksOf } from "./pooling.js";
 import { address } from "./state.js";
 /** @import { Change } from "./controls.js" */
 

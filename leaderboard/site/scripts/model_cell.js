@@ -141,17 +141,43 @@ function leaksNote({ board, tasks, leaks }, row) {
 }
 
 /**
- * Return a note: a few words, and where there is room the rest.
+ * Return a note: a few words, and where there is room the rest. It is a button that shows the whole.
  * @param {string} words
  * @param {string} rest
  */
 function reasonNote(words, rest) {
   return h(
-    "span",
-    { class: "reason", title: `${words}: ${rest}` },
+    "button",
+    {
+      type: "button",
+      class: "plain reason",
+      title: `${words}: ${rest}`,
+      "data-control": "note",
+      click: () => showNote(words, rest),
+    },
     h("b", {}, words),
     h("span", { class: "rest" }, `: ${rest}`),
   );
+}
+
+/**
+ * Show a note as a whole, above the page, until the reader does something else.
+ * @param {string} words
+ * @param {string} rest
+ */
+function showNote(words, rest) {
+  document.getElementById("note")?.remove();
+  const close = h("button", { type: "button", autofocus: true }, "Close");
+  const note = h(
+    "div",
+    { id: "note", popover: "auto", role: "dialog", "aria-label": words },
+    h("h2", {}, words),
+    h("p", {}, `${rest}.`),
+    close,
+  );
+  close.addEventListener("click", () => note.hidePopover());
+  document.querySelector("main")?.append(note); // it goes with the page
+  note.showPopover();
 }
 
 /**

@@ -9,6 +9,7 @@ from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.claims.reading import frame_of
 from harness.leaderboard.site import writing
 from harness.leaderboard.site.badges import Badge, badges
+from harness.leaderboard.site.documents import Place
 from harness.leaderboard.site.rendering import slug
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -23,7 +24,7 @@ def badge(**changes) -> Badge:
         "title": "All tasks",
         "ranked": 6,
         "bias": (1.1234, 0.9, 1.3),
-        "places": "1–3",
+        "place": Place(rank=2, low=1, high=3),
         "reference": "ref",
     }
     return Badge(**facts | changes)
@@ -32,13 +33,28 @@ def badge(**changes) -> Badge:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({}, "bias 1.12 [0.90, 1.30] · rank 1–3 of 6"),
-        ({"bias": (1.1234, None, None)}, "bias 1.12 · rank 1–3 of 6"),
-        ({"bias": (-0.004, -0.5, 0.25)}, "bias 0.00 [−0.50, 0.25] · rank 1–3 of 6"),
-        ({"places": ""}, "not ranked"),
+        ({}, "bias 1.12 [0.90, 1.30], where 1 = ref · rank 1 to 3 of 6"),
+        (
+            {"bias": (1.1234, None, None)},
+            "bias 1.12 (no upper limit), where 1 = ref · rank 1 to 3 of 6",
+        ),
+        (
+            {"bias": (-0.004, -0.5, 0.25)},
+            "bias 0.00 [−0.50, 0.25], where 1 = ref · rank 1 to 3 of 6",
+        ),
+        ({"model": "ref"}, "bias 1.12 [0.90, 1.30], the reference · rank 1 to 3 of 6"),
+        (
+            {"place": Place(rank=2, low=2, high=2), "reference": ""},
+            "bias 1.12 [0.90, 1.30], where 1 = the reference · rank 2 of 6",
+        ),
+        (
+            {"place": Place(rank=2, low=None, high=None)},
+            "bias 1.12 [0.90, 1.30], where 1 = ref · rank 2 of 6, uncertain",
+        ),
+        ({"place": Place(rank=None, low=None, high=None)}, "not ranked"),
     ],
 )
-def test_a_badge_has_the_bias_and_the_set_of_ranks(changes, text) -> None:
+def test_a_badge_has_the_bias_with_its_unit_and_the_set_of_ranks(changes, text) -> None:
     assert badge(**changes).text == text
 
 
@@ -72,7 +88,7 @@ def test_a_board_has_a_badge_and_a_small_page_for_each_model(tmp_path, make_rows
     names = {"a", slug(HOSTILE)}
     assert {path.stem for path in (tmp_path / "badge").iterdir()} == names
     assert {path.stem for path in (tmp_path / "embed").iterdir()} == names
-    assert badges(boards)["a"].text.endswith("rank 1 of 2")
+    assert badges(boards)["a"].text.endswith("rank 1 of 2, uncertain")
     page = (tmp_path / "embed" / f"{slug(HOSTILE)}.html").read_text("utf-8")
     assert "<b>" not in page
     assert "<script" not in page
@@ -91,7 +107,7 @@ def test_the_numbers_of_a_badge_are_those_of_the_benchmark_that_the_board_opens_
     for name, shown in badges([board]).items():
         row = rows[name]
         assert shown.bias == pytest.approx((row["bias"], row["bias_low"], row["bias_high"]))
-        assert shown.places == str(row["rank"])
+        assert shown.place.rank == row["rank"]
         assert shown.ranked == 2
 
 
