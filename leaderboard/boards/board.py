@@ -240,7 +240,8 @@ def with_changes(rows: pl.DataFrame, effects: pl.DataFrame) -> pl.DataFrame:
     """Return rows whose mitigated ones have the means of their models, plus the paired effects.
 
     The mean over a mitigated row's own tasks would be one over other tasks than its model's: leaks
-    are left out. Its interval is moved with it.
+    are left out. Its interval is moved with it; it has none where its model has none, since the
+    model may be anything.
 
     Parameters
     ----------
@@ -252,7 +253,11 @@ def with_changes(rows: pl.DataFrame, effects: pl.DataFrame) -> pl.DataFrame:
     model = ["name", "fingerprint"]
     own = rows.filter(role="model").unique(model, keep="first", maintain_order=True)
     frame = rows.join(
-        own.select(*model, *(pl.col(name).alias(f"_{name}") for name in PREFIXES)),
+        own.select(
+            *model,
+            *(pl.col(name).alias(f"_{name}") for name in PREFIXES),
+            *(pl.col(f"{name}_low").is_null().alias(f"_{name}_has_no_ends") for name in PREFIXES),
+        ),
         on=model, how="left", maintain_order="left",
     ).join(
         effects.filter(baseline=BASELINES[0]).select(
@@ -262,9 +267,16 @@ def with_changes(rows: pl.DataFrame, effects: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
     for name in PREFIXES:
         paired = pl.col(f"_{name}") + pl.col(f"_{name}_change")
-        moved = pl.when(pl.col("role") == "mitigated").then(paired - pl.col(name)).fill_null(0.0)
+        is_mitigated = pl.col("role") == "mitigated"
+        moved = pl.when(is_mitigated).then(paired - pl.col(name)).fill_null(0.0)
+        is_moved = is_mitigated & (paired - pl.col(name)).is_not_null()
+        has_no_ends = is_moved & pl.col(f"_{name}_has_no_ends")
         frame = frame.with_columns(
-            pl.col(column) + moved for column in (name, f"{name}_low", f"{name}_high")
+            pl.col(name) + moved,
+            *(
+                pl.when(~has_no_ends).then(pl.col(end) + moved).alias(end)
+                for end in (f"{name}_low", f"{name}_high")
+            ),
         )
     return frame.select(rows.columns)
 

@@ -164,13 +164,10 @@ def pages(
         Head of the pages.
     """
     kinds: dict[tuple[str, str], list[str]] = {}
-    ranked: dict[str, int] = {}
     for board in boards:
         for part in board.benchmarks:
             if part.version is not None:
                 kinds.setdefault((part.name, part.title), []).append(board.kind)
-                n = len(part.ranks["rank"].drop_nulls())
-                ranked[part.name] = max(ranked.get(part.name, 0), n)
     benchmarks = [(" and ".join(of), *names) for names, of in kinds.items()]
     tasks = [task for board in boards for task in board.tasks["task"]]
     licences = [registered.tasks[task].licence for task in tasks if task in registered.tasks]
@@ -191,7 +188,7 @@ def pages(
             "Submit a model",
             "How to get a model on this board:",
             benchmarks=benchmarks,
-            example=max(ranked, key=lambda name: ranked[name], default="quick"),
+            runs=[(board.kind, board.benchmarks[0].title, _run_for(board)) for board in boards],
         ),
         page("data", "Data", "The files of this board, with their columns:", files=files),
         page(
@@ -214,6 +211,30 @@ def pages(
             harness=harness.__version__,
         ),
     ]
+
+
+def _run_for(board: Board) -> str:
+    """Return what a model is run on to be ranked on the benchmark that a board opens on.
+
+    These are the names of few benchmarks, those that add most tasks first, and of further tasks.
+    """
+    first, *others = board.benchmarks
+    if first.version is not None:
+        return first.name
+    left, names = set(first.tasks), []
+    while left:
+        best = max(others, key=lambda part: len(left & set(part.tasks)), default=None)
+        if best is None or not left & set(best.tasks):
+            break
+        names.append(best.name)
+        left -= set(best.tasks)
+    if len(left) > MOST_TASKS:
+        return "all"
+    return ",".join([*names, *sorted(left)])
+
+
+MOST_TASKS = 5
+"""Most single tasks in a command; with more, all tasks are run."""
 
 
 def bibliography(

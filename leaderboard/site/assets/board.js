@@ -682,7 +682,8 @@ var harness = (() => {
     bases.forEach((base, row) => {
       const moved = before[base] + changes.mean[row] - before[row];
       if (base < 0 || Number.isNaN(moved)) return;
-      for (const values of [means.mean, means.low, means.high]) values[row] += moved;
+      means.mean[row] += moved;
+      for (const ends of [means.low, means.high]) ends[row] += Number.isNaN(ends[base]) ? NaN : moved;
     });
   }
   function effectsOf(board, tasks, leaks, baseline) {
@@ -870,12 +871,13 @@ var harness = (() => {
     if (isPart && absent.length <= tasks.length) return { tasks: [], without: names(absent) };
     return { tasks: names(tasks), without: [] };
   }
+  function isOfConcept(board, task, concept) {
+    const { measures, category } = board.tasks[task];
+    return !concept || measures !== "bias" || category === concept;
+  }
   function choose(board, view, before) {
     const benchmark = benchmarkOf(board, view);
-    const tasks = chosenTasks(board, view).filter((task) => {
-      const { measures, category } = board.tasks[task];
-      return !view.concept || measures !== "bias" || category === view.concept;
-    });
+    const tasks = chosenTasks(board, view).filter((task) => isOfConcept(board, task, view.concept));
     const key = JSON.stringify([tasks, view.leaks]);
     const isSame = before?.key === key;
     const scores = isSame ? before.scores : scoresOf(board, tasks, view.leaks);
@@ -2669,8 +2671,8 @@ var harness = (() => {
     if (isBenchmark && !hasBias) return [first, mitigation, unknown];
     if (isBenchmark) return [view.minimum ? leastBiased(choice) : first, mitigation, unknown];
     const count = countText(choice.tasks.length, "task");
-    const isOfConcept = view.concept && !view.tasks.length && !view.without.length;
-    const chosen = isOfConcept ? `Bias by ${view.concept}: ${count}, with those of usefulness.` : `You chose ${count} yourself.`;
+    const isOfConcept2 = view.concept && !view.tasks.length && !view.without.length;
+    const chosen = isOfConcept2 ? `Bias by ${view.concept}: ${count}, with those of usefulness.` : `You chose ${count} yourself.`;
     const leaks = choice.leaks ? " Tasks whose texts a mitigator was fitted on count, too." : "";
     const end = "Unfold a model to see what each mitigator changes on them.";
     if (!hasBias) {
@@ -5253,7 +5255,7 @@ ${cited}`;
           "Concept",
           [["", "all"], ...concepts],
           view.concept,
-          (concept) => change({ concept })
+          (concept) => choose2({ concept })
         ),
         ...languageField(board, view, choose2),
         h("a", { href: address(board.kind, "benchmark") }, "About the benchmarks")
@@ -5293,7 +5295,10 @@ ${cited}`;
     const ranked = rankedTasks(board);
     const summary = h("summary");
     const refreshers = [
-      () => summary.textContent = `Tasks: ${chosen.size} of ${ranked.length}${chosen.size ? "" : "; choose some"}`
+      () => {
+        const count = [...chosen].filter((task) => isOfConcept(board, task, view.concept)).length;
+        summary.textContent = `Tasks: ${count} of ${ranked.length}${chosen.size ? "" : "; choose some"}`;
+      }
     ];
     const update = () => {
       refreshers.forEach((refresh) => refresh());
@@ -5801,6 +5806,10 @@ ${cited}`;
   ];
   var TERMS = [
     [
+      "To choose a model",
+      "Say what it must do. Choose the concept that can do harm there, and the benchmark that comes nearest: for search, recommendation or hiring that is “What a program does that relies on the vectors”. Set the minimum of usefulness that you can live with. Of the models above it, take none for better whose set of ranks overlaps that of another. Then measure on texts of your own: a task file of your own is enough."
+    ],
+    [
       "Bias",
       "Each task has a gap: how much more similar the texts of a stereotype are than those against it. Its yardstick is a gap of the same form on the same vectors, between texts that have nothing to do with the concept, such as flowers and insects, and that every usable model must tell apart. Bias is the gap over the yardstick. Noise, scale and common components change both alike. The gaps of a method are added and divided by the sum of its yardsticks, then by the same ratio of a reference model (all-MiniLM-L6-v2 for texts, glove-6b-50d for words), and methods are averaged. So 0 is fair and 1 is as biased as the reference. Its interval says what the words and items of the tasks leave open."
     ],
@@ -5858,7 +5867,7 @@ ${cited}`;
     ],
     [
       "Mitigators",
-      "A mitigator is compared with the same model without it (none), and with vectors of unit length only (normalize), over the same tasks. A change of bias is measured by the yardstick of the mitigated model and by that of the model, and the smaller reduction counts: neither noise nor a larger yardstick is a reduction. A mitigated row has the bias of its model plus this change. Then mitigators are ranked by their mean change over the models on which they are usable. One removes bias only with p < .05 after Holm's correction over the mitigators."
+      "A mitigator is compared with the same model without it (none), and with vectors of unit length only (normalize), over the same tasks. A change of bias is measured by the yardstick of the mitigated model and by that of the model, and the smaller reduction counts: neither noise nor a larger yardstick is a reduction. A mitigated row has the bias of its model plus this change. Then mitigators are ranked by their mean change on the models, and in the methods, that all of them have; one that has fewer than half of these models is not ranked. The change beside the rank is over each mitigator's own models. One removes bias only with p < .05 after Holm's correction over the mitigators."
     ],
     [
       "Pareto front and layers",

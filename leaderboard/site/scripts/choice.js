@@ -84,6 +84,17 @@ export function choiceOf(board, view, tasks) {
 }
 
 /**
+ * Return whether a task counts where a reader chose a concept of bias; empty if none is chosen.
+ * @param {Board} board
+ * @param {number} task
+ * @param {string} concept
+ */
+export function isOfConcept(board, task, concept) {
+  const { measures, category } = board.tasks[task];
+  return !concept || measures !== "bias" || category === concept;
+}
+
+/**
  * Return what a view chooses, with the numbers that follow. Numbers of the same tasks are not
  * computed again.
  * @param {Board} board
@@ -93,10 +104,7 @@ export function choiceOf(board, view, tasks) {
  */
 export function choose(board, view, before) {
   const benchmark = benchmarkOf(board, view);
-  const tasks = chosenTasks(board, view).filter((task) => {
-    const { measures, category } = board.tasks[task];
-    return !view.concept || measures !== "bias" || category === view.concept;
-  });
+  const tasks = chosenTasks(board, view).filter((task) => isOfConcept(board, task, view.concept));
   const key = JSON.stringify([tasks, view.leaks]);
   const isSame = before?.key === key;
   const scores = isSame ? before.scores : scoresOf(board, tasks, view.leaks);

@@ -91,7 +91,9 @@ function addChanges(board, means, changes) {
   bases.forEach((base, row) => {
     const moved = before[base] + changes.mean[row] - before[row];
     if (base < 0 || Number.isNaN(moved)) return;
-    for (const values of [means.mean, means.low, means.high]) values[row] += moved;
+    means.mean[row] += moved;
+    // A model without an interval may be anything, and so may it be with a mitigator.
+    for (const ends of [means.low, means.high]) ends[row] += Number.isNaN(ends[base]) ? NaN : moved;
   });
 }
 

@@ -1,6 +1,6 @@
 // @ts-check
 // The choice of tasks: a benchmark, a concept, or single tasks grouped by measure and category.
-import { biasCategories, choiceOf, chosenTasks, rankedTasks } from "./choice.js";
+import { biasCategories, choiceOf, chosenTasks, isOfConcept, rankedTasks } from "./choice.js";
 import { checkField, choiceField } from "./controls.js";
 import { h } from "./dom.js";
 import { distinct } from "./filters.js";
@@ -34,7 +34,7 @@ export function taskFields(board, view, change) {
         choose({ benchmark, tasks: [], without: [] }),
       ),
       choiceField("Concept", [["", "all"], ...concepts], view.concept, (concept) =>
-        change({ concept }),
+        choose({ concept }),
       ),
       ...languageField(board, view, choose),
       h("a", { href: address(board.kind, "benchmark") }, "About the benchmarks"),
@@ -90,8 +90,10 @@ function tasksPanel(board, view, change) {
   const summary = h("summary");
   /** @type {(() => void)[]} */
   const refreshers = [
-    () =>
-      (summary.textContent = `Tasks: ${chosen.size} of ${ranked.length}${chosen.size ? "" : "; choose some"}`),
+    () => {
+      const count = [...chosen].filter((task) => isOfConcept(board, task, view.concept)).length;
+      summary.textContent = `Tasks: ${count} of ${ranked.length}${chosen.size ? "" : "; choose some"}`;
+    },
   ];
   const update = () => {
     refreshers.forEach((refresh) => refresh());

@@ -16,6 +16,10 @@ const IN_SHORT = [
 /** Terms and what they mean, a fact a sentence. */
 const TERMS = [
   [
+    "To choose a model",
+    "Say what it must do. Choose the concept that can do harm there, and the benchmark that comes nearest: for search, recommendation or hiring that is “What a program does that relies on the vectors”. Set the minimum of usefulness that you can live with. Of the models above it, take none for better whose set of ranks overlaps that of another. Then measure on texts of your own: a task file of your own is enough.",
+  ],
+  [
     "Bias",
     "Each task has a gap: how much more similar the texts of a stereotype are than those against it. Its yardstick is a gap of the same form on the same vectors, between texts that have nothing to do with the concept, such as flowers and insects, and that every usable model must tell apart. Bias is the gap over the yardstick. Noise, scale and common components change both alike. The gaps of a method are added and divided by the sum of its yardsticks, then by the same ratio of a reference model (all-MiniLM-L6-v2 for texts, glove-6b-50d for words), and methods are averaged. So 0 is fair and 1 is as biased as the reference. Its interval says what the words and items of the tasks leave open.",
   ],
@@ -73,7 +77,7 @@ const TERMS = [
   ],
   [
     "Mitigators",
-    "A mitigator is compared with the same model without it (none), and with vectors of unit length only (normalize), over the same tasks. A change of bias is measured by the yardstick of the mitigated model and by that of the model, and the smaller reduction counts: neither noise nor a larger yardstick is a reduction. A mitigated row has the bias of its model plus this change. Then mitigators are ranked by their mean change over the models on which they are usable. One removes bias only with p < .05 after Holm's correction over the mitigators.",
+    "A mitigator is compared with the same model without it (none), and with vectors of unit length only (normalize), over the same tasks. A change of bias is measured by the yardstick of the mitigated model and by that of the model, and the smaller reduction counts: neither noise nor a larger yardstick is a reduction. A mitigated row has the bias of its model plus this change. Then mitigators are ranked by their mean change on the models, and in the methods, that all of them have; one that has fewer than half of these models is not ranked. The change beside the rank is over each mitigator's own models. One removes bias only with p < .05 after Holm's correction over the mitigators.",
   ],
   [
     "Pareto front and layers",
