@@ -164,6 +164,34 @@ def test_the_least_biased_model_is_one_of_good_usefulness(rows) -> None:
     )
 
 
+def test_a_benchmark_of_usefulness_alone_speaks_of_usefulness(rows) -> None:
+    useful = {"task__measures": "usefulness", "ideal": "higher", "bounds": (-1.0, 1.0)}
+    records = rows("m", around(1.0, 0)) + rows("n", around(0.2, 1)) + rows("m", around(0.5, 2), "x")
+    for model, mitigator, value in (("m", "none", 0.5), ("n", "none", 0.2), ("m", "x", 0.4)):
+        records += rows(model, {"s": value}, mitigator, **useful)
+    part = by_name(board_of(records, benchmark("only", "s")))["only"]
+    assert part.findings == (
+        "m is the most useful of 2 ranked models; 1 family of tasks is too few to tell how sure "
+        "this is.",
+        "x changes usefulness by −0.050.",
+        "Not known: bias, which no task of this benchmark measures.",
+    )
+    assert part.mitigators["unranked"].to_list() == ["no task measures bias"]
+    usefulness = dict(part.ranks.select("row", "usefulness").rows())
+    assert sorted(usefulness.values()) == pytest.approx([0.6, 0.75])
+
+
+def test_a_notice_names_the_tasks_that_no_mitigator_was_run_on(rows) -> None:
+    full = dict.fromkeys("abc", 1.0)
+    records = rows("m", full) + rows("n", full) + rows("m", {"a": 0.5, "b": 0.5}, "x")
+    line = (
+        "no mitigator was run on 'c', so 1 mitigated row is incomplete: changes are on the other "
+        "tasks"
+    )
+    assert line in board_of(records).notices
+    assert not board_of(records + rows("m", {"c": 0.5}, "x")).notices
+
+
 def test_what_is_not_known_names_languages(rows) -> None:
     records = rows("m", around(1.0, 0)) + rows("n", around(0.2, 1))
     assert findings(records)[-1] == (

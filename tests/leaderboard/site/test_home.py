@@ -91,6 +91,20 @@ def test_mitigators_are_folded_under_their_model(many, visit) -> None:
     assert focused == "1 mitigator on org/model-002", "the arrow keys go to the next model"
 
 
+def test_a_note_that_is_cut_can_be_read_whole(many, visit) -> None:
+    page = visit(many)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_label("Search models and mitigators").fill("model-119")
+    note = page.locator(".virtual button.reason", has_text="incomplete").first
+    assert "missing" not in note.inner_text(), "there is no room for it"
+    note.click()
+    text = page.get_by_role("dialog").inner_text()
+    assert "1 of 8 bias tasks missing: " in text
+    page.keyboard.press("Escape")
+    assert page.get_by_role("dialog").count() == 0
+    assert note.evaluate("note => note === document.activeElement"), "gets the focus back"
+
+
 def test_search_and_filters_stand_in_the_address_and_come_back(many, visit) -> None:
     page = visit(many)
     page.get_by_label("Search models and mitigators").fill("model-01 hard")

@@ -156,6 +156,36 @@ def test_a_page_has_the_numbers_of_leaderboard_json(built) -> None:
         }
 
 
+def test_a_page_of_a_mitigator_has_each_model_without_it_and_with_it(built) -> None:
+    board = json.loads((built / "leaderboard.json").read_text("utf-8"))["boards"][0]
+    rows = {(row["model"], row["mitigator"]): row for row in board["rows"]}
+    path = built / path_of("mitigator", "hard-debias")
+    (part,) = json.loads(path.with_suffix(".json").read_text("utf-8"))["boards"]
+    text = path.read_text("utf-8")
+    assert len(part["effects"]) == 3
+    for effect in part["effects"]:
+        for name in ("bias", "usefulness"):
+            for mitigator, end in (("none", "without"), ("hard-debias", "with")):
+                row = rows[effect["model"], mitigator]
+                assert effect[f"{name}_{end}"] == {
+                    "value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]
+                }  # fmt: skip
+                assert f"{row[name]:.3f}".replace("-", "−") in text
+    titles = re.findall(r'<th scope="col"[^>]*>([^<]+)</th>', text)
+    assert titles[:4] == ["Model", "Bias without", "with it", "change"]
+
+
+def test_all_pages_have_the_menu_of_the_interactive_one(built, visit) -> None:
+    page = visit(built / "index.html")
+    drawn = page.locator("body > header nav a").all_inner_texts()
+    assert {"Text embeddings", "Mitigators", "Concepts", "News", "How to read it"} <= set(drawn)
+    for path in pages(built):
+        nav = path.read_text("utf-8").partition("<nav")[2].partition("</nav>")[0]
+        assert re.findall(r"<a [^>]*>([^<]+)</a>", nav) == drawn, path
+    page.get_by_role("link", name="Mitigators", exact=True).click()
+    page.wait_for_function("location.hash === '#/text/mitigator'")
+
+
 def test_a_page_is_valid_needs_no_script_and_its_links_lead_somewhere(built) -> None:
     for page in [built / "index.html", *pages(built)]:
         text = page.read_text("utf-8")
