@@ -228,6 +228,14 @@ def aggregated(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def concepts_of(grid: pl.DataFrame) -> pl.DataFrame:
+    """Return the mean bias of each model in each category, with its interval; see `Board`."""
+    own = counting(grid).filter(measures="bias", role="model")
+    families = ratios.pooled(own, ["row", "category", "family"])
+    mean = sampled_means(families, ["row", "category"])
+    return mean.select("row", "category", bias="mean", bias_low="low", bias_high="high")
+
+
 _ENDS_OF_MEAN = ("low", "high", "families", "tasks")
 
 
@@ -1028,6 +1036,9 @@ class Board:
         number).
     reference
         Name of the model whose bias is 1; empty if it is not known.
+    concepts
+        One line for each model and category of bias: `row`, `category`, and the mean as in `rows`
+        with its interval, `bias`, `bias_low` and `bias_high`.
     """
 
     kind: str
@@ -1044,6 +1055,7 @@ class Board:
     benchmarks: tuple[Benchmark, ...] = ()
     models: pl.DataFrame = field(default_factory=pl.DataFrame)
     reference: str = ""
+    concepts: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     def names(self, measures: str) -> list[str]:
         """Return the names of the ranked tasks that measure `bias` or `usefulness`."""
@@ -1147,6 +1159,7 @@ def _board(
     ranked = grid.filter(pl.col("not_ranked").is_null())
     for marks in (uneven(grid, references), meanings(grid), recoverabilities(grid)):
         frame = frame.join(marks, on="row", how="left", maintain_order="left")
+    concepts = concepts_of(grid)
     del grid  # it is as large as what is ranked
     over_models = mitigators(differences(ranked), rows, failing, has_bias=_has_bias(ranked))
     models = models_of(own, rows)
@@ -1179,6 +1192,7 @@ def _board(
         ),
         models=models,
         reference=reference,
+        concepts=_plain(concepts, "category"),
     )
 
 

@@ -150,6 +150,9 @@ class Value(_Part):
     path: str
     value: float | None
     """The score of the task."""
+    low: float | None
+    high: float | None
+    """The ends of its 95 % interval."""
     measure: float | None
     """As in `ModelOnBoard.tasks`."""
 
@@ -221,6 +224,9 @@ class Bias(_Part):
     model: str
     path: str
     bias: float
+    low: float | None
+    high: float | None
+    """The ends of the 95 % interval."""
 
 
 class ConceptOnBoard(_Part):
@@ -367,12 +373,12 @@ class _Parts:
         """The cells of these rows; `measure` is null where nothing counts."""
         lacks = self._board.lacks.select("row", "task", lacks=pl.lit(value=True))
         return (
-            self._board.cells.select("row", "task", "value", "measure")
+            self._board.cells.select("row", "task", "value", "low", "high", "measure")
             .join(self._rows.select("row"), on="row", how="semi", maintain_order="left")
             .join(lacks, on=["row", "task"], how="left", maintain_order="left")
             .join(self._board.tasks.select("task", "measures"), on="task", maintain_order="left")
             .with_columns(measure=pl.when(pl.col("lacks").is_null()).then("measure"))
-            .with_columns(pl.col("value", "measure").round_sig_figs(CELL_DIGITS))
+            .with_columns(pl.col("value", "low", "high", "measure").round_sig_figs(CELL_DIGITS))
         )
 
     def models(self) -> dict[str, ModelOnBoard]:
@@ -437,16 +443,13 @@ class _Parts:
         frame = self._cells.drop_nulls("value")
         is_useful = pl.col("measures") == "usefulness"
         loss = pl.when(is_useful).then(-pl.col("measure")).otherwise(pl.col("measure").abs())
-        for row, task, value, measure in (
-            frame.sort(loss, "row", nulls_last=True)
-            .select("row", "task", "value", "measure")
-            .iter_rows()
-        ):
+        numbers = ("value", "low", "high", "measure")
+        lines = frame.sort(loss, "row", nulls_last=True).select("row", "task", *numbers)
+        for row, task, *own in lines.iter_rows():
             counts[task] += 1
             if len(values[task]) < MOST:
-                values[task].append(
-                    Value(value=value, measure=measure, **self._link(self._model_of[row]))
-                )
+                cell: dict[str, Any] = dict(zip(numbers, own, strict=True))
+                values[task].append(Value(**cell, **self._link(self._model_of[row])))
         found = {}
         for name, task in self._tasks.items():
             entry = task_entry(task, self._registered)
@@ -526,18 +529,26 @@ class _Parts:
             if task["measures"] == "bias":
                 names[task["category"]].append(task["task"])
         models = self._rows.filter(pl.col("unusable").is_null(), role="model")
+        lines = significant(
+            self._board.concepts.join(models.select("row", "model"), on="row").sort("bias", "model")
+        )
         found = {}
         for concept, tasks in sorted(names.items()):
-            column = f"bias:{concept}"
-            has = [column] if column in models.columns else []
-            lines = models.select("model", *has).drop_nulls().sort(has or "model").to_dicts()
-            biases = [(line["model"], line[column]) for line in lines if has]
+            own = lines.filter(category=concept).drop_nulls("bias").to_dicts()
             found[concept] = ConceptOnBoard(
                 kind=self._board.kind,
                 reference=self._reference,
                 tasks=tasks,
-                models=len(biases),
-                biases=[Bias(bias=bias, **self._link(name)) for name, bias in biases[:MOST]],
+                models=len(own),
+                biases=[
+                    Bias(
+                        bias=line["bias"],
+                        low=line["bias_low"],
+                        high=line["bias_high"],
+                        **self._link(line["model"]),
+                    )
+                    for line in own[:MOST]
+                ],
             )
         return found
 

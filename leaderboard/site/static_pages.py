@@ -631,10 +631,15 @@ def _task(part: TaskOnBoard) -> _Drawn:
         texts.append(f"Shown and not ranked: {part.not_ranked}.")
     number = {"bias": "Bias", "usefulness": "Usefulness"}.get(part.measures, "Control")
     table = Table(
-        f"{UNITS[part.measures]}. {_first(len(part.values), part.models, 'model')}.",
+        f"{UNITS[part.measures]}. {_first(len(part.values), part.models, 'model')}, with the 95 % "
+        "intervals of the scores that have one.",
         (("Model", "model"), (number, "number"), ("Score", "number")),
         [
-            (_link(line.model, line.path), _score(line.measure), _score(line.value))
+            (
+                _link(line.model, line.path),
+                _score(line.measure),
+                _range(Mean(value=line.value, low=line.low, high=line.high)),
+            )
             for line in part.values
         ],
     )
@@ -714,9 +719,15 @@ def _benchmark(part: BenchmarkOnBoard, known: _Known) -> _Drawn:
 def _concept(name: str, part: ConceptOnBoard, known: _Known) -> _Drawn:
     biases = Table(
         f"Bias by {name} of usable models without a mitigator; {_unit(part.reference)}. "
-        f"{_first(len(part.biases), part.models, 'model')}.",
+        f"{_first(len(part.biases), part.models, 'model')}, with 95 % intervals.",
         (("Model", "model"), ("Bias", "number")),
-        [(_link(line.model, line.path), _score(line.bias)) for line in part.biases],
+        [
+            (
+                _link(line.model, line.path),
+                _bias(Mean(value=line.bias, low=line.low, high=line.high)),
+            )
+            for line in part.biases
+        ],
     )
     sections = [
         Section("Models", tables=[biases]),
@@ -727,12 +738,16 @@ def _concept(name: str, part: ConceptOnBoard, known: _Known) -> _Drawn:
         asked = asked.replace("ask for", "asks for")
     texts = [asked]
     if part.biases:
-        least = part.biases[0]
+        least, *others = part.biases
+        end = least.high
+        as_low = [line for line in others if end is None or line.low is None or line.low <= end]
         texts.append(
             f"Of {count(part.models, 'usable model')}, {least.model} has the lowest mean, "
-            f"{_score(least.bias)}: {_unit(part.reference)}. Others may be as low: the interactive "
-            "board has the intervals."
+            f"{_score(least.bias)}: {_unit(part.reference)}."
         )
+        if as_low:
+            others_may = count(len(as_low), "other model")
+            texts.append(f"{others_may} may be as low: the intervals overlap.")
     title = f"Bias by {name}"
     query = f"?{urlencode({'concept': name})}"
     return _Drawn(title, f"{title} in embeddings. {' '.join(texts)}", texts, sections, query)
@@ -875,10 +890,10 @@ def _means_table(
 ) -> Table:
     """Return a table of mean effects, with a line for each benchmark or mitigator."""
     order = ""
-    if of == "mitigator" and effects:
+    if of == "mitigator" and len(effects) > 1:
         common = effects[0].ranked_on
         order = (
-            f"Ranked by the change in bias on what all of them have: {common}. "
+            f"Ranked by the change in bias on what all ranked ones have: {common}. "
             if common
             else "In no order, since too little is in common to rank them. "
         )

@@ -139,11 +139,13 @@ function mitigatorList(main, site, board, route) {
  * @param {Benchmark} benchmark
  */
 export function mitigatorLines(board, route, benchmark) {
-  const [first] = benchmark.mitigators;
+  const [first, second] = benchmark.mitigators;
   const order = first?.ranked_on
-    ? `Ordered by the change in bias on what all of them have: ${first.ranked_on}. Each line has the mean over its own models`
-    : "In no order, since too little is in common to rank them. Each line has the mean over its own models";
-  const caption = `Change against no mitigator. ${order}, on which it is usable, and their tasks without a leak`;
+    ? `Ordered by the change in bias on what all ranked ones have: ${first.ranked_on}. `
+    : second
+      ? "In no order, since too little is in common to rank them. "
+      : "";
+  const caption = `Change against no mitigator. ${order}Each line has the mean over its own models, on which it is usable, and their tasks without a leak`;
   const lines = benchmark.mitigators.map((line) => {
     return { head: pageLink(route, "mitigator", line.mitigator), line };
   });
@@ -261,6 +263,7 @@ function lineTable(caption, first, lines) {
     })),
     { title: "Change in usefulness", number: true },
     { title: "Families", of: "usefulness", number: true },
+    { title: "Mean over" },
     { title: "Not ranked" },
   ];
   const rows = lines.map(({ head, line }) => () => [
@@ -273,6 +276,7 @@ function lineTable(caption, first, lines) {
     line.bias_families,
     withInterval(line.usefulness, line.usefulness_low, line.usefulness_high, changeText),
     line.usefulness_families,
+    line.over || " ",
     withCode(line.unranked ?? " "),
   ]);
   return plainTable(caption, columns, rows);
