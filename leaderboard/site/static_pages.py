@@ -895,7 +895,7 @@ def _means_table(
         order = (
             f"Ranked by the change in bias on what all ranked ones have: {common}. "
             if common
-            else "In no order, since too little is in common to rank them. "
+            else "In no order, since none is ranked. "
         )
     return Table(
         f"Mean changes over the models on which it is usable; 1 is the bias of {reference}. 95 % "

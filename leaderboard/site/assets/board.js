@@ -2403,8 +2403,8 @@ var harness = (() => {
   }
   function mitigatorLines(board, route, benchmark) {
     const [first, second] = benchmark.mitigators;
-    const order = first?.ranked_on ? `Ordered by the change in bias on what all ranked ones have: ${first.ranked_on}. ` : second ? "In no order, since too little is in common to rank them. " : "";
-    const caption = `Change against no mitigator. ${order}Each line has the mean over its own models, on which it is usable, and their tasks without a leak`;
+    const order = first?.ranked_on ? `Ordered by the change in bias on what all ranked ones have: ${first.ranked_on}. ` : second ? "In no order, since none is ranked. " : "";
+    const caption = `Mean change against no mitigator. ${order}Each line is over its own models, on which it is usable, and their tasks without a leak`;
     const lines = benchmark.mitigators.map((line) => {
       return { head: pageLink(route, "mitigator", line.mitigator), line };
     });
@@ -2424,13 +2424,15 @@ var harness = (() => {
     return h("div", {}, changesOf(board, caption, "Benchmark", lines));
   }
   function changesOf(board, caption, first, lines) {
-    const panels = [
-      {
+    const panels = [];
+    const isBias = lines.some(({ line }) => line.bias !== null);
+    if (isBias) {
+      panels.push({
         title: `Change in bias: 1 = the bias of ${board.reference}, less is better`,
         words: "Change in bias",
         lines: [{ label: "no change", value: 0 }]
-      }
-    ];
+      });
+    }
     const isUseful = lines.some(({ line }) => line.usefulness !== null);
     if (isUseful) {
       panels.push({
@@ -2446,7 +2448,7 @@ var harness = (() => {
         `usable on ${usable} of ${countText(line.models, "model")}${which}`,
         line.unranked && `not ranked: ${line.unranked}`
       ];
-      const cells = [changeOver(board, line, "bias")];
+      const cells = isBias ? [changeOver(board, line, "bias")] : [];
       if (isUseful) cells.push(changeOver(board, line, "usefulness"));
       const notes2 = note.map((text) => text && h("small", { class: "under" }, text));
       return { head: [head.cloneNode(true), ...notes2], cells };
@@ -3510,6 +3512,9 @@ var harness = (() => {
       }
     }
     const panels = [biasPanel(board), usefulnessPanel(board, usefulness.mean)];
+    if (!hasBias) {
+      for (const cells of [panels, ...lines.map((line) => line.cells)]) cells.shift();
+    }
     return rowChart(caption, "Model", panels, lines);
   }
   function isNoise({ rows }, { low }, row) {

@@ -119,7 +119,7 @@ def test_a_board_that_says_nothing_says_so_once_and_tells_its_maintainer(tmp_pat
     site = tmp_path / "site"
     assert run(["leaderboard", "build", str(tmp_path / "results"), "--out", str(site)]) == 0
     page = text_of(site, "about").split("<details>")[0]
-    assert "has not said its publisher, contact and licence." in page
+    assert "This board does not say its publisher, contact and licence." in page
     assert "not stated" not in page
     line = "the board does not say its publisher, contact and licence: add lines such as"
     assert line in capsys.readouterr().err

@@ -143,9 +143,9 @@ export function mitigatorLines(board, route, benchmark) {
   const order = first?.ranked_on
     ? `Ordered by the change in bias on what all ranked ones have: ${first.ranked_on}. `
     : second
-      ? "In no order, since too little is in common to rank them. "
+      ? "In no order, since none is ranked. "
       : "";
-  const caption = `Change against no mitigator. ${order}Each line has the mean over its own models, on which it is usable, and their tasks without a leak`;
+  const caption = `Mean change against no mitigator. ${order}Each line is over its own models, on which it is usable, and their tasks without a leak`;
   const lines = benchmark.mitigators.map((line) => {
     return { head: pageLink(route, "mitigator", line.mitigator), line };
   });
@@ -184,13 +184,15 @@ function overModels(board, route, label) {
  * @param {{ head: Node, line: MitigatorLine }[]} lines
  */
 function changesOf(board, caption, first, lines) {
-  const panels = [
-    {
+  const panels = [];
+  const isBias = lines.some(({ line }) => line.bias !== null);
+  if (isBias) {
+    panels.push({
       title: `Change in bias: 1 = the bias of ${board.reference}, less is better`,
       words: "Change in bias",
       lines: [{ label: "no change", value: 0 }],
-    },
-  ];
+    });
+  }
   const isUseful = lines.some(({ line }) => line.usefulness !== null);
   if (isUseful) {
     panels.push({
@@ -206,7 +208,7 @@ function changesOf(board, caption, first, lines) {
       `usable on ${usable} of ${countText(line.models, "model")}${which}`,
       line.unranked && `not ranked: ${line.unranked}`,
     ];
-    const cells = [changeOver(board, line, "bias")];
+    const cells = isBias ? [changeOver(board, line, "bias")] : [];
     if (isUseful) cells.push(changeOver(board, line, "usefulness"));
     const notes = note.map((text) => text && h("small", { class: "under" }, text));
     return { head: [head.cloneNode(true), ...notes], cells };

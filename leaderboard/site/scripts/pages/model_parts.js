@@ -199,6 +199,9 @@ export function modelChart(board, route, benchmark, rows, caption) {
     }
   }
   const panels = [biasPanel(board), usefulnessPanel(board, usefulness.mean)];
+  if (!hasBias) {
+    for (const cells of [panels, ...lines.map((line) => line.cells)]) cells.shift();
+  }
   return rowChart(caption, "Model", panels, lines);
 }
 
