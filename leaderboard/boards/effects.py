@@ -98,6 +98,7 @@ def mitigators(
         .join(_models_of(own, labels), on="mitigator", how="left")
         .join(ranks, on="mitigator", how="left")
         .join(_models_of(shared, labels, "ranked_on"), on="mitigator", how="left")
+        .with_columns(ranked_on=pl.when(pl.col("rank").is_not_null()).then("ranked_on"))
         .sort("rank", "mitigator", nulls_last=True)
         .select("mitigator", "models", "not_usable", "over", *_RANK, "ranked_on",
                 *_columns("bias"), *_columns("usefulness"), "unranked")

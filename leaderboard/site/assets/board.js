@@ -414,8 +414,8 @@ var harness = (() => {
     return ranksShown(choice)[row] > 0;
   }
   function ranksShown({ board, tasks, scores }) {
-    const hasBias = tasks.some((task) => board.tasks[task].measures === "bias");
-    return hasBias ? scores.rank : scores.usefulness_rank;
+    const hasBias2 = tasks.some((task) => board.tasks[task].measures === "bias");
+    return hasBias2 ? scores.rank : scores.usefulness_rank;
   }
   function matching(choice, view) {
     const { board, scores } = choice;
@@ -644,14 +644,14 @@ var harness = (() => {
     const usefulness = meansOf(board, usefulTasks, leaks);
     addChanges(board, bias, differencesOf(board, biasTasks, leaks, baseRows(board, "none")));
     addChanges(board, usefulness, differencesOf(board, usefulTasks, leaks, baseRows(board, "none")));
-    const hasBias = completeOf(board, biasTasks);
+    const hasBias2 = completeOf(board, biasTasks);
     const hasUsefulness = completeOf(board, usefulTasks);
     return {
       bias,
       usefulness,
-      complete: biasTasks.length ? hasBias : hasUsefulness,
+      complete: biasTasks.length ? hasBias2 : hasUsefulness,
       has_usefulness: hasUsefulness,
-      rank: ranksOf(board, upperEnds(bias), hasBias, 1),
+      rank: ranksOf(board, upperEnds(bias), hasBias2, 1),
       usefulness_rank: ranksOf(board, usefulness.mean, hasUsefulness, -1)
     };
   }
@@ -2671,15 +2671,15 @@ var harness = (() => {
   function answersOf(choice, view) {
     const { benchmark, isBenchmark } = choice;
     const [first, mitigation, unknown] = benchmark.findings;
-    const hasBias = tasksOf(choice.board, choice.tasks, "bias").length > 0;
-    if (isBenchmark && !hasBias) return [first, mitigation, unknown];
+    const hasBias2 = tasksOf(choice.board, choice.tasks, "bias").length > 0;
+    if (isBenchmark && !hasBias2) return [first, mitigation, unknown];
     if (isBenchmark) return [view.minimum ? leastBiased(choice) : first, mitigation, unknown];
     const count = countText(choice.tasks.length, "task");
     const isOfConcept2 = view.concept && !view.tasks.length && !view.without.length;
     const chosen = isOfConcept2 ? `Bias by ${view.concept}: ${count}, with those of usefulness.` : `You chose ${count} yourself.`;
     const leaks = choice.leaks ? " Tasks whose texts a mitigator was fitted on count, too." : "";
     const end = "Unfold a model to see what each mitigator changes on them.";
-    if (!hasBias) {
+    if (!hasBias2) {
       return [
         mostUseful(choice),
         `${chosen} ${end}`,
@@ -2860,8 +2860,8 @@ var harness = (() => {
     const { board } = screen;
     const { name, superseded_by: successor } = board.models[board.rows.model[line.row]];
     const isReference = board.rows.role[line.row] === "reference";
-    const hasBias = tasksOf(board, screen.choice.tasks, "bias").length > 0;
-    const uneven = hasBias && unevenNote(board, line.row);
+    const hasBias2 = tasksOf(board, screen.choice.tasks, "bias").length > 0;
+    const uneven = hasBias2 && unevenNote(board, line.row);
     const notes2 = isReference ? [] : [
       standingNote(screen.choice, line.row),
       successor ? reasonNote("superseded", `by ${successor}`) : null,
@@ -2957,8 +2957,8 @@ var harness = (() => {
   function reasonOf({ board, tasks, scores }, row) {
     if (row in board.rows.unusable) return board.rows.unusable[row];
     if (scores.complete[row]) return "";
-    const hasBias = tasks.some((task) => board.tasks[task].measures === "bias");
-    const measures = hasBias ? "bias" : "usefulness";
+    const hasBias2 = tasks.some((task) => board.tasks[task].measures === "bias");
+    const measures = hasBias2 ? "bias" : "usefulness";
     const members = tasksOf(board, tasks, measures);
     const { width, gap, flags } = cellsOf(board);
     const missing = members.filter((task) => {
@@ -3493,8 +3493,8 @@ var harness = (() => {
   }
   function modelChart(board, route, benchmark, rows, caption) {
     const { bias, usefulness, rank, usefulness_rank } = benchmarkScores(board, benchmark);
-    const hasBias = tasksOf(board, benchmark.tasks, "bias").length > 0;
-    const main = hasBias ? rank : usefulness_rank;
+    const hasBias2 = tasksOf(board, benchmark.tasks, "bias").length > 0;
+    const main = hasBias2 ? rank : usefulness_rank;
     const order = rows.toSorted((a, b) => {
       const isReference = (row) => Number(board.rows.role[row] === "reference");
       return isReference(a) - isReference(b) || (main[a] || Infinity) - (main[b] || Infinity) || a - b;
@@ -3512,7 +3512,7 @@ var harness = (() => {
       }
     }
     const panels = [biasPanel(board), usefulnessPanel(board, usefulness.mean)];
-    if (!hasBias) {
+    if (!hasBias2) {
       for (const cells of [panels, ...lines.map((line) => line.cells)]) cells.shift();
     }
     return rowChart(caption, "Model", panels, lines);
@@ -4290,7 +4290,7 @@ var harness = (() => {
         route,
         benchmark,
         baseRowsOf(board),
-        "Bias and usefulness on these tasks, best rank first, with the 95 % intervals. An open circle is not ranked."
+        `${hasBias(board, benchmark) ? "Bias and usefulness" : "Usefulness"} on these tasks, best rank first, with the 95 % intervals. An open circle is not ranked.`
       ),
       ...benchmark.mitigators.some(hasEffect) ? [h("h2", {}, "Mitigators over models"), ...mitigatorLines(board, route, benchmark)] : [],
       h("h2", {}, "Tasks"),
@@ -4330,9 +4330,12 @@ var harness = (() => {
   }
   function rankedOn(board, benchmark) {
     const { rank, usefulness_rank } = benchmarkScores(board, benchmark);
-    const hasBias = benchmark.tasks.some((task) => board.tasks[task].measures === "bias");
-    const count = (hasBias ? rank : usefulness_rank).filter((place) => place > 0).length;
-    return hasBias ? String(count) : `${count} by usefulness`;
+    const isByBias = hasBias(board, benchmark);
+    const count = (isByBias ? rank : usefulness_rank).filter((place) => place > 0).length;
+    return isByBias ? String(count) : `${count} by usefulness`;
+  }
+  function hasBias(board, benchmark) {
+    return benchmark.tasks.some((task) => board.tasks[task].measures === "bias");
   }
   function taskCounts(board, benchmark, noun = "family") {
     const parts = ["bias", "usefulness", "control"].flatMap((measures) => {
@@ -4377,21 +4380,21 @@ var harness = (() => {
     "dimensions"
   ];
   function columnsOf(choice) {
-    const hasBias = ranksShown(choice) === choice.scores.rank;
+    const hasBias2 = ranksShown(choice) === choice.scores.rank;
     return [
       {
-        ...rankColumn(choice, hasBias ? "bias" : "usefulness"),
+        ...rankColumn(choice, hasBias2 ? "bias" : "usefulness"),
         key: "rank",
         title: "Rank",
         width: 5,
         narrow: 2.9
       },
-      ...hasBias ? [meanColumn(choice, "bias")] : [],
+      ...hasBias2 ? [meanColumn(choice, "bias")] : [],
       meanColumn(choice, "usefulness"),
-      ...hasBias ? [changeColumn(choice, "bias")] : [],
+      ...hasBias2 ? [changeColumn(choice, "bias")] : [],
       changeColumn(choice, "usefulness"),
       ...factColumns(choice.board),
-      ...hasBias ? [rankColumn(choice, "usefulness")] : [],
+      ...hasBias2 ? [rankColumn(choice, "usefulness")] : [],
       ...besideColumns(choice.board),
       ...countColumns(choice),
       ...conceptColumns(choice)

@@ -171,6 +171,12 @@ def test_mitigators_are_ranked_on_the_models_that_all_have(make_record) -> None:
     assert lines == [("y", 1, "m1, m2", "m1, m2"), ("x", 2, "m1, m2, m3 and 1 more", "m1, m2")]
 
 
+def test_a_mitigator_alone_has_no_rank_and_no_models_in_common(make_record) -> None:
+    frame = over(make_record, {"x": {"m1": 0.5, "m2": 0.5}})
+    lines = frame.select("rank", "over", "ranked_on", "unranked").rows()
+    assert lines == [(None, "m1, m2", None, None)]
+
+
 def test_a_mitigator_of_one_model_shrinks_no_comparison_of_the_others(make_record) -> None:
     wide = {"m1": 0.5, "m2": 0.5, "m3": 0.5}
     frame = over(make_record, {"x": wide, "y": dict.fromkeys(wide, 0.7), "z": {"m3": 0.1}})

@@ -64,7 +64,7 @@ export const benchmarkPage = (main, site, board, route) => {
       route,
       benchmark,
       baseRowsOf(board),
-      "Bias and usefulness on these tasks, best rank first, with the 95 % intervals. An open circle is not ranked.",
+      `${hasBias(board, benchmark) ? "Bias and usefulness" : "Usefulness"} on these tasks, best rank first, with the 95 % intervals. An open circle is not ranked.`,
     ),
     ...(benchmark.mitigators.some(hasEffect)
       ? [h("h2", {}, "Mitigators over models"), ...mitigatorLines(board, route, benchmark)]
@@ -119,9 +119,17 @@ function benchmarkList(main, site, board, route) {
  */
 function rankedOn(board, benchmark) {
   const { rank, usefulness_rank } = benchmarkScores(board, benchmark);
-  const hasBias = benchmark.tasks.some((task) => board.tasks[task].measures === "bias");
-  const count = (hasBias ? rank : usefulness_rank).filter((place) => place > 0).length;
-  return hasBias ? String(count) : `${count} by usefulness`;
+  const isByBias = hasBias(board, benchmark);
+  const count = (isByBias ? rank : usefulness_rank).filter((place) => place > 0).length;
+  return isByBias ? String(count) : `${count} by usefulness`;
+}
+
+/**
+ * @param {Board} board
+ * @param {Benchmark} benchmark
+ */
+function hasBias(board, benchmark) {
+  return benchmark.tasks.some((task) => board.tasks[task].measures === "bias");
 }
 
 /**
