@@ -51,7 +51,9 @@ def library() -> Any:
     try:
         import mteb
     except ImportError as error:
-        raise Unavailable(f"mteb is not installed ({error.name or error}): {INSTALL}") from None
+        missing = error.name or "a part of mteb"
+        what = "mteb is not installed" if missing == "mteb" else f"mteb needs {missing}"
+        raise Unavailable(f"{what}: {INSTALL}") from None
     version = str(getattr(mteb, "__version__", "0"))
     if not Version(OLDEST) <= Version(version) < Version(NEWEST):
         raise Unavailable(
@@ -231,6 +233,7 @@ def _unfit(file: TaskFile) -> str | None:
 def _class_of(source: _Source, cited: Sequence[Entry]) -> type[HarnessTask]:
     """Return the class of a task, with its metadata."""
     file = source.entry.file
+    has_templates = any(part.templates for part in (file, *file.scenarios.values()))
     about = (f"{file.title}.", file.description, f"Source: {file.source}" if file.source else "")
     metadata = TaskMetadata(
         name=file.name,
@@ -244,7 +247,7 @@ def _class_of(source: _Source, cited: Sequence[Entry]) -> type[HarnessTask]:
         },
         eval_langs=[_hf_lang_to_iso_lang_script(file.language)],
         main_score=_score_name(*_primary(file)),
-        domains=["Constructed", "Written"] if file.templates else ["Written"],
+        domains=["Constructed", "Written"] if has_templates else ["Written"],
         license=_licence(file.licence),
         bibtex_citation="\n\n".join(entry.text for entry in cited),
     )

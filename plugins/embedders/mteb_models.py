@@ -11,6 +11,7 @@ import contextlib
 import functools
 import inspect
 import logging
+import math
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ from harness.embedder import ModelInfo, Role
 from harness.encode import adapters, identity
 from harness.encode.adapters import ObjectEmbedder
 from harness.encode.identity import Unidentified
-from harness.errors import InvalidOption, ModelError, Unavailable, UnknownName, suggestion
+from harness.errors import InvalidOption, ModelError, Unavailable, UnknownName
 
 from . import quiet_loading, wrapped_objects
 
@@ -58,7 +59,7 @@ class MtebEmbedder:
     UnknownName
         If the registry has no such model.
     ModelError
-        If the model gives no single vector for a text, mteb cannot load it, or it has its own code.
+        If it gives no single vector for a text, has its own code, or mteb cannot load it.
     InvalidOption
         If the revision is not the registry's, or nobody states one.
 
@@ -87,14 +88,12 @@ class MtebEmbedder:
         self._meta = meta = _stated(tasks_of_mteb.library(), reference, revision)
         if meta.loader_kwargs.get("trust_remote_code") and not trust_remote_code:
             raise ModelError(_own_code(reference))
-        dimensions = meta.embed_dim
+        sizes = [meta.embed_dim] if isinstance(meta.embed_dim, int) else meta.embed_dim or [None]
         self.info = ModelInfo(
             name=f"mteb:{meta.name}",
             kind="text",
-            dimensions=dimensions
-            if isinstance(dimensions, int)
-            else max(dimensions or (0,)) or None,
-            max_tokens=int(meta.max_tokens) if meta.max_tokens else None,
+            dimensions=max(sizes),
+            max_tokens=_number(meta.max_tokens),
             n_parameters=meta.n_parameters,
             licence=meta.license,
             open_weights=meta.open_weights,
@@ -128,11 +127,9 @@ class MtebEmbedder:
         with _quiet(), quiet_loading.loading(name), self._guard(name):
             try:
                 model = self._meta.load_model(device=self._device)
-            except ImportError as error:  # mteb lists the packages and the command on lines
-                lines = " ".join(line.strip().rstrip(":,") for line in str(error).splitlines())
-                raise Unavailable(f"mteb cannot load '{name}': {lines}") from None
-            except NotImplementedError:
-                raise ModelError(f"mteb knows '{name}', but not how to load it") from None
+            except ImportError as error:  # further lines say how to install it without being asked
+                needed = " ".join(str(error).partition("Alternatively")[0].split())
+                raise Unavailable(f"mteb cannot load '{name}': {needed}") from None
             # Stated, so that its weights are not hashed.
             with contextlib.suppress(AttributeError):
                 model.fingerprint = self.info.fingerprint
@@ -158,11 +155,8 @@ def _stated(library: Any, name: str, revision: str | None) -> Any:
         try:
             meta = library.get_model_meta(name)
         except KeyError:
-            near = suggestion(name, MODEL_REGISTRY)
-            raise UnknownName(
-                f"mteb's registry has no model '{name}'{near or '; a model of the hub is'}"
-                + ("" if near else f" sentence-transformers:{name}")
-            ) from None
+            hint = f" (for one of the hub write sentence-transformers:{name})"
+            raise UnknownName("model of mteb", name, MODEL_REGISTRY, hint=hint) from None
     others = [type_ for type_ in meta.model_type if type_ in _OTHER_TYPES]
     if others or "text" not in meta.modalities:
         what = f"of the type {others[0]}" if others else f"for {' and '.join(meta.modalities)}"
@@ -225,6 +219,11 @@ def _prompts(arguments: Mapping[str, Any]) -> dict[str, str]:
         if isinstance(stated, Mapping):
             found |= {str(key): text for key, text in stated.items() if isinstance(text, str)}
     return found
+
+
+def _number(stated: float | None) -> int | None:
+    """Return a number of tokens; None if it is unknown or without limit."""
+    return None if stated is None or math.isinf(stated) else int(stated)
 
 
 def _own_code(name: str) -> str:
