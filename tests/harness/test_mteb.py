@@ -42,13 +42,7 @@ FAMILIES = (
 """A task of each metric whose texts are in the package."""
 PARTS = ("train", "dev", "test")
 ROWS = [
-    [
-        f"person {i} reads",
-        f"person {i * 7 % 90} sings",
-        i % 3,
-        i % 2,
-        ("train", "dev", "test")[i % 3],
-    ]
+    [f"person {i} reads", f"person {i * 7 % 90} sings", i % 3, i % 2, PARTS[i % 3]]
     for i in range(180)
 ]
 
@@ -202,6 +196,13 @@ def test_facts_of_the_registry_are_the_card():
     assert (info.name, info.revision, info.licence) == ("mteb:tests/prompted", "a1b2c3", "mit")
     assert (info.dimensions, info.languages) == (12, ("en", "de"))
     assert info.prompts == registered_models.PROMPTS
+    assert not info.hosted
+
+
+def test_a_model_behind_an_interface_of_the_web_is_hosted(registry, monkeypatch):
+    meta = registry["tests/plain"].model_copy(update={"name": "tests/web", "framework": ["API"]})
+    monkeypatch.setitem(registry, meta.name, meta)
+    assert harness.Registry().embedder("mteb:tests/web").info.hosted
 
 
 def refused(name, class_=ModelError):
