@@ -90,7 +90,7 @@ class HarnessTask(AbsTask):  # type: ignore[misc]  # mteb is not checked for typ
 
     def load_data(self, *_: Any, **__: Any) -> None:
         """Do nothing that mteb needs: the harness reads, and if need be fetches, the texts."""
-        self.dataset = {split: [] for split in self.metadata.eval_splits}
+        self.dataset: Any = {split: [] for split in self.metadata.eval_splits}
         self.data_loaded = True
 
     def _evaluate_subset(self, model: Any, *_: Any, **__: Any) -> dict[str, float]:
@@ -124,7 +124,9 @@ class HarnessTask(AbsTask):  # type: ignore[misc]  # mteb is not checked for typ
 
     def _calculate_descriptive_statistics_from_split(self, *_: Any, **__: Any) -> dict[str, int]:
         task = self.source.registry.resolve(self.source.entry.document)
-        return {"num_samples": len({text for input_ in task.texts() for text in input_.texts})}
+        return {
+            "num_samples": len({text for input_ in task.texts() for text in input_.texts or ()})
+        }
 
 
 def tasks(
@@ -233,7 +235,7 @@ def _unfit(file: TaskFile) -> str | None:
 def _class_of(source: _Source, cited: Sequence[Entry]) -> type[HarnessTask]:
     """Return the class of a task, with its metadata."""
     file = source.entry.file
-    has_templates = any(part.templates for part in (file, *file.scenarios.values()))
+    in_scenarios = any(scenario.templates for scenario in file.scenarios.values())
     about = (f"{file.title}.", file.description, f"Source: {file.source}" if file.source else "")
     metadata = TaskMetadata(
         name=file.name,
@@ -247,7 +249,7 @@ def _class_of(source: _Source, cited: Sequence[Entry]) -> type[HarnessTask]:
         },
         eval_langs=[_hf_lang_to_iso_lang_script(file.language)],
         main_score=_score_name(*_primary(file)),
-        domains=["Constructed", "Written"] if has_templates else ["Written"],
+        domains=["Constructed", "Written"] if file.templates or in_scenarios else ["Written"],
         license=_licence(file.licence),
         bibtex_citation="\n\n".join(entry.text for entry in cited),
     )
