@@ -32,6 +32,8 @@ class ObjectEmbedder:
         Name of the encoder of each role; by default there is one for all texts.
     encoders
         Functions from texts to vectors, by name.
+    reading
+        What else decides how texts are read, such as instructions that the encoders add.
     """
 
     def __init__(
@@ -40,12 +42,14 @@ class ObjectEmbedder:
         *,
         routes: Mapping[Role, str] | None = None,
         encoders: Mapping[str, Callable[[list[str]], Any]] | None = None,
+        reading: Mapping[str, str] | None = None,
     ) -> None:
         self.model = model
         own = model.encode if callable(getattr(model, "encode", None)) else model
         self._routes, self._encoders = routes or {"text": "encode"}, encoders or {"encode": own}
         name, known = name_of(model), identity.of_model(model)
-        stated = f"object-{digest([name, known])}" if known else None
+        content = [name, known, *([dict(reading)] if reading else [])]
+        stated = f"object-{digest(content)}" if known else None
         self.info = ModelInfo(
             name=name,
             kind="text",

@@ -284,6 +284,7 @@ UNNAMED = "unnamed-"
 NEUTRAL: Mapping[str, tuple[str, ...]] = {
     "gensim": ("lifecycle_events", "mapfile_path", "norms", "random"),
     "model2vec": ("base_model_name", "language"),
+    "mteb": ("mteb_model_meta",),
     "peft": ("_caches", "base_model_name_or_path", "kwargs", "peft_version"),
     "sentence_transformers": (
         *("_chat_template_suffix_cache", "_method_signature_cache", "_prompt_length_mapping"),

@@ -10,6 +10,7 @@
 `vectors/`          word vectors, from files and packages
 `hosted/`           models behind an OpenAI-compatible endpoint
 `wrapped_objects`   objects of other libraries, such as LangChain and scikit-learn
+`mteb_models`       models of the registry of mteb
 `infersent/`        a BiLSTM with max pooling over word vectors
 ==================  ==============================================================
 """
@@ -34,6 +35,13 @@ PROVIDERS = (
         summary="language models: a folder, a GGUF file, or an id on the hub",
         recognises=f"{_HERE}.transformers.gguf_file:recognises",
         neutral=("device_map",),
+        sensitive={"reference": "hub", "trust_remote_code": "code"},
+        provider=True,
+    ),
+    EmbedderSpec(
+        name="mteb",
+        target=f"{_HERE}.mteb_models:MtebEmbedder",
+        summary="a model of the registry of mteb, which loads and prompts it",
         sensitive={"reference": "hub", "trust_remote_code": "code"},
         provider=True,
     ),

@@ -19,7 +19,7 @@ from __future__ import annotations
 import enum
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -51,6 +51,8 @@ OTHER_METHODS = (
     *("get_embeddings", "encode_text", "encode_texts", "transform"),
 )
 """Methods by which objects may give vectors, of which too little is known to call them."""
+TASK_TYPE, SEARCH = "STS", "Retrieval"
+"""The type of mteb's tasks as which texts are read by default, and queries and documents always."""
 
 
 def of_torch_module(model: Any) -> None:
@@ -84,7 +86,7 @@ def of_interface(model: Any) -> Embedder | None:
     if isinstance(model, type):
         return None
     if callable(getattr(model, "encode", None)):
-        return _of_mteb(model) or _of_encode(model)
+        return of_mteb(model) or _of_encode(model)
     for interface in (_of_langchain, _of_llama_index, _of_fastembed, _of_scikit_learn):
         embedder = interface(model)
         if embedder is not None:
@@ -205,15 +207,21 @@ class PromptType(enum.StrEnum):
     document = "document"
 
 
-def _of_mteb(model: Any) -> Embedder | None:
-    """Return a model with the interface of mteb; None if its `encode` has another."""
+def of_mteb(model: Any, *, task_type: str = TASK_TYPE) -> ObjectEmbedder | None:
+    """Return a model with the interface of mteb; None if its `encode` has another.
+
+    Queries and documents are read as those of a retrieval task, other texts as those of a task of
+    `task_type`: that decides which of its prompts a model of mteb 2 uses.
+    """
     try:
         parameters = inspect.signature(model.encode).parameters
     except (TypeError, ValueError):  # a function of an extension
         return None
+    reading: Mapping[str, str] = {}
     if "task_metadata" in parameters:
-        call: Callable[..., Any] = _call_of_mteb_2(model)
-        document = "document"
+        takes_options = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+        call: Callable[..., Any] = _call_of_mteb_2(model, task_type, takes_options=takes_options)
+        document, reading = "document", mteb_instructions(task_type)
     elif "task_name" in parameters:
         call, document = _call_of_mteb_1(model), "passage"
     else:
@@ -226,7 +234,22 @@ def _of_mteb(model: Any) -> Embedder | None:
             "query": lambda texts: call(texts, "query"),
             document: lambda texts: call(texts, document),
         },
+        reading=reading,
     )
+
+
+def mteb_instructions(task_type: str = TASK_TYPE) -> dict[str, str]:
+    """Return mteb's instruction for texts, and for queries; empty if mteb is not loaded.
+
+    A model that is told what to do gets them, unless it has a prompt of its own for such tasks.
+    """
+    classes = sys.modules.get("mteb.abstasks")
+    if classes is None:
+        return {}
+    return {
+        type_: str(getattr(getattr(classes, f"AbsTask{type_}", None), "abstask_prompt", ""))
+        for type_ in (task_type, SEARCH)
+    }
 
 
 def _call_of_mteb_1(model: Any) -> Callable[[Sequence[str], str | None], Any]:
@@ -236,26 +259,42 @@ def _call_of_mteb_1(model: Any) -> Callable[[Sequence[str], str | None], Any]:
     return call
 
 
-def _call_of_mteb_2(model: Any) -> Callable[[Sequence[str], str | None], Any]:
+def _call_of_mteb_2(
+    model: Any, task_type: str, *, takes_options: bool
+) -> Callable[[Sequence[str], str | None], Any]:
     def call(texts: Sequence[str], kind: str | None) -> Any:
         from torch.utils.data import DataLoader
 
-        batches: Any = DataLoader(cast("Any", _Texts(texts)), batch_size=max(1, len(texts)))
+        size = max(1, len(texts))
+        options = {"batch_size": size, "show_progress_bar": False} if takes_options else {}
+        batches: Any = DataLoader(cast("Any", _Texts(texts)), batch_size=size)
         return model.encode(
             batches,
-            task_metadata=SimpleNamespace(
-                name="harness",
-                type="Retrieval" if kind else "STS",
-                prompt=None,
-                languages=[],
-                modalities=["text"],
-            ),
+            task_metadata=_metadata(SEARCH if kind else task_type),
             hf_split="test",
             hf_subset="default",
             prompt_type=_prompt_type(kind),
+            **options,
         )
 
     return call
+
+
+def _metadata(task_type: str) -> Any:
+    """Return the metadata of a task of a type: mteb's own object if mteb is loaded."""
+    facts: dict[str, Any] = {"name": "harness", "type": task_type, "modalities": ["text"]}
+    instruction = mteb_instructions(task_type).get(task_type)
+    module = sys.modules.get("mteb.abstasks.task_metadata")
+    if module is None:
+        return SimpleNamespace(**facts, prompt=instruction or None, languages=[])
+    return module.TaskMetadata(
+        **facts,
+        prompt=instruction or None,
+        dataset={"path": "harness", "revision": "1"},
+        description="",
+        eval_langs=["eng-Latn"],
+        main_score="",
+    )
 
 
 def _prompt_type(kind: str | None) -> Any:
