@@ -508,8 +508,8 @@ def card(
     """Print the scores of a model in RESULTS for its page on a hub.
 
     Prints metadata of a model card (model-index) and a table in Markdown, which together begin a
-    README.md. Only scores of registered tasks are in them. With --evals, prints community evals,
-    which have no leaks either.
+    README.md. With --evals, prints community evals; leaks are left out. Only scores of registered
+    tasks are printed.
 
     \b
     harness results card results --model all-MiniLM-L6-v2 > card.md
