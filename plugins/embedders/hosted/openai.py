@@ -285,8 +285,9 @@ def _of_cohere(answer: Mapping[str, Any]) -> dict[str, Any]:
     lists = list(by_type.values()) if isinstance(by_type, Mapping) else []
     rows = next((rows for rows in lists if isinstance(rows, list) and rows), None)
     meta = answer.get("meta")
-    billed = meta.get("billed_units") if isinstance(meta, Mapping) else None
-    tokens = billed.get("input_tokens") if isinstance(billed, Mapping) else None
+    # vLLM, which knows this form, bills nothing.
+    counts = (meta.get("billed_units") or meta.get("tokens")) if isinstance(meta, Mapping) else None
+    tokens = counts.get("input_tokens") if isinstance(counts, Mapping) else None
     return {
         "data": None if rows is None else [{"embedding": row} for row in rows],
         "usage": {"prompt_tokens": tokens},
