@@ -5,6 +5,7 @@ They have only scores that a board would count: those of registered tasks, with 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,23 +147,18 @@ def eval_results(rows: pl.DataFrame, dataset: str, *, url: str | None) -> str:
     """
     import yaml
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
-    from huggingface_hub.utils import HFValidationError, validate_repo_id
 
-    name, _, revision = dataset.partition("@")
-    try:
-        validate_repo_id(name)
-    except HFValidationError:
-        name = ""
-    if "/" not in name:
+    parts = re.fullmatch(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?", dataset, re.ASCII)
+    if parts is None:
         raise UsageError(
             f"'{dataset}' is no data set of the hub; write OWNER/NAME or OWNER/NAME@REVISION"
         )
     entries = [
         EvalResultEntry(
-            dataset_id=name,
+            dataset_id=parts[1],
             task_id=row["task"],
             value=round(row["value"], DIGITS),
-            dataset_revision=revision or None,
+            dataset_revision=parts[2],
             date=row["created"],
             source_name=SOURCE if url else None,
             source_url=url,
