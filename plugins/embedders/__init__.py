@@ -8,7 +8,7 @@
 `quiet_loading`     silences the libraries while weights are loaded
 `transformers/`     encoders and language models of transformers
 `vectors/`          word vectors, from files and packages
-`hosted/`           models behind an OpenAI-compatible endpoint
+`hosted/`           models behind an endpoint: OpenAI-compatible, Cohere, Jina
 `wrapped_objects`   objects of other libraries, such as LangChain and scikit-learn
 `mteb_models`       models of the registry of mteb
 `infersent/`        a BiLSTM with max pooling over word vectors
@@ -75,16 +75,23 @@ PROVIDERS = (
         sensitive={"reference": "download"},
         provider=True,
     ),
-    EmbedderSpec(
-        name="openai",
-        target=f"{_HERE}.hosted.openai:OpenAIEmbedder",
-        summary="a model behind an OpenAI-compatible endpoint",
-        neutral=(
-            *("key", "batch_texts", "batch_tokens", "parallel", "encoding", "timeout", "retries"),
-            *("max_wait", "rpm", "tpm", "price"),
-        ),
-        sensitive={"reference": "plain", "key": "key", "base_url": "address"},
-        provider=True,
+    *(
+        EmbedderSpec(
+            name=name,
+            target=f"{_HERE}.hosted.openai:{embedder}",
+            summary=summary,
+            neutral=(
+                *("key", "batch_texts", "batch_tokens", "parallel", "encoding", "timeout"),
+                *("retries", "max_wait", "rpm", "tpm", "price"),
+            ),
+            sensitive={"reference": "plain", "key": "key", "base_url": "address"},
+            provider=True,
+        )
+        for name, embedder, summary in (
+            ("openai", "OpenAIEmbedder", "a model behind an OpenAI-compatible endpoint"),
+            ("cohere", "CohereEmbedder", "a model of Cohere"),
+            ("jina", "JinaEmbedder", "a model of Jina that takes a task"),
+        )
     ),
     EmbedderSpec(
         name="bag-of-words",

@@ -90,6 +90,8 @@ class Loopback:
         """Returns the answer of a chat to an instruction and a text."""
         self.embed: Callable[[list[str], int], Any] = lambda texts, d: [vector(t, d) for t in texts]
         """Returns float32 vectors of texts, with so many dimensions."""
+        self.answer: Callable[[str, Mapping[str, Any]], tuple[int, Any]] | None = None
+        """Returns status and answer for the path and body of a request, in another form."""
         self.faults: list[Fault | None] = []
         """Faults of the next requests, in order; None for a correct answer."""
         self.always: Callable[[Mapping[str, Any]], Fault | None] = lambda body: None
@@ -207,6 +209,8 @@ class _Handler(BaseHTTPRequestHandler):
         key = self.headers.get("Authorization", "").removeprefix("Bearer ")
         if loopback.key is not None and key != loopback.key:
             return 401, _error(f"Incorrect API key provided: {key}")
+        if loopback.answer is not None:
+            return loopback.answer(self.path, body)
         if body["model"] != MODEL:
             return 404, _error(f"The model `{body['model']}` does not exist")
         if self.path == "/v1/embeddings":

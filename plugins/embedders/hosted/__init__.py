@@ -1,7 +1,7 @@
-"""Models behind an OpenAI-compatible endpoint: embeddings and chat.
+"""Models behind an endpoint, mostly an OpenAI-compatible one: embeddings and chat.
 
 ===============  ==============================================================
-`openai`         `openai:MODEL`, text encoders behind an embeddings endpoint
+`openai`         `openai:`, `cohere:` and `jina:MODEL`, text encoders behind an endpoint
 `chat`           language models behind a chat endpoint: a text in, a text out
 `endpoint`       address, client and requests; explains errors, and masks keys
 `retrying`       repeats requests, after the wait that an endpoint asks for

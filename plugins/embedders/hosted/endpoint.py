@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from harness import limits, names
@@ -77,7 +77,7 @@ class Address:
     identity: str
 
 
-def parse(url: str, *, of_variable: bool) -> Address:
+def parse(url: str, *, of_variable: bool, variable: str | None = VARIABLE) -> Address:
     """Return an address.
 
     Parameters
@@ -86,6 +86,8 @@ def parse(url: str, *, of_variable: bool) -> Address:
         What the user gives.
     of_variable
         Whether it comes from an environment variable: then it may have a key in its path.
+    variable
+        The environment variable that may hold an address; None if there is none.
 
     Raises
     ------
@@ -112,8 +114,13 @@ def parse(url: str, *, of_variable: bool) -> Address:
         return Address(url, shown, shown)
     if not of_variable:
         raise InvalidOption(
-            "base_url has a part that looks like a key, and would be shown; set the whole address "
-            f"as the environment variable {VARIABLE}, and leave base_url out"
+            "base_url has a part that looks like a key, and would be shown; "
+            + (
+                f"set the whole address as the environment variable {variable}, and leave base_url "
+                "out"
+                if variable
+                else "put the key into an environment variable and add key=NAME_OF_THE_VARIABLE"
+            )
         )
     return Address(url, shown, f"{shown} {digest(parts.path)}")
 
@@ -359,13 +366,41 @@ def usage_notes(model: str, usage: Usage, price: float | None) -> tuple[str, ...
 
 
 def _number(value: object) -> int:
+    if isinstance(value, float) and value.is_integer():  # Cohere's type of counts
+        return int(value)
     return value if isinstance(value, int) else 0
 
 
-OPENAI = "https://api.openai.com/v1"
-OPENAI_KEY = "OPENAI_API_KEY"
-"""Variable with the key of OpenAI's own endpoint and of the one in `OPENAI_BASE_URL`."""
+@dataclass(frozen=True)
+class Home:
+    """The endpoint of a provider, for models without `base_url`.
+
+    Parameters
+    ----------
+    url
+        Its address.
+    key
+        Variable with the key of this endpoint, and of the one in `variable`.
+    variable
+        Variable with another address; None if there is none.
+    """
+
+    url: str
+    key: str
+    variable: str | None = None
+
+
+OPENAI = Home("https://api.openai.com/v1", "OPENAI_API_KEY", VARIABLE)
 PARALLEL = 4  # concurrent requests
+
+Reading: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""Makes a request or an answer in another form; one of them is OpenAI's."""
+
+
+def as_sent(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a request or an answer as it is, in OpenAI's form."""
+    return content
+
 
 MESSAGE_LENGTH = 200  # most characters that an error quotes of an endpoint's message
 
@@ -393,11 +428,12 @@ class Endpoint:
     Parameters
     ----------
     base_url
-        Address such as `http://localhost:8000/v1`; None for the variable OPENAI_BASE_URL, else for
-        OpenAI's own endpoint.
+        Address such as `http://localhost:8000/v1`; None for that of `home`.
     key
-        Name of the environment variable that holds the key. None: OPENAI_API_KEY for OpenAI's
-        endpoint and the one in OPENAI_BASE_URL, and no key for a `base_url`.
+        Name of the environment variable that holds the key. None: that of `home` for its
+        endpoint and the one in its variable, and no key for a `base_url`.
+    home
+        The endpoint without a `base_url`.
     timeout
         Seconds to wait for a connection, and for a whole answer; above 0.
     retries
@@ -432,6 +468,7 @@ class Endpoint:
         base_url: str | None = None,
         key: str | None = None,
         *,
+        home: Home = OPENAI,
         timeout: float = TIMEOUT,
         retries: int = RETRIES,
         max_wait: float = MAX_WAIT,
@@ -446,28 +483,38 @@ class Endpoint:
             )
         if not timeout > 0 or retries < 0 or not max_wait >= 0:
             raise InvalidOption("timeout must be above 0, and retries and max_wait 0 or more")
-        url = base_url or os.environ.get(VARIABLE) or OPENAI
-        parsed = parse(url, of_variable=not base_url)
+        url = base_url or os.environ.get(home.variable or "") or home.url
+        parsed = parse(url, of_variable=not base_url, variable=home.variable)
         self.url, self.address, self.identity = parsed.url, parsed.shown, parsed.identity
-        self.key = key or (None if base_url and self.url != OPENAI else OPENAI_KEY)
+        self.key = key or (None if base_url and self.url != home.url else home.key)
         self.timeout = timeout
         self.retrying = Retrying(Limiter(rpm, tpm, clock), retries, max_wait)
         self.usage = Usage()
         self.stated_model = ""
 
     def embeddings(
-        self, *, tokens: int = 0, retries: int | None = None, **body: Any
+        self,
+        body: Mapping[str, Any],
+        *,
+        path: str,
+        read: Reading,
+        tokens: int = 0,
+        retries: int | None = None,
     ) -> Mapping[str, Any]:
         """Request embeddings.
 
         Parameters
         ----------
+        body
+            Fields of the request.
+        path
+            Where it goes, below the address of the endpoint.
+        read
+            Makes an answer in OpenAI's form from one of the endpoint.
         tokens
             Number of tokens of the request, at least an estimate.
         retries
             Overrides the endpoint's own number.
-        **body
-            Fields of the request.
 
         Raises
         ------
@@ -476,15 +523,11 @@ class Endpoint:
         Unavailable
             If it does not answer, rejects the key, or does not know the model.
         """
-        return self._ask(
-            lambda openai: openai.embeddings.with_raw_response.create(**body), body, tokens, retries
-        )
+        return self._ask(path, body, tokens, retries, read)
 
     def chat(self, *, tokens: int = 0, **body: Any) -> Mapping[str, Any]:
         """Request the completion of a chat; raises the same errors as `embeddings`."""
-        return self._ask(
-            lambda openai: openai.chat.completions.with_raw_response.create(**body), body, tokens
-        )
+        return self._ask("/chat/completions", body, tokens)
 
     def close(self) -> None:
         """Close the connections; the next request opens new ones."""
@@ -494,23 +537,30 @@ class Endpoint:
 
     def _ask(
         self,
-        send: Callable[[OpenAI], Any],
+        path: str,
         body: Mapping[str, Any],
         tokens: int,
         retries: int | None = None,
+        read: Reading = as_sent,
     ) -> Mapping[str, Any]:
-        once = functools.partial(self._once, self._client, send, body["model"])
+        once = functools.partial(self._once, self._client, path, body, read)
         return self.retrying.request(once, tokens, self.address, retries)
 
     def _once(
-        self, openai: OpenAI, send: Callable[[OpenAI], Any], model: str
+        self,
+        openai: OpenAI,
+        path: str,
+        body: Mapping[str, Any],
+        read: Reading,
     ) -> Mapping[str, Any] | Problem:
+        import httpx2
         from openai import OpenAIError
 
+        model = body["model"]
         # What is returned here is raised outside the except block, so that the request with its
         # key is not a cause.
         try:
-            reply = send(openai)
+            reply = openai.post(path, cast_to=httpx2.Response, body=body)
         except OpenAIError as error:
             return self._problem(error, model)
         except Unbounded as error:
@@ -519,7 +569,7 @@ class Endpoint:
             return Problem(
                 Refused("the text cannot be sent: it has characters that UTF-8 cannot encode")
             )
-        answer = self._read(reply.http_response.content)
+        answer = self._read(reply.content, read)
         stated = None if isinstance(answer, Problem) else answer.get("model")
         # Endpoints add an owner, a version or a tag to a name.
         if isinstance(stated, str) and _base(model) not in stated.casefold():
@@ -589,7 +639,11 @@ class Endpoint:
             return Unavailable(f"{self.address} answers {details}, {self._tries()}")
         return Refused(details, broken=status == 500)
 
-    def _read(self, content: bytes) -> Mapping[str, Any] | Problem:
+    def _read(
+        self,
+        content: bytes,
+        read: Reading = as_sent,
+    ) -> Mapping[str, Any] | Problem:
         try:
             answer = json.loads(content)
         except (ValueError, RecursionError):
@@ -599,6 +653,7 @@ class Endpoint:
             return Problem(Refused("the answer is not a JSON object"))
         if answer.get("error"):  # some endpoints report errors with status 200
             return Problem(Refused(self._safe(_message(answer["error"]))))
+        answer = read(answer)
         self.usage.add(answer.get("usage"))
         return answer
 

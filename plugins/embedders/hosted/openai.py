@@ -1,8 +1,9 @@
-"""`openai:MODEL`: text encoders behind an OpenAI-compatible embeddings endpoint.
+"""`openai:MODEL`, `cohere:MODEL` and `jina:MODEL`: text encoders behind an embeddings endpoint.
 
-Such endpoints are OpenAI's own, Gemini's, Voyage's, vLLM, TEI and Ollama. This module makes
-requests of texts and checks the vectors that come back; `endpoint.py` sends them and explains the
-errors. No text is truncated here: the endpoint truncates or refuses texts that are too long.
+OpenAI-compatible endpoints are OpenAI's own, Gemini's, Voyage's, vLLM, TEI, Ollama and LiteLLM. A
+`Form` says where the requests of Cohere and Jina differ. This module makes requests of texts and
+checks the vectors that come back; `endpoint.py` sends them and explains the errors. No text is
+truncated here: the endpoint truncates or refuses texts that are too long.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,7 +26,7 @@ from harness.encode.admission import is_same
 from harness.errors import HarnessError, InvalidOption, ModelError, PartlyEncoded, Unavailable
 
 from .. import cards, prompts
-from .endpoint import PARALLEL, Endpoint, Refused, usage_notes
+from .endpoint import OPENAI, PARALLEL, Endpoint, Home, Reading, Refused, as_sent, usage_notes
 from .retrying import MAX_WAIT, RETRIES, TIMEOUT, map_in_threads
 
 if TYPE_CHECKING:
@@ -223,15 +225,115 @@ def _looks_right(numbers: Numbers, limits: _Limits) -> bool:
     return bool(limits.low < 2**median < limits.high and high - low < limits.spread)
 
 
+# How the requests and answers of a provider differ from OpenAI's.
+
+
+ENCODING = "encoding_format"
+"""Field of a request."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """Where requests and answers of a provider differ from OpenAI's.
+
+    Parameters
+    ----------
+    provider
+        The provider, as in `openai:MODEL`.
+    home
+        Its own endpoint.
+    path
+        Where requests go, below the address of the endpoint.
+    role
+        Field of a request that says what its texts are for.
+    roles
+        Its value for each role.
+    purposes
+        The values that the user may choose for texts without a role; none if the field is sent
+        only where the user asks for it.
+    most_texts
+        Most texts of a request; None for no limit of its own.
+    request
+        Makes a request of the provider from one in OpenAI's form.
+    answer
+        Makes an answer in OpenAI's form from one of the provider.
+    """
+
+    provider: str
+    home: Home
+    path: str = "/embeddings"
+    role: str = "input_type"
+    roles: Mapping[Role, str] = field(
+        default_factory=lambda: {"query": "query", "document": "document"}
+    )
+    purposes: tuple[str, ...] = ()
+    most_texts: int | None = None
+    request: Reading = as_sent
+    answer: Reading = as_sent
+
+
+def _to_cohere(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request of Cohere's second version of `embed`."""
+    fields = {"input": "texts", "dimensions": "output_dimension"}
+    body = {fields.get(name, name): value for name, value in request.items() if name != ENCODING}
+    return body | {"embedding_types": [request[ENCODING]]}
+
+
+def _of_cohere(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an answer of Cohere, whose vectors stand in a list for each type."""
+    by_type = answer.get("embeddings")
+    lists = list(by_type.values()) if isinstance(by_type, Mapping) else []
+    rows = next((rows for rows in lists if isinstance(rows, list) and rows), None)
+    meta = answer.get("meta")
+    # vLLM, which knows this form, bills nothing.
+    counts = (meta.get("billed_units") or meta.get("tokens")) if isinstance(meta, Mapping) else None
+    tokens = counts.get("input_tokens") if isinstance(counts, Mapping) else None
+    return {
+        "data": None if rows is None else [{"embedding": row} for row in rows],
+        "usage": {"prompt_tokens": tokens},
+    }
+
+
+def _to_jina(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request of Jina.
+
+    It asks for unit vectors, whatever the default is. It never asks for `late_chunking`, with which
+    a vector depends on the other texts of its request.
+    """
+    body = {name: value for name, value in request.items() if name != ENCODING}
+    return body | {"embedding_type": request[ENCODING], "normalized": True}
+
+
+OPENAI_FORM = Form(provider="openai", home=OPENAI)
+COHERE_FORM = Form(
+    provider="cohere",
+    home=Home("https://api.cohere.com/v2", "CO_API_KEY"),
+    path="/embed",
+    # A text without a role is a document, as Cohere recommends where the use is unknown, and as
+    # MTEB's wrapper has it.
+    roles={"text": "search_document", "query": "search_query", "document": "search_document"},
+    purposes=("search_document", "search_query", "classification", "clustering"),
+    most_texts=96,
+    request=_to_cohere,
+    answer=_of_cohere,
+)
+JINA_FORM = Form(
+    provider="jina",
+    home=Home("https://api.jina.ai/v1", "JINA_API_KEY"),
+    role="task",
+    roles={"text": "text-matching", "query": "retrieval.query", "document": "retrieval.passage"},
+    purposes=(
+        *("text-matching", "classification", "clustering", "separation"),
+        *("retrieval.passage", "retrieval.query", "code.passage", "code.query"),
+    ),
+    request=_to_jina,
+)
+
+
 # The texts of a request for embeddings, with what it says about their role.
 #
-# Either the prompts are put before the texts here, or the request names the role in its field
-# `input_type`, and the endpoint puts its own prompts.
-
-
-FIELD = "input_type"
-"""Field of a request, as Voyage, NVIDIA and others have it."""
-_TYPES: dict[Role, str] = {role: f"{FIELD}={role}" for role in ("query", "document")}
+# Either the prompts are put before the texts here, or the request names the role in a field, and
+# the endpoint puts its own prompts.
 
 
 class RequestTexts:
@@ -243,7 +345,9 @@ class RequestTexts:
         What errors call the model.
     card
         The model's card, which may state prompts.
-    prompt, query_prompt, document_prompt, input_type
+    form
+        The form of requests.
+    prompt, query_prompt, document_prompt, input_type, purpose
         See `OpenAIEmbedder`.
 
     Attributes
@@ -254,27 +358,39 @@ class RequestTexts:
     Raises
     ------
     InvalidOption
-        If no prompt has the name, or a prompt and `input_type` are both set.
+        If no prompt has the name, a prompt is set where the endpoint puts them, or the endpoint
+        does not know the purpose.
     """
 
     def __init__(
         self,
         model: str,
         card: Card | None,
+        form: Form,
         *,
         prompt: str | None,
         query_prompt: str | None,
         document_prompt: str | None,
         input_type: bool,
+        purpose: str | None,
     ) -> None:
-        self.role_prompts: dict[Role, str] = {"text": "", **_TYPES}
+        self._field = form.role
+        self._roles: dict[Role, str] = {}
         self._prompts: dict[Role, str] = {}
-        if input_type:
+        if purpose is not None and purpose not in form.purposes:
+            known = ", ".join(form.purposes) or "none; Cohere's and Jina's requests have one"
+            raise InvalidOption(f"purpose={purpose}: {form.provider} has {known}")
+        if input_type or form.purposes:
             if {prompt, query_prompt, document_prompt} != {None}:
                 raise InvalidOption(
-                    "input_type=true: the endpoint puts the prompts itself; leave out prompt, "
-                    "query_prompt and document_prompt"
+                    f"{form.provider if form.purposes else 'input_type=true'}: the endpoint puts "
+                    "the prompts itself; leave out prompt, query_prompt and document_prompt"
                 )
+            self._roles = dict(form.roles)
+            if purpose is not None:
+                self._roles["text"] = purpose
+            self.role_prompts: dict[Role, str] = {"text": ""}
+            self.role_prompts |= {role: f"{form.role}={to}" for role, to in self._roles.items()}
             return
         stated = card.prompts if card else {}
         self.role_prompts = self._prompts = prompts.by_role(
@@ -300,15 +416,12 @@ class RequestTexts:
     ) -> dict[str, Any]:
         """Return the fields of a request for texts of one role; with None, for texts as they are.
 
-        Texts without a prompt, `as_they_are`, follow. The client of OpenAI takes a field that it
-        does not know in `extra_body`.
+        Texts without a prompt, `as_they_are`, follow.
         """
-        if role is None:
-            return {"input": list(texts)}
-        prompted = [self.prompt(role) + text for text in texts]
+        prompted = texts if role is None else [self.prompt(role) + text for text in texts]
         body: dict[str, Any] = {"input": [*prompted, *as_they_are]}
-        if self.by_request and role in self.role_prompts and role != "text":
-            body["extra_body"] = {FIELD: role}
+        if value := self._roles.get(role or "text"):
+            body[self._field] = value
         return body
 
 
@@ -328,8 +441,6 @@ class RequestTexts:
 
 PROBE = "a"
 """Text sent to find out whether an endpoint refuses some texts or all of them."""
-ENCODING = "encoding_format"
-"""Field of a request."""
 PATIENCE = 5  # refused texts in a row before the probe is sent
 
 
@@ -340,6 +451,8 @@ class Asking:
     ----------
     endpoint
         The endpoint.
+    form
+        The form of requests and answers.
     texts
         Makes the fields of a request from its texts.
     request
@@ -362,6 +475,7 @@ class Asking:
     def __init__(
         self,
         endpoint: Endpoint,
+        form: Form,
         texts: RequestTexts,
         request: Mapping[str, Any],
         *,
@@ -369,7 +483,8 @@ class Asking:
         batch_tokens: int,
         length: int | None,
     ) -> None:
-        self._endpoint, self._texts, self._request = endpoint, texts, dict(request)
+        self._endpoint, self._form = endpoint, form
+        self._texts, self._request = texts, dict(request)
         self._most_texts, self._most_tokens = batch_texts, batch_tokens
         self.length = self._stated = length
         self.unavailable: HarnessError | None = None
@@ -475,7 +590,13 @@ class Asking:
             watched = [self._texts.prompt("text") + self._watched]  # as its vector was made
         body = {**self._request, **self._texts.body(texts, role, watched)}
         tokens = sum(self.lengths(texts, role or "text"))
-        answer = self._endpoint.embeddings(**body, retries=retries, tokens=tokens)
+        answer = self._endpoint.embeddings(
+            self._form.request(body),
+            path=self._form.path,
+            read=self._form.answer,
+            retries=retries,
+            tokens=tokens,
+        )
         items = in_order(answer, len(texts) + len(watched))
         self._takes_several |= len(items) > 1
         rows = vectors(items, self.length)
@@ -533,16 +654,19 @@ def _is_of_encoding(error: HarnessError) -> bool:
 class OpenAIEmbedder:
     """A text encoder behind an endpoint.
 
+    `CohereEmbedder` and `JinaEmbedder` have the same options with another form of requests.
+
     Parameters
     ----------
     reference
         Name of the model at the endpoint.
     base_url
         Address such as `http://localhost:8000/v1`; None for the variable OPENAI_BASE_URL, else for
-        OpenAI's own endpoint.
+        the provider's own endpoint.
     key
         Name of the environment variable that holds the key, never the key itself. None for
-        OPENAI_API_KEY with OpenAI's endpoint or OPENAI_BASE_URL, and for no key with a `base_url`.
+        OPENAI_API_KEY with OpenAI's endpoint or OPENAI_BASE_URL, for CO_API_KEY with Cohere's, for
+        JINA_API_KEY with Jina's, and for no key with another `base_url`.
     dimensions
         Length of vector to request, 1 or more, for models that can shorten theirs; None for the
         model's own.
@@ -553,10 +677,14 @@ class OpenAIEmbedder:
         The same for texts that a task calls queries, and for its documents.
     input_type
         Whether each request says in its field `input_type` that its texts are queries (`query`) or
-        documents (`document`), for endpoints that put the prompts before texts themselves.
+        documents (`document`), for endpoints that put the prompts before texts themselves. Cohere's
+        and Jina's requests always say it, in their own words, and cannot have prompts.
+    purpose
+        What Cohere's and Jina's requests say of texts without a role, such as `classification`;
+        None for `search_document` and `text-matching`.
     batch_texts
-        Most texts of a request, 1 or more. A refused request is split in halves; if both halves
-        succeed, this number is halved too.
+        Most texts of a request, 1 or more; with Cohere never above 96. A refused request is split
+        in halves; if both halves succeed, this number is halved too.
     batch_tokens
         Most tokens of a request, 1 or more, estimated as a quarter of the characters. A longer text
         is sent alone.
@@ -593,6 +721,8 @@ class OpenAIEmbedder:
     out whether another model answers under the same name.
     """
 
+    form: ClassVar[Form] = OPENAI_FORM
+
     def __init__(
         self,
         reference: str,
@@ -604,6 +734,7 @@ class OpenAIEmbedder:
         query_prompt: str | None = None,
         document_prompt: str | None = None,
         input_type: bool = False,
+        purpose: str | None = None,
         batch_texts: int = 100,  # what the strictest of the large providers takes
         batch_tokens: int = 8_192,
         parallel: int = PARALLEL,
@@ -626,19 +757,30 @@ class OpenAIEmbedder:
         for option, value in numbers.items():
             if value is not None and value < 1:
                 raise InvalidOption(f"{option}={value}: must be 1 or more")
+        form = self.form
         self._endpoint = Endpoint(
-            base_url, key, timeout=timeout, retries=retries, max_wait=max_wait, rpm=rpm, tpm=tpm
+            base_url,
+            key,
+            home=form.home,
+            timeout=timeout,
+            retries=retries,
+            max_wait=max_wait,
+            rpm=rpm,
+            tpm=tpm,
         )
-        request: dict[str, Any] = {"model": reference, "encoding_format": encoding}
+        batch_texts = min(batch_texts, form.most_texts or batch_texts)
+        request: dict[str, Any] = {"model": reference, ENCODING: encoding}
         if dimensions is not None:
             request["dimensions"] = dimensions
         self._texts = RequestTexts(
             reference,
             card,
+            form,
             prompt=prompt,
             query_prompt=query_prompt,
             document_prompt=document_prompt,
             input_type=input_type,
+            purpose=purpose,
         )
         self._parallel = parallel
         # What the engine passes to one call, and stores after it: a request for each thread.
@@ -655,9 +797,9 @@ class OpenAIEmbedder:
             identity["role_prompts"] = role_prompts
         self.info: ModelInfo = cards.describe(
             card,
-            name=name or f"openai:{reference}",
+            name=name or f"{form.provider}:{reference}",
             kind="text",
-            fingerprint=f"openai-{digest(identity)}",
+            fingerprint=f"{form.provider}-{digest(identity)}",
             dimensions=dimensions,
             price=price,
             role_prompts=role_prompts,
@@ -665,6 +807,7 @@ class OpenAIEmbedder:
         )
         self._asking = Asking(
             self._endpoint,
+            form,
             self._texts,
             request,
             batch_texts=batch_texts,
@@ -737,3 +880,23 @@ class OpenAIEmbedder:
     def close(self) -> None:
         """Close the connections."""
         self._endpoint.close()
+
+
+class CohereEmbedder(OpenAIEmbedder):
+    """A text encoder of Cohere, by the second version of its `embed`.
+
+    Its `input_type` is search_query for queries and search_document for all other texts. Options
+    are those of `OpenAIEmbedder`.
+    """
+
+    form = COHERE_FORM
+
+
+class JinaEmbedder(OpenAIEmbedder):
+    """A text encoder of Jina that takes a `task`, as jina-embeddings-v3 and later ones do.
+
+    Its `task` is retrieval.query for queries, retrieval.passage for documents, and text-matching
+    for all other texts. Options are those of `OpenAIEmbedder`.
+    """
+
+    form = JINA_FORM

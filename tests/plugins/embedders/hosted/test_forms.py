@@ -1,0 +1,286 @@
+"""Cohere's and Jina's own requests, to a server that refuses what their types do not have.
+
+The types are those of the package `cohere` 7.3 (`V2Client.embed`, `EmbedByTypeResponse`), and of
+the documentation of Jina's embeddings. If `cohere` is installed, its client agrees with the server.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from loopback import DIMENSIONS, TOO_MANY, Fault, Loopback, vector
+from openai.types import CreateEmbeddingResponse, EmbeddingCreateParams
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from harness.errors import InvalidOption, Unavailable
+from harness.plugins.embedders.hosted import retrying
+from harness.plugins.embedders.hosted.openai import COHERE_FORM, JINA_FORM, OPENAI_FORM
+from harness.registry.registry import Registry
+
+ROOT = Path(__file__).parents[4]
+PAGES = ("models.md", "use-with.md", "using.md")
+EMBEDDING_PARAMS = TypeAdapter(EmbeddingCreateParams)
+FORMS = {form.provider: form for form in (OPENAI_FORM, COHERE_FORM, JINA_FORM)}
+TEXTS = ["a nurse", "a doctor"]
+ROLES = {"text": TEXTS, "query": TEXTS, "document": TEXTS}
+SECRET = "Zq7Wx9Yv2Kp4Lm6Nt8Rb1"
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+    model: str
+
+
+class CohereBody(Body):
+    """What `cohere.ClientV2.embed` may send for texts."""
+
+    input_type: Literal["search_document", "search_query", "classification", "clustering"]
+    texts: Annotated[list[str], Field(min_length=1, max_length=96)]
+    embedding_types: list[Literal["float", "int8", "uint8", "binary", "ubinary", "base64"]]
+    output_dimension: int | None = None
+    max_tokens: int | None = None
+    truncate: Literal["NONE", "START", "END"] = "END"
+
+
+class JinaBody(Body):
+    task: Literal[
+        *("retrieval.query", "retrieval.passage", "text-matching", "classification"),
+        *("clustering", "separation", "code.query", "code.passage"),
+    ]
+    input: Annotated[list[str], Field(min_length=1, max_length=512)]
+    embedding_type: Literal["float", "base64", "binary", "ubinary"]
+    normalized: bool = False
+    dimensions: int | None = None
+    late_chunking: bool = False
+    truncate: bool = False
+
+
+def vectors(purpose: str, texts: list[str], dimensions: int | None) -> list[np.ndarray]:
+    return [vector(f"{purpose}: {text}", dimensions or DIMENSIONS) for text in texts]
+
+
+def coded(row: np.ndarray, encoding: str) -> Any:
+    return row.tolist() if encoding == "float" else base64.b64encode(row.tobytes()).decode()
+
+
+def of_cohere(path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
+    try:
+        asked = CohereBody.model_validate(body)
+    except ValidationError as error:
+        return 400, {"id": "1", "message": f"invalid request: {error.errors()[0]['msg']}"}
+    if path != "/v2/embed" or asked.model != "embed-v4.0":
+        return 404, {"id": "1", "message": f"model '{asked.model}' not found"}
+    rows = vectors(asked.input_type, asked.texts, asked.output_dimension)
+    return 200, {
+        "id": "1",
+        "response_type": "embeddings_by_type",
+        "texts": asked.texts,
+        "embeddings": {t: [coded(row, t) for row in rows] for t in asked.embedding_types},
+        "meta": {"api_version": {"version": "2"}, "billed_units": {"input_tokens": 2.0}},
+    }
+
+
+def of_jina(path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
+    try:
+        asked = JinaBody.model_validate(body)
+    except ValidationError as error:
+        return 422, {"detail": f"[{error.errors()[0]['msg']}]"}
+    if path != "/v1/embeddings" or asked.model != "jina-embeddings-v3":
+        return 404, {"detail": f"Model {asked.model} not found"}
+    rows = vectors(asked.task, asked.input, asked.dimensions)
+    rows = [row * (1 if asked.normalized else 3) for row in rows]
+    return 200, {
+        "object": "list",
+        "model": asked.model,
+        "usage": {"total_tokens": 2, "prompt_tokens": 2},
+        "data": [
+            {"object": "embedding", "index": i, "embedding": coded(row, asked.embedding_type)}
+            for i, row in enumerate(rows)
+        ],
+    }
+
+
+PROVIDERS = {
+    "cohere": (of_cohere, "embed-v4.0", "v2"),
+    "jina": (of_jina, "jina-embeddings-v3", "v1"),
+}
+PURPOSES = {
+    "cohere": ("search_document", "search_query", "search_document"),
+    "jina": ("text-matching", "retrieval.query", "retrieval.passage"),
+}
+
+
+@pytest.fixture
+def create(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+    """Return a function that makes the embedder of a provider: `create("cohere", option=…)`."""
+    monkeypatch.setattr(retrying, "SHORTEST", 0.01)
+    monkeypatch.setenv("LOOPBACK_KEY", SECRET)
+    loopback.key = SECRET
+    embedders = []
+
+    def make(provider: str, reference: str = "", **options: object) -> Any:
+        loopback.answer, model, version = PROVIDERS[provider]
+        address = f"http://127.0.0.1:{loopback.port}/{version}"
+        options = {"base_url": address, "key": "LOOPBACK_KEY", "retries": 1, **options}
+        query = "&".join(f"{name}={value}" for name, value in options.items() if value is not None)
+        embedders.append(Registry().embedder(f"{provider}:{reference or model}?{query}"))
+        return embedders[-1]
+
+    yield make
+    for embedder in embedders:
+        embedder.close()
+
+
+@pytest.mark.parametrize("encoding", ["base64", "float"])
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_each_role_has_the_vectors_of_its_purpose(create, loopback, provider, encoding):
+    encoder = create(provider, encoding=encoding, dimensions=4)
+    for role, purpose in zip(ROLES, PURPOSES[provider], strict=True):
+        np.testing.assert_array_equal(encoder.encode(TEXTS, role=role), vectors(purpose, TEXTS, 4))
+        assert encoder.info.role_prompts[role].endswith(f"={purpose}")
+    assert len(loopback.requests) == 3
+    assert "6 tokens in 3 requests" in encoder.notes[0]
+    assert encoder.info.fingerprint.startswith(f"{provider}-")
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_texts_without_a_role_may_have_another_purpose(create, provider):
+    encoder = create(provider, purpose="classification")
+    rows = encoder.encode(TEXTS)
+    np.testing.assert_array_equal(rows, vectors("classification", TEXTS, None))
+    assert encoder.info.fingerprint != create(provider).info.fingerprint
+    with pytest.raises(InvalidOption, match=r"purpose=passage: \w+ has .*classification"):
+        create(provider, purpose="passage")
+    with pytest.raises(InvalidOption, match="puts the prompts itself"):
+        create(provider, query_prompt="query")
+
+
+def test_a_request_to_cohere_has_at_most_96_texts(create, loopback):
+    texts = [f"text {i}" for i in range(200)]
+    rows = create("cohere", batch_texts=500, parallel=1).encode(texts)
+    assert [len(request["texts"]) for request in loopback.requests] == [96, 96, 8]
+    np.testing.assert_array_equal(rows, vectors("search_document", texts, None))
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_watched_text_goes_with_the_requests_of_each_role(create, provider):
+    encoder = create(provider)
+    encoder.watch("a man", encoder.encode(["a man"])[0])
+    for role, purpose in zip(ROLES, PURPOSES[provider], strict=True):
+        np.testing.assert_array_equal(
+            encoder.encode(TEXTS, role=role), vectors(purpose, TEXTS, None)
+        )
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(
+    ("reference", "options", "faults", "words"),
+    [
+        ("", {"key": None}, [], r"requires a key \(401\).*key=NAME_OF_THE_VARIABLE"),
+        ("", {"key": "NOT_SET_KEY"}, [], "set the environment variable NOT_SET_KEY"),
+        ("", {}, [Fault(status=401)], r"rejects the key in LOOPBACK_KEY \(401\)"),
+        ("", {}, [TOO_MANY, TOO_MANY], "answers 429.*after up to 2 requests"),
+        ("no-model", {}, [], "has no model 'no-model' .*not found"),
+    ],
+    ids=["no key", "no variable", "401", "429", "no model"],
+)
+def test_an_error_is_one_line(create, loopback, provider, reference, options, faults, words):
+    encoder = create(provider, reference, **options)
+    loopback.faults = list(faults)
+    with pytest.raises(Unavailable) as error:
+        encoder.encode(TEXTS)
+    assert re.search(words, str(error.value))
+    assert "\n" not in str(error.value)
+    assert SECRET not in str(error.value)
+
+
+@pytest.mark.parametrize(("provider", "key"), [("cohere", "CO_API_KEY"), ("jina", "JINA_API_KEY")])
+def test_the_key_of_a_provider_is_in_its_own_variable(monkeypatch, provider, key):
+    monkeypatch.delenv(key, raising=False)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    with pytest.raises(Unavailable, match=rf"api\.{provider}\..* requires a key: .* {key}$"):
+        Registry().embedder(f"{provider}:a-model").encode(TEXTS)
+
+
+@pytest.mark.parametrize(
+    "answer", [{}, {"embeddings": [[1.0]]}, {"embeddings": {"float": None}, "meta": 1}]
+)
+def test_an_answer_of_cohere_without_vectors_is_refused(create, loopback, answer):
+    encoder = create("cohere", retries=0)
+    loopback.answer = lambda path, body: (200, answer)
+    with pytest.raises(Exception, match="no list of vectors"):
+        encoder.encode(["a"])
+
+
+def of_openai(path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
+    """Answer by the types of OpenAI's client; `input_type` is a field of others."""
+    asked = {name: value for name, value in body.items() if name != "input_type"}
+    EMBEDDING_PARAMS.validate_python(asked)
+    assert path == "/v1/embeddings"
+    assert asked.keys() <= EmbeddingCreateParams.__annotations__.keys()
+    rows = vectors(body.get("input_type", "text"), body["input"], body.get("dimensions"))
+    data = [
+        {"object": "embedding", "index": i, "embedding": coded(row, body["encoding_format"])}
+        for i, row in enumerate(rows)
+    ]
+    usage = {"prompt_tokens": 2, "total_tokens": 2}
+    answer = {"object": "list", "model": body["model"], "data": data, "usage": usage}
+    if body["encoding_format"] == "float":
+        CreateEmbeddingResponse.model_validate(answer)
+    return 200, answer
+
+
+def named_models() -> list[str]:
+    """Return the hosted models that the pages name."""
+    pages = "".join((ROOT / "docs" / page).read_text("utf-8") for page in PAGES)
+    provider = "((?:openai|cohere|jina):[\\w.-]"
+    quoted = re.findall(rf"[`']{provider}[^`'…\n]*)[`']", pages)
+    return sorted({*quoted, *re.findall(rf"--model {provider}\S*)", pages)})
+
+
+@pytest.mark.parametrize("named", named_models())
+def test_a_model_that_a_page_names_is_asked_in_a_valid_form(loopback, monkeypatch, named):
+    provider, _, rest = named.partition(":")
+    name, _, query = rest.partition("?")
+    options = dict(option.split("=", 1) for option in query.split("&") if option)
+    place = urlsplit(options.get("base_url", FORMS[provider].home.url)).path
+    options |= {"base_url": f"http://127.0.0.1:{loopback.port}{place}", "key": "LOOPBACK_KEY"}
+    monkeypatch.setenv("LOOPBACK_KEY", SECRET)
+    answer = {"cohere": of_cohere, "jina": of_jina, "openai": of_openai}[provider]
+    model, version = PROVIDERS.get(provider, (of_openai, name, "v1"))[1:]
+    loopback.answer = lambda path, body: answer(
+        path.replace(place, f"/{version}"), body | {"model": model}
+    )
+    text = "&".join(f"{option}={value}" for option, value in options.items())
+    encoder = Registry().embedder(f"{provider}:{name}?{text}")
+    for role in ROLES:
+        assert encoder.encode(TEXTS, role=role).shape[0] == 2
+    encoder.close()
+    sent = [request.get("input", request.get("texts"))[0] for request in loopback.requests]
+    roles = [request.get("input_type", request.get("task")) for request in loopback.requests]
+    prompted = {"query_prompt", "input_type"} & options.keys() or provider != "openai"
+    assert (len(set(zip(sent, roles, strict=True))) > 1) == bool(prompted)
+
+
+def test_the_client_of_cohere_agrees_with_the_server(loopback):
+    cohere = pytest.importorskip("cohere")
+    loopback.answer = of_cohere
+    client = cohere.ClientV2("key", base_url=f"http://127.0.0.1:{loopback.port}")
+    answer = client.embed(
+        model="embed-v4.0",
+        texts=TEXTS,
+        input_type="search_query",
+        embedding_types=["float"],
+        output_dimension=4,
+    )
+    np.testing.assert_allclose(
+        answer.embeddings.float_, vectors("search_query", TEXTS, 4), rtol=1e-6
+    )
+    assert answer.meta.billed_units.input_tokens == 2
