@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 import re
 
@@ -47,8 +48,11 @@ SAME_NAME = {
         "triplets": {
             "columns": ["query", "positive", "negative"],
             "rows": [
-                [f"the {a} runs", f"the {b} moves", f"the {a} sleeps"]
-                for a, b in (("man", "boy"), ("woman", "girl"), ("cat", "dog"), ("boy", "man"))
+                [f"the {who} {does}", f"the {other} {does}", f"the {who} 's {unlike}"]
+                for (who, other), (does, unlike) in zip(
+                    itertools.cycle([("man", "dog"), ("girl", "boy"), ("cat", "woman")]),
+                    itertools.permutations(("moves", "runs fast .", "sleeps a", "hopes n't"), 2),
+                )
             ],
         }
     },
@@ -92,7 +96,9 @@ STEPS = 6
 class Steps(BaseEvaluator):
     """Reports the number of the step, as another evaluator of the user would."""
 
-    primary_metric = "usefulness_of_mine"
+    def __init__(self):
+        super().__init__()
+        self.primary_metric = "usefulness_of_mine"
 
     def __call__(self, model, output_path=None, epoch=-1, steps=-1):
         return {self.primary_metric: 1 - steps / 10}
@@ -129,7 +135,7 @@ def training(folder, out, evaluator, callbacks=(), **options):
     """Return a trainer that evaluates after every second step of six."""
     rows, model = tiny.pairs(STEPS * 4, seed=0), base(folder)
     columns = {"sentence1": "premise", "sentence2": "hypothesis"}
-    chosen = {"eval_strategy": "steps", "eval_steps": 2, "save_strategy": "no"} | options
+    chosen = {"eval_strategy": "steps", "eval_steps": 2, "max_steps": STEPS} | options
     return SentenceTransformerTrainer(
         model=model,
         args=SentenceTransformerTrainingArguments(
@@ -141,6 +147,7 @@ def training(folder, out, evaluator, callbacks=(), **options):
             disable_tqdm=True,
             use_cpu=True,
             seed=1,
+            save_strategy="steps" if "save_steps" in options else "no",
             **chosen,
         ),
         train_dataset=datasets.Dataset.from_dict(
@@ -166,7 +173,6 @@ def weights(trainer):
 @pytest.fixture(scope="module")
 def trained(folder):
     """A training with an evaluator, its reports, and its output folder."""
-    torch.manual_seed(1)
     reporter, out = Reporter(), folder / "trained"
     evaluator = harness.BiasEvaluator(TASKS)
     trainer = training(folder, out, evaluator, [reporter])
@@ -213,8 +219,7 @@ def test_an_evaluation_leaves_nothing_on_disk_and_the_training_as_it_is(folder, 
         {name: values[STEPS] for name in evaluator.metrics if (values := logged(trainer, name))}
     )
     assert not list(cache.rglob("*.safetensors"))
-    torch.manual_seed(1)
-    without = training(folder, out / "without", None, eval_strategy="no")
+    without = training(folder, out / "without", Steps())  # the library itself draws random numbers
     without.train()
     assert torch.equal(weights(without), weights(trainer))
 
@@ -224,7 +229,7 @@ def test_vectors_are_kept_if_a_cache_is_named(folder, tmp_path):
     values = first(model)
     again = harness.BiasEvaluator(ALIKE, cache=tmp_path / "kept")
     assert again(model) == values
-    assert (first.records.encoded, again.records.encoded) == (8, 0)
+    assert (first.records.encoded, again.records.encoded) == (9, 0)
 
 
 def test_the_output_folder_has_a_table_and_the_card_the_values(trained):
@@ -255,9 +260,7 @@ def test_what_ranks_the_primary_metric_and_its_direction():
 @pytest.mark.parametrize(
     ("bounds", "reason"),
     [
-        ({"above": {"bias_alike_pearson": -2}}, "step 2: bias_alike_pearson is .*, above -2"),
-        ({"below": {"eval_bias_overall": 99}}, "step 2: bias_overall is .*, below 99"),
-        ({"below": {"usefulness_of_mine": 0.7}}, "step 4: usefulness_of_mine is 0.6, below 0.7"),
+        ({"above": {"eval_bias_overall": -99}}, "step 2: bias_overall is .*, above -99"),
         (
             {"below": {"usefulness_of_mine": 0.9}, "patience": 2},
             "step 4: usefulness_of_mine is 0.6, below 0.9",
@@ -283,7 +286,6 @@ def test_within_its_bounds_a_training_ends_and_loads_the_checkpoint_of_least_bia
         tmp_path,
         evaluator,
         [stopping],
-        save_strategy="steps",
         save_steps=2,
         load_best_model_at_end=True,
         metric_for_best_model="bias_overall",
@@ -313,7 +315,7 @@ def test_a_model_without_numbers_gives_nan_and_no_bound_is_crossed(folder, caplo
         ("seat-c66", UnknownName, "unknown task.* 'seat-c66'; did you mean"),
         ("weat-6", UsageError, "task 'weat-6' is made for word embedders"),
         (WHO_MOVES | {"mitigators": ["leace"]}, InvalidFile, "'?mitigators"),
-        ("context-injection", UnknownName, "unknown task.* 'context-injection'"),
+        ("leace", UnknownName, "unknown task.* 'leace'"),
         (7, UsageError, "expected a name, a path or a mapping, not int"),
     ],
 )
