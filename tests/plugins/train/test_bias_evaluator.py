@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import itertools
 import math
+import os
 import re
+from pathlib import Path
 
 import datasets
 import pytest
@@ -17,11 +19,16 @@ from sentence_transformers import (
     SentenceTransformerTrainingArguments,
 )
 from sentence_transformers.base.evaluation import BaseEvaluator
-from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss
+from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss, SoftmaxLoss
+from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 from transformers import TrainerCallback
 
 import harness
 from harness.errors import InvalidFile, InvalidOption, UnknownName, UsageError
+from harness.plugins.train import bilstm
+from harness.plugins.train.pairs import read
+from harness.plugins.train.settings import TrainSettings
+from harness.registry.registry import Registry
 
 WHO_MOVES = {
     "name": "who-moves",
@@ -89,6 +96,7 @@ ALIKE = {
     "metrics": {"similarity-correlation": {}},
     "primary": {"metric": "similarity-correlation", "score": "spearman"},
 }  # fmt: skip
+SNLI = Path(os.environ.get("HARNESS_DATA", "no such folder")) / "snli" / "train_20k.jsonl"
 TASKS = [WHO_MOVES, SAME_NAME, ALIKE]
 STEPS = 6
 
@@ -358,3 +366,48 @@ def test_only_a_sentence_transformer_is_measured():
     evaluator = harness.BiasEvaluator(ALIKE)
     with pytest.raises(UsageError, match=r"measures a SentenceTransformer, not a Linear$"):
         evaluator(torch.nn.Linear(2, 2))
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not SNLI.exists(), reason="needs 20,000 pairs of SNLI in HARNESS_DATA")
+def test_a_training_on_20_000_pairs_of_snli_logs_bias_by_step_and_stops_below_a_bound(tmp_path):
+    words = bilstm.words_of(Registry().embedder("glove-6b-50d"), limit=40_000)
+    static = StaticEmbedding(words.tokenizer.backend_tokenizer, words.vectors)
+    model = SentenceTransformer(modules=[static], device="cpu")
+    pairs = read(TrainSettings(base="", out=tmp_path, corpus=str(SNLI))).train
+    evaluator = harness.BiasEvaluator()
+    stopping = harness.BoundStoppingCallback(
+        evaluator, below={"bias_overall": 2.25, "bias_usefulness": 0.6}
+    )
+    trainer = SentenceTransformerTrainer(
+        model=model,
+        args=SentenceTransformerTrainingArguments(
+            output_dir=str(tmp_path),
+            per_device_train_batch_size=64,
+            learning_rate=0.05,
+            warmup_steps=0.1,
+            eval_strategy="steps",
+            eval_steps=78,
+            eval_on_start=True,
+            save_strategy="no",
+            report_to="none",
+            disable_tqdm=True,
+            use_cpu=True,
+        ),
+        train_dataset=datasets.Dataset.from_dict(
+            {
+                "premise": pairs.firsts,
+                "hypothesis": pairs.seconds,
+                "label": [int(label) for label in pairs.labels],
+            }
+        ),
+        loss=SoftmaxLoss(model, 50, num_labels=3, concatenation_sent_multiplication=True),
+        evaluator=evaluator,
+        callbacks=[stopping],
+    )
+    trainer.train()
+    overall = logged(trainer, "bias_overall")
+    assert list(overall) == [0, 78, 156]
+    assert overall == pytest.approx({0: 2.444, 78: 2.313, 156: 2.184}, abs=0.02)
+    assert stopping.reason.startswith("stopped at step 156: bias_overall is 2.1")
+    assert logged(trainer, "bias_usefulness")[156] == pytest.approx(0.686, abs=0.005)
