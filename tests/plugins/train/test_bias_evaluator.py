@@ -376,19 +376,18 @@ def test_a_training_on_20_000_pairs_of_snli_logs_bias_by_step_and_stops_below_a_
     model = SentenceTransformer(modules=[static], device="cpu")
     pairs = read(TrainSettings(base="", out=tmp_path, corpus=str(SNLI))).train
     evaluator = harness.BiasEvaluator()
-    stopping = harness.BoundStoppingCallback(
-        evaluator, below={"bias_overall": 2.25, "bias_usefulness": 0.6}
-    )
+    stopping = harness.BoundStoppingCallback(evaluator, below={"bias_overall": 1.9})
     trainer = SentenceTransformerTrainer(
         model=model,
         args=SentenceTransformerTrainingArguments(
             output_dir=str(tmp_path),
             per_device_train_batch_size=64,
-            learning_rate=0.05,
+            learning_rate=0.2,
             warmup_steps=0.1,
             eval_strategy="steps",
-            eval_steps=78,
+            eval_steps=26,
             eval_on_start=True,
+            num_train_epochs=1,
             save_strategy="no",
             report_to="none",
             disable_tqdm=True,
@@ -406,8 +405,9 @@ def test_a_training_on_20_000_pairs_of_snli_logs_bias_by_step_and_stops_below_a_
         callbacks=[stopping],
     )
     trainer.train()
-    overall = logged(trainer, "bias_overall")
-    assert list(overall) == [0, 78, 156]
-    assert overall == pytest.approx({0: 2.444, 78: 2.313, 156: 2.184}, abs=0.02)
-    assert stopping.reason.startswith("stopped at step 156: bias_overall is 2.1")
-    assert logged(trainer, "bias_usefulness")[156] == pytest.approx(0.686, abs=0.005)
+    *before, last = overall = list(logged(trainer, "bias_overall").values())
+    assert overall[0] == pytest.approx(2.444, abs=0.001)
+    assert len(before) > 1
+    assert min(before) >= 1.9 > last
+    assert trainer.state.global_step == 26 * len(before) < 313
+    assert stopping.reason.startswith("stopped at step ")
