@@ -24,7 +24,9 @@ from harness.metrics import Scale as Scale
 from harness.metrics import Score as Score
 from harness.metrics import metric as metric
 from harness.mitigator import Mitigator as Mitigator
-from harness.plugins.train.bias_evaluator import BiasEvaluator as BiasEvaluator
+from harness.plugins.train.bias_evaluator import (  # type: ignore[import-not-found]  # in a checkout
+    BiasEvaluator as BiasEvaluator,
+)
 from harness.plugins.train.bias_evaluator import BoundStoppingCallback as BoundStoppingCallback
 from harness.registry.registry import Registry as Registry
 from harness.results.comparison import compare as compare

@@ -8,11 +8,12 @@ know nothing of `harness train`.
 from __future__ import annotations
 
 import csv
+import functools
 import logging
 import math
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.evaluation import BaseEvaluator
@@ -69,8 +70,6 @@ class BiasEvaluator(BaseEvaluator):
     write_csv
         Whether the metrics are also written to a CSV file in the trainer's output folder, as other
         evaluators of the library do.
-    registry
-        Where names are looked up; by default the installed plugins.
 
     Attributes
     ----------
@@ -113,11 +112,19 @@ class BiasEvaluator(BaseEvaluator):
         include: Path | str | Iterable[Path | str] = (),
         trust: Path | str | Iterable[Path | str] = (),
         write_csv: bool = True,
-        registry: Registry | None = None,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # the library's has no types
+        self._options: dict[str, Any] = {
+            "tasks": tasks,
+            "name": name,
+            "cache": cache,
+            "seed": seed,
+            "include": include,
+            "trust": trust,
+            "write_csv": write_csv,
+        }
         settings = Settings.of(cache=cache, seed=seed, include=include, workers=1)
-        registry = registry or Registry(include=settings.include, trust=paths(trust, "trust"))
+        registry = Registry(include=settings.include, trust=paths(trust, "trust"))
         self.name, self.write_csv = name, write_csv
         self.records = Records([])
         self._run = Run(registry, settings, task_patterns(tasks), plan.rows(names.NONE))
@@ -169,8 +176,17 @@ class BiasEvaluator(BaseEvaluator):
         metrics: dict[str, float] = self.prefix_name_to_metrics(self._values(), self.name)
         if output_path is not None and self.write_csv:
             self._append(Path(output_path), {"epoch": epoch, "steps": steps, **metrics})
-        self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
+        # The library annotates whole epochs, and passes fractions.
+        self.store_metrics_in_model_card_data(model, metrics, epoch, steps)  # type: ignore[arg-type]
         return metrics
+
+    # The card of a model holds its evaluators, so they are copied and pickled with the model.
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return functools.partial(type(self), **self._options), ()
 
     def get_config_dict(self) -> dict[str, Any]:
         """Return what the card of the trained model says of the evaluator."""
@@ -224,15 +240,15 @@ class BiasEvaluator(BaseEvaluator):
         return f"{self.name}_{value}" if self.name else value
 
     def _append(self, folder: Path, row: Mapping[str, object]) -> None:
-        """Add a row to the CSV file, which has the columns of the first one."""
+        """Add a row to the CSV file, which has a column for each metric that there may be."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"bias_evaluation_{safe_name(self.name)}_results.csv"
         is_new = not path.exists()
         with path.open("a", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
+            writer = csv.DictWriter(file, ["epoch", "steps", *self.metrics])
             if is_new:
-                writer.writerow(row)
-            writer.writerow(row.values())
+                writer.writeheader()
+            writer.writerow(row)
 
 
 def _tasks(run: Run) -> list[LoadedTask]:
@@ -325,7 +341,7 @@ class BoundStoppingCallback(TrainerCallback):
             raise InvalidOption(f"patience={patience}: expected at least 1")
         self.reason = ""
         self._beyond = 0  # evaluations in a row
-        self._was_evaluated = False
+        self._is_training = self._was_evaluated = False
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Check that the training evaluates.
@@ -340,11 +356,10 @@ class BoundStoppingCallback(TrainerCallback):
                 "eval_strategy=no: nothing is evaluated, so no bound stops the training; choose "
                 "'steps' or 'epoch'"
             )
-        self.reason, self._beyond, self._was_evaluated = "", 0, False
+        self.reason, self._beyond = "", 0
+        self._is_training, self._was_evaluated = True, False
 
-    def on_evaluate(
-        self, args: Any, state: Any, control: Any, metrics: Mapping[str, float], **_: Any
-    ) -> None:
+    def on_evaluate(self, args: Any, state: Any, control: Any, **objects: Any) -> None:
         """Stop the training if a metric is beyond its bound.
 
         Raises
@@ -352,8 +367,10 @@ class BoundStoppingCallback(TrainerCallback):
         UnknownName
             If no evaluator reports a metric that has a bound.
         """
-        if f"{_EVAL}{self.evaluator.primary_metric}" not in metrics:
-            return  # the trainer evaluates a further data set, without its evaluators
+        metrics: Mapping[str, float] = objects["metrics"]
+        # The trainer evaluates further data sets without its evaluators, and any when it is asked.
+        if not self._is_training or f"{_EVAL}{self.evaluator.primary_metric}" not in metrics:
+            return
         self._was_evaluated = True
         values = {name.removeprefix(_EVAL): value for name, value in metrics.items()}
         for name in {**self.above, **self.below}:
@@ -379,6 +396,7 @@ class BoundStoppingCallback(TrainerCallback):
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Warn if no bound was ever checked."""
+        self._is_training = False
         if not self._was_evaluated:
             logger.warning(
                 "no bound was checked, since '%s' was not reported: give the trainer the "
