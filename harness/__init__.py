@@ -26,6 +26,8 @@ if os.path.isfile(os.path.join(_checkout, "plugins", "embedders", "cards.yaml"))
 _HOMES = {
     "AdapterSpec": "specs",
     "AnswerCache": "store.answers",
+    "BiasEvaluator": "plugins.train.bias_evaluator",
+    "BoundStoppingCallback": "plugins.train.bias_evaluator",
     "Card": "embedder",
     "Concept": "concept",
     "Contrast": "metrics",

@@ -24,6 +24,10 @@ from harness.metrics import Scale as Scale
 from harness.metrics import Score as Score
 from harness.metrics import metric as metric
 from harness.mitigator import Mitigator as Mitigator
+from harness.plugins.train.bias_evaluator import (  # type: ignore[import-not-found]  # in a checkout
+    BiasEvaluator as BiasEvaluator,
+)
+from harness.plugins.train.bias_evaluator import BoundStoppingCallback as BoundStoppingCallback
 from harness.registry.registry import Registry as Registry
 from harness.results.comparison import compare as compare
 from harness.results.folder import read_results as read_results

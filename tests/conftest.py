@@ -53,7 +53,7 @@ HEAVY = {
 """Files and folders whose tests start processes, train or draw for seconds: no quick tests."""
 SKIPPED_WITHOUT_DATA = {
     "harness": 0 if sys.platform == "linux" else 1,
-    "plugins": 3,
+    "plugins": 4,
     "reference": 11,
     "tasks": 10,
 }

@@ -571,7 +571,7 @@ def evaluate(
     )
     registry = registry or Registry(include=settings.include, trust=paths(trust, "trust"))
     models_ = as_list(model, registry)
-    patterns, rows = _patterns(tasks), plan.rows(mitigators)
+    patterns, rows = task_patterns(tasks), plan.rows(mitigators)
     registry, added = resolve(metrics, registry)
     run = Run(registry, settings, patterns, rows, added)
     names_ = [metric.name if not metric.source else metric for metric in added]
@@ -740,7 +740,7 @@ def _failures(records: Records) -> list[str]:
     ]
 
 
-def _patterns(tasks: Task | Iterable[Task]) -> list[str | Document]:
+def task_patterns(tasks: Task | Iterable[Task]) -> list[str | Document]:
     """Return the names and paths of tasks, and parsed files of those that are mappings."""
     is_single = isinstance(tasks, str | Path | Mapping) or not isinstance(tasks, Iterable)
     several = [cast("Task", tasks)] if is_single else list(cast("Iterable[Task]", tasks))

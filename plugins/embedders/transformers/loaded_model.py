@@ -7,6 +7,7 @@ settings. It cannot be that of a folder then, which covers the bytes of the file
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Sequence
@@ -55,6 +56,15 @@ class LoadedSentenceTransformer:
     def __init__(self, model: Any, name: str, *, fingerprint: str | None = None) -> None:
         self._model, self._prompts = model, _role_prompts(model, name)
         self._routes = _routes(model)
+        self._counter = tokens.TextLengths(
+            None,
+            limit=_limit(model),
+            own=functools.partial(
+                tokens.by_tokenizer,
+                getattr(model, "tokenizer", None),
+                lowercase=bool(getattr(model[0], "do_lower_case", False)),
+            ),
+        )
         weights = sum(weight.numel() for weight in model.parameters())
         if fingerprint is None:
             content = [_identity(model), self._prompts]
@@ -98,12 +108,19 @@ class LoadedSentenceTransformer:
         with tokens.settled_padding(self._model):
             vectors = self._model.encode(
                 list(texts),
-                prompt=self._prompts.get(role, self._prompts.get("text", "")),
+                prompt=self._prompt(role),
                 batch_size=max(1, len(texts)),
                 show_progress_bar=False,
                 **self._routes.arguments(role, self.info.name),
             )
         return np.asarray(vectors, dtype=np.float32)
+
+    def lengths(self, texts: Sequence[str], *, role: Role = "text") -> Sequence[int]:
+        """Return the number of tokens of each text, so that batches are those of a saved folder."""
+        return self._counter.lengths(texts, self._prompt(role))
+
+    def _prompt(self, role: Role) -> str:
+        return self._prompts.get(role, self._prompts.get("text", ""))
 
 
 def adapt(model: Any) -> Embedder:
@@ -117,6 +134,24 @@ def adapt(model: Any) -> Embedder:
         return _of_folder(model, source, name) or LoadedSentenceTransformer(model, name)
     except Unidentified:  # parts that are known to nobody: nothing can be used again
         return LoadedSentenceTransformer(model, name, fingerprint=adapters.unnamed())
+
+
+def in_training(model: Any, *, is_kept: bool) -> Embedder:
+    """Return a `SentenceTransformer` that is being trained as an embedder.
+
+    Parameters
+    ----------
+    model
+        The object.
+    is_kept
+        Whether its vectors are stored under a hash of its weights. If not, nothing identifies it:
+        its vectors are removed after a run, and no file of its base is read to compare them with.
+    """
+    if is_kept:
+        return adapt(model)
+    model_settings.check_steps(model)
+    model.eval()
+    return LoadedSentenceTransformer(model, _name(_source(model)), fingerprint=adapters.unnamed())
 
 
 def _of_folder(model: Any, source: str, name: str) -> Embedder | None:

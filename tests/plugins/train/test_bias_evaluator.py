@@ -1,0 +1,425 @@
+"""Bias is measured while sentence-transformers trains, and a bound stops the training."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import itertools
+import math
+import os
+import pickle
+import re
+from pathlib import Path
+
+import datasets
+import pytest
+import tiny_corpus as tiny
+import torch
+from sentence_transformers import (
+    SentenceTransformer,
+    SentenceTransformerTrainer,
+    SentenceTransformerTrainingArguments,
+)
+from sentence_transformers.base.evaluation import BaseEvaluator
+from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss, SoftmaxLoss
+from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+from transformers import TrainerCallback
+
+import harness
+from harness.errors import InvalidFile, InvalidOption, UnknownName, UsageError
+from harness.plugins.train import bilstm
+from harness.plugins.train.pairs import read
+from harness.plugins.train.settings import TrainSettings
+from harness.registry.registry import Registry
+
+WHO_MOVES = {
+    "name": "who-moves",
+    "version": 1,
+    "title": "Whether he moves and she sleeps",
+    "category": "gender",
+    "kinds": ["text"],
+    "inputs": {
+        "targets_1": {"words": ["man", "boy"]},
+        "targets_2": {"words": ["woman", "girl"]},
+        "attributes_1": {"words": ["moves", "runs", "fast"]},
+        "attributes_2": {"words": ["sleeps", "hopes", "cat"]},
+    },
+    "metrics": {"weat": {}},
+    "primary": {"metric": "weat", "score": "association"},
+}
+SAME_NAME = {
+    "name": "same-name",
+    "version": 1,
+    "title": "Whether who is meant counts more than what is said",
+    "category": "names",
+    "kinds": ["text"],
+    "tables": {
+        "triplets": {
+            "columns": ["query", "positive", "negative"],
+            "rows": [
+                [f"the {who} {does}", f"the {other} {does}", f"the {who} 's {unlike}"]
+                for (who, other), (does, unlike) in zip(
+                    itertools.cycle([("man", "dog"), ("girl", "boy"), ("cat", "woman")]),
+                    itertools.permutations(("moves", "runs fast .", "sleeps a", "hopes n't"), 2),
+                )
+            ],
+        }
+    },
+    "inputs": {
+        input_: {"table": "triplets", "column": column}
+        for input_, column in {
+            "queries": "query", "positives": "positive", "negatives": "negative"
+        }.items()
+    },
+    "metrics": {"triplet-auc": {}},
+    "primary": {"metric": "triplet-auc", "score": "auc"},
+}  # fmt: skip
+ALIKE = {
+    "name": "alike",
+    "version": 1,
+    "title": "Whether verbs of motion are alike",
+    "measures": "usefulness",
+    "category": "similarity",
+    "kinds": ["text"],
+    "tables": {
+        "pairs": {
+            "columns": ["a", "b", "rating"],
+            "rows": [
+                ["moves", "runs", 5], ["runs", "sleeps", 1], ["moves", "sleeps", 0],
+                ["man", "boy", 4], ["woman", "dog", 2], ["hopes", "cat", 0.5],
+            ],
+        }
+    },
+    "inputs": {
+        "texts_1": {"table": "pairs", "column": "a"},
+        "texts_2": {"table": "pairs", "column": "b"},
+        "ratings": {"table": "pairs", "column": "rating", "number": True},
+    },
+    "metrics": {"similarity-correlation": {}},
+    "primary": {"metric": "similarity-correlation", "score": "spearman"},
+}  # fmt: skip
+SNLI = Path(os.environ.get("HARNESS_DATA", "no such folder")) / "snli" / "train_20k.jsonl"
+TASKS = [WHO_MOVES, SAME_NAME, ALIKE]
+STEPS = 6
+
+
+class Steps(BaseEvaluator):
+    """Reports the number of the step, as another evaluator of the user would."""
+
+    def __init__(self):
+        super().__init__()
+        self.primary_metric = "usefulness_of_mine"
+
+    def __call__(self, model, output_path=None, epoch=-1, steps=-1):
+        return {self.primary_metric: 1 - steps / 10}
+
+
+class Reporter(TrainerCallback):
+    """Gets what the trainer sends to W&B, MLflow or trackio, by the same method."""
+
+    def __init__(self):
+        self.sent = {}
+
+    def on_log(self, args, state, control, logs=None, **_):
+        self.sent.setdefault(state.global_step, {}).update(logs)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("training")
+    tiny.encoder(place)
+    return place
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def base(folder):
+    return SentenceTransformer(str(folder / "encoder"), device="cpu")
+
+
+def training(folder, out, evaluator, callbacks=(), **options):
+    """Return a trainer that evaluates after every second step of six."""
+    rows, model = tiny.pairs(STEPS * 4, seed=0), base(folder)
+    columns = {"sentence1": "premise", "sentence2": "hypothesis"}
+    chosen = {"eval_strategy": "steps", "eval_steps": 2, "max_steps": STEPS} | options
+    return SentenceTransformerTrainer(
+        model=model,
+        args=SentenceTransformerTrainingArguments(
+            output_dir=str(out),
+            per_device_train_batch_size=4,
+            learning_rate=0.01,
+            logging_steps=1,
+            report_to="none",
+            disable_tqdm=True,
+            use_cpu=True,
+            seed=1,
+            save_strategy="steps" if "save_steps" in options else "no",
+            **chosen,
+        ),
+        train_dataset=datasets.Dataset.from_dict(
+            {name: [row[column] for row in rows] for name, column in columns.items()}
+            | {"label": [float(row["label"] == "entailment") for row in rows]}
+        ),
+        loss=CosineSimilarityLoss(model),
+        evaluator=evaluator,
+        callbacks=list(callbacks),
+    )
+
+
+def logged(trainer, metric):
+    """Return the values of a metric in the trainer's log, by step."""
+    key = f"eval_{metric}"
+    return {log["step"]: log[key] for log in trainer.state.log_history if key in log}
+
+
+def weights(trainer):
+    return torch.cat([weight.flatten() for weight in trainer.model.parameters()])
+
+
+@pytest.fixture(scope="module")
+def trained(folder):
+    """A training with an evaluator, its reports, and its output folder."""
+    reporter, out = Reporter(), folder / "trained"
+    evaluator = harness.BiasEvaluator(TASKS)
+    trainer = training(folder, out, evaluator, [reporter])
+    trainer.train()
+    return trainer, evaluator, reporter, out
+
+
+def test_the_trainer_logs_and_reports_bias_by_step(trained):
+    trainer, evaluator, reporter, _ = trained
+    names = {
+        *("bias_overall", "bias_usefulness", "bias_who-moves_association"),
+        *("bias_who-moves_effect_size", "bias_same-name_auc", "bias_same-name_same_meaning"),
+        *("bias_same-name_same_names", "bias_same-name_ratio", "bias_alike_spearman"),
+        "bias_alike_pearson",
+    }
+    assert names | {"bias_who-moves_ratio"} == set(evaluator.metrics)
+    for name in names:
+        values = logged(trainer, name)
+        assert list(values) == [2, 4, 6]
+        assert values == {step: reporter.sent[step][f"eval_{name}"] for step in values}
+        assert all(type(value) is float and math.isfinite(value) for value in values.values())
+    assert len(set(logged(trainer, "bias_who-moves_association").values())) == 3
+    assert logged(trainer, "bias_who-moves_ratio") == {}  # a task without a yardstick
+
+
+def test_the_values_are_those_of_the_saved_checkpoint(trained, tmp_path):
+    trainer, evaluator, _, _ = trained
+    trainer.model.save_pretrained(str(tmp_path / "checkpoint"), create_model_card=False)
+    records = harness.evaluate(f"sentence-transformers:{tmp_path / 'checkpoint'}", TASKS)
+    last = {name: logged(trainer, name)[STEPS] for name in evaluator.metrics[:3]}
+    values = {f"bias_{r.task.name}_{r.score}": r.value for r in records}
+    assert values == {name: logged(trainer, name)[STEPS] for name in values}
+    ratio = next(record.ratio.value for record in records if record.ratio)
+    assert ratio == logged(trainer, "bias_same-name_ratio")[STEPS]
+    means = {mean["measures"]: mean["mean"] for mean in records.means()}
+    assert means["bias"] == last["bias_overall"]
+    assert means["usefulness"] == last["bias_usefulness"]
+    assert [r.value for r in evaluator.records] == [r.value for r in records]
+
+
+def test_an_evaluation_leaves_nothing_on_disk_and_the_training_as_it_is(folder, trained, cache):
+    trainer, evaluator, _, out = trained
+    assert harness.BiasEvaluator(TASKS)(trainer.model) == pytest.approx(
+        {name: values[STEPS] for name in evaluator.metrics if (values := logged(trainer, name))}
+    )
+    assert not list(cache.rglob("*.safetensors"))
+    without = training(folder, out / "without", Steps())  # the library itself draws random numbers
+    without.train()
+    assert torch.equal(weights(without), weights(trainer))
+
+
+def test_vectors_are_kept_if_a_cache_is_named(folder, tmp_path):
+    model, first = base(folder), harness.BiasEvaluator(ALIKE, cache=tmp_path / "kept")
+    values = first(model)
+    again = harness.BiasEvaluator(ALIKE, cache=tmp_path / "kept")
+    assert again(model) == values
+    assert (first.records.encoded, again.records.encoded) == (9, 0)
+
+
+def test_a_model_that_was_measured_can_be_copied_and_sent_to_another_process(trained):
+    trainer, evaluator, _, _ = trained
+    assert evaluator in copy.deepcopy(trainer.model).model_card_data.eval_results_dict
+    sent = pickle.loads(pickle.dumps(evaluator))
+    assert (sent.metrics, sent.get_config_dict()) == (
+        evaluator.metrics,
+        evaluator.get_config_dict(),
+    )
+
+
+def test_the_output_folder_has_a_table_and_the_card_the_values(trained):
+    trainer, _, _, out = trained
+    with (out / "eval" / "bias_evaluation_bias_results.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["steps"] for row in rows] == ["2", "4", "6"]
+    assert float(rows[-1]["bias_overall"]) == logged(trainer, "bias_overall")[STEPS]
+    (evaluator, metrics), *_ = trainer.model.model_card_data.eval_results_dict.items()
+    assert evaluator.get_config_dict() == {"tasks": ["alike", "same-name", "who-moves"], "seed": 0}
+    assert metrics["bias_overall"] == logged(trainer, "bias_overall")[STEPS]
+
+
+def test_the_primary_metric_is_the_mean_of_bias_or_else_the_score_of_the_first_task():
+    for tasks, metric, more_is_better in (
+        (TASKS, "names_overall", False),
+        ([ALIKE, WHO_MOVES], "names_who-moves_association", False),
+        (ALIKE, "names_alike_spearman", True),
+    ):
+        evaluator = harness.BiasEvaluator(tasks, name="names")
+        assert evaluator(tiny.static_model())[metric] == pytest.approx(0, abs=9)
+        assert (evaluator.primary_metric, evaluator.greater_is_better) == (metric, more_is_better)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "reason"),
+    [
+        ({"above": {"eval_bias_overall": -99}}, "step 2: bias_overall is .*, above -99"),
+        (
+            {"below": {"usefulness_of_mine": 0.9}, "patience": 2},
+            "step 4: usefulness_of_mine is 0.6, below 0.9",
+        ),
+    ],
+)
+def test_a_training_stops_at_a_bound(folder, tmp_path, bounds, reason, caplog):
+    evaluator = harness.BiasEvaluator([SAME_NAME, ALIKE])
+    stopping = harness.BoundStoppingCallback(evaluator, **bounds)
+    trainer = training(folder, tmp_path, [evaluator, Steps()], [stopping])
+    trainer.train()
+    assert caplog.messages[-1] == stopping.reason
+    assert re.fullmatch(f"stopped at {reason}", stopping.reason)
+    assert trainer.state.global_step == int(reason[5])
+    before = stopping.reason
+    trainer.evaluate()
+    assert (stopping.reason, len(caplog.messages)) == (before, caplog.messages.index(before) + 1)
+
+
+def test_within_its_bounds_a_training_ends_and_loads_the_checkpoint_of_least_bias(folder, tmp_path):
+    evaluator = harness.BiasEvaluator([SAME_NAME, ALIKE])
+    bounds = {"bias_overall": 99.0, "bias_alike_pearson": 2}
+    stopping = harness.BoundStoppingCallback(evaluator, above=bounds)
+    trainer = training(
+        folder,
+        tmp_path,
+        evaluator,
+        [stopping],
+        save_steps=2,
+        load_best_model_at_end=True,
+        metric_for_best_model="bias_overall",
+        greater_is_better=False,
+    )
+    trainer.train()
+    assert (trainer.state.global_step, stopping.reason) == (STEPS, "")
+    values = logged(trainer, "bias_overall")
+    best = min(values, key=values.__getitem__)
+    assert trainer.state.best_model_checkpoint.endswith(f"checkpoint-{best}")
+    assert evaluator(trainer.model)["bias_overall"] == values[best]
+
+
+def test_a_model_without_numbers_gives_nan_and_no_bound_is_crossed(folder, caplog):
+    evaluator, model = harness.BiasEvaluator(ALIKE), base(folder)
+    with torch.no_grad():
+        next(model.parameters()).fill_(math.nan)
+    values = evaluator(model, steps=7)
+    assert set(values) == {"bias_usefulness", "bias_alike_spearman", "bias_alike_pearson"}
+    assert all(map(math.isnan, values.values()))
+    assert "nothing is measured at step 7" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("tasks", "error", "message"),
+    [
+        ("seat-c66", UnknownName, "unknown task.* 'seat-c66'; did you mean"),
+        ("weat-6", UsageError, "task 'weat-6' is made for word embedders"),
+        (WHO_MOVES | {"mitigators": ["leace"]}, InvalidFile, "'?mitigators"),
+        ("leace", UnknownName, "unknown task.* 'leace'"),
+        (7, UsageError, "expected a name, a path or a mapping, not int"),
+    ],
+)
+def test_a_wrong_task_is_an_error_before_the_training(tasks, error, message):
+    with pytest.raises(error, match=message) as raised:
+        harness.BiasEvaluator(tasks)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ({}, "a bound is missing"),
+        ({"above": {"bias_seat-c6_ratio": 1}}, "unknown metric 'bias_seat-c6_ratio'; .*"),
+        ({"above": {"alike_pearson": 1}}, "'alike_pearson'; did you mean 'bias_alike_pearson'"),
+        ({"above": {"bias_alike_pearson": "1"}}, "is '1': expected a number"),
+        ({"below": {"bias_alike_pearson": math.nan}}, "is nan: expected a number"),
+        ({"below": {"mine": 1}, "patience": 0}, "patience=0: expected at least 1"),
+    ],
+)
+def test_a_wrong_bound_is_an_error_before_the_training(bounds, message):
+    with pytest.raises(UsageError, match=message) as raised:
+        harness.BoundStoppingCallback(harness.BiasEvaluator(ALIKE), **bounds)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_bound_that_nothing_is_compared_with_is_told(folder, tmp_path, caplog):
+    evaluator = harness.BiasEvaluator(ALIKE)
+    unknown = harness.BoundStoppingCallback(evaluator, below={"sts_spearman": 0.5})
+    with pytest.raises(UnknownName, match="unknown metric 'sts_spearman'"):
+        training(folder, tmp_path, evaluator, [unknown]).train()
+    known = harness.BoundStoppingCallback(evaluator, below={"bias_alike_pearson": -2})
+    with pytest.raises(InvalidOption, match="eval_strategy=no"):
+        training(folder, tmp_path, evaluator, [known], eval_strategy="no").train()
+    training(folder, tmp_path, Steps(), [known], max_steps=2).train()
+    assert "'bias_alike_spearman' was not reported" in caplog.text
+
+
+def test_only_a_sentence_transformer_is_measured():
+    evaluator = harness.BiasEvaluator(ALIKE)
+    with pytest.raises(UsageError, match=r"measures a SentenceTransformer, not a Linear$"):
+        evaluator(torch.nn.Linear(2, 2))
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not SNLI.exists(), reason="needs 20,000 pairs of SNLI in HARNESS_DATA")
+def test_a_training_on_20_000_pairs_of_snli_logs_bias_by_step_and_stops_below_a_bound(tmp_path):
+    words = bilstm.words_of(Registry().embedder("glove-6b-50d"), limit=40_000)
+    static = StaticEmbedding(words.tokenizer.backend_tokenizer, words.vectors)
+    model = SentenceTransformer(modules=[static], device="cpu")
+    pairs = read(TrainSettings(base="", out=tmp_path, corpus=str(SNLI))).train
+    evaluator = harness.BiasEvaluator()
+    stopping = harness.BoundStoppingCallback(evaluator, below={"bias_overall": 1.9})
+    trainer = SentenceTransformerTrainer(
+        model=model,
+        args=SentenceTransformerTrainingArguments(
+            output_dir=str(tmp_path),
+            per_device_train_batch_size=64,
+            learning_rate=0.2,
+            warmup_steps=0.1,
+            eval_strategy="steps",
+            eval_steps=26,
+            eval_on_start=True,
+            num_train_epochs=1,
+            save_strategy="no",
+            report_to="none",
+            disable_tqdm=True,
+            use_cpu=True,
+        ),
+        train_dataset=datasets.Dataset.from_dict(
+            {
+                "premise": pairs.firsts,
+                "hypothesis": pairs.seconds,
+                "label": [int(label) for label in pairs.labels],
+            }
+        ),
+        loss=SoftmaxLoss(model, 50, num_labels=3, concatenation_sent_multiplication=True),
+        evaluator=evaluator,
+        callbacks=[stopping],
+    )
+    trainer.train()
+    *before, last = overall = list(logged(trainer, "bias_overall").values())
+    assert overall[0] == pytest.approx(2.444, abs=0.001)
+    assert len(before) > 1
+    assert min(before) >= 1.9 > last
+    assert trainer.state.global_step == 26 * len(before) < 313
+    assert stopping.reason.startswith("stopped at step ")
