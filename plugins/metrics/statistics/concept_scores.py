@@ -66,15 +66,27 @@ Search: TypeAlias = Callable[[Floats, Floats, Floats], Found]
 
 def along_a_component(z_1: Floats, z_2: Floats, explained: Floats) -> Found:
     """Return the component with the highest AUC up to sign."""
-    from scipy.stats import rankdata  # it takes a second to import
-
     n, k = z_1.shape
-    ranks = rankdata(np.vstack([z_1, z_2]), axis=0)
+    ranks = _ranks(np.vstack([z_1, z_2]))
     areas = 0.5 + (ranks[n:] - ranks[:n]).sum(axis=0) / (2 * n * n)
     best = int(np.argmax(np.maximum(areas, 1 - areas)))
     weights = np.zeros(k)
     weights[best] = -1.0 if areas[best] < 0.5 else 1.0
     return Found(weights, (best,), float(max(areas[best], 1 - areas[best])))
+
+
+def _ranks(values: Floats) -> Floats:
+    """Return the rank of each of (n, k) values in its column, from 1; equal ones share the mean."""
+    order = np.argsort(values, axis=0)
+    ascending = np.take_along_axis(values, order, axis=0)
+    if not (ascending[1:] > ascending[:-1]).all():
+        from scipy.stats import rankdata  # it takes a second to import
+
+        shared: Floats = rankdata(values, axis=0)
+        return shared
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, np.arange(1.0, len(values) + 1)[:, None], axis=0)
+    return ranks
 
 
 def in_a_plane(z_1: Floats, z_2: Floats, explained: Floats) -> Found:
@@ -218,9 +230,7 @@ def _swapped_aucs(projected: _Projected, n: int, *, draws: int, rng: np.random.G
 
     A swap moves no word, so all draws have the same ranks. Their sums are exact.
     """
-    from scipy.stats import rankdata  # it takes a second to import
-
-    ranks = rankdata(projected.words, axis=0)
+    ranks = _ranks(projected.words)
     signs = shuffled_sides(n, rng=rng, draws=draws)
     areas = 0.5 + signs @ (ranks[n:] - ranks[:n]) / (2 * n * n)
     aucs: Floats = np.maximum(areas, 1 - areas).max(axis=1)
