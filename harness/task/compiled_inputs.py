@@ -21,7 +21,7 @@ import numpy as np
 
 from harness import folders
 from harness.concept import Concept
-from harness.digest import digest, identity, remembered_sha256
+from harness.digest import STARTED, TICK, digest, identity, remembered_sha256
 from harness.metrics import Metric
 from harness.task.compiled import FORMAT, SUFFIX, folder, read, write
 from harness.task.inputs import Input
@@ -65,7 +65,7 @@ def key_of(
     limit
         Largest number of items of each set or table in a smoke run; None for all.
     """
-    code = [_code_of(resolve_code) for resolve_code in (Input, *makers)]
+    code = [_code_of(thing) for thing in (Input, *makers)]
     code += [_code_of(metric.function) for metric in metrics if not metric.source]
     data = {name: [path.name, _sha256(path)] for name, path in paths.items()}
     if None in code or any(None in content for content in data.values()):
@@ -247,28 +247,32 @@ def _code_of(thing: Callable[..., Any]) -> str | None:
 
 @functools.cache
 def _code_in(package: str) -> str | None:
-    """Return a digest of the state of all Python files of a package."""
-    module = sys.modules[package]
+    """Return a digest of the state of all Python files of a package.
+
+    None if one may have changed since it was imported.
+    """
     # The harness has its parts in several folders, see `harness.plugins`.
-    parts = [module, *(sys.modules.get(f"{package}.plugins"),)]
-    roots = {folder for part in parts for folder in getattr(part, "__path__", ())}
-    files = [Path(name) for root in sorted(roots) for name in _python_files(root)]
-    if not roots and getattr(module, "__file__", None):
-        files = [Path(str(module.__file__))]
+    modules = [sys.modules.get(name) for name in (package, f"{package}.plugins")]
+    files: set[Path] = set()
+    for file in {module.__file__ for module in modules if module is not None and module.__file__}:
+        is_package = Path(file).name == "__init__.py"
+        files |= _python_files(Path(file).parent) if is_package else {Path(file)}
     try:
-        return digest([[str(file), *identity(file.stat())] for file in files]) if files else None
+        states = {str(file): file.stat() for file in sorted(files)}
     except OSError:
         return None
+    if not states or max(state.st_ctime for state in states.values()) + TICK > STARTED:
+        return None
+    return digest([[name, *identity(state)] for name, state in states.items()])
 
 
-def _python_files(root: str) -> list[str]:
-    found = [
-        f"{parent}/{name}"
+def _python_files(root: Path) -> set[Path]:
+    return {
+        Path(parent) / name
         for parent, _, names in os.walk(root)
         for name in names
         if name.endswith(".py")
-    ]
-    return sorted(found)
+    }
 
 
 @functools.cache
