@@ -112,6 +112,18 @@ def documents_in(root: Path, kind: str, roots: Sequence[Path]) -> Documents:
     return known
 
 
+def document(path: Path, kind: str) -> Document:
+    """Return a parsed file, as `yaml_files.shared` does; callers must not change its data."""
+    documents = documents_in(path.parent, kind, ())
+    kept = documents.get(path)
+    if kept is not None:
+        return kept[0]
+    read_now = shared(path)
+    documents.add(path, read_now, [read_now])
+    documents.save()
+    return read_now
+
+
 def _code() -> list[int]:
     """Return what changes with the code that reads YAML."""
     return identity(Path(yaml_files.__file__).stat())
