@@ -81,7 +81,10 @@ def main() -> None:
                 print(f"{row}  {pythons[i]}", flush=True)
                 rows.append({"work": WORKS[work], "turn": i, **asdict(Usage(cpu, peak))})
     if arguments.json:
-        facts = {"date": datetime.now(UTC).date().isoformat(), "machine": platform.processor()}
+        facts: dict[str, object] = {
+            "date": datetime.now(UTC).date().isoformat(),
+            "machine": platform.processor(),
+        }
         facts |= {"python": platform.python_version(), "load": os.getloadavg()[0]}
         arguments.json.write_text(json.dumps({**facts, "rows": rows}, indent=2) + "\n")
 
