@@ -83,7 +83,7 @@ def file_sha256(path: Path) -> str:
 
 SMALL = 2**23
 """Bytes below which a file is hashed every time, which takes milliseconds."""
-_HASHES: dict[tuple[str | int, ...], str] = {}
+_HASHES: dict[tuple[object, ...], str] = {}
 TICK = 3.0
 """Seconds after a change in which another change may get the same ctime."""
 
