@@ -15,6 +15,8 @@ from typing import Any
 from harness import folders
 from harness.errors import DiskError
 
+STARTED = time.time()
+"""About when this process began. Code that was changed later is not the code that it runs."""
 SIZE = 16  # bytes: with 128 bits, collisions are practically impossible
 
 
@@ -81,12 +83,15 @@ def file_sha256(path: Path) -> str:
 
 SMALL = 2**23
 """Bytes below which a file is hashed every time, which takes milliseconds."""
+_HASHES: dict[tuple[object, ...], str] = {}
 TICK = 3.0
 """Seconds after a change in which another change may get the same ctime."""
 
 
 def remembered_sha256(path: Path) -> str:
     """Return the SHA-256 of a file as hex digits; that of a large file is remembered.
+
+    That of a small file is remembered in this process: many tasks read the same file.
 
     Raises
     ------
@@ -95,9 +100,14 @@ def remembered_sha256(path: Path) -> str:
     """
     file = path.resolve()
     state = file.stat()
-    if state.st_size < SMALL or os.name == "nt":  # Windows has no time of change
+    if os.name == "nt":  # Windows has no time of change
         return file_sha256(file)
-    remembered = folders.cache() / "sha256" / digest([str(file), *_identity(state)])
+    if state.st_size < SMALL:
+        key = (str(file), *identity(state))
+        if key not in _HASHES or state.st_ctime + TICK > time.time():
+            _HASHES[key] = file_sha256(file)
+        return _HASHES[key]
+    remembered = folders.cache() / "sha256" / digest([str(file), *identity(state)])
     try:
         cached_hash = remembered.read_text("ascii")
     except (OSError, UnicodeDecodeError):
@@ -106,7 +116,7 @@ def remembered_sha256(path: Path) -> str:
         return cached_hash
     started = time.time()
     computed = file_sha256(file)
-    if state.st_ctime + TICK <= started and _identity(file.stat()) == _identity(state):
+    if state.st_ctime + TICK <= started and identity(file.stat()) == identity(state):
         # Without the note the next run hashes again; a full disk is reported where results are
         # written.
         with contextlib.suppress(DiskError):
@@ -114,6 +124,6 @@ def remembered_sha256(path: Path) -> str:
     return computed
 
 
-def _identity(state: os.stat_result) -> list[int]:
+def identity(state: os.stat_result) -> list[int]:
     """Return what changes whenever the content of a file does."""
     return [state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns]

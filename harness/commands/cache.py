@@ -120,6 +120,7 @@ def prune(
     """Remove embeddings and leftovers, and merge small files."""
     from harness.commands import output
     from harness.store import pruning
+    from harness.task import compiled
 
     folder = _folder(cache)
     if names:
@@ -135,6 +136,10 @@ def prune(
         f"{output.counted(pruned.leftovers, 'leftover')}, "
         f"merged {output.counted(pruned.merged, 'segment')}, freed {pruned.freed / 1e6:.1f} MB"
     )
+    count, freed = (0, 0) if cache else compiled.prune(unused_days)
+    if count:
+        files = output.counted(count, "file")
+        click.echo(f"removed {files} of compiled tasks, freed {freed / 1e6:.1f} MB")
     if include_answers:
         _remove_answers()
 

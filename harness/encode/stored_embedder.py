@@ -189,9 +189,11 @@ class StoredEmbedder:
         """
         keys = role_keys(texts, self._role, self.info.readings)
         for _ in range(2):  # reading may find damaged vectors, which are then encoded again
-            self.ensure(keys)
             with contextlib.suppress(KeyError):
                 return self.store.get(keys)
+            self.ensure(keys)
+        with contextlib.suppress(KeyError):
+            return self.store.get(keys)
         failed = [text_of_key(key) for key in self.store.missing(keys)]
         raise HarnessError(
             f"{len(failed)} of its texts could not be encoded; the first is {failed[0][:60]!r}"

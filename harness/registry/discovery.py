@@ -460,21 +460,31 @@ class TaskFolders:
         InvalidFile
             If an included file or folder does not exist.
         """
-        from harness.task import yaml_files
+        from harness.task import compiled, yaml_files
 
+        roots = _installed()
+        kept: dict[Path, compiled.Documents] = {}
         documents: Catalogue[yaml_files.Document] = Catalogue(kind)
         paths: set[Path] = set()
         for path, folder in self._paths(kind):
             try:
-                if folder and not folders.is_inside(path, folder):
-                    raise InvalidFile(f"a link to a file outside of '{folder}'", path=path)
-                of_file = _parts(
-                    yaml_files.shared(path, folder, *_installed()) if folder else load_file(path),
-                    kind,
-                )
-                for part in of_file:
-                    if not isinstance(part.data.get("name"), str):
-                        raise part.error(f"a {kind} requires a 'name'", ("name",))
+                of_file = None
+                if folder:
+                    if folder not in kept:
+                        kept[folder] = compiled.documents_in(folder, kind, (folder, *roots))
+                    of_file = kept[folder].get(path)
+                if of_file is None:
+                    if folder and not folders.is_inside(path, folder):
+                        raise InvalidFile(f"a link to a file outside of '{folder}'", path=path)
+                    document = (
+                        yaml_files.shared(path, folder, *roots) if folder else load_file(path)
+                    )
+                    of_file = _parts(document, kind)
+                    for part in of_file:
+                        if not isinstance(part.data.get("name"), str):
+                            raise part.error(f"a {kind} requires a 'name'", ("name",))
+                    if folder:
+                        kept[folder].add(path, document, of_file)
             except InvalidFile as error:
                 self.leave_out(error)
                 continue
@@ -483,6 +493,8 @@ class TaskFolders:
                 paths.add(resolved)
                 for part in of_file:
                     documents.claim(part.data["name"], part, str(path))
+        for known in kept.values():
+            known.save()
         for clash in documents.clashes.values():
             self.leave_out(clash)
         return documents

@@ -171,8 +171,16 @@ class Registry:
 
     def is_installed(self, path: Path) -> bool:
         """Return whether a file is in a folder of an installed plugin."""
+        try:
+            resolved = path.resolve()
+        except (OSError, RuntimeError, ValueError):  # RuntimeError: a link that leads to itself
+            return False
+        return any(map(resolved.is_relative_to, self._installed))
+
+    @functools.cached_property
+    def _installed(self) -> list[Path]:
         installed = self.plugins.results("harness_task_folders")
-        return any(folders.is_inside(path, Path(folder)) for _, folder in installed)
+        return [Path(folder).resolve() for _, folder in installed]
 
     @property
     def notices(self) -> list[str]:

@@ -68,11 +68,14 @@ class JobVectors:
     def __init__(self, job: Job, encode: Encode, reading: Reading) -> None:
         self._job, self._encode, self._reading = job, encode, reading
         self._rows: dict[tuple[int, Role, str], Vectors] = {}  # by chain, role and text
+        self._own: dict[int, Vectors] = {}  # by id of the input, which scenarios share
 
     def unmitigated(self, input_: Input) -> Vectors:
         """Return the (n, d) vectors of an input as the model gives them."""
-        with self._reading(input_.role):
-            return self._encode(input_.texts or ())
+        if id(input_) not in self._own:
+            with self._reading(input_.role):
+                self._own[id(input_)] = self._encode(input_.texts or ())
+        return self._own[id(input_)]
 
     def mitigated(self, input_: Input) -> Vectors:
         """Return the (n, d) vectors of an input under the mitigator.

@@ -25,7 +25,7 @@ from typing import Any, Literal
 from harness import folders, limits
 from harness.bucket import Address, Downloads
 from harness.concept import Concept
-from harness.digest import file_sha256
+from harness.digest import file_sha256, remembered_sha256
 from harness.errors import InvalidFile, Unavailable, shown, suggestion
 from harness.names import convert_options, parameters_of
 from harness.progress import Progress, Silent
@@ -244,7 +244,7 @@ def _find(table: Table, document: Document, key: KeyPath) -> DataFile:
         if not folders.is_inside(copy, Path(os.environ["HARNESS_DATA"])):
             problem = f"{copy} is a link to a file outside of HARNESS_DATA; copy it there"
             return DataFile(name or "", "missing", None, terms, None, problem)
-        if table.sha256 and file_sha256(copy) != table.sha256:
+        if table.sha256 and remembered_sha256(copy) != table.sha256:
             problem = (
                 f"{copy} is not the expected file: its SHA-256 is not {table.sha256}; remove it"
             )
@@ -255,7 +255,7 @@ def _find(table: Table, document: Document, key: KeyPath) -> DataFile:
     if table.file:
         return DataFile(table.file, "shipped", _file_of_task(table.file, document, key), terms)
     fetched = _under(str(cache()), name)
-    if fetched is not None and file_sha256(fetched) == table.sha256:
+    if fetched is not None and remembered_sha256(fetched) == table.sha256:
         return DataFile(name or "", "fetched", fetched, terms, address)
     if address is not None:
         return DataFile(name or "", "to fetch", None, terms, address)

@@ -230,7 +230,7 @@ class Input:
     clusters: np.ndarray[Any, np.dtype[np.int64]]
     group: str
     probe: bool
-    items: tuple[str, ...] = ()
+    items: tuple[str, ...] = dataclasses.field(default_factory=tuple)
     original: bool = False
     vocabulary: VocabularyPart | None = None
     role: Role = "text"

@@ -5,6 +5,7 @@ It is made from a task file and its concept. It knows no model.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,13 +13,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from harness import names
+from harness import folders, names
 from harness.concept import Concept
 from harness.digest import digest, json_like
 from harness.embedder import Kind
-from harness.errors import NotApplicable, suggestion
+from harness.errors import HarnessError, NotApplicable, suggestion
 from harness.metrics import Metric
-from harness.task import reference, yaml_files
+from harness.task import compiled_inputs, reference, yaml_files
 from harness.task.data_files import DataFiles, Tables
 from harness.task.inputs import Input, Inputs
 from harness.task.reference import Reference
@@ -94,6 +95,8 @@ class Task:
         fitted on the same concept.
     references
         What the reference encoder of each kind shows, where it is known.
+    known_digest
+        Its digest, if it was kept with its inputs.
     """
 
     file: TaskFile
@@ -102,6 +105,7 @@ class Task:
     limit: int | None = None
     yardstick: Task | None = None
     references: Mapping[Kind, Reference] = field(default_factory=dict)
+    known_digest: str | None = None
 
     @property
     def name(self) -> str:
@@ -111,6 +115,8 @@ class Task:
     @cached_property
     def digest(self) -> str:
         """Digest of texts, numbers, metrics and options; it does not depend on descriptions."""
+        if self.known_digest is not None:
+            return self.known_digest
         limit = {} if self.limit is None else {"limit": self.limit}
         yardstick = {} if self.yardstick is None else {"yardstick": self.yardstick.digest}
         return digest(
@@ -258,12 +264,31 @@ def resolve(document: yaml_files.Document, finder: Finder, *, limit: int | None 
         paths = finder.data.provide(file.tables, document)
     if paths is None or (file.concept is not None and its_concept is None):
         mistakes.check()  # inputs may need the concept
-    tables = Tables(document, file, its_concept, finder.table_maker, paths or {})
-    inputs = Inputs(tables, limit)
+    key = None
+    if paths is not None and folders.is_file(document.path):  # not a mapping from Python
+        with contextlib.suppress(HarnessError):  # `Tables` reports it
+            made_by = dict.fromkeys(table.made_by for table in file.tables.values())
+            makers = [finder.table_maker(name) for name in made_by if name]
+            key = compiled_inputs.key_of(file, its_concept, metrics.values(), makers, paths, limit)
+    kept = None if key is None else compiled_inputs.read_inputs(file.name, key)
+    inputs = Inputs(Tables(document, file, its_concept, finder.table_maker, paths or {}), limit)
     resolved = []
     for name, scenario in scenarios.items():
         with mistakes.collecting():
-            resolved.append(_scenario(name, scenario, inputs, metrics, its_options[name]))
+            its_inputs = (
+                inputs.of_scenario(name, scenario) if kept is None else kept.scenarios[name]
+            )
+            resolved.append(
+                _scenario(
+                    document,
+                    file,
+                    name,
+                    its_inputs,
+                    metrics,
+                    its_options[name],
+                    is_checked=kept is not None,
+                )
+            )
     yardstick = None
     if file.yardstick not in (None, NO_YARDSTICK):
         with mistakes.collecting(), document.pointing_at(("yardstick",)):
@@ -271,7 +296,18 @@ def resolve(document: yaml_files.Document, finder: Finder, *, limit: int | None 
             _check_yardstick(document, file, metrics, yardstick)
     mistakes.check()
     references = reference.of_task(document.path, file.name, file.version)
-    return Task(file, its_concept, tuple(resolved), limit, yardstick, references)
+    task = Task(file, its_concept, tuple(resolved), limit, yardstick, references)
+    return task if key is None else _keeping(task, key, kept)
+
+
+def _keeping(task: Task, key: str, kept: compiled_inputs.Inputs | None) -> Task:
+    """Return a task with its digest, and keep both its inputs and its digest."""
+    on = "" if task.yardstick is None else task.yardstick.digest
+    if kept is None or on not in kept.digests:
+        scenarios = {scenario.name: scenario.inputs for scenario in task.scenarios}
+        kept = compiled_inputs.Inputs(scenarios, {on: task.digest})
+        compiled_inputs.write_inputs(task.name, key, kept)
+    return dataclasses.replace(task, known_digest=kept.digests[on])
 
 
 def _named(
@@ -291,17 +327,22 @@ def _named(
 
 
 def _scenario(
+    document: yaml_files.Document,
+    file: TaskFile,
     name: str,
-    scenario: ScenarioFile,
-    inputs: Inputs,
+    inputs: Mapping[str, Input],
     metrics: Mapping[str, Metric],
     its_options: Mapping[str, Mapping[str, Any]],
+    *,
+    is_checked: bool,
 ) -> Scenario:
-    """Return a scenario; `its_options` are those of each metric whose options are valid."""
-    document, file = inputs.document, inputs.file
-    resolved = inputs.of_scenario(name, scenario)
+    """Return a scenario; `its_options` are those of each metric whose options are valid.
+
+    Inputs that were kept are checked for common words already.
+    """
     mistakes = Collector()
-    for unknown in set(scenario.options) - set(file.metrics):
+    options = file.scenarios[name].options if name in file.scenarios else {}
+    for unknown in set(options) - set(file.metrics):
         with mistakes.collecting():
             raise document.error(
                 f"the task has no metric '{unknown}'{suggestion(unknown, metrics)}",
@@ -311,11 +352,12 @@ def _scenario(
     for metric in metrics.values():
         with mistakes.collecting():
             key, use = ("metrics", metric.name), file.metrics[metric.name]
-            its_inputs = _inputs_of(document, key, metric, use, resolved)
-            _check_disjoint(document, metric, its_inputs)
+            its_inputs = _inputs_of(document, key, metric, use, inputs)
+            if not is_checked:
+                _check_disjoint(document, metric, its_inputs)
             measurements.append(Measurement(metric, its_inputs, its_options.get(metric.name, {})))
     mistakes.check()
-    return Scenario(name, resolved, tuple(measurements))
+    return Scenario(name, inputs, tuple(measurements))
 
 
 def _options_of(

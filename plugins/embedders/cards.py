@@ -17,7 +17,7 @@ from harness.digest import remembered_sha256
 from harness.embedder import Card, Kind, ModelInfo
 from harness.errors import ModelError, suggestion
 from harness.specs import EmbedderSpec
-from harness.task import yaml_files
+from harness.task import compiled, yaml_files
 
 FILE = Path(__file__).with_name("cards.yaml")
 INSTALL = 'pip install "embedding-bias-harness[models]"'
@@ -28,7 +28,7 @@ _DEFAULT_KEY = "OPENAI_API_KEY"
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class ModelEntry(_Strict):
@@ -142,7 +142,7 @@ def specs(providers: Mapping[str, EmbedderSpec], path: Path = FILE) -> list[Embe
         If a key or value is invalid, or a provider or source is unknown. The message names the
         file, the line and the key.
     """
-    document = yaml_files.load(path)
+    document = compiled.document(path, "card")
     file = document.validate(CardFile)
     found = []
     for name, model in file.models.items():

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from scipy.stats import binomtest
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast, Interval, Samples, Scale, Score, metric
@@ -241,6 +240,8 @@ def _proportion(
     differences: tuple[Floats, Floats], test: Scenario, reading: Reading, confidence: float
 ) -> Score:
     """Return the share k/N of equations 5 and 6 with its binomial test."""
+    from scipy.stats import binomtest  # it takes a second to import
+
     first, second = (part > 0 for part in differences)
     apart = differences[1] < 0
     n = len(first) + len(second)
@@ -277,4 +278,6 @@ def _proportion(
 
 
 def _p_value(k: int, n: int, null: float, alternative: Alternative) -> float:
+    from scipy.stats import binomtest  # it takes a second to import
+
     return float(binomtest(k, n, null, alternative=alternative).pvalue)

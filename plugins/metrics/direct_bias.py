@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy.special import gammaln
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
@@ -168,6 +167,8 @@ def _null(neutral: Reals, c: float, draws: int, rng: np.random.Generator) -> Nul
 
 def _chance(c: float, d: int) -> float:
     """Return E|cos|^c for a random direction in d dimensions: cos² is Beta(1/2, (d − 1)/2)."""
+    from scipy.special import gammaln  # with it the harness starts later
+
     return float(
         np.exp(gammaln((1 + c) / 2) - gammaln(0.5) + gammaln(d / 2) - gammaln((d + c) / 2))
     )

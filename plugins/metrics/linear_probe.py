@@ -7,11 +7,9 @@ says nothing about other classifiers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
-from threadpoolctl import threadpool_limits
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
@@ -26,6 +24,9 @@ from .statistics.senteval import (
     seen,
     too_few_texts,
 )
+
+if TYPE_CHECKING:
+    from sklearn.linear_model import LogisticRegression
 
 GRID = (0.1, 1.0, 10.0, 100.0)
 FEWEST = 4  # texts of a label, so that each inner fold has one
@@ -211,6 +212,9 @@ def _fitted(
 
 def _along(x: Floats, y: Codes, grid: Sequence[float]) -> Iterator[LogisticRegression]:
     """Yield the classifier fitted at each C; each fit starts from the solution of the last."""
+    from sklearn.linear_model import LogisticRegression  # it takes a second to import
+    from threadpoolctl import threadpool_limits
+
     classifier = LogisticRegression(max_iter=MAX_ITERATIONS, warm_start=True)
     with threadpool_limits(
         1

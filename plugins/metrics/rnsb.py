@@ -7,8 +7,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedShuffleSplit
 
 from harness.arrays import Floats, Reals
 from harness.errors import InvalidOption
@@ -260,6 +258,8 @@ def _splits(
     negative: Indices, holdout: float, repeats: int, rng: np.random.Generator
 ) -> list[tuple[Indices, Indices]]:
     """Return the rows that each run is trained on, and the rows held out."""
+    from sklearn.model_selection import StratifiedShuffleSplit  # it takes a second to import
+
     if not holdout:
         return [(np.arange(len(negative)), np.arange(0))]
     seed = int(rng.integers(2**31))
@@ -269,6 +269,8 @@ def _splits(
 
 def _run(x: Floats, negative: Indices, targets: Floats, train: Indices, test: Indices) -> Run:
     """Return what a classifier says that is trained on some of the attributes."""
+    from sklearn.linear_model import LogisticRegression  # it takes a second to import
+
     classifier = LogisticRegression(solver="liblinear", max_iter=10_000, random_state=0)
     classifier.fit(x[train], negative[train])
     p = classifier.predict_proba(x)[:, 1]

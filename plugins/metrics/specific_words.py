@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import balanced_accuracy_score, f1_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.svm import LinearSVC
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
@@ -22,6 +19,9 @@ from harness.metrics import Samples, Scale, Score, metric
 
 from .drawings import figures
 from .drawings.figures import Figure
+
+if TYPE_CHECKING:
+    from sklearn.svm import LinearSVC
 
 SHOWN = 60  # words of each part of the figure, as many as can be read
 FREQUENT = 2_000  # words that the figure's other words are chosen from
@@ -122,6 +122,9 @@ def specific_words(
     Bolukbasi et al. (2016), Man is to computer programmer as woman is to homemaker? Debiasing
     word embeddings, section 7 and figure 7.
     """
+    from sklearn.metrics import balanced_accuracy_score, f1_score  # it takes a second to import
+    from sklearn.model_selection import GridSearchCV, StratifiedKFold
+
     if folds < 2 or min((c, *grid)) <= 0:
         raise InvalidOption(
             f"specific-words: folds={folds}, c={c}, grid={list(grid)}: folds must be at least 2, "
@@ -207,6 +210,8 @@ def _map(
 
 
 def _svm(c: float, weights: str | None) -> LinearSVC:
+    from sklearn.svm import LinearSVC
+
     return LinearSVC(C=c, class_weight=weights, dual=False)
 
 

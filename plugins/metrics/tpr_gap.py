@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
-from threadpoolctl import threadpool_limits
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
@@ -221,6 +219,9 @@ def gaps(hits: Floats, z: Codes, counts: Floats, member: Floats) -> tuple[Floats
 
 def _predicted(x: Floats, y: Codes, parts: Codes, c: float) -> Codes:
     """Return the (n,) class of each item that is predicted from the other folds."""
+    from sklearn.linear_model import LogisticRegression  # it takes a second to import
+    from threadpoolctl import threadpool_limits
+
     predicted = np.full_like(y, -1)
     with threadpool_limits(1):  # small fits wait longer for threads than they compute
         for fold in np.unique(parts):

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest
 
 from harness.arrays import Floats, Reals, cosines, paired_cosines
 from harness.errors import NotApplicable
@@ -193,6 +192,8 @@ def _p_value(sums: Floats, rng: np.random.Generator) -> float:
     if len(sizes) == 0:
         return 1.0
     if (sizes == 1).all():
+        from scipy.stats import binomtest  # it takes a second to import
+
         return float(binomtest(round((len(sizes) + total) / 2), len(sizes)).pvalue)
     exact = 2 ** len(sizes) <= FLIPS
     if exact:

@@ -14,7 +14,6 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
@@ -68,12 +67,26 @@ Search: TypeAlias = Callable[[Floats, Floats, Floats], Found]
 def along_a_component(z_1: Floats, z_2: Floats, explained: Floats) -> Found:
     """Return the component with the highest AUC up to sign."""
     n, k = z_1.shape
-    ranks = rankdata(np.vstack([z_1, z_2]), axis=0)
+    ranks = _ranks(np.vstack([z_1, z_2]))
     areas = 0.5 + (ranks[n:] - ranks[:n]).sum(axis=0) / (2 * n * n)
     best = int(np.argmax(np.maximum(areas, 1 - areas)))
     weights = np.zeros(k)
     weights[best] = -1.0 if areas[best] < 0.5 else 1.0
     return Found(weights, (best,), float(max(areas[best], 1 - areas[best])))
+
+
+def _ranks(values: Floats) -> Floats:
+    """Return the rank of each of (n, k) values in its column, from 1; equal ones share the mean."""
+    order = np.argsort(values, axis=0)
+    ascending = np.take_along_axis(values, order, axis=0)
+    if not (ascending[1:] > ascending[:-1]).all():
+        from scipy.stats import rankdata  # it takes a second to import
+
+        shared: Floats = rankdata(values, axis=0)
+        return shared
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, np.arange(1.0, len(values) + 1)[:, None], axis=0)
+    return ranks
 
 
 def in_a_plane(z_1: Floats, z_2: Floats, explained: Floats) -> Found:
@@ -202,11 +215,25 @@ def shuffled_aucs(pool: Pool, search: Search, *, draws: int, rng: np.random.Gene
     projected = pool.components(first, first + pool.pairs)
     if projected is None:
         return np.empty(0)
+    if search is along_a_component:
+        return _swapped_aucs(projected, pool.pairs, draws=draws, rng=rng)
     aucs = np.empty(draws)
     for i, signs in enumerate(shuffled_sides(pool.pairs, rng=rng, draws=draws)):
         swapped = np.where(signs > 0, first, first + pool.pairs)
         other = np.where(signs > 0, first + pool.pairs, first)
         aucs[i] = projected.search(search, swapped, other).auc
+    return aucs
+
+
+def _swapped_aucs(projected: _Projected, n: int, *, draws: int, rng: np.random.Generator) -> Floats:
+    """Return what `along_a_component` finds with swapped sides, in one product.
+
+    A swap moves no word, so all draws have the same ranks. Their sums are exact.
+    """
+    ranks = _ranks(projected.words)
+    signs = shuffled_sides(n, rng=rng, draws=draws)
+    areas = 0.5 + signs @ (ranks[n:] - ranks[:n]) / (2 * n * n)
+    aucs: Floats = np.maximum(areas, 1 - areas).max(axis=1)
     return aucs
 
 
@@ -624,6 +651,8 @@ def correlations_along(
         return np.empty(0)
     places = directions.vectors @ items.T
     if ranks:
+        from scipy.stats import rankdata  # it takes a second to import
+
         places, labels = rankdata(places, axis=1), rankdata(labels)
     return pearson(places, labels, directions.others.astype(np.float64))
 

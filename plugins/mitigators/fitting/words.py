@@ -41,6 +41,7 @@ def require(
 # Vectors of a concept's words, and which texts are such words.
 
 
+_AT_ONCE = 2048  # texts
 SAME_CASE = 1e-5  # the vectors that an encoder gives for the same text differ by about 1e-7
 
 
@@ -85,7 +86,18 @@ def find(texts: Sequence[str], keys: Collection[str], *, ignoring_case: bool) ->
     ignoring_case
         Whether to look up texts in lower case only.
     """
-    matches = {i: text for i, text in enumerate(map(str.lower, texts)) if text in keys}
-    if not ignoring_case:
-        matches |= {i: text for i, text in enumerate(texts) if text in keys}
+    matches: dict[int, str] = {}
+    known = frozenset(keys)
+    for start in range(0, len(texts), _AT_ONCE):
+        part = texts[start : start + _AT_ONCE]
+        joined = "".join(part)
+        if joined.lower() == joined:  # one call says so of all: most vocabularies are in lower case
+            if not known.isdisjoint(part):
+                matches |= {i: text for i, text in enumerate(part, start) if text in known}
+            continue
+        lowered = list(map(str.lower, part))
+        if not known.isdisjoint(lowered):
+            matches |= {i: text for i, text in enumerate(lowered, start) if text in known}
+        if not ignoring_case and not known.isdisjoint(part):
+            matches |= {i: text for i, text in enumerate(part, start) if text in known}
     return matches

@@ -1,0 +1,119 @@
+"""CPU seconds of commands whose vectors are stored already, before and after a change.
+
+    OMP_NUM_THREADS=1 python benchmarks/warm.py [--python BEFORE --python AFTER] [--repeat 3]
+        [--model all-MiniLM-L6-v2] [--tasks all] [--mitigator none --mitigator hard-debias]
+        [--only eval] [--json FILE]
+
+`--python` is the interpreter of an environment with a harness; for a version in git:
+
+    git worktree add ../before COMMIT && python -m venv ../before/.venv
+    ../before/.venv/bin/python -m pip install -e ../before
+
+All interpreters run each command in turns, so that they have the same load. The first run of each,
+which encodes what is missing, compiles the byte code and fills the caches, is not counted. A run
+is repeated, and the smallest number counts: other work of the machine can only add time. CPU
+seconds are user and system time of all threads; the peak of the memory is `ru_maxrss`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+HARNESS = "from harness.commands.main import main; main()"
+TINY = "seat-c6"
+WORKS = {
+    "eval": "warm eval",
+    "again": "the same with nothing to do",
+    "tiny": "one small warm task",
+    "plan": "plan",
+    "list": "list tasks",
+    "show": "show task",
+    "validate": "validate one file",
+}
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a command took."""
+
+    cpu: float
+    megabytes: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--python", action="append", help="interpreter with a harness; repeatable")
+    parser.add_argument("--model", default="all-MiniLM-L6-v2")
+    parser.add_argument("--tasks", default="all")
+    parser.add_argument("--mitigator", action="append")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--only", action="append", choices=WORKS, help="repeatable")
+    parser.add_argument("--json", type=Path, help="file for the numbers")
+    arguments = parser.parse_args()
+    pythons = arguments.python or [sys.executable]
+    run_on = ["--model", arguments.model, "--tasks", arguments.tasks]
+    for name in arguments.mitigator or ["none", "hard-debias"]:
+        run_on += ["--mitigator", name]
+    rows = []
+    print(f"{'':30} {'CPU s':>9} {'/ first':>8} {'peak MB':>9}")
+    with tempfile.TemporaryDirectory() as folder:
+        for work in arguments.only or WORKS:
+            by_python: dict[int, list[Usage]] = {}
+            for turn in range(arguments.repeat + 1):
+                for i, python in enumerate(pythons):
+                    usage = measure(python, work, run_on, Path(folder) / str(i))
+                    if turn:
+                        by_python.setdefault(i, []).append(usage)
+            for i, usages in by_python.items():
+                cpu = min(usage.cpu for usage in usages)
+                peak = min(usage.megabytes for usage in usages)
+                ratio = cpu / min(usage.cpu for usage in by_python[0])
+                row = f"{WORKS[work]:30} {cpu:9.2f} {ratio:8.2f} {peak:9.0f}"
+                print(f"{row}  {pythons[i]}", flush=True)
+                rows.append({"work": WORKS[work], "turn": i, **asdict(Usage(cpu, peak))})
+    if arguments.json:
+        facts: dict[str, object] = {
+            "date": datetime.now(UTC).date().isoformat(),
+            "machine": platform.processor(),
+        }
+        facts |= {"python": platform.python_version(), "load": os.getloadavg()[0]}
+        arguments.json.write_text(json.dumps({**facts, "rows": rows}, indent=2) + "\n")
+
+
+def measure(python: str, work: str, run_on: list[str], folder: Path) -> Usage:
+    """Run a work with a harness, and return what it took."""
+    folder.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as new:
+        results = str(folder / "results") if work == "again" else new
+        task = Path(__file__).parents[1] / "tasks/weat/weat-6.yaml"
+        on_one = ["--model", run_on[1], "--tasks", TINY, "--workers", "1"]
+        command = {
+            "eval": ["eval", *run_on, "--workers", "1", "--quiet", "--results", results],
+            "again": ["eval", *run_on, "--workers", "1", "--quiet", "--results", results],
+            "tiny": ["eval", *on_one, "--quiet", "--results", results],
+            "plan": ["plan", *run_on, "--results", results],
+            "list": ["list", "tasks"],
+            "show": ["show", "task", "weat-6"],
+            "validate": ["validate", str(task)],
+        }[work]
+        line = [python, "-c", HARNESS, *command]
+        with subprocess.Popen(line, stdout=subprocess.DEVNULL, cwd=folder) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
+    unit = 1 if sys.platform == "darwin" else 1024
+    return Usage(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit / 1e6)
+
+
+if __name__ == "__main__":
+    main()

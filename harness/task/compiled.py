@@ -1,0 +1,240 @@
+"""What was read from task files, kept on disk between runs.
+
+The documents in a folder of YAML files are kept here, and the inputs of tasks by
+`compiled_inputs.py`. That saves time and nothing else: what is missing, damaged, or made from other
+files is read from the task files again.
+
+A file in the folder `compiled` of the cache folder is a line with the digest of the rest, and the
+rest. Nothing in it is run. It is written under a temporary name and renamed, so that readers never
+see a part of it; what a crash of the machine leaves behind does not fit the digest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from harness import folders
+from harness.digest import SIZE, TICK, digest, identity
+from harness.errors import DiskError
+from harness.task import yaml_files
+from harness.task.yaml_files import Document, Places, shared
+
+FORMAT = 1
+"""Version of the files. Those of another version are not read."""
+UNUSED_DAYS = 30
+"""Days after which `harness cache prune` removes a file that was not used."""
+SUFFIX = ".compiled"
+_DAY = 86_400.0
+
+
+def folder() -> Path:
+    """Return the folder of the files."""
+    return folders.cache() / "compiled"
+
+
+def prune(unused_days: float | None = None) -> tuple[int, int]:
+    """Remove the files that were not used for some days, and leftovers of kills.
+
+    Returns
+    -------
+    tuple
+        Number of removed files, and of bytes.
+    """
+    days = UNUSED_DAYS if unused_days is None else unused_days
+    count = freed = 0
+    with contextlib.suppress(FileNotFoundError):
+        for entry in list(os.scandir(folder())):
+            with contextlib.suppress(OSError):
+                state = entry.stat()
+                age = time.time() - state.st_mtime
+                if age > (days * _DAY if entry.name.endswith(SUFFIX) else _DAY / 24):
+                    Path(entry.path).unlink()
+                    count, freed = count + 1, freed + state.st_size
+    return count, freed
+
+
+def read(path: Path) -> bytes | None:
+    """Return the content of a file; None if there is none, or it is damaged."""
+    try:
+        with path.open("rb") as file:
+            check, content = file.readline(), file.read()
+            if time.time() - os.fstat(file.fileno()).st_mtime > _DAY:
+                os.utime(path)  # it is in use
+    except OSError:
+        return None
+    return content if check == _check(content) else None
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file; a disk that is full or not writable only costs the time to read again."""
+    temporary = None
+    try:
+        folders.create(path.parent)
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
+            temporary = Path(file.name)
+            file.writelines([_check(content), content])
+        # No fsync: the digest tells whether all of the content has arrived.
+        temporary.replace(path)
+    except (OSError, DiskError):
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+
+def _check(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=SIZE).hexdigest().encode() + b"\n"
+
+
+# The documents in a folder of task files.
+
+
+State: TypeAlias = tuple[int, ...]
+"""What the file system says of a file."""
+_KNOWN: dict[Path, Documents] = {}
+"""What this process has read, so that all registries share documents and what was made of them."""
+
+
+def documents_in(root: Path, kind: str, roots: Sequence[Path]) -> Documents:
+    """Return the kept documents of a folder; parameters as those of `Documents`."""
+    documents = Documents(root, kind, roots)
+    known = _KNOWN.setdefault(documents.path, documents)
+    known.look_again()
+    return known
+
+
+def document(path: Path, kind: str) -> Document:
+    """Return a parsed file, as `yaml_files.shared` does; callers must not change its data."""
+    documents = documents_in(path.parent, kind, ())
+    kept = documents.get(path)
+    if kept is not None:
+        return kept[0]
+    read_now = shared(path)
+    documents.add(path, read_now, [read_now])
+    documents.save()
+    return read_now
+
+
+def _code() -> list[int]:
+    """Return what changes with the code that reads YAML."""
+    return identity(Path(yaml_files.__file__).stat())
+
+
+@dataclass
+class _Entry:
+    """The documents of one file, and the state of it and the files that it includes."""
+
+    states: Mapping[str, State]
+    documents: list[Document]
+
+
+class KeptDocument(Document):
+    """A document whose lines are read again when an error needs them."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "places":
+            raise AttributeError(name)
+        places: Places = shared(self.path, *self.roots).places
+        self.__dict__["places"] = places
+        return places
+
+
+class Documents:
+    """The documents of one kind in a folder.
+
+    Parameters
+    ----------
+    root
+        The folder.
+    kind
+        Kind of the files.
+    roots
+        Folders that hold all files that they may name.
+    """
+
+    def __init__(self, root: Path, kind: str, roots: Sequence[Path]) -> None:
+        self.root, self.kind, self.roots = root, kind, tuple(roots)
+        self.path = folder() / f"documents-{digest([str(root), kind, *map(str, roots)])}{SUFFIX}"
+        self._is_changed = False
+        self._states: dict[str, State | None] = {}
+
+    @functools.cached_property
+    def _entries(self) -> dict[str, _Entry]:
+        return self._read()
+
+    def look_again(self) -> None:
+        """Look at the state of each file again."""
+        self._states.clear()
+
+    def get(self, path: Path) -> list[Document] | None:
+        """Return the documents of a file that has not changed; None if they are not kept."""
+        entry = self._entries.get(str(path))
+        if entry is None:
+            return None
+        if any(self._state(name) != state for name, state in entry.states.items()):
+            return None
+        return entry.documents
+
+    def add(self, path: Path, document: Document, documents: Sequence[Document]) -> None:
+        """Keep the documents of a file that was just read."""
+        states: dict[str, State] = {}
+        for file in document.stamps:
+            state = self._state(str(file))
+            # A file that changed a moment ago may change again within the same tick.
+            if state is None or state[-1] / 1e9 + TICK > time.time():
+                return
+            states[str(file)] = state
+        self._entries[str(path)] = _Entry(states, list(documents))
+        self._is_changed = True
+
+    def save(self) -> None:
+        """Write what was added."""
+        if not self._is_changed:
+            return
+        self._is_changed = False
+        content = {}
+        for path, entry in self._entries.items():
+            data = [document.data for document in entry.documents]
+            with contextlib.suppress(TypeError, ValueError):  # a date, or no number
+                text = json.dumps(data, allow_nan=False)
+                if json.loads(text) == data:
+                    content[path] = [entry.states, data]
+        write(self.path, json.dumps([FORMAT, _code(), content]).encode())
+
+    def _read(self) -> dict[str, _Entry]:
+        content = read(self.path)
+        if content is None:
+            return {}
+        version, code, entries = json.loads(content)
+        if [version, code] != [FORMAT, _code()]:
+            return {}
+        return {
+            path: _Entry(
+                {name: tuple(state) for name, state in states.items()},
+                [self._document(Path(path), data) for data in several],
+            )
+            for path, (states, several) in entries.items()
+        }
+
+    def _document(self, path: Path, data: dict[str, Any]) -> Document:
+        kept = object.__new__(KeptDocument)
+        kept.__dict__.update(path=path, data=data, roots=self.roots, stamps={}, _models={})
+        return kept
+
+    def _state(self, name: str) -> State | None:
+        """Return what changes with a file; None if there is no such file, or it is not known."""
+        if name not in self._states:
+            self._states[name] = None
+            if os.name != "nt":  # Windows has no time of change
+                with contextlib.suppress(OSError, ValueError):
+                    self._states[name] = tuple(identity(Path(name).stat()))
+        return self._states[name]
