@@ -18,6 +18,9 @@ for variable in (*THREADS, "RAYON_NUM_THREADS"):  # the last is of tokenizers
     # Read when numpy or polars is imported, which happens later. Workers of pytest-xdist that have
     # as many threads as there are cores wait for each other.
     os.environ.setdefault(variable, "1")
+# Likewise nothing starts processes by itself: each takes seconds to import what it needs. Tests of
+# processes state their number. joblib reads this.
+os.environ.setdefault("LOKY_MAX_CPU_COUNT", "1")
 
 ROOT = Path(__file__).parents[1]
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
