@@ -18,6 +18,9 @@ for variable in (*THREADS, "RAYON_NUM_THREADS"):  # the last is of tokenizers
     # Read when numpy or polars is imported, which happens later. Workers of pytest-xdist that have
     # as many threads as there are cores wait for each other.
     os.environ.setdefault(variable, "1")
+# Likewise nothing starts processes by itself: each takes seconds to import what it needs. Tests of
+# processes state their number. joblib reads this.
+os.environ.setdefault("LOKY_MAX_CPU_COUNT", "1")
 
 ROOT = Path(__file__).parents[1]
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
@@ -33,10 +36,9 @@ HEAVY = {
     *("fuzz", "faults"),
     *("harness/commands/test_buckets.py", "harness/commands/test_debias.py"),
     *("harness/commands/test_new.py", "harness/commands/test_validate.py"),
-    *("harness/commands/test_hostile_files.py", "harness/commands/test_listing.py"),
+    "harness/commands/test_hostile_files.py",
     *("harness/encode/test_batch_size.py", "harness/run/test_damaged_vectors.py"),
     *("harness/run/test_job_pool.py", "harness/test_bad_input.py", "harness/test_signals.py"),
-    *("leaderboard/boards/test_references.py", "leaderboard/claims/test_facts.py"),
     *("leaderboard/submissions/test_hostile.py", "leaderboard/submissions/test_rerun.py"),
     *("leaderboard/submissions/test_workflows.py", "leaderboard/test_command.py"),
     *("harness/store/test_bucket_store.py", "plugins/embedders/hosted"),

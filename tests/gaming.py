@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,15 @@ from harness.run.tasks import list_tasks
 
 Change = Callable[[np.ndarray, Sequence[str]], np.ndarray]
 """From the vectors of texts, of length 1, and the texts, to other vectors."""
+
+
+def judged_inputs(task: Any) -> Iterator[Any]:
+    """Yield the inputs of a task's primary scenario and of its yardstick, which are all we read."""
+    for scenario in task.scenarios:
+        if scenario.name == task.file.primary.scenario:
+            yield from scenario.inputs.values()
+    if task.yardstick is not None:
+        yield from task.yardstick.texts()
 
 
 def same(vectors: np.ndarray, texts: Sequence[str]) -> np.ndarray:
@@ -89,10 +98,9 @@ class Bench:
         plan = run.plan(embedder, None)
         tasks = [job.task for job in plan.jobs]
         texts = {
-            text: None for task in tasks for i in task.needed_texts() for text in i.texts or ()
+            text: None for task in tasks for i in judged_inputs(task) for text in i.texts or ()
         }
         with run.vectors(embedder, model) as vectors:
-            vectors.ensure(plan.texts)
             known = unit_rows(vectors.encode(list(texts))).astype(np.float32)
         return cls(kind, tasks, dict(zip(texts, known, strict=True)))
 

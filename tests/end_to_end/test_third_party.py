@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import shutil
 from collections.abc import Callable
@@ -59,22 +58,43 @@ def test_the_list_of_plugins_names_everything_that_the_package_adds(environment:
     assert [Path(folder).name for folder in row["adds"]["task_folders"]] == ["tasks"]
 
 
+@pytest.fixture(scope="module")
+def listed(environment: Any, installed: Any) -> list[dict[str, set[str]]]:
+    """Return the listed names by kind, with the package and without it."""
+    return [
+        {
+            kind: {row["name"] for row in rows}
+            for kind, rows in zip(
+                ADDED, place.harness_jsons(*(("list", kind) for kind in ADDED)), strict=True
+            )
+        }
+        for place in (environment, installed)
+    ]
+
+
 @pytest.mark.parametrize("kind", ADDED)
 def test_its_objects_are_listed_with_the_built_in_ones(
-    environment: Any, installed: Any, kind: str
+    listed: list[dict[str, set[str]]], kind: str
 ) -> None:
-    with_it = {row["name"] for row in environment.harness_json("list", kind)}
-    without_it = {row["name"] for row in installed.harness_json("list", kind)}
+    with_it, without_it = (names[kind] for names in listed)
     assert with_it - without_it == {ADDED[kind]}
     assert without_it < with_it
 
 
+@pytest.fixture(scope="module")
+def shown(environment: Any) -> dict[str, Any]:
+    """Return what `harness show` gives of each of its objects, by kind."""
+    commands = [("show", kind.removesuffix("s"), name) for kind, name in ADDED.items()]
+    return dict(zip(ADDED, environment.harness_jsons(*commands), strict=True))
+
+
 @pytest.mark.parametrize("kind", ADDED)
-def test_its_objects_are_shown_with_the_name_of_the_package(environment: Any, kind: str) -> None:
-    facts = environment.harness_json("show", kind.removesuffix("s"), ADDED[kind])
-    assert facts
+def test_its_objects_are_shown_with_the_name_of_the_package(
+    shown: dict[str, Any], kind: str
+) -> None:
+    assert shown[kind]
     if kind in ("models", "metrics"):
-        assert "harness-example 0.3.0" in facts["registered by"]
+        assert "harness-example 0.3.0" in shown[kind]["registered by"]
 
 
 def test_its_task_is_valid(environment: Any) -> None:
@@ -143,23 +163,26 @@ def test_a_model_of_a_package_comes_onto_a_board_beside_that_of_somebody_else(
 ) -> None:
     """From a wheel: all tasks run, a board is made, and two people submit to it."""
     newcomer = {"HARNESS_DATA": "", "HTTPS_PROXY": "http://127.0.0.1:9"}  # nothing to fetch from
-    harness = functools.partial(environment.harness, HARNESS_CACHE=str(kept_cache), **newcomer)
-    every = ("--tasks", "all", "--limit", "3", "--results", "smoke")
-    harness("eval", "--model", "letter-trigrams", *every, "--json")
-    smoke = [r for r in read_results(environment.folder / "smoke") if r.value is not None]
-    assert len({record.category for record in smoke}) > 5
-    assert len({record.task.name for record in smoke}) > 50
-
-    harness("leaderboard", "init", "board", "--title", "Bias in embeddings")
+    every = ("--tasks", "all", "--limit", "3", "--results", "smoke", "--json")
+    commands = [
+        ("eval", "--model", "letter-trigrams", *every),
+        ("leaderboard", "init", "board", "--title", "Bias in embeddings"),
+    ]
     people = {"Ada Example": "letter-trigrams", "Bo Example": "bag-of-words:glove-6b-50d"}
     for person, model in people.items():
         place, submission = f"results of {person}", f"submission of {person}"
         tasks = ("--tasks", "seat-c6,town-and-country-traits", "--results", place)
-        harness("eval", "--model", model, "--mitigator", "none", *tasks)
-        harness("results", "pack", place, "--out", submission, "--by", person)
-        harness("results", "check", submission, "--base", "board")
-        harness("results", "merge", submission, "--into", "board")
-    harness("leaderboard", "build", "board/results", "--out", "site")
+        commands += [
+            ("eval", "--model", model, "--mitigator", "none", *tasks),
+            ("results", "pack", place, "--out", submission, "--by", person),
+            ("results", "check", submission, "--base", "board"),
+            ("results", "merge", submission, "--into", "board"),
+        ]
+    commands.append(("leaderboard", "build", "board/results", "--out", "site"))
+    environment.harness_commands(*commands, HARNESS_CACHE=str(kept_cache), **newcomer)
+    smoke = [r for r in read_results(environment.folder / "smoke") if r.value is not None]
+    assert len({record.category for record in smoke}) > 5
+    assert len({record.task.name for record in smoke}) > 50
     rows = (environment.folder / "site" / "leaderboard.csv").read_text("utf-8")
     assert all(model in rows for model in people.values())
 

@@ -14,7 +14,7 @@ from harness import EmbedderSpec, ModelInfo, hookimpl
 
 LOG = "SOAK_LOG"
 """Environment variable: the file that gets a line of JSON a call, the list of its texts."""
-SECONDS = 0.001
+SECONDS = 0.0003
 """Time that a text takes."""
 WIDTH = 24
 

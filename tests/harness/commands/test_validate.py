@@ -278,11 +278,21 @@ def test_files_of_a_source_tree_are_checked_while_the_same_package_is_installed(
     assert said.out.endswith("7 files, 0 with mistakes, 1 notice\n")
 
 
+LARGE_FAMILIES = {"analogies", "names", "seat_published", "similarity", "weathub", "wefe"}
+"""Families that take seconds each. test_tasks.py resolves their tasks, which finds all mistakes of
+their files, and only the long tests run them on a mock embedder, too."""
+
+
 @pytest.mark.parametrize(
     "family",
     [
-        # probes on thousands of fetched sentences
-        pytest.param(family, marks=pytest.mark.long if "senteval" in family.name else ())
+        # probes of SentEval are on thousands of fetched sentences
+        pytest.param(
+            family,
+            marks=pytest.mark.long
+            if "senteval" in family.name or family.name in LARGE_FAMILIES
+            else (),
+        )
         for family in FAMILIES
     ],
     ids=lambda family: family.name,
