@@ -17,10 +17,11 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -283,6 +284,16 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
         if temporary is not None:
             with contextlib.suppress(OSError):  # gone since it was renamed, or the disk fails
                 temporary.unlink()
+
+
+@contextlib.contextmanager
+def temporary_beside(path: Path) -> Iterator[Path]:
+    """Yield a new hidden folder next to a path, for what will be renamed to it; then remove it."""
+    folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def sync(folder: Path) -> None:

@@ -79,14 +79,6 @@ def write(
         _write_onnx(mapped.eval(), folder / ONNX, name)
 
 
-def load(folder: Path, name: str) -> Any:
-    """Return the model of a folder that was written."""
-    from sentence_transformers import SentenceTransformer
-
-    with quiet_loading.loading(name):
-        return SentenceTransformer(str(folder), local_files_only=True).eval()
-
-
 def _modules(change: Map, *, is_unit: bool) -> list[Any]:
     """Return the steps as modules; `is_unit` if the vectors before them have length 1."""
     import torch

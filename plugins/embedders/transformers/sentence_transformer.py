@@ -374,8 +374,10 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         """The `SentenceTransformer` itself, loaded when it is first asked for; for training."""
         return self._model
 
-    def export(self, change: Map, folder: Path, *, onnx: bool = False) -> None:
-        """Save the model with a map behind it, for sentence-transformers alone.
+    def export(
+        self, change: Map, folder: Path, *, onnx: bool = False
+    ) -> SentenceTransformersEmbedder:
+        """Save the model with a map behind it, for the library alone; return what is saved.
 
         Parameters
         ----------
@@ -407,6 +409,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             onnx=onnx,
             name=name,
         )
+        return SentenceTransformersEmbedder(str(folder), device="cpu")
 
     @property
     def _own_map(self) -> Map:
