@@ -29,6 +29,7 @@ _HOMES = {
     "Card": "embedder",
     "Concept": "concept",
     "Contrast": "metrics",
+    "Debiaser": "run.estimator",
     "DiskError": "errors",
     "Embedder": "embedder",
     "EmbedderSpec": "specs",

@@ -30,6 +30,7 @@ from harness.results.folder import read_results as read_results
 from harness.results.record import Record as Record
 from harness.results.records import Records as Records
 from harness.run.debiasing import debias as debias
+from harness.run.estimator import Debiaser as Debiaser
 from harness.run.evaluation import compare_models as compare_models
 from harness.run.evaluation import evaluate as evaluate
 from harness.run.words import words as words

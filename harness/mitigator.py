@@ -72,15 +72,15 @@ class Map:
         sentences = (*self.sentences, *other.sentences)
         return Map(tuple(steps), sentences, (*self.omits, *other.omits))
 
-    def apply(self, vectors: Reals) -> Vectors:
-        """Return the (n, m) float32 vectors that the steps make of (n, d) vectors."""
+    def apply(self, vectors: Reals) -> Floats:
+        """Return the (n, m) vectors that the steps make of (n, d) vectors, in float64."""
         rows = np.asarray(vectors, dtype=np.float64)
         for step in self.steps:
             if isinstance(step, Affine):
                 rows = rows @ step.matrix.T + (0.0 if step.offset is None else step.offset)
             else:
                 rows = unit_rows(rows)
-        return rows.astype(np.float32)
+        return rows
 
 
 def _product(second: Affine, first: Affine) -> Affine:
