@@ -119,6 +119,7 @@ def _named_prompts(model: Any, by_role: Mapping[Role, str]) -> tuple[dict[str, s
 def _add_sentence(folder: Path, sentence: str, name: str) -> None:
     """Let the tokenizers of a folder add a sentence to each text, as `context-injection` does."""
     from tokenizers import Regex, Tokenizer, normalizers
+    from transformers import AutoTokenizer
 
     files = sorted(folder.rglob("tokenizer.json"))
     stated = sorted(folder.rglob("tokenizer_config.json"))
@@ -137,13 +138,15 @@ def _add_sentence(folder: Path, sentence: str, name: str) -> None:
     for file in files:
         tokenizer = Tokenizer.from_file(str(file))
         added = [normalizers.Replace(Regex(rule), text) for rule, text in rules.items()]
-        own = [tokenizer.normalizer] if tokenizer.normalizer is not None else []
-        tokenizer.normalizer = normalizers.Sequence([*added, *own])
+        after = [tokenizer.normalizer] if tokenizer.normalizer is not None else []
+        tokenizer.normalizer = normalizers.Sequence([*added, *after])
         tokenizer.save(str(file))
     for file in stated:
         # Classes of single models make their rules anew instead of reading the file.
+        own = AutoTokenizer.from_pretrained(str(file.parent), local_files_only=True)
         settings = weight_files.read_object(file, name) | {
-            "tokenizer_class": "PreTrainedTokenizerFast"
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "model_input_names": list(own.model_input_names),
         }
         folders.write_json(file, settings)
 
