@@ -25,6 +25,7 @@ if os.path.isfile(os.path.join(_checkout, "plugins", "embedders", "cards.yaml"))
 # name of a submodule: `harness.metric` is the decorator, and its module is `harness.metrics`.
 _HOMES = {
     "AdapterSpec": "specs",
+    "Affine": "mitigator",
     "AnswerCache": "store.answers",
     "Card": "embedder",
     "Concept": "concept",
@@ -38,6 +39,7 @@ _HOMES = {
     "Interval": "metrics",
     "InvalidFile": "errors",
     "InvalidOption": "errors",
+    "Map": "mitigator",
     "MetricSpec": "specs",
     "Mitigator": "mitigator",
     "MitigatorSpec": "specs",

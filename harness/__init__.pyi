@@ -23,6 +23,8 @@ from harness.metrics import Samples as Samples
 from harness.metrics import Scale as Scale
 from harness.metrics import Score as Score
 from harness.metrics import metric as metric
+from harness.mitigator import Affine as Affine
+from harness.mitigator import Map as Map
 from harness.mitigator import Mitigator as Mitigator
 from harness.registry.registry import Registry as Registry
 from harness.results.comparison import compare as compare

@@ -496,6 +496,7 @@ def _not_removed(source: Source, change: Map, scores: Comparison | None) -> list
     lines += [
         f"`{pair.a.task.name}`: a classifier finds the group of {_number(pair.b.value)} of the "
         f"texts, of {_number(pair.a.value)} before; chance is {_number(pair.a.ideal)}."
+        + (f" It is a leak ({LEAK})." if pair.is_leak else "")
         for pair in found
     ]
     if not found:
@@ -574,11 +575,11 @@ def _ratio(record: Record) -> str:
 def _interval(ends: Any) -> str:
     if ends is None or ends.low is None or ends.high is None:
         return ""
-    return f" \\[{ends.low:.3f}, {ends.high:.3f}\\]"
+    return f" \\[{_number(ends.low)}, {_number(ends.high)}\\]"
 
 
 def _number(value: Any) -> str:
-    return f"{value:.3f}" if isinstance(value, int | float) else "–"
+    return f"{value:z.3f}" if isinstance(value, int | float) else "–"
 
 
 def _bullets(lines: Iterable[str]) -> str:
@@ -623,9 +624,10 @@ def _push(folder: Path, repository: str, title: str) -> str:
         )
     except PLUGIN_ERRORS as error:
         response = getattr(error, "response", None)
-        status = f" (HTTP {response.status_code})" if response is not None else ""
+        is_login = response is not None and response.status_code in (401, 403)
+        advice = "; log in with 'hf auth login' or set HF_TOKEN" if is_login else ""
         raise Unavailable(
-            f"'{folder}' is written, but the hub did not take it as '{repository}'{status}: "
-            f"{one_line(error)}; log in with 'hf auth login' or set HF_TOKEN"
+            f"'{folder}' is written, but the hub did not take it as '{repository}': "
+            f"{one_line(error)}{advice}"
         ) from None
     return str(commit.commit_url)

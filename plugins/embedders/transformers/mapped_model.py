@@ -17,7 +17,7 @@ import numpy as np
 
 from harness import folders
 from harness.embedder import Role
-from harness.errors import NotApplicable, Unavailable
+from harness.errors import DiskError, ModelError, NotApplicable, Unavailable
 from harness.mitigator import Affine, Map
 
 from .. import quiet_loading, weight_files
@@ -57,6 +57,8 @@ def write(
     ------
     NotApplicable
         If it has a tokenizer without rules, or cannot become a graph.
+    DiskError
+        If it cannot be saved.
     Unavailable
         If the package onnx is not installed.
     """
@@ -64,15 +66,19 @@ def write(
 
     steps = [*model, *_modules(change, is_unit=type(model[-1]).__name__ == "Normalize")]
     named, default = _named_prompts(model, prompts)
-    mapped = SentenceTransformer(
-        modules=steps,
-        device=str(model.device),
-        prompts=named,
-        default_prompt_name=default,
-        similarity_fn_name=model.similarity_fn_name,
-    )
     with quiet_loading.loading(name):
-        mapped.save_pretrained(str(folder), create_model_card=False)
+        mapped = SentenceTransformer(
+            modules=steps,
+            device=str(model.device),
+            prompts=named,
+            default_prompt_name=default,
+            similarity_fn_name=model.similarity_fn_name,
+        )
+    try:
+        with quiet_loading.loading(name):
+            mapped.save_pretrained(str(folder), create_model_card=False)
+    except ModelError as error:
+        raise DiskError(f"'{name}' cannot be saved ({error.__cause__})") from None
     for sentence in change.sentences:
         _add_sentence(folder, sentence, name)
     if onnx:
