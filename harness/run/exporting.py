@@ -481,8 +481,6 @@ def _some(texts: Sequence[str], most: int = 12) -> str:
 def _not_removed(source: Source, change: Map, scores: Comparison | None) -> list[str]:
     """Return what the model leaves, a line each."""
     lines = [f"{line}." for line in change.omits]
-    if change.sentences:
-        lines.append("An empty text stays as it is; the mitigator embeds the sentence alone.")
     about = f" of `{source.concept.name}`" if source.concept else ""
     lines.append(
         f"A lower score of bias does not say that the concept{about} is gone: what tests of "

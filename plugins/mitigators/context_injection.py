@@ -80,7 +80,12 @@ class ContextInjection(Mitigator):
 
     def as_map(self) -> Map:
         """Return the sentence as a map that adds it after each text."""
-        return Map(sentences=(self.sentence_,))
+        omits = (
+            "context-injection leaves the texts that define a concept as they are where a task "
+            "compares with them, and embeds the sentence alone for an empty text; the model adds "
+            "the sentence to every text that is not empty"
+        )
+        return Map(sentences=(self.sentence_,), omits=(omits,))
 
     def _with_sentence(self, text: str) -> str:
         text = text.rstrip()
