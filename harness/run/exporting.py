@@ -530,7 +530,8 @@ def _score_lines(source: Source, change: Map, scores: Comparison | None) -> str:
             [
                 "Floor: the mean distance from the ideal on the same vectors with shuffled sides.",
                 "Ratio: the gap of the task over that of its yardstick, a contrast that has "
-                "nothing to do with the concept, with its interval; 0 is fair. Bias ranks by it.",
+                "nothing to do with the concept, with its interval; 0 is fair, and 1 is a bias as "
+                "strong as the yardstick. Bias ranks by it.",
                 "Intervals hold the value in 95 % of samples of the task's words and items; they "
                 "do not say what other texts would show.",
                 f"{LEAK} {LEAK_MEANS}.",
@@ -556,10 +557,11 @@ def _grid(pairs: Iterable[Pair]) -> str:
                 " → ".join(_number(r.floor.mean if r.floor else None) for r in (a, b)),
                 _ratio(a),
                 _ratio(b),
+                f"`{a.ratio.of}`" if a.ratio else "",
             ]
         )
     columns = ["Task", "Measures", "Score", "Ideal", "Before", "After", "Floor"]
-    return markdown_grid([*columns, "Ratio before", "Ratio after"], rows)
+    return markdown_grid([*columns, "Ratio before", "Ratio after", "Yardstick"], rows)
 
 
 def _value(record: Record) -> str:
@@ -585,10 +587,14 @@ def _bullets(lines: Iterable[str]) -> str:
 
 
 def _eval(source: Source, mitigators: Sequence[str], results: Path | None) -> str:
-    """Return the command that measures the base without and under a mitigator."""
+    """Return the command that measures the base without and under a mitigator.
+
+    Without results it is for a card, which has no path of this machine.
+    """
     rows = " ".join(f"--mitigator {row}" for row in mitigators)
     folder = f" --results {results}" if results else ""
-    return f"harness eval --model {source.typed or source.info.name} {rows}{folder}"
+    model = (source.typed if results else None) or source.info.name
+    return f"harness eval --model {model} {rows}{folder}"
 
 
 # The hub.

@@ -294,7 +294,8 @@ def test_a_card_without_results_has_no_scores_and_says_how_to_get_them(exported)
     card = (written["unit", "leace"].path / "README.md").read_text()
     assert card.startswith("---\nlibrary_name: sentence-transformers\n")
     assert "None are given" in card
-    assert "harness eval --model" in card
+    assert "harness eval --model unit --mitigator none --mitigator leace" in card
+    assert str(written["unit", "leace"].path.parent) not in card
     assert "## What it does not remove" in card
     assert "was not measured" in card
     assert "she" in card
