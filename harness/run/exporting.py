@@ -13,6 +13,7 @@ import re
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -155,8 +156,8 @@ def check(embedder: Embedder, path: Path, *, overwrite: bool) -> None:
     name = embedder.info.name
     if not callable(getattr(embedder, "export", None)):
         raise NotApplicable(
-            f"'{name}' is a text encoder that sentence-transformers does not load, so there is no "
-            "model to write; 'harness eval' can still mitigate its vectors"
+            f"'{name}' is a text encoder without a model of sentence-transformers that could be "
+            "written; 'harness eval' can still mitigate its vectors"
         )
     if path.suffix in (".bin", ".kv", ".safetensors", ".txt", ".vec"):
         raise UsageError(f"'{name}' is a text encoder: --out is a folder, not the file '{path}'")
@@ -466,6 +467,7 @@ def _facts(source: Source, change: Map) -> str:
             if change.sentences
             else {}
         ),
+        "Saved by": f"sentence-transformers {version('sentence-transformers')}",
         "Licence": markdown_text(info.licence)
         if info.licence
         else "unknown: the harness knows none of the base; that of the base applies",
