@@ -17,7 +17,14 @@ import numpy as np
 
 from harness import folders
 from harness.embedder import Role
-from harness.errors import DiskError, ModelError, NotApplicable, Unavailable
+from harness.errors import (
+    PLUGIN_ERRORS,
+    DiskError,
+    ModelError,
+    NotApplicable,
+    Unavailable,
+    one_line,
+)
 from harness.mitigator import Affine, Map
 
 from .. import quiet_loading, weight_files
@@ -181,20 +188,23 @@ def _write_onnx(model: Any, file: Path, name: str) -> None:
     }
     inputs = list(features)
     file.parent.mkdir()
-    with warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")  # of tracing, about each shape
-        torch.onnx.export(
-            _graph(model, inputs),
-            tuple(features.values()),
-            str(file),
-            input_names=inputs,
-            output_names=[STATES, VECTORS],
-            dynamic_axes={
-                **{key: {0: "texts", 1: "tokens"} for key in (*inputs, STATES)},
-                VECTORS: {0: "texts"},
-            },
-            dynamo=False,
-        )
+    try:
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")  # of tracing, about each shape
+            torch.onnx.export(
+                _graph(model, inputs),
+                tuple(features.values()),
+                str(file),
+                input_names=inputs,
+                output_names=[STATES, VECTORS],
+                dynamic_axes={
+                    **{key: {0: "texts", 1: "tokens"} for key in (*inputs, STATES)},
+                    VECTORS: {0: "texts"},
+                },
+                dynamo=False,
+            )
+    except PLUGIN_ERRORS as error:  # of many types, such as a graph of more than 2 GB
+        raise NotApplicable(f"'{name}' cannot become a graph ({one_line(error)})") from error
     texts = [*_EXAMPLES, "one", "two words"]  # other numbers of texts and tokens
     session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
     arrays = {key: np.asarray(model.preprocess(texts)[key]) for key in inputs}
