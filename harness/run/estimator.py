@@ -121,9 +121,9 @@ def _concept(labels: npt.NDArray[Any], n: int) -> Concept:
     sets = [tuple(group[i % len(group)] for group in groups) for i in range(max(map(len, groups)))]
     return Concept(
         name="y",
-        definitional_pairs=[(a, b) for a, b in sets] if len(groups) == 2 else [],
-        definitional_sets=sets,
-        specific_words=[text for group in groups for text in group],
+        definitional_pairs=tuple((row[0], row[1]) for row in sets if len(groups) == 2),
+        definitional_sets=tuple(sets),
+        specific_words=tuple(text for group in groups for text in group),
     )
 
 

@@ -605,7 +605,7 @@ def _eval(source: Source, mitigators: Sequence[str], results: Path | None) -> st
 def _check_repository(name: str) -> None:
     from huggingface_hub import constants
     from huggingface_hub.errors import HFValidationError
-    from huggingface_hub.utils import validate_repo_id
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]  # lazy there
 
     try:
         validate_repo_id(name)

@@ -219,7 +219,7 @@ def _graph(model: Any, inputs: Sequence[str]) -> Any:
 
     class Graph(torch.nn.Module):
         def __init__(self) -> None:
-            super().__init__()  # type: ignore[no-untyped-call]  # torch's own
+            super().__init__()
             self.model = model
 
         def forward(self, *tensors: Any) -> tuple[Any, Any]:
