@@ -27,7 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.leaderboard.site.payload import TYPES, column, script
+from harness.leaderboard.site.payload import END, TYPES, column, script
+from harness.leaderboard.site.writing import data_path
 
 BUDGETS = {
     "opening": 1000.0,
@@ -171,30 +172,39 @@ def enlarged(site: Path, folder: Path, rows: int) -> Path:
         ]
         places = board["rows"]
         places["model"] = [i * len(models) + k for i in range(times) for k in places["model"]]
-        for key in ("mitigator", "role"):
+        for key in ("mitigator", "role", "meaning", "recoverability"):
             places[key] = places[key] * times
-        places["unusable"] = {
-            str(i * old + int(row)): why
-            for i in range(times)
-            for row, why in places["unusable"].items()
-        }
+        for key in ("unusable", "uneven"):
+            places[key] = {
+                str(i * old + int(row)): why
+                for i in range(times)
+                for row, why in places[key].items()
+            }
         for benchmark in board["benchmarks"]:
             for key in [key for key in benchmark if "rank_" in key]:
                 benchmark[key] = benchmark[key] * times
-        measures = _numbers(board["measure"])
-        noise = rng.normal(scale=0.02, size=(times, measures.size))
-        board["measure"] = column(measures + noise, "f32")
-        board["flags"] = column(np.tile(_numbers(board["flags"]), times), "u8")
-        (folder / name).write_text(script(name, board), encoding="utf-8")
+        gaps = _numbers(board["gap"])
+        board["gap"] = column(gaps + rng.normal(scale=0.02, size=(times, gaps.size)), "f32")
+        for key in ("gap_error", "yardstick", "yardstick_error", "flags"):
+            board[key] = column(np.tile(_numbers(board[key]), times), board[key]["type"])
+        build = _build(site)
+        content = b"".join(script(name, board)) + END.format(build).encode()
+        (folder / data_path(name, build)).write_bytes(content)
     return folder
 
 
 def _boards(site: Path) -> list[tuple[str, dict[str, Any]]]:
     """Return the name and the contents of the data file of each board."""
     return [
-        (entry["data"], _contents(site / entry["data"]))
-        for entry in _contents(site / "data/site.js")["boards"]
+        (entry["data"], _contents(site, entry["data"]))
+        for entry in _contents(site, "data/site.js")["boards"]
     ]
+
+
+def _build(site: Path) -> str:
+    """Return the id of the build that wrote the page."""
+    page = (site / "index.html").read_text("utf-8")
+    return page.partition('<meta name="build" content="')[2].partition('"')[0]
 
 
 def _numbers(packed: dict[str, str]) -> Any:
@@ -204,8 +214,9 @@ def _numbers(packed: dict[str, str]) -> Any:
     return np.ascontiguousarray(planes.T).view(kind).reshape(-1)
 
 
-def _contents(file: Path) -> dict[str, Any]:
-    quoted = file.read_text(encoding="utf-8").partition("JSON.parse('")[2].rpartition("'")[0]
+def _contents(site: Path, file: str) -> dict[str, Any]:
+    text = (site / data_path(file, _build(site))).read_text("utf-8")
+    quoted = text.partition("JSON.parse('")[2].rpartition("'")[0]
     contents: dict[str, Any] = json.loads(re.sub(r"\\(.)", r"\1", quoted))
     return contents
 

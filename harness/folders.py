@@ -6,7 +6,7 @@ folder, not even through a link.
 
 A file is written under a temporary name in the same folder, synced, and renamed; then its folder is
 synced. A reader sees the old file or the new one, never a part of it, even after a power failure.
-The price is two `fsync`s.
+The price is two `fsync`s. Several files that belong together are a `Generation`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from types import TracebackType
 from typing import Any, TypeAlias
 
 from harness import limits
@@ -265,6 +266,13 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
     DiskError
         If the disk is full or not writable; an old file stays unchanged.
     """
+    try:
+        _replace(path, content)
+    except OSError as error:
+        raise DiskError(f"cannot write '{path}' ({error.strerror})") from None
+
+
+def _replace(path: Path, content: bytes | Iterable[bytes]) -> None:
     temporary = None
     try:
         create(path.parent)
@@ -278,8 +286,6 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
         temporary.chmod(0o666 & ~_umask())  # temporary files are private; others may read this one
         temporary.replace(path)
         sync(path.parent)
-    except OSError as error:
-        raise DiskError(f"cannot write '{path}' ({error.strerror})") from None
     finally:
         if temporary is not None:
             with contextlib.suppress(OSError):  # gone since it was renamed, or the disk fails
@@ -294,6 +300,316 @@ def temporary_beside(path: Path) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+TEMPORARY = re.compile(r"\..{1,40}\.[a-z0-9_]{8}\.tmp")
+"""Names of the temporary files of `write_atomically`, which a kill leaves behind."""
+STAGING = ".generation"
+"""Folder in which a generation is written. None is left once it is in place."""
+MANIFEST = ".generation.json"
+"""Names and digests of the files of a generation that replaces an older one."""
+_COMMITTED = "committed.json"
+_RECORD_BYTES = 50_000_000
+
+
+class Generation:
+    """Files of one folder that are put in place together.
+
+        with Generation(folder) as files:
+            files.write("data.js", content)
+            files.write("index.html", page)
+
+    They are written to a hidden folder and synced. Then a record of them is written: from now on
+    they count. They are moved to their places in the order in which they were written, so readers
+    who start from the last file see the old files or the new ones. If anything fails before the
+    record, nothing has changed. After a kill, the next generation of the folder first finishes one
+    that has its record, and drops one that has none.
+
+    Parameters
+    ----------
+    folder
+        Folder of the files, which is created if needed.
+    replaces
+        Remove the files of the generation before, unless this one has them, too. `MANIFEST` names
+        them. A file that was changed since stays.
+
+    Raises
+    ------
+    DiskError
+        If a file cannot be written, or another process writes a generation of this folder.
+    """
+
+    def __init__(self, folder: Path, *, replaces: bool = False) -> None:
+        self.folder = folder
+        self._replaces = replaces
+        self._staging = folder / STAGING
+        self._digests: dict[str, Any] = {}
+        self._kept: set[str] = set()
+        self._counts = False  # its record was written
+        self._lock: int | None = None
+
+    def __enter__(self) -> Generation:
+        make(self.folder)
+        try:
+            self._lock = _locked_folder(self._staging)
+            self._recover()
+        except OSError as error:
+            self._leave()
+            raise _not_written(self.folder, error) from None
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None and self._digests:
+                self._commit()
+        except OSError as problem:
+            raise _not_written(self.folder, problem, finished=self._counts) from None
+        finally:
+            self._leave()
+
+    def write(self, path: str, content: str | bytes | Iterable[bytes]) -> None:
+        """Write a file of the generation. Of content in parts, one is in memory at a time.
+
+        Parameters
+        ----------
+        path
+            Its path in the folder, with `/`. The last one that is written is put in place last.
+        content
+            Text is written in UTF-8.
+        """
+        if path in self._digests or not _is_below(path):
+            raise ValueError(f"a generation cannot have {path!r}, or not twice")
+        self._digests[path] = hashlib.blake2b(digest_size=16)
+        self._add(path, content.encode() if isinstance(content, str) else content, "wb")
+
+    def append(self, path: str, content: bytes) -> None:
+        """Write more of a file of the generation."""
+        self._add(path, content, "ab")
+
+    def rename(self, path: str, new: str) -> None:
+        """Give a file of the generation another path."""
+        target = self._staged(new)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            self._staged(path).replace(target)
+        except OSError as error:
+            raise _not_written(self.folder / new, error) from None
+        self._digests[new] = self._digests.pop(path)
+
+    def digest(self, path: str) -> bytes:
+        """Return the digest of what was written to a file so far."""
+        content: bytes = self._digests[path].digest()
+        return content
+
+    def size(self, path: str) -> int | None:
+        """Return the number of bytes of a file of the generation; None if it has no such file."""
+        return self._staged(path).stat().st_size if path in self._digests else None
+
+    def keep(self, path: str) -> None:
+        """Let a file of the folder stay that this generation refers to and does not write.
+
+        If the generation before wrote it, it belongs to this one.
+        """
+        self._kept.add(path)
+
+    def _add(self, path: str, content: bytes | Iterable[bytes], mode: str) -> None:
+        staged = self._staged(path)
+        try:
+            staged.parent.mkdir(parents=True, exist_ok=True)
+            with staged.open(mode) as file:
+                for part in [content] if isinstance(content, bytes) else content:
+                    file.write(part)
+                    self._digests[path].update(part)
+        except OSError as error:
+            raise _not_written(self.folder / path, error) from None
+
+    def _staged(self, path: str) -> Path:
+        return self._staging / "files" / path
+
+    def _is_committed(self) -> bool:
+        return (self._staging / _COMMITTED).exists()
+
+    def _commit(self) -> None:
+        """Sync the files and write the record; then put them in place."""
+        for path in self._digests:
+            self._check_place(path)
+        for path in self._digests:
+            with self._staged(path).open("rb+") as file:
+                os.fsync(file.fileno())
+        for subfolder, _, _ in os.walk(self._staging):
+            sync(Path(subfolder))
+        sync(self.folder)
+        before = self._files_before()
+        files = {path: before[path] for path in sorted(self._kept & before.keys())}
+        files |= {path: digest.hexdigest() for path, digest in self._digests.items()}
+        record = json.dumps({"replaces": self._replaces, "files": files}, indent=1) + "\n"
+        try:
+            _replace(self._staging / _COMMITTED, record.encode())
+        except BaseException:
+            (self._staging / _COMMITTED).unlink(missing_ok=True)
+            raise
+        self._counts = True
+        self._finish(files, replaces=self._replaces)
+
+    def _check_place(self, path: str) -> None:
+        """Raise OSError if a file cannot be moved to its place: all or none of them can."""
+        target = self.folder / path
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, f"'{target}' is a folder")
+        above = next(folder for folder in target.parents if folder.exists())
+        if not above.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, f"'{above}' is no folder")
+        if not os.access(above, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, f"'{above}' is not writable")
+        if above.stat().st_dev != self._staging.stat().st_dev:
+            raise OSError(errno.EXDEV, f"'{above}' is on another disk")
+
+    def _recover(self) -> None:
+        """Finish or drop what a killed process left."""
+        record = _read_record(self._staging / _COMMITTED)
+        if record is not None:
+            self._finish(record["files"], replaces=record["replaces"])
+        shutil.rmtree(self._staging / "files", ignore_errors=True)
+
+    def _finish(self, files: Mapping[str, str], *, replaces: bool) -> None:
+        """Move the files of a record to their places, those that are there already excepted."""
+        *others, last = files
+        parents = {(self.folder / path).parent for path in files}
+        for parent in sorted(parents):
+            create(parent)
+        self._move(others)
+        for parent in parents:
+            sync(parent)
+        self._move([last])
+        sync((self.folder / last).parent)
+        if replaces:
+            self._remove_old(files)
+            _remove_temporaries(parents | {parent.parent for parent in parents}, self.folder)
+            (self._staging / _COMMITTED).replace(self.folder / MANIFEST)
+        else:
+            (self._staging / _COMMITTED).unlink()
+        sync(self.folder)
+
+    def _move(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            with contextlib.suppress(FileNotFoundError):  # moved before the kill
+                self._staged(path).replace(self.folder / path)
+
+    def _remove_old(self, files: Mapping[str, str]) -> None:
+        """Remove the files of the manifest that are not among `files` and are as they were."""
+        old = self._files_before()
+        changed = set()
+        for path in old.keys() - files.keys():
+            file = self.folder / path
+            if not is_inside(file.parent, self.folder):
+                continue
+            changed |= {self.folder / above for above in PurePosixPath(path).parents}
+            if is_file(file) and not file.is_symlink() and _digest_of(file) == old[path]:
+                file.unlink()
+        for above in sorted(changed - {self.folder}, reverse=True):  # a subfolder first
+            if above.is_dir() and not any(above.iterdir()):
+                above.rmdir()
+        for above in changed:
+            if above.is_dir():
+                sync(above)
+
+    def _files_before(self) -> dict[str, str]:
+        """Return the digests of the files of the generation that is in place."""
+        record = _read_record(self.folder / MANIFEST)
+        return {} if record is None else record["files"]
+
+    def _leave(self) -> None:
+        """Remove the hidden folder, unless the next generation has to finish it."""
+        if self._lock is None:
+            return
+        try:
+            if not self._is_committed():
+                shutil.rmtree(self._staging, ignore_errors=True)
+        finally:
+            os.close(self._lock)
+            self._lock = None
+
+
+def recover(folder: Path) -> None:
+    """Finish or drop the generation that a killed process left in a folder; nothing without one.
+
+    Raises
+    ------
+    DiskError
+        If the folder cannot be written.
+    """
+    if exists(folder / STAGING):
+        with Generation(folder):
+            pass
+
+
+def _is_below(path: str) -> bool:
+    """Return whether a path is relative and stays in its folder."""
+    parts = path.split("/")
+    return not ("\\" in path or ":" in path or any(part in ("", ".", "..") for part in parts))
+
+
+def _read_record(path: Path) -> dict[str, Any] | None:
+    """Return the record of a generation; None if there is none, or none that could be ours."""
+    try:
+        record = json.loads(read_text(path, _RECORD_BYTES))
+        files = record["files"]
+        is_ours = files and all(
+            _is_below(path) and isinstance(digest, str) for path, digest in files.items()
+        )
+        return {"files": files, "replaces": bool(record["replaces"])} if is_ours else None
+    except (InvalidFile, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def _locked_folder(folder: Path) -> int:
+    """Create a folder and lock it against other processes, where the file system has locks."""
+    while True:
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir()
+        if os.name != "posix":
+            return os.open(os.devnull, os.O_RDONLY)
+        import fcntl
+
+        try:
+            opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        except FileNotFoundError:  # another process has just removed it
+            continue
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(opened)
+            raise OSError(errno.EBUSY, "another process is writing it") from None
+        except OSError:  # a file system without locks
+            return opened
+        with contextlib.suppress(FileNotFoundError):
+            if folder.stat().st_ino == os.fstat(opened).st_ino:
+                return opened
+        os.close(opened)
+
+
+def _remove_temporaries(folders: Iterable[Path], root: Path) -> None:
+    """Remove temporary files of earlier kills in folders that are in `root`."""
+    for folder in folders:
+        if folder.is_relative_to(root):
+            for path in folder.glob(".*.tmp"):
+                if TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+                    path.unlink()
+
+
+def _digest_of(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def _not_written(path: Path, error: OSError, *, finished: bool = False) -> DiskError:
+    end = "; the next run finishes it" if finished else ""
+    return DiskError(f"cannot write '{path}' ({error.strerror}){end}")
 
 
 def sync(folder: Path) -> None:

@@ -101,6 +101,10 @@ SUBMITTED_RECORDS = 50_000
 """Records of a submission: all scores of one model under ten mitigators are about 10,000."""
 SUBMITTED_RUNS = 200
 """Files `RUN.jsonl` of a submission."""
+SUBMITTED_SAMPLES_BYTES = 20_000_000
+"""Bytes of a `RUN.samples.jsonl`: some 5,000 lines."""
+EXTRACT_BYTES = 16_000
+"""Bytes of a line with the strongest items of a record; usual ones have 3,000."""
 SUBMITTED_NAME_CHARACTERS = 200
 """Characters of a name in a submission, such as a model's."""
 

@@ -23,6 +23,7 @@ from .claims import reading, trust
 from .claims.facts import TaskFacts
 from .claims.reading import Claims
 from .submissions import withdrawn
+from .submissions.withdrawn import Decision
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
@@ -45,12 +46,15 @@ class Ranked:
         Facts of the registered tasks.
     notices
         Lines on references that are missing, and on files that are left out.
+    decisions
+        What became of models and tasks that maintainers withdrew, replaced or renamed.
     """
 
     boards: Sequence[Board]
     claims: Claims
     facts: Mapping[str, TaskFacts]
     notices: Sequence[str]
+    decisions: Sequence[Decision] = ()
 
 
 def rank(
@@ -86,11 +90,12 @@ def rank(
     claims = reading.read(results)
     report = say if claims.frame.height >= MANY else _silent
     report(f"read {claims.frame.height:,} records")
-    decisions = withdrawn.find(results)
-    claims = withdrawn.apply(claims, decisions)
+    files = withdrawn.find(results)
+    decisions = withdrawn.decisions(claims.frame, files)
+    claims = withdrawn.apply(claims, files)
     facts = task_facts.known(claims.frame["task"].unique().to_list(), include)
     claims = trust.trusted(claims, facts)
-    frame = withdrawn.mark(_without_adverts(claims.frame, registry), decisions)
+    frame = withdrawn.mark(_without_adverts(claims.frame, registry), files)
     report(f"ranking {frame.height:,} records that count")
     if tasks and frame["primary"].any():
         frame = of_tasks(frame, _names(tasks, frame, registry, say))
@@ -109,7 +114,7 @@ def rank(
         for kind, reference in task.references.items():
             pinned[kind][name] = reference
     boards = compile_boards(frame, _benchmarks(registry), kinds, pinned)
-    return Ranked(boards, Claims(frame, aside), facts, [*notices, *registry.notices])
+    return Ranked(boards, Claims(frame, aside), facts, [*notices, *registry.notices], decisions)
 
 
 def _silent(line: str) -> None:

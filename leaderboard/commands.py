@@ -5,6 +5,7 @@ Imports are inside the functions, so that `harness --help` stays fast.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,8 +34,8 @@ def leaderboard() -> None:
     default=Path("site"),
     show_default=True,
     type=click.Path(path_type=Path),
-    help="Folder for index.html with its data, leaderboard.csv, leaderboard.json, records.parquet, "
-    "changes.json, tables and studies.",
+    help="Folder for index.html with its data, static pages, leaderboard.csv, leaderboard.json, "
+    "records.parquet, changes.json, history.json, tables and studies.",
 )
 @click.option(
     "--tasks",
@@ -43,11 +44,18 @@ def leaderboard() -> None:
     help="Only these tasks: names, globs or benchmarks, comma-separated or "
     "repeated.  [default: all]",
 )
-@click.option("--title", default="Bias in embeddings", show_default=True, help="Title of the page.")
+@click.option(
+    "--title", help="Title of the page.  [default: that of board.yaml, or 'Bias in embeddings']"
+)
 @click.option(
     "--since",
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the earlier build that the news compare with.  [default: --out]",
+)
+@click.option(
+    "--url",
+    help="Address where the page will be, such as https://example.org/board/: for canonical "
+    "addresses, sitemap.xml, feed.xml and pictures of previews.  [default: that of board.yaml]",
 )
 @arguments.include
 @click.option("--json", "as_json", is_flag=True, help="Print the contents of leaderboard.json.")
@@ -55,8 +63,9 @@ def build(
     results: tuple[Path, ...],
     out: Path,
     tasks: tuple[str, ...],
-    title: str,
+    title: str | None,
     since: Path | None,
+    url: str | None,
     include: tuple[Path, ...],
     as_json: bool,
 ) -> None:
@@ -71,17 +80,27 @@ def build(
     from harness.registry.registry import Registry
 
     from . import building
-    from .site import studies, writing
+    from .site import about, evidence, studies, writing
     from .site.registered import registered
     from .site.rendering import grouped
+    from .site.static_pages import site_address
 
+    address = site_address(url) if url is not None else ""
     say = functools.partial(click.echo, err=True)
     registry = Registry(include=include)
+    who, notice = about.read(results)
     study_reading = studies.read(results)
     ranked = building.rank(results, registry, include=include, tasks=split(tasks), say=say)
-    for group in grouped(ranked.claims.aside):
+    items = evidence.gather(ranked.boards, ranked.claims.frame, registry, results)
+    claims = dataclasses.replace(ranked.claims, aside=(*ranked.claims.aside, *items.aside))
+    for group in grouped(claims.aside):
         say(group.line())
-    notices = [*study_reading.notices, *ranked.notices]
+    notices = [
+        *([notice] if notice else []),
+        *study_reading.notices,
+        *ranked.notices,
+        *items.notices,
+    ]
     compared = studies.compile_studies(study_reading.records, notices)
     for notice in notices:
         say(notice)
@@ -97,14 +116,20 @@ def build(
     written = writing.write(
         ranked.boards,
         out,
-        title=title,
-        claims=ranked.claims,
-        registered=registered(registry, ranked.facts),
+        title=title or who.title or about.TITLE,
+        claims=claims,
+        registered=registered(registry, ranked.facts, include),
         notices=notices,
         sources=results,
         studies=compared,
         since=since,
+        url=address or who.url or "",
+        who=who,
+        decisions=ranked.decisions,
+        evidence=items,
     )
+    if written.notice:
+        say(written.notice)
     if as_json:
         click.echo(written.json.read_text("utf-8"), nl=False)
         return
@@ -233,9 +258,9 @@ def check(
             }
         )
     else:
-        for line in comment.listed(map(str, checked.problems), "problem"):
+        for line in comment.listed(comment.folded(checked.problems), "problem"):
             click.echo(line)
-        for line in comment.listed(map(str, checked.warnings), "warning"):
+        for line in comment.listed(comment.folded(checked.warnings), "warning"):
             click.echo(f"warning: {line}")
         _show(added)
         click.echo(comment.comment_summary(checked))
@@ -248,15 +273,18 @@ def _show(added: Sequence[Addition]) -> None:
     from harness.commands import output
     from harness.results.formats import Report, Sentences, Table
 
-    from .submissions.check import SHOWN, leaks_line, means_table, printable, tasks_table
+    from .submissions import check as comment
 
     def shown(text: str) -> str:
-        return printable(text, SHOWN)
+        return comment.printable(text, comment.SHOWN)
 
-    means = means_table(added, shown)
-    parts: list[Table | Sentences] = [means] if means.rows else []
+    means = comment.means_table(added, shown)
+    parts: list[Table | Sentences] = []
+    if means.rows:
+        parts += [means, Sentences("", [comment.MEANS_HELP])]
     for addition in added[:1]:
-        parts += [tasks_table(addition, shown), leaks_line(addition)]
+        tasks = comment.tasks_table(addition, shown)
+        parts += [tasks, Sentences("", [comment.TASKS_HELP]), comment.leaks_line(addition)]
     output.report(Report("", parts))
 
 
@@ -286,6 +314,8 @@ def merge(submissions: tuple[Path, ...], into: Path) -> None:
     merged = merges.merge(submissions, into)
     for file, n in merged.added.items():
         click.echo(f"{file}: {counted(n, 'new record')}")
+    for file, n in merged.samples.items():
+        click.echo(f"{file}: strongest items of {counted(n, 'record')}")
     for (first, second), n in merged.conflicts.items():
         click.echo(f"conflict: {counted(n, 'record')} with different values in:", err=True)
         click.echo(f"  {first.relative_to(into)}\n  {second.relative_to(into)}", err=True)
@@ -335,7 +365,8 @@ def pack(
 
     Writes results/MODEL/FINGERPRINT/RUN.jsonl into OUT, and a submission.json beside it. Leaves out
     what a check would refuse, such as smoke runs and tasks that are not registered, and says so.
-    Tables, figures and samples stay where they are.
+    Of samples (harness eval --samples), the strongest items of each primary score are in
+    RUN.samples.jsonl. Tables, figures and other samples stay where they are.
 
     \b
     harness results pack results --out submission --by "Ada Example"
@@ -343,6 +374,7 @@ def pack(
     import shlex
 
     from harness.commands.output import counted
+    from harness.results.record import SUFFIX
 
     from .submissions import pack as packing
 
@@ -359,8 +391,11 @@ def pack(
         click.echo(f"{counted(n, 'record')} left out: {reason}", err=True)
     for warning in packed.warnings:
         click.echo(f"warning: {warning}", err=True)
+    for reason, n in packed.without_items.items():
+        click.echo(f"items of {counted(n, 'score')} left out: {reason}", err=True)
     for path, n in packed.written.items():
-        click.echo(f"{path}: {counted(n, 'record')}")
+        is_samples = path.name.endswith(SUFFIX)
+        click.echo(f"{path}: {'strongest items of ' * is_samples}{counted(n, 'record')}")
     for path in packed.kept:
         click.echo(f"{path}: is there, unchanged")
     click.echo(f"\nlicence of the results: {licence}")

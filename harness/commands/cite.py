@@ -135,6 +135,27 @@ def bibliography(records: Records, registry: Registry, include: Sequence[Path] =
     return "\n".join([*lines, "", *(f"{entry.text}\n" for entry in cited.values())])
 
 
+def papers(
+    sources: Mapping[str, str], registry: Registry, include: Sequence[Path] = ()
+) -> dict[str, list[Entry]]:
+    """Return the entries of the papers that the sources of tasks name.
+
+    Parameters
+    ----------
+    sources
+        The `source` of each task by its name.
+    registry, include
+        As of `bibliography`.
+    """
+    known = _read(registry, include)
+    of_text = {text: entries_of(text, known) for text in set(sources.values())}
+    return {
+        name: of_text[text] or _unknown("task", name, text)
+        for name, text in sources.items()
+        if text
+    }
+
+
 def entries_of(text: str, known: Sequence[Entry]) -> list[Entry]:
     """Return the entries that a text names, by their title, or else by first author and year.
 
@@ -266,20 +287,25 @@ def _data(files: Mapping[str, TaskFile | None]) -> Iterator[tuple[str, Entry]]:
         fields = {"title": f"Data file {place}", "url": table.url or ""}
         fields["note"] = ", ".join(f"{name} {value}" for name, value in facts.items() if value)
         key = "data-" + re.sub(r"[^a-z0-9]+", "-", place.lower()).strip("-")
-        text = _entry("misc", key, {name: value for name, value in fields.items() if value})
+        text = entry_text("misc", key, {name: value for name, value in fields.items() if value})
         yield ", ".join(dict.fromkeys(tasks)), Entry(key, text)
 
 
 def _harness(records: Records) -> Entry:
     """Return the entry of the harness, with the versions that made the records."""
     versions = sorted({record.environment.harness for record in records})
+    return harness_entry(versions, str(max(record.created for record in records))[:4])
+
+
+def harness_entry(versions: Sequence[str], year: str) -> Entry:
+    """Return the entry of the harness in some versions."""
     fields = {
         "author": "{The Embedding Bias Harness authors}",
         "title": "{Embedding Bias Harness}",
-        "year": str(max(record.created for record in records))[:4],
+        "year": year,
         "note": f"Version {', '.join(versions)}",
     }
-    return Entry(HARNESS, _entry("misc", HARNESS, fields))
+    return Entry(HARNESS, entry_text("misc", HARNESS, fields))
 
 
 def _unknown(kind: str, name: str, text: str) -> list[Entry]:
@@ -287,10 +313,10 @@ def _unknown(kind: str, name: str, text: str) -> list[Entry]:
     if not re.search(r"\b(1[89]|20)\d\d\b", text) or _OWN.search(text):
         return []
     key = re.sub(r"[^a-z0-9]+", "-", f"{kind}-{name}".lower()).strip("-")
-    return [Entry(key, _entry("misc", key, {"title": f"{kind} {name}", "note": text}))]
+    return [Entry(key, entry_text("misc", key, {"title": f"{kind} {name}", "note": text}))]
 
 
-def _entry(kind: str, key: str, fields: Mapping[str, str]) -> str:
+def entry_text(kind: str, key: str, fields: Mapping[str, str]) -> str:
     """Return an entry of BibTeX; values are text, but for braces."""
     escaped = {
         name: value if name == "url" else re.sub(r"([&%$#_])", r"\\\1", value)

@@ -12,7 +12,6 @@ import contextlib
 import errno
 import io
 import os
-import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -291,7 +290,6 @@ SUFFIX = ".damaged"
 """Added to the name of a results file: the file of the lines that were moved out of it."""
 OLD = 3600
 """Seconds after which a temporary file does not belong to a running process."""
-_TEMPORARY = re.compile(r"\..{1,40}\.[a-z0-9_]{8}\.tmp")
 
 
 @dataclass(frozen=True)
@@ -382,7 +380,7 @@ def repair(path: Path, schema: type[Kind]) -> Repaired:
 def temporary_files(folder: Path) -> Iterator[Path]:
     """Yield the temporary files in a folder, at any depth, that killed processes left behind."""
     for path in sorted(folder.rglob(".*.tmp")):
-        if _TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+        if folders.TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
             try:
                 age = time.time() - path.stat().st_mtime
             except FileNotFoundError:

@@ -411,9 +411,19 @@ def read_samples(folder: Path, record: Record) -> list[dict[str, Any]]:
     InvalidFile
         If a line is not a JSON object.
     """
-    if record.samples is None:
-        return []
-    path = folder / samples_path(record.id)
+    return [] if record.samples is None else read_rows(folder / samples_path(record.id))
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a file of samples.
+
+    Raises
+    ------
+    DiskError
+        If the file cannot be read.
+    InvalidFile
+        If a line is not a JSON object.
+    """
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except OSError as error:

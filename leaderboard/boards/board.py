@@ -384,7 +384,7 @@ class Benchmark:
     ranks
         One line for each ranked model: `row`, `rank`, `rank_low`, `rank_high`, `usefulness_rank`,
         `usefulness_rank_low`, `usefulness_rank_high`, as in `Board.rows`, null where it is not
-        ranked by this measure.
+        ranked by this measure; `bias`, `bias_low` and `bias_high`, its mean on these tasks.
     mitigators
         Mitigators over models on these tasks, as `Board.mitigators`.
     findings
@@ -411,13 +411,14 @@ class Ranked(NamedTuple):
     """The data from which benchmarks are ranked.
 
     `tasks` and `rows` of the board, as of `tasks_of` and `rows_of`; `grid`, its lines on ranked
-    tasks; `failing`, the rows that are not usable.
+    tasks; `failing`, the rows that are not usable; `reference`, the model whose bias is 1.
     """
 
     tasks: pl.DataFrame
     rows: pl.DataFrame
     grid: pl.DataFrame
     failing: pl.DataFrame
+    reference: str = ""
 
 
 def benchmarks_of(
@@ -515,11 +516,25 @@ def _benchmark(
     return Benchmark(
         tasks=tuple(tasks["task"]),
         languages=tuple(sorted(set(tasks["language"]))),
-        ranks=ranks.with_columns(pl.col("row").cast(pl.String)),
+        ranks=ranks.join(
+            _bias_on(ranked, tasks), on="row", how="left", maintain_order="left"
+        ).with_columns(pl.col("row").cast(pl.String)),
         mitigators=over_models,
-        findings=findings(ranks, over_models, asked, _with_usefulness(ranked, tasks)),
+        findings=findings(
+            ranks, over_models, asked, _with_usefulness(ranked, tasks), ranked.reference
+        ),
         **facts,
     )
+
+
+def _bias_on(ranked: Ranked, tasks: pl.DataFrame) -> pl.DataFrame:
+    """Return the mean bias of each row on some tasks, with its interval."""
+    names = tasks.filter(measures="bias")["task"]
+    cells = ranked.grid.filter(
+        pl.col("task").cast(pl.String).is_in(names.implode()), pl.col("gap").is_not_null()
+    )
+    mean = sampled_means(ratios.pooled(cells, ["row", "family"]), ["row"])
+    return mean.select("row", bias="mean", bias_low="low", bias_high="high")
 
 
 def _with_usefulness(ranked: Ranked, tasks: pl.DataFrame) -> pl.DataFrame:
@@ -817,7 +832,7 @@ def _meaningless(grid: pl.DataFrame) -> pl.DataFrame:
         "row",
         unusable=pl.format(
             "tells mother from father by {} % of what the reference encoder does; {} % are needed",
-            (100 * share).round(0).cast(pl.Int64), pl.lit(round(100 * RETAINED)),
+            (100 * share.clip(0.0)).round(0).cast(pl.Int64), pl.lit(round(100 * RETAINED)),
         ),
     )  # fmt: skip
 
@@ -1114,6 +1129,7 @@ def _board(
     del grid  # it is as large as what is ranked
     over_models = mitigators(differences(ranked), rows, failing)
     models = models_of(own, rows)
+    reference = _reference(references)
     its_effects = effects(ranked, failing)
     frame = _with_ranks(with_changes(frame, its_effects), ranked, failing)
     facts = models.select(
@@ -1137,9 +1153,11 @@ def _board(
         environments=environments_of(models),
         published=published(own, tasks),
         notices=warnings,
-        benchmarks=benchmarks_of(Ranked(tasks, rows, ranked, failing), files, frame, over_models),
+        benchmarks=benchmarks_of(
+            Ranked(tasks, rows, ranked, failing, reference), files, frame, over_models
+        ),
         models=models,
-        reference=_reference(references),
+        reference=reference,
     )
 
 

@@ -20,7 +20,11 @@ from .ranking import DIGITS, LEVEL
 
 
 def findings(
-    ranks: pl.DataFrame, mitigators: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame
+    ranks: pl.DataFrame,
+    mitigators: pl.DataFrame,
+    tasks: pl.DataFrame,
+    rows: pl.DataFrame,
+    reference: str = "",
 ) -> tuple[str, str, str]:
     """Return the answers of the first screen, a sentence each.
 
@@ -39,10 +43,13 @@ def findings(
     rows
         `row`, `model`, `role`, `is_noise`, `unusable`, and on these tasks `usefulness`, null unless
         the row has each task of it.
+    reference
+        Name of the model whose bias is 1; empty if it is not known.
     """
+    unit = f", where 1 is the bias of {reference}" if reference else ""
     return (
         _least_bias(ranks.drop_nulls("rank"), tasks.filter("chosen"), rows),
-        _mitigation(mitigators),
+        _mitigation(mitigators, unit),
         _unknown(tasks),
     )
 
@@ -54,17 +61,23 @@ def _least_bias(ranks: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) ->
     models = ranks.join(rows, on="row").sort("rank", "model")
     useful = models.filter(_is_useful(models, rows)) if _has(tasks, "usefulness") else models
     best = (useful if not useful.is_empty() else models).row(0, named=True)
-    of = f"of {n} ranked models"
-    if useful.height < n and not useful.is_empty():
-        of += f" ({count(useful.height, 'has', 'have')} good usefulness)"
-    lead = f"{best['model']} is the least biased {of}"
-    if best["rank_low"] is None:
-        families = tasks.filter(measures="bias")["family"].n_unique()
-        return f"{lead}; {_too_few(families, 'bias tasks')}."
-    low, high = best["rank_low"], best["rank_high"]
+    name, low, high = best["model"], best["rank_low"], best["rank_high"]
     if low == high:
-        return f"{lead}: it is {ordinal(low)}, with {_SURE} confidence."
-    return f"{lead}, but could be anywhere from {ordinal(low)} to {ordinal(high)}."
+        place = f"is {ordinal(low or 0)}, with {_SURE} confidence"
+    else:
+        place = f"could be anywhere from {ordinal(low)} to {ordinal(high)}"
+    lead = f"{name} is the least biased of {n} ranked models"
+    end = f": it {place}" if low == high else f", but {place}"
+    if useful.height == 1 < n:
+        lead = f"{name} is the only one of {n} ranked models with good usefulness"
+        end = f"; by bias it {place}"
+    elif 1 < useful.height < n:
+        lead = f"{name} is the least biased of {useful.height} models with good usefulness"
+        end = f"; among all {n} ranked ones it {place}"
+    if low is None:
+        methods = tasks.filter(measures="bias")["family"].n_unique()
+        end = f"; {_too_few(methods, 'its rank by bias' if useful.height == 1 < n else _HOW_SURE)}"
+    return f"{lead}{end}."
 
 
 def _none_ranked(rows: pl.DataFrame) -> str:
@@ -102,13 +115,17 @@ def ordinal(n: int) -> str:
     return f"{n:,}{ending}"
 
 
-def _mitigation(mitigators: pl.DataFrame) -> str:
+def _mitigation(mitigators: pl.DataFrame, unit: str) -> str:
     """Return what the best mitigator does, or why none is compared."""
     if mitigators.is_empty():
         return "No mitigator was run, so what mitigation does is not known."
     judged = mitigators.filter(pl.col("unranked").is_null(), pl.col("bias").is_not_null())
     left_out = _left_out(mitigators.drop_nulls("unranked"))
-    return " ".join([*([] if judged.is_empty() else [_most_removed(judged)]), *left_out])
+    return " ".join([*([] if judged.is_empty() else [_most_removed(judged, unit)]), *left_out])
+
+
+LANGUAGES = {"de": "German", "en": "English", "es": "Spanish", "fr": "French", "it": "Italian"}
+"""Names of languages; another one is named by its code."""
 
 
 def _unknown(tasks: pl.DataFrame) -> str:
@@ -118,28 +135,33 @@ def _unknown(tasks: pl.DataFrame) -> str:
     others = tasks.filter(measures="bias", not_ranked=UNCLEAR)["category"]
     parts = []
     if len(languages) == 1:
-        parts.append(f"bias in other languages than '{languages[0]}'")
+        parts.append(f"bias in languages other than {LANGUAGES.get(languages[0], languages[0])}")
     elif languages:
-        parts.append(f"bias in other than these {len(languages)} languages")
+        named = [LANGUAGES.get(code, code) for code in languages]
+        parts.append(f"bias in languages other than {errors.listed(named, LISTED)}")
     if missing := sorted(set(others) - set(bias["category"])):
         parts.append(f"bias by {' and '.join(missing[:LISTED])}, which these tasks measure poorly")
     parts.append("implicit bias that no task asks about")
     return f"Not known: {'; '.join(parts)}."
 
 
-def _most_removed(mitigators: pl.DataFrame) -> str:
+def _most_removed(mitigators: pl.DataFrame, unit: str) -> str:
     """Return which mitigator removes most bias, of those with significant effects."""
     n = mitigators.height
     removing = mitigators.filter(pl.col("bias") < 0, pl.col("bias_holm") < EVIDENCE)
     best = (mitigators if removing.is_empty() else removing).row(0, named=True)
     name = best["mitigator"]
-    change = f"{_change(best, 'bias', ' on average')}{_cost(best)}"
-    if best["bias_low"] is None:
-        tasks = "bias tasks without a leak"
-        return f"{name} changes bias by {change}; {_too_few(best['bias_families'], tasks)}."
+    change = f"{_change(best, 'bias', ' on average')}{unit}{_cost(best)}"
     if removing.is_empty():
+        adding = mitigators.filter(pl.col("bias") > 0, pl.col("bias_holm") < EVIDENCE)["mitigator"]
+        adds = "" if adding.is_empty() else f" {_listed_names(adding)} shown to add bias."
+        if best["bias_low"] is None:
+            unsure = _too_few(best["bias_families"])
+            lead = f"No mitigator is shown to remove bias; {name} changes it by {change}"
+            return f"{lead}; {unsure}.{adds}"
         of_many = f", after correction for {n} mitigators" if n > 1 else ""
-        return f"No mitigator is shown to remove bias{of_many}; {name} changes it by {change}."
+        lead = f"No mitigator is shown to remove bias{of_many}; {name} changes it by {change}"
+        return f"{lead}.{adds}"
     others = mitigators.filter(pl.col("mitigator") != name)
     also = others.filter(pl.col("rank_low") <= pl.lit(best["rank_low"], pl.Int64)).height
     if also:
@@ -151,12 +173,17 @@ def _most_removed(mitigators: pl.DataFrame) -> str:
 def _cost(line: dict[str, Any]) -> str:
     """Return the change in usefulness, with its interval or why it has none."""
     if line["usefulness"] is None:
-        return ""
+        return "; its cost in usefulness was not measured"
     cost = f"; usefulness changes by {_change(line, 'usefulness')}"
     if line["usefulness_low"] is not None or line["bias_low"] is None:
         return cost
     families = count(line["usefulness_families"], "family", "families")
     return f"{cost} ({families}, too few for an interval)"
+
+
+def _listed_names(names: pl.Series) -> str:
+    """Return names as the subject of a sentence."""
+    return f"{errors.listed(names, LISTED)} {'is' if len(names) == 1 else 'are'}"
 
 
 def _left_out(mitigators: pl.DataFrame) -> list[str]:
@@ -172,11 +199,13 @@ def _left_out(mitigators: pl.DataFrame) -> list[str]:
 _SURE = f"{100 * LEVEL:.0f} %"
 
 
-def _too_few(families: int, tasks: str) -> str:
-    """Return that there are too few families of these tasks for intervals and sets of ranks."""
-    of_tasks = f"{count(families, 'family', 'families')} of {tasks}"
-    verb = "is" if families == 1 else "are"
-    return f"{of_tasks} {verb} too few to tell how sure this is"
+_HOW_SURE = "how sure this is"
+
+
+def _too_few(methods: int, what: str = _HOW_SURE) -> str:
+    """Return that there are too few methods for intervals and sets of ranks."""
+    verb = "is" if methods == 1 else "are"
+    return f"{count(methods, 'method')} {verb} too few to tell {what}"
 
 
 def _change(line: dict[str, Any], name: str, of_what: str = "") -> str:
@@ -237,13 +266,19 @@ def _unguarded(tasks: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
     """Return lines on what the board lacks to rank models, and to compare them with noise."""
     lines = []
     ranked = tasks.filter(pl.col("not_ranked").is_null())["measures"].to_list()
-    bias = tasks.filter(measures="bias", not_ranked=NO_YARDSTICK)["task"].cast(pl.String).to_list()
-    if bias:
-        has = "has" if len(bias) == 1 else "have"
-        lines.append(
-            f"{listed(bias)} {has} no gap over a yardstick and {'is' if has == 'has' else 'are'} "
-            "not ranked: evaluate again, if the records are older than the yardsticks"
-        )
+    without = tasks.filter(measures="bias", not_ranked=NO_YARDSTICK)
+    # The reference encoder has a yardstick for each task that has one by now.
+    is_older = pl.col("reference_error") > 0
+    for some, advice in (
+        (without.filter(~is_older), ""),
+        (without.filter(is_older), ": evaluate again, the records are older than the yardstick"),
+    ):
+        if not some.is_empty():
+            has = "has" if some.height == 1 else "have"
+            lines.append(
+                f"{listed(some['task'].cast(pl.String).to_list())} {has} no gap over a yardstick "
+                f"and {'is' if some.height == 1 else 'are'} not ranked{advice}"
+            )
     if "bias" in ranked and not rows["is_noise"].any():
         kind = "words" if "word" in rows["kind"] else "texts"
         lines.append(

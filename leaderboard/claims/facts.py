@@ -77,6 +77,8 @@ class TaskFacts(_Facts):
     """What the reference encoder of each kind shows on this version."""
     unranked: str
     """Why its score is shown and not ranked, or empty."""
+    reviewed: bool = True
+    """False if no reader of the language has read its texts."""
     superseded_by: str | None
     primary: tuple[str, str, str]
     """Scenario, metric and score that stand for the task."""
@@ -147,7 +149,7 @@ def of_document(document: Document, registry: Registry) -> TaskFacts:
         **file.model_dump(
             include={
                 *("name", "kinds", "version", "title", "measures", "category", "language"),
-                *("concept", "yardstick", "superseded_by"),
+                *("concept", "yardstick", "superseded_by", "reviewed"),
             }
         ),
         **{name: getattr(file, name).strip() for name in ("description", "source", "licence")},

@@ -189,17 +189,24 @@ def _chunk(collector: Collector, files: Sequence[str], lines: array[int]) -> pl.
 
 def _claims(paths: Iterable[Path], aside: list[SetAside]) -> Iterator[tuple[str, int, Record]]:
     """Yield the records of all files, each with its file and line, and tell what is none."""
-    for file in _files(paths):
+    for file in files(paths):
         name = os.fsencode(file).decode(errors="replace")  # names may be no UTF-8
         for number, claim in _claims_in(file, name, aside):
             yield name, number, claim
 
 
-def _files(paths: Iterable[Path]) -> Iterator[Path]:
+def files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield the files of records in files and folders.
+
+    Raises
+    ------
+    InvalidFile
+        If a path does not exist.
+    """
     for path in paths:
         folders.check(path)
-        files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
-        yield from (file for file in files if not file.name.endswith((STUDY, record.SUFFIX)))
+        found = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+        yield from (file for file in found if not file.name.endswith((STUDY, record.SUFFIX)))
 
 
 def _claims_in(file: Path, name: str, aside: list[SetAside]) -> Iterator[tuple[int, Record]]:

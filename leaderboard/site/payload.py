@@ -18,6 +18,7 @@ from ..boards import ranking
 from ..boards.board import Benchmark, Board
 from ..boards.cells import BASELINES
 from .registered import NOTHING, Registered
+from .rendering import slug
 
 # Columns of numbers as the scripts of the site read them: little-endian bytes in base64.
 
@@ -137,7 +138,16 @@ def _index(values: pl.Series, names: list[str]) -> Any:
 
 SCHEMA = 4
 """Version of the data files and of leaderboard.json."""
-FLAGS = {"leak": 1, "reversed": 2, "missing": 4, "truncated": 8, "aside": 16, "p": 32, "run": 64}
+FLAGS = {
+    "leak": 1,
+    "reversed": 2,
+    "missing": 4,
+    "truncated": 8,
+    "aside": 16,
+    "p": 32,
+    "run": 64,
+    "items": 128,
+}
 """Bits of the flags of a cell."""
 SIGNIFICANT = 0.05
 MEASURE_BITS = 20
@@ -152,6 +162,7 @@ def board_data(
     board: Board,
     registered: Registered = NOTHING,
     submitters: Mapping[tuple[str, str], Sequence[str]] | None = None,
+    items: Mapping[str, tuple[str, Sequence[str]]] | None = None,
 ) -> dict[str, Any]:
     """Return the contents of a board's data file.
 
@@ -163,11 +174,21 @@ def board_data(
         Facts of registered models, mitigators and tasks. They come before those of records.
     submitters
         The people who submitted results of a model, by its name and fingerprint.
+    items
+        Data file of the strongest items of a task, and the rows that have any, by task.
     """
+    items = items or {}
     layout = layout_of(board)
     rows, places = layout.rows, layout.places(board.cells)
     reasons = enumerate(rows["unusable"].to_list())
-    tasks = [task_entry(task, registered) for task in board.tasks.to_dicts()]
+    tasks = [
+        task_entry(task, registered) | {"items": items.get(task["task"], (None, ()))[0]}
+        for task in board.tasks.to_dicts()
+    ]
+    flags = places.spread(_flags(board), empty=0)
+    having = [(row, task) for task, (_, of_task) in items.items() for row in of_task]
+    with_items = layout.places(pl.DataFrame(having, schema=["row", "task"], orient="row"))
+    flags[with_items.row, with_items.task] += FLAGS["items"]
     return {
         "kind": board.kind,
         "reference": board.reference or "the reference model",
@@ -188,7 +209,7 @@ def board_data(
             name: column(rounded(places.spread(board.cells[name]), MEASURE_BITS), "f32")
             for name in ("gap", "gap_error", "yardstick", "yardstick_error")
         },
-        "flags": column(places.spread(_flags(board), empty=0), "u8"),
+        "flags": column(flags, "u8"),
         "student": _student(),
         "level": ranking.LEVEL,
         "enough_families": ranking.ENOUGH_FAMILIES,
@@ -198,8 +219,12 @@ def board_data(
     }
 
 
+END = ',"{}");\n'
+"""End of a data file, with the id of its build."""
+
+
 def script(file: str, value: Mapping[str, Any]) -> Iterator[bytes]:
-    """Yield the parts of a data file: a script that calls `harnessData`.
+    """Yield the parts of a data file: a script that calls `harnessData`. `END` ends it.
 
     The value is parsed as JSON, since a key `__proto__` has a special meaning in JavaScript
     objects.
@@ -209,7 +234,7 @@ def script(file: str, value: Mapping[str, Any]) -> Iterator[bytes]:
         yield b"," if i else b"{"
         text = f"{_compact(key)}:{_compact(part)}"
         yield text.replace("\\", "\\\\").replace("'", "\\'").encode()
-    yield b"}'));\n"
+    yield b"}')"
 
 
 def _compact(value: Any) -> str:
@@ -228,7 +253,7 @@ def task_entry(task: Mapping[str, Any], registered: Registered) -> dict[str, Any
         "name": task["task"],
         "ideal": ideal,
         **dict.fromkeys(("description", "source", "licence"), ""),
-        "concept": None,
+        **dict.fromkeys(("concept", "reviewed")),
         "examples": {},
         "validity": None,
         **{key: task[key] for key in kept},
@@ -236,7 +261,7 @@ def task_entry(task: Mapping[str, Any], registered: Registered) -> dict[str, Any
     facts = registered.tasks.get(task["task"])
     if facts is not None and facts.version == task["version"]:
         entry |= facts.model_dump(
-            include={"description", "source", "licence", "concept", "examples"}
+            include={"description", "source", "licence", "concept", "reviewed", "examples"}
         ) | {"validity": registered.validity.get(facts.name)}
     return entry
 
@@ -255,6 +280,7 @@ def model_entries(
         entry = {
             "name": model["model"],
             "fingerprint": model["fingerprint"],
+            "slug": slug(model["model"]),
             **{key: model[key] for key in ("url", "dimensions", "parameters", *_CARD)},
             "languages": list(model["languages"]),
             "published": json.loads(model["published"]),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness import names
 
 if TYPE_CHECKING:
+    from harness.commands.cite import Entry
     from harness.embedder import Card
     from harness.registry.registry import Registry
 
@@ -29,12 +31,15 @@ class Registered:
         Facts of tasks.
     validity
         Measured validity of tasks.
+    papers
+        Entries of BibTeX of the papers that a task names.
     """
 
     cards: Mapping[str, Card] = field(default_factory=dict)
     mitigators: Mapping[str, str] = field(default_factory=dict)
     tasks: Mapping[str, TaskFacts] = field(default_factory=dict)
     validity: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    papers: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
 
     def card(self, model: str) -> Card | None:
         """Return the card of a model; options after its name are ignored."""
@@ -50,8 +55,14 @@ NOTHING = Registered()
 """For a site whose facts all come from records."""
 
 
-def registered(registry: Registry, tasks: Mapping[str, TaskFacts]) -> Registered:
-    """Return a registry's facts, with those of tasks. Loads no model, mitigator or data."""
+def registered(
+    registry: Registry, tasks: Mapping[str, TaskFacts], include: Sequence[Path] = ()
+) -> Registered:
+    """Return a registry's facts, with those of tasks. Loads no model, mitigator or data.
+
+    `include` are further folders of tasks, whose bibliographies are read.
+    """
+    from harness.commands import cite
     from harness.task import validity
     from harness.task.schema import TaskFile
 
@@ -67,4 +78,5 @@ def registered(registry: Registry, tasks: Mapping[str, TaskFacts]) -> Registered
         mitigators={name: spec.summary for name, spec in registry.mitigators.items()},
         tasks=tasks,
         validity=by_task,
+        papers=cite.papers({name: task.source for name, task in tasks.items()}, registry, include),
     )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 import harness
-from harness import folders
 from harness.errors import DiskError
 from harness.results.reading import LONGEST_REASON, SetAside, in_one_line
 
@@ -20,11 +24,26 @@ if TYPE_CHECKING:
 GENERATOR = "Embedding Bias Harness leaderboard"
 """Text in the head of every page, which identifies pages of the harness."""
 MADE_BY = f"{GENERATOR} {harness.__version__}"
+ASSETS = Path(__file__).parent / "assets"
+"""The bundle of the scripts, and the styles."""
 _FOLDER = Path(__file__).parent / "templates"
 
 
-def template(name: str) -> jinja2.Template:
-    """Return a template of this package; it escapes every value but `Markup`."""
+@functools.cache
+def assets_folder() -> str:
+    """Return the path of the bundle and the styles in a site: its name is a digest of them.
+
+    A page and what it loads are so always of one version.
+    """
+    content = hashlib.blake2b(digest_size=8)
+    for file in sorted(ASSETS.iterdir()):
+        content.update(file.name.encode() + file.read_bytes())
+    return f"assets/{content.hexdigest()}"
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    """Return what compiles templates, each once."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -34,13 +53,66 @@ def template(name: str) -> jinja2.Template:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    return environment.get_template(name)
+    environment.globals["assets"] = assets_folder()
+    return environment
 
 
-def short(value: float, *, sign: bool = False) -> str:
-    """Return a number with three decimals and a minus sign (not a hyphen); never `−0.000`."""
-    text = format(round(value, 3) + 0.0, "+.3f" if sign else ".3f")
+def template(name: str) -> jinja2.Template:
+    """Return a template of this package; it escapes every value but `Markup`.
+
+    `assets` in it is the path of the bundle and the styles, relative to the site.
+    """
+    return _environment().get_template(name)
+
+
+def short(value: float, *, sign: bool = False, digits: int = 3) -> str:
+    """Return a number with some decimals and a minus sign (not a hyphen); never `−0.000`."""
+    text = format(round(value, digits) + 0.0, f"{'+' if sign else ''}.{digits}f")
     return text.replace("-", "−")
+
+
+# The names of pages in addresses.
+
+
+LONGEST_SLUG = 60
+"""Longest slug without its hash."""
+_RESERVED = frozenset(
+    (
+        "index",
+        "con",
+        "prn",
+        "aux",
+        "nul",
+        *(f"{port}{i}" for port in ("com", "lpt") for i in "0123456789"),
+    )
+)
+"""Names of lists, and of devices of Windows, which no file may have, whatever follows a dot."""
+_HASHED = re.compile(r"-[0-9a-f]{8}\Z")
+
+
+def slug(name: str) -> str:
+    """Return the name of a page in addresses, for any name.
+
+    It has lower-case letters of ASCII, digits, `.`, `-` and `_`, and is a file name everywhere. It
+    ends with a hash of the name if it is not the name itself, so that names that differ only in
+    case or in what an address cannot hold have different pages. It depends on nothing but the name,
+    so an address lasts.
+    """
+    base = re.sub(r"[^a-z0-9._-]+", "-", name.lower())[:LONGEST_SLUG].strip(".-_")
+    is_device = base.partition(".")[0] in _RESERVED
+    if name and base == name and not is_device and not _HASHED.search(name):
+        return name
+    end = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    return f"{base.replace('.', '-') if is_device else base or 'name'}-{end}"
+
+
+DIGITS = 6
+"""Significant digits of the numbers in CSV and JSON."""
+
+
+def significant(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame whose floats have `DIGITS` significant digits."""
+    return frame.with_columns(pl.col(pl.Float64).round_sig_figs(DIGITS))
 
 
 # Groups records that were set aside by reason, for the command and for the page.
@@ -115,7 +187,7 @@ def _public(place: str) -> str:
     return "/".join(path.parts[-PLACES:]) if path.is_absolute() else place
 
 
-# Writes the files of a leaderboard, but never replaces a page that is not its own.
+# A page that is not of a leaderboard is never replaced.
 
 
 def check_ours(page: Path) -> None:
@@ -140,6 +212,11 @@ def check_ours(page: Path) -> None:
         )
 
 
-def publish(path: Path, content: str) -> None:
-    """Write a file atomically."""
-    folders.write_atomically(path, content.encode())
+def legal(text: str) -> str:
+    """Return a text without characters that XML 1.0 forbids, which names may have."""
+    return re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
+
+
+def text_of(content: Any) -> str:
+    """Return JSON for a file."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"

@@ -26,7 +26,8 @@ from harness.study.study_record import MeasurePart, StudyPart, StudyRecord
 from harness.study.summary import Summary, summarize
 from harness.study.violins import ANY, BEFORE, axis, groups
 
-from .rendering import MADE_BY, publish, short, template
+from .rendering import short
+from .static_pages import Page
 
 # The distributions of a study as shapes for a static drawing: no script draws them.
 #
@@ -197,44 +198,34 @@ class Shown:
     tip: str
 
 
-def render(
-    summary: Summary, *, unit: str, csv: str, records: str, leaderboard: str, built: str
-) -> str:
-    """Return the page as HTML.
-
-    Parameters
-    ----------
-    summary
-        Results of the study.
-    unit
-        The items of its folds: `pairs` or `sets`.
-    csv, records
-        Names of the files beside the page.
-    leaderboard
-        Title of the index page, `../index.html`.
-    built
-        Date to print on the page.
-    """
-    study, model = summary.study, summary.model
-    return template("study.html.j2").render(
-        study=study,
-        model=model,
-        href=model.url if (model.url or "").startswith(("https://", "http://")) else None,
-        unit=unit,
-        summary=summary,
-        measures=[_measure(study, label, part) for label, part in study.measures.items()],
-        changes=_changes(summary),
-        legend=study_tables.legend(summary),
-        chosen=study_tables.chosen(summary) if summary.chosen else None,
-        tests=[_test(cell) for cell in summary.cells.values() if _is_shown(summary, cell)],
-        drawings=drawings(summary),
-        width=WIDTH,
-        short=short,
-        csv=csv,
-        records=records,
-        leaderboard=leaderboard,
-        generator=MADE_BY,
-        built=built,
+def page_of(study: StudyOnModel) -> Page:
+    """Return the page of a study on a model."""
+    summary = study.summary
+    part, model = summary.study, summary.model
+    return Page(
+        path=study.page,
+        title=f"{part.title}: {model.name}",
+        description=f"The study {part.name} on {model.name}. {study.line()}",
+        template="study.html.j2",
+        content={
+            "study": part,
+            "model": model,
+            "href": model.url if (model.url or "").startswith(("https://", "http://")) else None,
+            "unit": study.unit,
+            "summary": summary,
+            "measures": [
+                _measure(part, label, measure) for label, measure in part.measures.items()
+            ],
+            "changes": _changes(summary),
+            "legend": study_tables.legend(summary),
+            "chosen": study_tables.chosen(summary) if summary.chosen else None,
+            "tests": [_test(cell) for cell in summary.cells.values() if _is_shown(summary, cell)],
+            "drawings": drawings(summary),
+            "width": WIDTH,
+            "short": short,
+            "csv": Path(study.csv).name,
+            "records": Path(study.jsonl).name,
+        },
     )
 
 
@@ -462,19 +453,15 @@ def compile_studies(records: Iterable[StudyRecord], notices: list[str]) -> list[
     return studies
 
 
-def write(studies: Sequence[StudyOnModel], folder: Path, *, title: str, built: str) -> None:
-    """Write the pages of studies, their tables and their records.
+def write(studies: Sequence[StudyOnModel], files: folders.Generation) -> None:
+    """Write the tables and the records of studies; `page_of` has their pages.
 
     Parameters
     ----------
     studies
         Studies; may be empty.
-    folder
-        Folder of the leaderboard.
-    title
-        Title of the leaderboard.
-    built
-        Date to print on the pages.
+    files
+        The files of the leaderboard.
 
     Raises
     ------
@@ -482,14 +469,5 @@ def write(studies: Sequence[StudyOnModel], folder: Path, *, title: str, built: s
         If a file cannot be written.
     """
     for study in studies:
-        publish(folder / study.jsonl, "".join(record.line() for record in study.records))
-        publish(folder / study.csv, study_tables.changes_csv([study.summary]))
-        page = render(
-            study.summary,
-            unit=study.unit,
-            csv=Path(study.csv).name,
-            records=Path(study.jsonl).name,
-            leaderboard=title,
-            built=built,
-        )
-        publish(folder / study.page, page)
+        files.write(study.jsonl, "".join(record.line() for record in study.records))
+        files.write(study.csv, study_tables.changes_csv([study.summary]))

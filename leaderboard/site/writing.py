@@ -1,19 +1,23 @@
 """The files of a leaderboard in one folder: the page, its scripts and data, and the downloads.
 
-Each file is replaced atomically, the page last; other files in the folder are not touched.
+They are a generation, with index.html last. What it loads is in folders that are named by their
+content, so a page never shows data of another build. Files of the build before are removed; other
+files in the folder are not touched.
 """
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +25,33 @@ import polars as pl
 
 import harness
 from harness import folders
+from harness.digest import digest
 from harness.errors import InvalidFile
 
 from ..boards.board import Board
 from ..claims.reading import Claims
 from ..submissions import submission
+from ..submissions.withdrawn import Decision
+from . import about, badges, images
 from . import studies as study_files
-from .changes import FILE, changes
+from .about import BoardFile
+from .badges import Badge
+from .documents import Document, documents_of
+from .evidence import NO_EVIDENCE, Evidence, items_data
+from .history import (
+    FEED,
+    FILE,
+    HISTORY,
+    History,
+    Notices,
+    changes,
+    feed,
+    history_page,
+    kept,
+)
+from .images import Picture
 from .payload import (
+    END,
     SCHEMA,
     board_data,
     details_data,
@@ -37,7 +60,18 @@ from .payload import (
     script,
 )
 from .registered import NOTHING, Registered
-from .rendering import MADE_BY, check_ours, grouped, publish, template
+from .rendering import ASSETS, assets_folder, check_ours, grouped, significant, text_of
+from .static_pages import (
+    LINKS,
+    Page,
+    Site,
+    home_page,
+    home_picture,
+    pages_of,
+    pictures_of,
+    publish_indexes,
+    publish_pages,
+)
 from .studies import StudyOnModel
 
 # Tables of records: lists those of a board, and copies them.
@@ -92,7 +126,9 @@ def tables_of(board: Board, frame: pl.DataFrame | None) -> pl.DataFrame:
     return pl.DataFrame(found, schema=_SCHEMA, orient="row").unique().sort(pl.all())
 
 
-def copy(paths: Iterable[str], sources: Iterable[Path], folder: Path) -> tuple[set[str], str]:
+def copy(
+    paths: Iterable[str], sources: Iterable[Path], files: folders.Generation
+) -> tuple[set[str], str]:
     """Copy the tables that are plain files, and return their paths, and a notice.
 
     Parameters
@@ -101,8 +137,8 @@ def copy(paths: Iterable[str], sources: Iterable[Path], folder: Path) -> tuple[s
         Relative paths from `tables_of`.
     sources
         Folders and files of results.
-    folder
-        Folder of the site.
+    files
+        The files of the site.
 
     Raises
     ------
@@ -122,8 +158,10 @@ def copy(paths: Iterable[str], sources: Iterable[Path], folder: Path) -> tuple[s
             refused.append(path)
             continue
         total += len(content)
-        if source.resolve() != (folder / path).resolve():
-            folders.write_atomically(folder / path, content)
+        if source.resolve() == (files.folder / path).resolve():
+            files.keep(path)
+        else:
+            files.write(path, content)
         copied.add(path)
     if not refused:
         return copied, ""
@@ -199,8 +237,6 @@ def _inside(root: Path, path: str) -> Path | None:
 
 
 PARQUET = "records.parquet"
-DIGITS = 6
-"""Significant digits of the CSV."""
 _FORMULA = r"^([=+\-@\t\r])"
 _RECORD = (
     *("kind", "model", "fingerprint", "revision", "mitigator", "label", "params", "fitted_on"),
@@ -236,9 +272,7 @@ def to_frame(boards: Iterable[Board]) -> pl.DataFrame:
     empty = pl.DataFrame(schema={"board": pl.String})
     frame = pl.concat([empty, *frames], how="diagonal")
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-    return frame.with_columns(
-        pl.col(texts).str.replace(_FORMULA, "'$1"), pl.col(pl.Float64).round_sig_figs(DIGITS)
-    )
+    return significant(frame).with_columns(pl.col(texts).str.replace(_FORMULA, "'$1"))
 
 
 def to_json(
@@ -249,6 +283,7 @@ def to_json(
     built: str,
     studies: Iterable[StudyOnModel] = (),
     aside: Sequence[dict[str, Any]] = (),
+    decisions: Sequence[Decision] = (),
 ) -> dict[str, Any]:
     """Return the contents of leaderboard.json: everything but the values of single tasks."""
     return {
@@ -260,12 +295,8 @@ def to_json(
         "boards": [_board(board) for board in boards],
         "studies": [study.to_dict() for study in studies],
         "aside": list(aside),
+        "decisions": [asdict(decision) for decision in decisions],
     }
-
-
-def text_of(content: Any) -> str:
-    """Return JSON for a file."""
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
 
 
 def downloadable_records(frame: pl.DataFrame, boards: Iterable[Board]) -> pl.DataFrame:
@@ -317,9 +348,9 @@ def _board(board: Board) -> dict[str, Any]:
         "kind": board.kind,
         "notices": list(board.notices),
         "tasks": board.tasks.to_dicts(),
-        "rows": rows.to_dicts(),
-        "effects": board.effects.to_dicts(),
-        "mitigators": board.mitigators.to_dicts(),
+        "rows": significant(rows).to_dicts(),
+        "effects": significant(board.effects).to_dicts(),
+        "mitigators": significant(board.mitigators).to_dicts(),
         "benchmarks": [
             {
                 "name": part.name,
@@ -329,7 +360,7 @@ def _board(board: Board) -> dict[str, Any]:
                 "findings": list(part.findings),
                 "notices": list(part.notices),
                 "ranks": part.ranks.join(names, on="row", how="left").drop("row").to_dicts(),
-                "mitigators": part.mitigators.to_dicts(),
+                "mitigators": significant(part.mitigators).to_dicts(),
             }
             for part in board.benchmarks
         ],
@@ -341,19 +372,20 @@ def _board(board: Board) -> dict[str, Any]:
 # The submitters of a model's results, from the `submission.json` next to the records.
 
 
-def submitters(frame: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
-    """Return the submitters of each model, by its name and fingerprint.
+def submissions_of(frame: pl.DataFrame) -> dict[tuple[str, str], list[submission.Submission]]:
+    """Return what submitters say of the runs of each model, by its name and fingerprint.
 
-    Results without a valid `submission.json` have none.
+    Results without a valid `submission.json` have nothing.
 
     Parameters
     ----------
     frame
         The records, with the columns of `claims.reading.SCHEMA`.
     """
-    names: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    of_model: defaultdict[tuple[str, str], list[submission.Submission]] = defaultdict(list)
     runs: dict[Path, dict[str, submission.Submission]] = {}
     lines = frame.select("model", "fingerprint", "file").unique().drop_nulls()
+    lines = lines.sort(pl.all().cast(pl.String))
     for model, fingerprint, file in lines.iter_rows():
         folder = Path(file).parent
         if folder not in runs:
@@ -364,11 +396,12 @@ def submitters(frame: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
                 runs[folder] = {}
         run = runs[folder].get(Path(file).stem)
         if run is not None:
-            names[model, fingerprint].add(run.submitted_by)
-    return {key: sorted(group) for key, group in names.items()}
+            of_model[model, fingerprint].append(run)
+    return dict(of_model)
 
 
-ASSETS = Path(__file__).parent / "assets"
+NOBODY = BoardFile()
+"""A board that does not say who publishes it."""
 EPOCH = "SOURCE_DATE_EPOCH"
 """Variable that sets the date of a build, as in other tools with reproducible builds."""
 
@@ -380,6 +413,8 @@ class Written:
     page: Path
     csv: Path
     json: Path
+    notice: str = ""
+    """What the site lacks, for the user."""
 
 
 def write(
@@ -394,6 +429,10 @@ def write(
     sources: Iterable[Path] = (),
     studies: Iterable[StudyOnModel] = (),
     since: Path | None = None,
+    url: str = "",
+    who: BoardFile = NOBODY,
+    decisions: Sequence[Decision] = (),
+    evidence: Evidence = NO_EVIDENCE,
 ) -> Written:
     """Write the leaderboard of `boards` into `folder`, which is created if needed.
 
@@ -421,6 +460,14 @@ def write(
         Studies, each with a page of its own that is linked.
     since
         Folder of the earlier build that the news compare with; by default `folder`.
+    url
+        Address of the site, as of `static_pages.site_address`; empty if it is not known.
+    who
+        Who publishes the board.
+    decisions
+        What became of models and tasks that maintainers withdrew, replaced or renamed.
+    evidence
+        The strongest items of the cells.
 
     Raises
     ------
@@ -429,54 +476,130 @@ def write(
     """
     boards, notices, studies = list(boards), list(notices), list(studies)
     built = built or _now()
-    folders.make(folder)
-    files = Written(*(folder / n for n in ("index.html", "leaderboard.csv", "leaderboard.json")))
-    for path in (files.page, *(folder / study.page for study in studies)):
-        check_ours(path)
-    aside = [group.to_dict() for group in grouped(claims.aside if claims else ())]
-    records = downloadable_records(claims.frame, boards) if claims and boards else None
-    news, notice = changes(boards, records, since or folder)
-    notices += [notice] if notice else []
-    study_files.write(studies, folder, title=title, built=built)
-    if records is not None:
-        folders.write_atomically(folder / PARQUET, to_parquet(records))
-    downloads = [files.csv.name, files.json.name, *([] if records is None else [PARQUET])]
-    del records  # they take as much memory as the boards
-    entries = []
-    tables = _tables(boards, claims)
-    copied, notice = copy({path for frame in tables for path in frame["path"]}, sources, folder)
-    notices += [notice] if notice else []
-    people = submitters(claims.frame) if claims else {}
-    for board, lines in zip(boards, tables, strict=True):
-        entry = _entry(board)
-        entries.append(entry)
-        lines = lines.filter(pl.col("path").is_in(sorted(copied)))
-        _publish_data(folder, entry["data"], board_data(board, registered, people))
-        _publish_data(folder, entry["details"], details_data(board, lines))
-    content = to_json(
-        boards, title=title, notices=notices, built=built, studies=studies, aside=aside
+    written = Written(
+        folder / "index.html", folder / "leaderboard.csv", folder / "leaderboard.json"
     )
-    publish(files.csv, to_frame(boards).write_csv())
-    publish(files.json, text_of(content))
-    if news is not None:
-        publish(folder / FILE, news.model_dump_json(indent=1) + "\n")
-    site = {
-        "schema": SCHEMA,
-        "title": title,
-        "built": built,
-        "harness": harness.__version__,
-        "notices": notices,
-        "boards": entries,
-        "studies": [_study(study) for study in studies],
-        "aside": aside,
-        "news": None if news is None else news.news(),
-        "files": [*downloads, *([] if news is None else [FILE])],
-    }
-    _publish_data(folder, "data/site.js", site)
-    _publish_assets(folder)
-    page = template("index.html.j2").render(title=title, generator=MADE_BY)
-    publish(files.page, page)
-    return files
+    for path in (written.page, *(folder / study.page for study in studies)):
+        check_ours(path)
+    with folders.Generation(folder, replaces=True) as files:
+        aside = [group.to_dict() for group in grouped(claims.aside if claims else ())]
+        records = downloadable_records(claims.frame, boards) if claims and boards else None
+        news, notice = changes(boards, records, since or folder, built=built, decisions=decisions)
+        notices += [notice] if notice else []
+        history, notice = kept(since or folder, news, boards, decisions, built)
+        notices += [notice] if notice else []
+        columns = {PARQUET: [] if records is None else about.columns_of(records)}
+        study_files.write(studies, files)
+        if records is not None:
+            files.write(PARQUET, to_parquet(records))
+        downloads = [written.csv.name, written.json.name, *([] if records is None else [PARQUET])]
+        del records  # they take as much memory as the boards
+        entries = []
+        tables = _tables(boards, claims)
+        copied, notice = copy({path for frame in tables for path in frame["path"]}, sources, files)
+        notices += [notice] if notice else []
+        submissions = submissions_of(claims.frame) if claims else {}
+        people = {key: sorted({run.submitted_by for run in of}) for key, of in submissions.items()}
+        data = _DataFiles(files)
+        for board, lines in zip(boards, tables, strict=True):
+            entry = _entry(board)
+            entries.append(entry)
+            lines = lines.filter(pl.col("path").is_in(sorted(copied)))
+            layout, items = layout_of(board), {}
+            for task, of_task in evidence.of(board).items():
+                file = f"data/{board.kind}-items-{layout.tasks.index(task)}.js"
+                items[task] = file, of_task.row
+                data.write(file, items_data(of_task, layout))
+            data.write(entry["data"], board_data(board, registered, people, items))
+            data.write(entry["details"], details_data(board, lines))
+        content = to_json(
+            boards,
+            title=title,
+            notices=notices,
+            built=built,
+            studies=studies,
+            aside=aside,
+            decisions=decisions,
+        )
+        table = to_frame(boards)
+        columns[written.csv.name] = about.columns_of(table)
+        files.write(written.csv.name, table.write_csv())
+        files.write(written.json.name, text_of(content))
+        if news is not None:
+            files.write(FILE, news.model_dump_json(indent=1) + "\n")
+        contents = {
+            "schema": SCHEMA,
+            "title": title,
+            "built": built,
+            "harness": harness.__version__,
+            "notices": notices,
+            "boards": entries,
+            "studies": [_study(study) for study in studies],
+            "aside": aside,
+            "news": None if news is None else news.news(),
+            "decisions": [asdict(d) | {"date": history.since(d)} for d in decisions],
+            "files": [*downloads, *([] if news is None else [FILE])],
+        }
+        for asset in sorted(ASSETS.iterdir()):
+            files.write(f"{assets_folder()}/{asset.name}", asset.read_bytes())
+        documents = documents_of(boards, registered, people)
+        pictures, image, said = _pictures(boards, documents, files, title) if url else ({}, "", "")
+        head = Site(title=title, built=built, url=url, image=image, links=(*LINKS, *about.LINKS))
+        _publish_history(files, history, head, who)
+        badges_of = badges.badges(boards)
+        for name, badge in badges_of.items():
+            files.write(f"badge/{name}.svg", badge.svg())
+            files.write(f"embed/{name}.html", badge.html(head))
+        cited = about.bibliography(who, boards, registered, head)
+        files.write(about.BIBLIOGRAPHY, "\n\n".join(text for _, text in cited) + "\n")
+        runs = [run for of in submissions.values() for run in of]
+        decided = Notices(decisions, history, boards)
+        listed = _downloads(files, columns)
+        every = chain(  # a page at a time is in memory
+            (_with_leads(page, badges_of, decided, url) for page in pages_of(documents, pictures)),
+            decided.tombstones(),
+            about.pages(who, boards, registered, runs, listed, cited, head),
+            [history_page(history, head, has_changes=news is not None)],
+            map(study_files.page_of, studies),
+        )
+        pages = publish_pages(files, every, head)
+        publish_indexes(files, pages, head, boards)
+        page = home_page(title, boards, documents["model"])
+        page = replace(page, content={**page.content, "build": data.finish(contents)})
+        files.write(written.page.name, page.html(head))  # last: a reader starts here
+    _remove_unnamed(folder)
+    return replace(written, notice=said)
+
+
+def _remove_unnamed(folder: Path) -> None:
+    """Remove data files of builds that had no id; such builds kept no list of their files."""
+    with contextlib.suppress(OSError):
+        for path in (folder / "data").glob("*.js"):
+            with path.open("rb") as file:
+                is_ours = file.read(18) == b'harnessData("data/'
+            if is_ours and not path.is_symlink():
+                path.unlink()
+
+
+def _pictures(
+    boards: Sequence[Board],
+    documents: Mapping[str, Sequence[Document]],
+    files: folders.Generation,
+    title: str,
+) -> tuple[dict[str, Picture], str, str]:
+    """Write the pictures, and draw those that are missing.
+
+    Returns
+    -------
+    tuple
+        The pictures of models, the path of that of the site, and why there are none.
+    """
+    if not images.can_draw():
+        return {}, "", images.MISSING
+    pictures = pictures_of(title, boards, documents["model"])
+    home = home_picture(title, boards)
+    images.publish_pictures(files, [home, *pictures.values()])
+    return pictures, home.path, ""
 
 
 def _now() -> str:
@@ -518,11 +641,75 @@ def _study(study: StudyOnModel) -> dict[str, str]:
     }
 
 
-def _publish_data(folder: Path, file: str, content: dict[str, Any]) -> None:
-    folders.write_atomically(folder / file, script(file, content))
+class _DataFiles:
+    """The data files of a build, `data/NAME.js`, which carry its id.
+
+    They are written as `data/ID/NAME.js`, so a page that was loaded before a build does not get
+    data of that build under its own names.
+    """
+
+    def __init__(self, files: folders.Generation) -> None:
+        self._all = files
+        self._files: list[str] = []
+
+    def write(self, file: str, content: dict[str, Any]) -> None:
+        """Write a data file up to its end."""
+        self._all.write(file, script(file, content))
+        self._files.append(file)
+
+    def finish(self, site: dict[str, Any]) -> str:
+        """Write data/site.js and the ends of the others, and return the id of the build.
+
+        It is a digest of what the files hold but for the date: browsers keep what is the same.
+        """
+        digests = [self._all.digest(file).hex() for file in self._files]
+        build = digest([digests, site | {"built": ""}])[:16]
+        self.write("data/site.js", site)
+        for file in self._files:
+            self._all.append(file, END.format(build).encode())
+            self._all.rename(file, data_path(file, build))
+        return build
 
 
-def _publish_assets(folder: Path) -> None:
-    """Copy the bundle of the scripts and the styles."""
-    for file in sorted(ASSETS.iterdir()):
-        publish(folder / "assets" / file.name, file.read_text("utf-8"))
+def data_path(file: str, build: str) -> str:
+    """Return the path of a data file such as `data/site.js` in a site."""
+    return file.replace("/", f"/{build}/")
+
+
+def _publish_history(
+    files: folders.Generation, history: History, head: Site, who: BoardFile
+) -> None:
+    """Write the history, and the feed if the address of the site is known."""
+    files.write(HISTORY, history.model_dump_json(indent=1, by_alias=True) + "\n")
+    if head.url:
+        files.write(FEED, feed(history, head, who.publisher or ""))
+
+
+def _with_leads(page: Page, shown: Mapping[str, Badge], notices: Notices, url: str) -> Page:
+    """Return a page of a model or task with what became of it, and how to show its badge."""
+    own = notices.of(page.kind, page.name)
+    badge = shown.get(Path(page.path).stem) if page.kind == "model" and page.name else None
+    return replace(page, content={**page.content, "notices": own, "badge": badge, "url": url})
+
+
+_CONTENTS = {
+    "leaderboard.csv": "one line a row: ranks, means with intervals, the value of each task",
+    "leaderboard.json": "rows, effects, mitigators, benchmarks, studies and notices",
+    PARQUET: "one line a record, with how it counts",
+    FILE: "each value and rank that the last change concerned",
+    HISTORY: "what changed, from build to build",
+    FEED: "the same as an Atom feed",
+    about.BIBLIOGRAPHY: "BibTeX of the board, the harness and the tasks' papers",
+}
+"""The files to download, and what they have."""
+
+
+def _downloads(
+    files: folders.Generation, columns: Mapping[str, Sequence[tuple[str, str, str]]]
+) -> list[about.File]:
+    """Return the files to download that were written."""
+    return [
+        about.File(name, about.size_text(size), content, columns.get(name, ()))
+        for name, content in _CONTENTS.items()
+        if (size := files.size(name)) is not None
+    ]

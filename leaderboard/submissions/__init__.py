@@ -7,7 +7,7 @@
 `additions`         the new rows of a submission, with two reference models
 `rerun`             runs random scores of a submission again
 `merge`             adds submissions to a repository, and changes nothing there
-`withdrawn`         `withdrawn.yaml`: results that the maintainers withdrew
+`withdrawn`         `withdrawn.yaml`: what maintainers withdrew, replaced or renamed
 `card`              the scores of a model for its page on a hub
 `init`              writes a new repository, from the files in `repository/`
 ==================  ================================================================

@@ -14,18 +14,19 @@ from pathlib import Path
 
 import polars as pl
 
-from harness import limits
+from harness import errors, limits
 from harness.errors import InvalidFile
 from harness.registry.registry import Registry
 from harness.results.formats import Sentences, Table, Value, markdown_grid
 from harness.results.reading import SetAside
-from harness.results.record import LEAK, LEAK_MEANS, Record
+from harness.results.record import LEAK, LEAK_MEANS, SUFFIX, Record
 
-from ..claims import facts, reading, trust
+from ..claims import evidence, facts, reading, trust
+from ..claims.evidence import Catalogue, Scale
 from ..claims.facts import TaskFacts
 from ..claims.reading import Claims
 from . import submission, withdrawn
-from .additions import Addition
+from .additions import Addition, measure
 from .submission import Base, Tree, hidden, tree
 
 _FACTS = (
@@ -84,7 +85,8 @@ def check(
     trees = [tree(path) for path in paths]
     joined = Base.of(base)
     runs = [run for part in trees for run in part.runs if not joined.has(run)]
-    registered = Registry(include=include).embedders.owners
+    registry = Registry(include=include)
+    registered = registry.embedders.owners
     problems = [p for part in trees for p in part.problems if not joined.has_problem(p, part)]
     problems += joined.removed(trees)
     if len(runs) > limits.SUBMITTED_RUNS:
@@ -99,8 +101,11 @@ def check(
     if n > limits.SUBMITTED_RECORDS:
         reason = limits.too_many(n, limits.SUBMITTED_RECORDS, "records in all")
         problems.append(SetAside(str(runs[-1]), 0, reason))
-    for run in (run for part in trees if part.whole for run in part.runs if run in read):
-        problems += joined.changed(run)
+    samples = [file for part in trees for file in part.samples if not joined.has(file)]
+    changed = (file for part in trees if part.whole for file in (*part.runs, *part.samples))
+    for file in (file for file in changed if file in read or file in samples):
+        problems += joined.changed(file)
+    problems += _of_samples(samples, read, Catalogue(registry))
     for run in runs:
         problems += _of_records(run, read[run].records, joined, registered)
     problems += _untrusted([run for run in runs if read[run].readable], joined, include)
@@ -119,7 +124,7 @@ def _of_submission_files(trees: Sequence[Tree], base: Base) -> Iterator[SetAside
     """Yield the problems of each new or changed `submission.json`."""
     for folder, whole in ((folder, part.whole) for part in trees for folder in part.folders):
         path = folder / submission.NAME
-        files = [file for file in folder.glob("*.jsonl") if file.is_file()]
+        files = [f for f in folder.glob("*.jsonl") if f.is_file() and not f.name.endswith(SUFFIX)]
         if path.is_symlink() or (path.exists() and not path.is_file()):
             continue  # reported as a file that does not belong there
         if path.is_file() and all(map(base.has, (path, *files))):
@@ -176,7 +181,7 @@ def _reason(record: Record, place: tuple[str, ...], base: Base) -> str:
     if record.tables or record.figures or record.samples is not None:
         return "tables, figures and samples are not taken; `harness results pack` leaves them out"
     known = base.names.get(model.fingerprint, model.name)
-    if known != model.name:
+    if model.name not in (known, *base.former_names.get(model.fingerprint, ())):
         return f"this fingerprint is that of the model '{known}'; submit it under that name"
     if model.kind not in base.kinds.get(model.fingerprint, (model.kind,)):
         return f"the base has no {model.kind} embedder of this fingerprint, but one of another kind"
@@ -185,6 +190,27 @@ def _reason(record: Record, place: tuple[str, ...], base: Base) -> str:
     if mitigator.label not in labels:
         return f"this fingerprint is that of the mitigator '{min(labels)}'; keep its label"
     return ""
+
+
+def _of_samples(
+    files: Iterable[Path], read: Mapping[Path, submission.Lines], catalogue: Catalogue
+) -> Iterator[SetAside]:
+    """Yield the problems of the lines of new files with strongest items.
+
+    The records beside a file may be in the base already; they are read again then.
+    """
+    for file in files:
+        run = file.with_name(file.name.removesuffix(SUFFIX) + ".jsonl")
+        if not run.is_file():
+            yield SetAside(str(file), 0, f"no file {run.name} beside it; remove it")
+        elif reason := evidence.file_problem(file):
+            yield SetAside(str(file), 0, reason)
+        else:
+            of_run = read[run] if run in read else submission.read_record_lines(run)
+            scales = {r.id: (r.task.name, Scale.of(r)) for r in of_run.records.values()}
+            for line in evidence.read(file, scales, catalogue):
+                if isinstance(line, SetAside):
+                    yield line
 
 
 def _untrusted(runs: Sequence[Path], base: Base, include: Sequence[Path]) -> Iterator[SetAside]:
@@ -307,14 +333,25 @@ def means_table(additions: Sequence[Addition], shown: Callable[[str], str]) -> T
     return Table("What is new", columns, rows, shorten=("new", "reference"))
 
 
+MEANS_HELP = (
+    "bias: 0 is fair, 1 is as biased as the reference encoder; usefulness: 1 is the ideal. A "
+    "mitigated row has the mean of its model and its change."
+)
+TASKS_HELP = (
+    "bias: the gap over that of the task's yardstick, 0 is fair; usefulness: 1 is the ideal; "
+    "control: the score itself."
+)
+"""The units of the tables, which are those of a board."""
+
+
 def tasks_table(addition: Addition, shown: Callable[[str], str]) -> Table:
-    """Return the values of each task of a row and of its references."""
+    """Return what a board shows of each task of a row and of its references."""
     labels = [shown(row.label) for row in (addition.row, *addition.references)]
     rows = [
-        [shown(task), shown(score), *map(_cell, records)]
-        for task, score, records in addition.lines()
+        [shown(task), addition.row.primary[task].task.measures, *map(_cell, records)]
+        for task, _, records in addition.lines()
     ]
-    return Table("Each task", ("task", "score", *labels), rows, shorten=("task",))
+    return Table("Each task", ("task", "measures", *labels), rows, shorten=("task",))
 
 
 def leaks_line(addition: Addition) -> Sentences:
@@ -325,10 +362,11 @@ def leaks_line(addition: Addition) -> Sentences:
 
 
 def _cell(record: Record | None) -> Value | None:
-    """Return the value of a score, with the mark of a leak."""
-    if record is None or record.value is None:
+    """Return what a board shows of a score, with the mark of a leak."""
+    number = None if record is None else measure(record)
+    if record is None or number is None:
         return None
-    return Value(f"{record.value:z.3f}", sign=LEAK if record.is_leak else "")
+    return Value(f"{number:z.3f}", sign=LEAK if record.is_leak else "")
 
 
 # The result of a check as Markdown, for a comment on a pull request that strangers can trigger.
@@ -340,6 +378,8 @@ def _cell(record: Record | None) -> Value | None:
 
 LISTED = 40
 """Number of problems that a comment or a terminal lists."""
+NAMED = 3
+"""Number of names, and of lines, that one line on many problems lists."""
 _ROWS, _TASKS, SHOWN = 20, 100, 60
 _LONGEST = 60_000
 """Characters of a comment; a usual host takes 65,536."""
@@ -349,15 +389,15 @@ def comment_markdown(checked: Checked, additions: Sequence[Addition]) -> str:
     """Return the comment on a check."""
     parts = [f"### {comment_summary(checked)}"]
     if checked.problems:
-        parts.append(_block(listed(map(str, checked.problems), "problem")))
+        parts.append(_block(listed(folded(checked.problems), "problem")))
     if checked.warnings:
         parts += [
             "For a maintainer to weigh:",
-            _block(listed(map(str, checked.warnings), "warning")),
+            _block(listed(folded(checked.warnings), "warning")),
         ]
     if additions:
         parts.append("What is new, beside two reference models:")
-        parts.append(_means_markdown(additions))
+        parts += [_means_markdown(additions), MEANS_HELP]
     for addition in additions[:2]:
         parts.append(_tasks_markdown(addition))
     text = ""
@@ -375,6 +415,32 @@ def comment_summary(checked: Checked) -> str:
     found = f"{n:,} problem{'s'[: n != 1]}" if n else "valid"
     known = f", {checked.known:,} that the base has already" if checked.known else ""
     return f"{found}; {new:,} new record{'s'[: new != 1]}{known}"
+
+
+_QUOTED = re.compile(r"'[^']*'")
+_ABOUT = re.compile(r"(\w+) '([^']*)': (.*)", re.DOTALL)
+"""A reason that names what it is about, such as a task, before what is wrong."""
+
+
+def folded(entries: Iterable[SetAside]) -> list[str]:
+    """Return a line for each problem, and one for all of a file that differ in a name or line."""
+    groups: dict[tuple[str, str], list[SetAside]] = {}
+    for entry in entries:
+        groups.setdefault((entry.file, _QUOTED.sub("''", entry.reason)), []).append(entry)
+    return [str(group[0]) if len(group) == 1 else _together(group) for group in groups.values()]
+
+
+def _together(group: Sequence[SetAside]) -> str:
+    """Return one line for problems of a file that differ in a name or in their lines."""
+    lines = list(dict.fromkeys(str(entry.line) for entry in group if entry.line))
+    place = group[0].file + (f":{errors.listed(lines, NAMED)}" if lines else "")
+    parts = [_ABOUT.fullmatch(entry.reason) for entry in group]
+    names = list(dict.fromkeys(part[2] for part in parts if part))
+    first = parts[0]
+    if first is None or len({part[3] for part in parts if part}) > 1 or len(names) < 2:
+        return f"{place}: {group[0].reason} ({len(group):,} alike)"
+    of_names = f"{len(names):,} {first[1]}s ({errors.listed(names, NAMED)})"
+    return f"{place}: {of_names}: {first[3]}"
 
 
 def listed(lines: Iterable[str], noun: str) -> list[str]:
@@ -418,7 +484,7 @@ def _tasks_markdown(addition: Addition) -> str:
     table = tasks_table(addition, inert)
     more = len(table.rows) - _TASKS
     rest = f"\n\nand {more:,} more tasks" if more > 0 else ""
-    rest += "".join(f"\n\n{line}" for line in leaks_line(addition).lines)
+    rest += "".join(f"\n\n{line}" for line in (TASKS_HELP, *leaks_line(addition).lines))
     title = f"Each task of {inert(addition.row.label)}"
     grid = markdown_grid(table.columns, table.rows[:_TASKS])
     return f"<details><summary>{title}</summary>\n\n{grid}{rest}\n\n</details>"

@@ -1,6 +1,6 @@
 """Writes a repository of results: guides, a checklist and workflows from `repository/`.
 
-Placeholders of the templates are in angle brackets: `<title>`, `<title option>`, `<requirement>`.
+Placeholders of the templates are in angle brackets: `<title>`, `<title as yaml>`, `<requirement>`.
 The requirement pins a harness that others can install: a wheel, which is copied into the
 repository, an address, or a version of the package index if this harness came from there.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import distribution
@@ -136,7 +135,7 @@ def _filled(title: str, requirement: str) -> Iterator[tuple[Path, str]]:
     """Yield the path and the text of each file."""
     values = {
         "<requirement>": requirement,
-        "<title option>": f"--title {shlex.quote(title)}",
+        "<title as yaml>": json.dumps(title, ensure_ascii=False),
         "<title>": markdown_text(title),
     }
     for template in sorted(TEMPLATES.rglob("*")):

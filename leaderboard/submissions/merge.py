@@ -22,7 +22,8 @@ from harness.errors import InvalidFile, UsageError
 from harness.results.reading import SetAside
 from harness.results.record import Record
 
-from ..claims import trust
+from ..claims import evidence, trust
+from ..claims.evidence import Scale
 from . import submission, withdrawn
 from .submission import Submission, tree
 
@@ -52,6 +53,8 @@ class Merged:
         Its records by id.
     added
         Number of new records by file.
+    samples
+        Number of records whose strongest items are new, by file.
     repeats
         Number of records that were there with the same value.
     conflicts
@@ -67,6 +70,7 @@ class Merged:
     into: Path
     known: defaultdict[str, list[Known]]
     added: Counter[Path] = field(default_factory=Counter)
+    samples: Counter[Path] = field(default_factory=Counter)
     repeats: int = 0
     conflicts: Counter[tuple[Path, Path]] = field(default_factory=Counter)
     examples: dict[tuple[Path, Path], str] = field(default_factory=dict)
@@ -186,6 +190,42 @@ def _merge_folder(merged: Merged, folder: Path, runs: Iterable[Path]) -> None:
             folders.write_atomically(file, before + "".join(lines).encode())
             _remove_leftovers(file)
             merged.added[file] += len(lines)
+        _merge_samples(merged, run, records.values())
+
+
+def _merge_samples(merged: Merged, run: Path, records: Iterable[Record]) -> None:
+    """Add the strongest items of records that the repository has beside these records.
+
+    Those that are there stay. `check` and a board compare items with their tasks.
+    """
+    source = evidence.samples_file(run)
+    if not source.exists():
+        return
+    if reason := evidence.file_problem(source):
+        merged.problems.append(SetAside(str(source), 0, reason))
+        return
+    scales = {record.id: (record.task.name, Scale.of(record)) for record in records}
+    places = {
+        record.id: rival.file
+        for record in records
+        for rival in merged.known[record.id]
+        if _equal(record, rival.numbers)
+    }
+    lines: defaultdict[Path, dict[str, str]] = defaultdict(dict)
+    for extract in evidence.read(source, scales, None):
+        if isinstance(extract, SetAside):
+            merged.problems.append(extract)
+        elif extract.id in places:
+            lines[evidence.samples_file(places[extract.id])][extract.id] = extract.line()
+    for file, by_id in lines.items():
+        before = file.read_bytes() if file.exists() else b""
+        known = {id_ for _, _, id_ in evidence.lines_of(file)} if before else set()
+        new = [line for id_, line in by_id.items() if id_ not in known]
+        if new:
+            torn = b"\n" if before and not before.endswith(b"\n") else b""
+            folders.write_atomically(file, before + torn + "".join(new).encode())
+            _remove_leftovers(file)
+            merged.samples[file] += len(new)
 
 
 def _remove_leftovers(file: Path) -> None:

@@ -1,7 +1,8 @@
 """Packs a results folder for a results repository: the records that count, and who ran them.
 
-Tables, figures, samples and studies cannot be checked, so they are left out. Records that a check
-would set aside are left out with a reason. An existing file is replaced only on request.
+Tables, figures and studies cannot be checked, so they are left out. Of samples, the strongest items
+of each primary score are kept, which a check compares with the task. Records that a check would set
+aside are left out with a reason. An existing file is replaced only on request.
 """
 
 from __future__ import annotations
@@ -16,13 +17,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from harness import folders
+from harness import folders, limits
 from harness.errors import HarnessError, UsageError
+from harness.names import NONE
+from harness.registry.registry import Registry
 from harness.results import jsonl
 from harness.results.folder import STUDY
-from harness.results.record import SUFFIX, Record
+from harness.results.record import SUFFIX, Record, samples_exist, samples_path
 from harness.run import settings
 
+from ..claims import evidence
+from ..claims.evidence import Catalogue, Extract, Scale
 from . import submission
 from .submission import Submission
 
@@ -41,11 +46,13 @@ class Packed:
     Parameters
     ----------
     written
-        Number of records by new file.
+        Number of records by new file, of records and of strongest items.
     kept
         Files that existed with the same content.
     left_out
         Number of records by the reason why they were left out.
+    without_items
+        Number of primary scores with samples by the reason why their items were left out.
     warnings
         What a maintainer of a board may hold against the rest.
     """
@@ -53,6 +60,7 @@ class Packed:
     written: Mapping[Path, int]
     kept: tuple[Path, ...]
     left_out: Mapping[str, int]
+    without_items: Mapping[str, int]
     warnings: tuple[str, ...]
 
 
@@ -110,6 +118,14 @@ def pack(
     }
     if not contents:
         raise UsageError(f"no record in '{results}' can be submitted: {next(iter(left_out))}")
+    extracts, without_items = _extracts(by_place, results, include)
+    samples = {
+        evidence.samples_file(out / place): "".join(map(Extract.line, lines)).encode()
+        for place, lines in extracts.items()
+    }
+    numbers = {out / place: len(lines) for place, lines in by_place.items()} | {
+        evidence.samples_file(out / place): len(lines) for place, lines in extracts.items()
+    }
     known = _entries({path.parent for path in contents})
     changed = []
     for path, content in contents.items():
@@ -125,15 +141,65 @@ def pack(
             raise UsageError(f"{place}: says something else of this run; --overwrite replaces it")
         changed.append(path)
         known[path.parent][path.stem] = entry
+    for path, content in samples.items():
+        before = path.read_bytes() if path.exists() else content
+        if not overwrite and before != content:
+            raise UsageError(f"'{path}' is there with other items; --overwrite replaces it")
+        if before != content or not path.exists():
+            changed.append(path)
     for path in changed:
-        folders.write_atomically(path, contents[path])
+        folders.write_atomically(path, (contents | samples)[path])
         submission.write(path.parent, known[path.parent])
+    for path in map(evidence.samples_file, contents):
+        if overwrite and path not in samples:
+            path.unlink(missing_ok=True)  # of records that were replaced
     return Packed(
-        {path: len(by_place[path.relative_to(out)]) for path in changed},
-        tuple(path for path in contents if path not in changed),
+        {path: numbers[path] for path in changed},
+        tuple(path for path in contents | samples if path not in changed),
         left_out,
+        without_items,
         warnings,
     )
+
+
+def _extracts(
+    by_place: Mapping[Path, Sequence[Record]], results: Path, include: Sequence[Path]
+) -> tuple[dict[Path, list[Extract]], Counter[str]]:
+    """Return the strongest items of the primary scores that have samples, by the run's place.
+
+    The second value is the number of scores without them, by the reason. Scores without a mitigator
+    come first, if a file would be too large.
+    """
+    folder = results if results.is_dir() else results.parent
+    having = [
+        (place, whole)
+        for place, records in by_place.items()
+        for record in records
+        if record.primary and samples_exist(folder, whole := _with_samples(record))
+    ]
+    having.sort(key=lambda pair: (pair[1].mitigator.name != NONE, pair[1].task.name))
+    extracts: defaultdict[Path, list[Extract]] = defaultdict(list)
+    sizes: Counter[Path] = Counter()
+    reasons: Counter[str] = Counter()
+    catalogue = Catalogue(Registry(include=include))
+    for place, record in having:
+        scale, task = Scale.of(record), catalogue.task(record.task.name)
+        extract = evidence.extract_of(record.id, record.read_samples(folder), scale, task)
+        reason = extract if isinstance(extract, str) else evidence.mistake(extract, scale, task)
+        size = 0 if isinstance(extract, str) else len(extract.line().encode())
+        if not reason and sizes[place] + size > limits.SUBMITTED_SAMPLES_BYTES:
+            reason = "the file of the items of a run is full"
+        if isinstance(extract, str) or reason:
+            reasons[reason] += 1
+            continue
+        sizes[place] += size
+        extracts[place].append(extract)
+    return extracts, reasons
+
+
+def _with_samples(record: Record) -> Record:
+    """Return a record that says where its samples are in a results folder, if it has any."""
+    return record.model_copy(update={"samples": samples_path(record.id)})
 
 
 def _records(results: Path) -> list[Record]:

@@ -67,7 +67,8 @@ def _time(text: str) -> str:
     return text
 
 
-def _licence(text: str) -> str:
+def licence_of(text: str) -> str:
+    """Return an SPDX expression as it is usually written; ValueError if it is none."""
     try:
         return canonicalize_license_expression(text)
     except InvalidLicenseExpression:
@@ -91,7 +92,7 @@ class Submission(BaseModel):
     """Command that repeats the run."""
     harness: Annotated[str, Field(max_length=50, pattern=r"^[0-9]+(\.[0-9A-Za-z+!-]+)*$")]
     """Version of the harness."""
-    licence: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_licence)]
+    licence: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(licence_of)]
     """Licence of the results: an SPDX expression."""
     contact: Annotated[str, Field(max_length=200), AfterValidator(_visible)] | None = None
     """Address or page for questions; optional, and public."""
@@ -160,8 +161,9 @@ def write(folder: Path, runs: Mapping[str, Submission]) -> Path:
 
 # The files of a submission: its runs, and files that do not belong there.
 #
-# `results/MODEL/FINGERPRINT` has files `RUN.jsonl` and one `submission.json`, and nothing else.
-# Figures are pages, which may contain scripts. Tables and samples cannot be checked. Studies have
+# `results/MODEL/FINGERPRINT` has files `RUN.jsonl`, each with its strongest items in a file
+# `RUN.samples.jsonl` if it has any, and one `submission.json`, and nothing else. Figures are pages,
+# which may contain scripts. Tables cannot be checked, and all samples are too large. Studies have
 # no registered task to compare their records with. Links are not followed, and only plain files are
 # opened.
 
@@ -171,7 +173,7 @@ _DEEPEST = 2
 _NO_PLACE = {
     "figures": "figures are pages, which may hold scripts, and are not taken",
     "tables": "tables are not taken",
-    "samples": "samples are not taken",
+    "samples": "all samples are not taken, but the strongest items in RUN.samples.jsonl",
     "runs": "files of runs are not taken",
 }
 _PACK = "; `harness results pack` writes what is"
@@ -190,6 +192,8 @@ class Tree:
         results pack` writes no other files.
     runs
         Files of records, sorted.
+    samples
+        Files of strongest items, sorted.
     folders
         The folders `FINGERPRINT`, sorted.
     problems
@@ -199,6 +203,7 @@ class Tree:
     root: Path
     whole: bool
     runs: tuple[Path, ...]
+    samples: tuple[Path, ...]
     folders: tuple[Path, ...]
     problems: tuple[SetAside, ...]
 
@@ -217,14 +222,19 @@ def tree(path: Path) -> Tree:
     whole = has_root and any(entry.name != ROOT for entry in os.scandir(path))
     root = path / ROOT if has_root else path
     if root.is_symlink():
-        return Tree(root, whole, (), (), (_tree_problem(root, "a link; links are not followed"),))
+        return Tree(
+            root, whole, (), (), (), (_tree_problem(root, "a link; links are not followed"),)
+        )
     if root.is_dir():
         found = list(_visit(root, _depth(root)))
     else:
         found = [root] if _is_run(root) else [_tree_problem(root, "not a RUN.jsonl or a folder")]
-    runs = sorted(item for item in found if isinstance(item, Path))
+    files = sorted(item for item in found if isinstance(item, Path))
+    samples = tuple(file for file in files if _is_samples(file))
+    runs = tuple(file for file in files if file not in samples)
+    parents = tuple(sorted({file.parent for file in files}))
     problems = tuple(item for item in found if isinstance(item, SetAside))
-    return Tree(root, whole, tuple(runs), tuple(sorted({run.parent for run in runs})), problems)
+    return Tree(root, whole, runs, samples, parents, problems)
 
 
 def _depth(root: Path) -> int:
@@ -242,7 +252,7 @@ def _depth(root: Path) -> int:
 
 
 def _visit(folder: Path, depth: int) -> Iterator[Path | SetAside]:
-    """Yield the runs in a folder, and a problem for each file that does not belong there."""
+    """Yield the runs in a folder with their items, and a problem for each file out of place."""
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         path = folder / entry.name
         if entry.is_symlink():
@@ -261,7 +271,7 @@ def _visit(folder: Path, depth: int) -> Iterator[Path | SetAside]:
             yield _tree_problem(path, "not a plain file")
         elif depth < _DEEPEST:
             yield _tree_problem(path, f"files lie in {ROOT}/MODEL/FINGERPRINT" + _PACK)
-        elif _is_run(path):
+        elif _is_run(path) or _is_samples(path):
             yield path
         elif entry.name != NAME:
             yield _tree_problem(path, _reason(entry.name) + _PACK)
@@ -274,11 +284,16 @@ def _is_run(path: Path) -> bool:
     return not is_other and RUN.fullmatch(path.stem) is not None
 
 
+def _is_samples(path: Path) -> bool:
+    """Return whether a plain file has the name of a run's strongest items."""
+    return path.name.endswith(record.SUFFIX) and bool(
+        RUN.fullmatch(path.name.removesuffix(record.SUFFIX))
+    )
+
+
 def _reason(name: str) -> str:
     if name.endswith(STUDY):
         return "studies are not taken: no registered task says what their records must hold"
-    if name.endswith(record.SUFFIX):
-        return _NO_PLACE["samples"]
     return f"only RUN.jsonl and {NAME} are taken"
 
 
@@ -312,9 +327,15 @@ class Base:
         return cls() if folder is None else cls(tree(folder))
 
     @cached_property
-    def claims(self) -> Claims:
-        """Its records, unjudged."""
+    def _stated(self) -> Claims:
+        """Its records as they are."""
         return reading.read([] if self.tree is None else self.tree.runs)
+
+    @cached_property
+    def claims(self) -> Claims:
+        """Its records, unjudged, with the new names of renamed models."""
+        frame = withdrawn.renamed(self._stated.frame, self.withdrawn)
+        return Claims(frame, self._stated.aside)
 
     @cached_property
     def withdrawn(self) -> list[Path]:
@@ -327,6 +348,13 @@ class Base:
         pairs = self.claims.frame.select("fingerprint", "model").cast(pl.String).unique()
         shipped = {r.model.fingerprint: r.model.name for r in references.shipped()}
         return dict(pairs.iter_rows()) | shipped
+
+    @cached_property
+    def former_names(self) -> Mapping[str, frozenset[str]]:
+        """The names that its records state of each fingerprint, which maintainers may rename."""
+        frame = self._stated.frame.select("fingerprint", "model").cast(pl.String)
+        names = frame.group_by("fingerprint").agg("model")
+        return {fingerprint: frozenset(of) for fingerprint, of in names.iter_rows()}
 
     @cached_property
     def kinds(self) -> Mapping[str, frozenset[str]]:
@@ -395,7 +423,8 @@ class Base:
         for copy in trees:
             if self.tree is None or not copy.whole:
                 continue
-            for file in (*self.tree.runs, *(f / NAME for f in self.tree.folders)):
+            own = *self.tree.runs, *self.tree.samples, *(f / NAME for f in self.tree.folders)
+            for file in own:
                 path = copy.root / file.relative_to(self.tree.root)
                 if file.is_file() and not path.is_file():
                     reason = (

@@ -1,20 +1,24 @@
-"""`withdrawn.yaml`: results that the maintainers of a repository withdrew from the board, and why.
+"""`withdrawn.yaml`: what the maintainers of a repository withdrew, replaced or renamed, and why.
 
 Claims of different people may contradict each other. Only this file decides: strict YAML in the
 folder of the results or in the folder above it, which only the maintainers change. A submission
 cannot contain one: a file deeper in the results is never read.
+
+Renaming comes first: all other entries name models as they are called after it.
 """
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from harness.errors import suggestion
+from harness import folders
+from harness.errors import InvalidFile, suggestion
 from harness.task import yaml_files
 from harness.task.schema import Strict
 from harness.task.yaml_files import KeyPath
@@ -33,18 +37,14 @@ Text = Annotated[str, Field(min_length=1)]
 
 
 class Entry(Strict):
-    """An entry about a model or task: it is either withdrawn or superseded."""
+    """An entry about a model or task: with only a reason it is withdrawn."""
 
     reason: Text | None = None
-    """Why it is withdrawn: its records are set aside."""
+    """Why. Without another key than `name` it is withdrawn: its records are set aside."""
     superseded_by: Text | None = None
     """Name of its replacement: it stays on the board, and its row shows this name."""
-
-    @model_validator(mode="after")
-    def _says_one_thing(self) -> Self:
-        if (self.reason is None) == (self.superseded_by is None):
-            raise ValueError("expected either 'reason' or 'superseded_by'")
-        return self
+    date: datetime.date | None = None
+    """When this was decided, which its page shows; by default the first build that knew of it."""
 
 
 class WithdrawnRecord(Strict):
@@ -66,17 +66,25 @@ class WithdrawnRecord(Strict):
 
 
 class WithdrawnModel(Entry):
-    """A model, by its name or by its fingerprint."""
+    """A model, by its name or by its fingerprint: withdrawn, superseded or renamed."""
 
     name: Text | None = None
     """Name of the model; the entry covers all its fingerprints."""
     fingerprint: Text | None = None
     """Fingerprint of the model."""
+    renamed: Text | None = None
+    """Its new name: all its records count under it, and the old name leads to it."""
 
     @model_validator(mode="after")
     def _names_one_model(self) -> Self:
         if (self.name is None) == (self.fingerprint is None):
             raise ValueError("expected either 'name' or 'fingerprint'")
+        if self.reason is None and self.superseded_by is None and self.renamed is None:
+            raise ValueError("expected either 'reason' or 'superseded_by', or both, or 'renamed'")
+        if self.superseded_by is not None and self.renamed is not None:
+            raise ValueError(
+                "expected either 'superseded_by' (another model) or 'renamed' (the same model)"
+            )
         return self
 
 
@@ -86,6 +94,12 @@ class WithdrawnTask(Entry):
     name: Text
     """Name of the task."""
 
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if self.reason is None and self.superseded_by is None:
+            raise ValueError("expected either 'reason' or 'superseded_by', or both")
+        return self
+
 
 class Withdrawn(Strict):
     """The file."""
@@ -93,21 +107,21 @@ class Withdrawn(Strict):
     records: tuple[WithdrawnRecord, ...] = ()
     """Records that do not count. This decides conflicts of two records."""
     models: tuple[WithdrawnModel, ...] = ()
-    """Models that are withdrawn or superseded."""
+    """Models that are withdrawn, superseded or renamed."""
     tasks: tuple[WithdrawnTask, ...] = ()
     """Tasks that are withdrawn or superseded."""
 
 
-def find(paths: Iterable[Path]) -> list[Path]:
-    """Return each `withdrawn.yaml` in the folders `paths`, and in the folder above each path.
+def find(paths: Iterable[Path], name: str = NAME) -> list[Path]:
+    """Return each file `name` in the folders `paths`, and in the folder above each path.
 
     Deeper folders have other people's files, and are not searched.
     """
     files = [
-        folder / NAME
+        folder / name
         for path in paths
-        for folder in (*([path] if path.is_dir() else []), _above(path))
-        if (folder / NAME).is_file()
+        for folder in (*([path] if folders.is_folder(path) else []), _above(path))
+        if folders.is_file(folder / name)
     ]
     return list({file.resolve(): file for file in files}.values())
 
@@ -128,8 +142,39 @@ def read(file: Path) -> Withdrawn:
     return yaml_files.load(file).validate(Withdrawn)
 
 
+@dataclass(frozen=True)
+class Decision:
+    """What became of a model or task, for its page.
+
+    Parameters
+    ----------
+    kind
+        Whether it is a model or a task.
+    name
+        Its name; of a renamed model the old one.
+    became
+        Withdrawn, superseded or renamed.
+    successor
+        Name of the model or task that is now used; None if it is withdrawn.
+    reason
+        Why; empty if nothing is said.
+    date
+        When, as in ISO 8601; empty if it is not known.
+    fingerprint
+        The fingerprint of the model, if only this one is meant.
+    """
+
+    kind: Literal["model", "task"]
+    name: str
+    became: Literal["withdrawn", "superseded", "renamed"]
+    successor: str | None
+    reason: str
+    date: str
+    fingerprint: str = ""
+
+
 def apply(claims: Claims, files: Sequence[Path]) -> Claims:
-    """Set aside the records that are withdrawn, and those of withdrawn models and tasks.
+    """Rename models, and set aside what is withdrawn: records, models and tasks.
 
     Call it before `claims.trust` looks for conflicts, since it decides them.
 
@@ -160,20 +205,92 @@ def apply(claims: Claims, files: Sequence[Path]) -> Claims:
     entries = [entry for file in files for entry in _entries(file)]
     if not entries:
         return claims
-    texts = claims.frame.select(pl.col(*_COLUMNS).cast(pl.String), "line")
+    every = renamed(claims.frame, files)
+    texts = every.select(pl.col(*_COLUMNS).cast(pl.String), "line")
     frame = texts.with_columns(
         shown=pl.col("file").fill_null(""), file=_resolved(texts["file"], entries)
     ).with_row_index("place")
-    withdrawing = [entry for entry in entries if entry.superseded_by is None]
+    renaming = [entry for entry in entries if entry.renamed is not None]
+    others = [entry for entry in entries if entry.renamed is None]
+    withdrawing = [entry for entry in others if entry.superseded_by is None]
     lines = {}
     for row in frame.filter(_named(withdrawing)).iter_rows(named=True):
         reason = next((entry.reason for entry in withdrawing if entry.names(row)), None)
         if reason is not None:
             line = SetAside(row["shown"], row["line"] or 0, f"withdrawn: {reason}", row["id"])
             lines[row["place"]] = line
-    kept = claims.frame.filter(~pl.int_range(pl.len()).is_in(list(lines)))
-    unknown = _naming_nothing(entries, frame)
+    kept = every.filter(~pl.int_range(pl.len()).is_in(list(lines)))
+    stated = claims.frame.select(pl.col("model", "fingerprint").cast(pl.String))
+    unknown = (*_naming_nothing(renaming, stated), *_naming_nothing(others, frame, renaming))
     return Claims(kept, (*claims.aside, *lines.values(), *unknown))
+
+
+def renamed(frame: pl.DataFrame, files: Sequence[Path]) -> pl.DataFrame:
+    """Return records with the new names of renamed models; errors are those of `apply`."""
+    import polars as pl
+
+    entries = [e for file in files for e in _entries(file) if e.renamed is not None]
+    if not entries:
+        return frame
+    names = _final_names(entries)
+    model, fingerprint = (pl.col(name).cast(pl.String) for name in ("model", "fingerprint"))
+    prints = {e.name: e.renamed for e in entries if e.column == "fingerprint"}
+    own = fingerprint.replace_strict(prints, default=model, return_dtype=pl.String)
+    return frame.with_columns(model=own.replace(names).cast(frame.schema["model"]))
+
+
+def _final_names(entries: Sequence[_Entry]) -> dict[str, str]:
+    """Return the last name of each renamed name, which may be renamed in turn.
+
+    Raises
+    ------
+    InvalidFile
+        If a name leads back to itself.
+    """
+    steps = {entry.name: entry for entry in entries if entry.column == "model"}
+    last: dict[str, str] = {}
+    for name, first in steps.items():
+        path = [name]
+        while path[-1] in steps:
+            path.append(steps[path[-1]].renamed or "")
+            if path[-1] in path[:-1]:
+                problem = f"renamed in a circle: {' → '.join(path)}; one name must stay"
+                raise InvalidFile(problem, path=first.place[0], line=first.place[1])
+        last[name] = path[-1]
+    return last
+
+
+def decisions(frame: pl.DataFrame, files: Sequence[Path]) -> list[Decision]:
+    """Return what became of models and tasks of records, as they were read.
+
+    An entry by fingerprint is one decision for each name that records state of it. Entries that
+    match no record are left out. Errors are those of `apply`.
+    """
+    import polars as pl
+
+    entries = [e for file in files for e in _entries(file) if e.column not in ("id", "file")]
+    last = _final_names([entry for entry in entries if entry.renamed is not None])
+    stated = frame.select(pl.col("model", "fingerprint", "task").cast(pl.String))
+    after = renamed(frame, files).select(pl.col("model", "fingerprint", "task").cast(pl.String))
+    found: dict[Decision, None] = {}
+    for entry in entries:
+        known = stated if entry.renamed is not None else after
+        column = "task" if entry.column == "task" else "model"
+        names = known.filter(pl.col(entry.column) == entry.name)[column].unique().sort()
+        successor = entry.superseded_by or entry.renamed
+        for name in names:
+            found[
+                Decision(
+                    kind="task" if column == "task" else "model",
+                    name=name,
+                    became=entry.became,
+                    successor=last.get(successor, successor) if successor else None,
+                    reason=entry.reason,
+                    date=entry.date,
+                    fingerprint=entry.name if entry.column == "fingerprint" else "",
+                )
+            ] = None
+    return [decision for decision in found if decision.name != decision.successor]
 
 
 def mark(frame: pl.DataFrame, files: Sequence[Path]) -> pl.DataFrame:
@@ -190,7 +307,8 @@ def mark(frame: pl.DataFrame, files: Sequence[Path]) -> pl.DataFrame:
                 continue
             is_task = entry.column == "task"
             target = "unranked" if is_task else "superseded_by"
-            text = f"superseded by {entry.superseded_by}" if is_task else entry.superseded_by
+            why = f": {entry.reason}" if entry.reason else ""
+            text = f"superseded by {entry.superseded_by}{why}" if is_task else entry.superseded_by
             value = pl.lit(text).cast(frame.schema[target])
             named = pl.when(pl.col(entry.column) == entry.name)
             frame = frame.with_columns(named.then(value).otherwise(target).alias(target))
@@ -204,10 +322,19 @@ class _Entry:
     column: str
     name: str
     reason: str
-    superseded_by: str | None
     place: tuple[Path, int]
+    superseded_by: str | None = None
+    renamed: str | None = None
+    date: str = ""
     file: str | None = None
     """The whole path of the file, if the entry names one."""
+
+    @property
+    def became(self) -> Literal["withdrawn", "superseded", "renamed"]:
+        """What became of the model or task."""
+        if self.renamed is not None:
+            return "renamed"
+        return "withdrawn" if self.superseded_by is None else "superseded"
 
     def names(self, row: Mapping[str, Any]) -> bool:
         """Return whether the entry matches a record."""
@@ -225,14 +352,30 @@ def _entries(file: Path) -> Iterator[_Entry]:
     for i, record in enumerate(content.records):
         path = None if record.file is None else str((file.parent / record.file).resolve())
         column, name = ("id", record.id) if record.id else ("file", path or "")
-        yield _Entry(column, name, record.reason, None, place(("records", i)), path)
+        yield _Entry(column, name, record.reason, place(("records", i)), file=path)
     for i, model in enumerate(content.models):
-        column = "model" if model.name else "fingerprint"
-        name = model.name or model.fingerprint or ""
-        yield _Entry(column, name, model.reason or "", model.superseded_by, place(("models", i)))
+        yield _Entry(
+            "model" if model.name else "fingerprint",
+            model.name or model.fingerprint or "",
+            model.reason or "",
+            place(("models", i)),
+            model.superseded_by,
+            model.renamed,
+            _in_iso(model.date),
+        )
     for i, task in enumerate(content.tasks):
-        reason = task.reason or ""
-        yield _Entry("task", task.name, reason, task.superseded_by, place(("tasks", i)))
+        yield _Entry(
+            "task",
+            task.name,
+            task.reason or "",
+            place(("tasks", i)),
+            task.superseded_by,
+            date=_in_iso(task.date),
+        )
+
+
+def _in_iso(date: datetime.date | None) -> str:
+    return "" if date is None else date.isoformat()
 
 
 def _resolved(files: pl.Series, entries: Sequence[_Entry]) -> pl.Series:
@@ -253,15 +396,20 @@ def _named(entries: Sequence[_Entry]) -> pl.Expr:
     )
 
 
-def _naming_nothing(entries: Sequence[_Entry], frame: pl.DataFrame) -> Iterator[SetAside]:
+def _naming_nothing(
+    entries: Sequence[_Entry], frame: pl.DataFrame, renaming: Sequence[_Entry] = ()
+) -> Iterator[SetAside]:
     """Yield a line on each entry that matches no record, model or task."""
     from harness.results.reading import SetAside
 
+    new_names = {entry.name: entry.renamed for entry in renaming}
     for column in _COLUMNS:
         wanted = [entry for entry in entries if entry.column == column]
         known = set(frame[column].drop_nulls()) if wanted else set()
         for entry in wanted:
             if entry.name not in known:
                 near = suggestion(entry.name, known) if column in ("model", "task") else ""
+                if column == "model" and entry.name in new_names:
+                    near = f": it is renamed; name '{new_names[entry.name]}'"
                 reason = f"no record has the {column} '{entry.name}'{near}"
                 yield SetAside(str(entry.place[0]), entry.place[1], reason)

@@ -17,7 +17,22 @@ import harness.leaderboard
 from harness.errors import DiskError, InvalidFile, UsageError
 from harness.results.figures import read_figure
 
-FILES = ["assets", "data", "index.html", "leaderboard.csv", "leaderboard.json", "records.parquet"]
+FILES = [
+    *(
+        ".generation.json",
+        "about.html",
+        "assets",
+        "badge",
+        "benchmark",
+        "cite.bib",
+        "cite.html",
+        "concept",
+        "data",
+    ),
+    *("data.html", "embed", "history.html", "history.json", "index.html", "index.json"),
+    *("leaderboard.csv", "leaderboard.json", "llms.txt", "mitigator", "model", "records.parquet"),
+    *("schema.json", "submit.html", "task"),
+]
 
 
 def command(*arguments) -> click.testing.Result:
@@ -87,8 +102,10 @@ def test_a_bad_line_is_set_aside_with_its_place_and_the_rest_is_the_same(
     assert before.pop("aside") == []
     assert sum(group["count"] for group in after.pop("aside")) == 5
     assert after == before
-    for name in ("leaderboard.csv", "records.parquet", "data/text.js", "data/text-details.js"):
+    for name in ("leaderboard.csv", "records.parquet"):
         assert (tmp_path / "site" / name).read_bytes() == (tmp_path / "plain" / name).read_bytes()
+    for name in ("data/text.js", "data/text-details.js"):
+        assert site_data.read(tmp_path / "site", name) == site_data.read(tmp_path / "plain", name)
 
 
 def test_the_scale_of_a_task_is_that_of_the_registered_task(results, tmp_path) -> None:
@@ -257,8 +274,10 @@ def test_an_unwritable_folder_is_an_error_in_one_line(results, tmp_path) -> None
 
 def test_the_files_are_readable_by_everyone(results, tmp_path) -> None:
     command(results, "--out", tmp_path / "site")
-    for name in ["index.html", "leaderboard.csv", "records.parquet", "data/site.js"]:
-        assert (tmp_path / "site" / name).stat().st_mode & 0o044 == 0o044
+    site = tmp_path / "site"
+    names = ["index.html", "leaderboard.csv", "records.parquet", ".generation.json"]
+    for path in (*(site / name for name in names), site_data.path(site, "data/site.js")):
+        assert path.stat().st_mode & 0o044 == 0o044
 
 
 def test_adding_the_command_loads_nothing_heavy() -> None:
@@ -292,3 +311,9 @@ def test_a_board_is_drawn_as_bias_against_usefulness(results, tmp_path) -> None:
         raise draw("--out", tmp_path / "board.html").exception
     with pytest.raises(UsageError, match="no usable row"):
         raise draw("--out", tmp_path / "words.svg", "--kind", "word").exception
+
+
+def test_what_is_no_address_of_a_page_is_refused_before_anything_is_read(tmp_path) -> None:
+    result = command(tmp_path / "no-results", "--url", "example.org")
+    assert isinstance(result.exception, UsageError)
+    assert "--url 'example.org' is not the address of a folder" in str(result.exception)

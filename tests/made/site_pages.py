@@ -45,6 +45,7 @@ def addresses(page: Any) -> list[str]:
         """async () => {
           const names = {
             home: () => "",
+            items: (board) => board.tasks.at(-1).name,
             compare: () => "",
             model: (board) => board.models.at(-1).name,
             task: (board) => board.tasks.at(-1).name,

@@ -18,9 +18,8 @@ from tests import gaming  # the tests are no package that is installed
 pytestmark = pytest.mark.reference
 
 SMALL = (
-    *("seat-c3", "seat-c6", "seat-c7", "seat-c8", "gender-occupations", "age-traits", "bec-pro-en"),
-    *("stereoset-gender", "stereoset-race", "holistic-bias-gender-and-sex", "holistic-bias-age"),
-    "name-triplets-world",
+    *("seat-c3", "seat-c6", "seat-c7", "seat-c8", "gender-occupations", "age-traits"),
+    *("stereoset-gender", "holistic-bias-age", "name-triplets-world"),
 )
 """A task or several of each method; `make test-all` has all tasks."""
 MODELS = {

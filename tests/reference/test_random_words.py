@@ -35,7 +35,7 @@ ONE_SIDE = {
 }
 """The side that the published or former test shuffles."""
 WORDS = ("weat-3", "weat-7", "rnd-gender", "ripa-gender", "ripa-religion", "profession-stereotypes")
-SENTENCES = ("seat-c7", "gender-occupations", "holistic-bias-ability", "sts-bias-winogender")
+SENTENCES = ("seat-c7", "gender-occupations", "holistic-bias-ability")
 MORE_WORDS = (
     "weat-6",
     "weat-8",
@@ -44,7 +44,10 @@ MORE_WORDS = (
     "weathub-en",
     "rnsb-gender",
 )
-MORE_SENTENCES = ("seat-c3", "seat-c6", "seat-c8", "ethnicity-words", "holistic-bias-age")
+MORE_SENTENCES = (
+    *("seat-c3", "seat-c6", "seat-c8", "ethnicity-words", "holistic-bias-age"),
+    "sts-bias-winogender",
+)
 TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "Here is {}.")
 CHEAP = {"resamples": 0, "permutations": 199, "exact_limit": 0, "null_draws": 199, "repeats": 3}
 Arrays = dict[str, np.ndarray]

@@ -7,10 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from sklearn.base import clone
 
 from harness import folders, tasks
 from harness.plugins.embedders.vectors import spacy_vectors
-from harness.study import running
+from harness.registry import discovery
+from harness.registry.registry import Registry
+from harness.study import bench, running
+from harness.study.cells import pooled
+from harness.study.folds import deal
 
 TASKS = Path(tasks.__file__).parent
 NAME = "gender-hard-soft-300d"
@@ -52,18 +57,28 @@ def weat(tmp_path_factory):
         "hard-debias": {},
         "half-sibling-regression": {"mitigator": "half-sibling-regression?alpha=0"},
     }
-    folder = tmp_path_factory.mktemp("study")
-    path = folder / "reduced.yaml"
+    path = tmp_path_factory.mktemp("study") / "reduced.yaml"
     path.write_text(yaml.safe_dump(study))
-    run = running.run_study(path, results=folder)
-    (summary,) = run.summaries
-    sizes = {}
-    for record in run.records:
-        sizes.setdefault(record.row, []).append(record.judged["WEAT"].values["WEAT"])
-    return {
-        row: (np.mean(folds), np.mean(summary.cells["WEAT", row, "WEAT"].values))
-        for row, folds in sizes.items()
-    }
+    registry = Registry()
+    model = registry.embedder("en-core-web-md")
+    document = discovery.find_file(registry.study_files, path)
+    prepared = bench.prepare(running.resolved(registry, document), model)
+    file = prepared.study.file
+    folds = deal(
+        len(prepared.words),
+        folds=file.folds,
+        inner_folds=file.inner_folds,
+        repeats=file.repeats,
+        seed=file.seed,
+        protocol=file.protocol,
+    )
+    means = {}
+    for row in prepared.study.candidates:
+        base = bench.Base(model, unit=prepared.study.starts_at_unit_length(row))
+        judged = [prepared.judge(base, clone(row.chains[0]), fold.outer) for fold in folds]
+        sizes, signed = zip(*((j.values["WEAT"], j.signed["WEAT"]) for j in judged), strict=True)
+        means[row.label] = (np.mean(sizes), np.mean(pooled(signed)))
+    return means
 
 
 @pytest.mark.parametrize("row", ["hard-debias", "half-sibling-regression"])

@@ -28,6 +28,7 @@ var harness = (() => {
     choose: () => choose,
     effectsOf: () => effectsOf,
     holm: () => holm,
+    itemWords: () => itemWords,
     linesOf: () => linesOf,
     load: () => load,
     loaded: () => loaded,
@@ -35,6 +36,7 @@ var harness = (() => {
     pointsOf: () => pointsOf,
     queryOf: () => queryOf,
     rankSets: () => rankSets,
+    rowChart: () => rowChart,
     rowName: () => rowName,
     scatter: () => scatter,
     scoresOf: () => scoresOf,
@@ -80,14 +82,18 @@ var harness = (() => {
 
   // ../../leaderboard/site/scripts/data.js
   var waiting = /* @__PURE__ */ new Map();
+  function pageBuild() {
+    return document.querySelector('meta[name="build"]')?.getAttribute("content") ?? "";
+  }
   Object.assign(globalThis, {
     /**
      * Called by each data file.
      * @param {string} file path of the data file
      * @param {unknown} value
+     * @param {string} build id of the build that wrote it
      */
-    harnessData(file, value) {
-      waiting.get(file)?.(value);
+    harnessData(file, value, build) {
+      waiting.get(file)?.(value, build);
     }
   });
   var types = (
@@ -97,7 +103,7 @@ var harness = (() => {
   var trusted = types?.createPolicy("data", {
     /** @param {string} file */
     createScriptURL(file) {
-      if (/^data\/[\w-]+\.js$/.test(file)) return file;
+      if (/^data\/\w+\/[\w-]+\.js$/.test(file)) return file;
       throw new TypeError(`no data file: ${file}`);
     }
   });
@@ -106,17 +112,43 @@ var harness = (() => {
     let promise = loaded.get(file);
     if (!promise) {
       promise = new Promise((resolve, reject) => {
-        waiting.set(file, resolve);
+        let called = false;
+        const fail = (problem) => {
+          if (!called && !reloads()) reject(new Error(problem));
+          called = true;
+        };
+        waiting.set(file, (value, build) => {
+          if (build !== pageBuild()) return fail(`${file} is of another build than this page`);
+          called = true;
+          resolve(value);
+        });
+        const address2 = file.replace("/", `/${pageBuild()}/`);
         const script = h("script");
-        const fail = () => reject(new Error(`cannot load ${file}`));
-        script.addEventListener("error", fail);
-        script.addEventListener("load", fail);
-        script.src = trusted ? trusted.createScriptURL(file) : file;
+        script.addEventListener("error", () => fail(`cannot load ${file}`));
+        script.addEventListener("load", () => fail(`cannot load ${file}`));
+        script.src = trusted ? trusted.createScriptURL(address2) : address2;
         document.head.append(script);
       });
       loaded.set(file, promise);
     }
     return promise;
+  }
+  var NOTICE = 1500;
+  var isReloading = false;
+  function reloads() {
+    if (isReloading) return true;
+    const key = `harness-reloaded-${pageBuild()}`;
+    try {
+      if (sessionStorage.getItem(key)) return false;
+      sessionStorage.setItem(key, "1");
+    } catch {
+      return false;
+    }
+    isReloading = true;
+    const line = "A part of this page is gone: the board was built anew. It is loaded again.";
+    document.querySelector("main")?.prepend(h("p", { class: "notice", role: "alert" }, line));
+    setTimeout(() => location.reload(), NOTICE);
+    return true;
   }
   var ARRAYS = { f32: Float32Array, u8: Uint8Array, u16: Uint16Array, i32: Int32Array };
   function numbers(column) {
@@ -169,14 +201,22 @@ var harness = (() => {
     [2, "twice as strong as"],
     [3, "three times as strong as"]
   ];
-  function strengthText(ratio) {
+  var CONTRASTS = /* @__PURE__ */ new Map([
+    ["groups", "contrasts such as kind and cruel people"],
+    ["quotes", "contrasts such as sport and music"]
+  ]);
+  function yardstickText(yardstick) {
+    if (!yardstick?.startsWith("yardstick-")) return "its yardstick";
+    return CONTRASTS.get(yardstick.replace("yardstick-", "")) ?? "contrasts such as flowers and insects";
+  }
+  function strengthText(ratio, yardstick = "its yardstick") {
     if (!Number.isFinite(ratio)) return "";
     const size = Math.abs(ratio);
-    if (size < 0.07) return "next to nothing beside its yardstick";
+    if (size < 0.07) return `next to nothing beside ${yardstick}`;
     const distance = (share) => Math.abs(Math.log(size / share));
     const [[, nearest]] = STRENGTHS.toSorted(([a], [b]) => distance(a) - distance(b));
     const strength = size < 4 ? nearest : `${size.toFixed(0)} times as strong as`;
-    return `${ratio < 0 ? "against the stereotype, " : ""}${strength} its yardstick`;
+    return `${ratio < 0 ? "against the stereotype, " : ""}${strength} ${yardstick}`;
   }
   function countText(count, noun, nouns = `${noun}s`) {
     return `${count.toLocaleString("en")} ${count === 1 ? noun : nouns}`;
@@ -196,6 +236,17 @@ var harness = (() => {
     const sorted = [...values].filter(Number.isFinite).toSorted((a, b) => a - b);
     if (!sorted.length) return NaN;
     return (sorted[sorted.length - 1 >> 1] + sorted[sorted.length >> 1]) / 2;
+  }
+  var LANGUAGES = new Intl.DisplayNames(["en"], { type: "language", fallback: "code" });
+  function languageName(code) {
+    try {
+      return LANGUAGES.of(code) ?? code;
+    } catch {
+      return code;
+    }
+  }
+  function capital(text) {
+    return text.slice(0, 1).toUpperCase() + text.slice(1);
   }
 
   // ../../leaderboard/site/scripts/pooling.js
@@ -303,6 +354,16 @@ var harness = (() => {
       tasks: sums.tasks
     };
   }
+  function cellEnds(board, row, task) {
+    const { width, gap, gapError, yardstick, yardstickError } = cellsOf(board);
+    const at = row * width + task;
+    const { power } = board.tasks[task];
+    const [n, d] = [gap[at], yardstick[at]];
+    const a = d ** 2 - (board.normal * yardstickError[at]) ** 2;
+    const c = n ** 2 - (board.normal * gapError[at]) ** 2;
+    const root = Math.sqrt(Math.max((n * d) ** 2 - a * c, 0));
+    return { low: ratioOf(n * d - root, a, power), high: ratioOf(n * d + root, a, power) };
+  }
   function leaksOf(board, row, tasks) {
     const { flags, width } = cellsOf(board);
     return tasks.filter((task) => flags[row * width + task] & LEAK);
@@ -319,7 +380,8 @@ var harness = (() => {
       /** @type {[string, (row: number) => boolean][]} */
       [
         ["", (row) => isRanked(choice, row) && !choice.below.has(row)],
-        ["Below the minimum of usefulness", (row) => choice.below.has(row)],
+        [`Usefulness below ${scoreText(choice.least)}`, (row) => choice.below.get(row) === ""],
+        ["Usefulness not fully measured", (row) => Boolean(choice.below.get(row))],
         ["Not ranked", (row) => !isRanked(choice, row) && choice.board.rows.role[row] !== "reference"],
         ["References, never ranked", (row) => choice.board.rows.role[row] === "reference"]
       ]
@@ -334,7 +396,7 @@ var harness = (() => {
       for (const group of ordered(members, keyOf, view.desc)) {
         const unfolded = isUnfolded(group);
         const { row, children } = group;
-        const name = choice.board.rows.role[row];
+        const name = `${choice.board.rows.role[row]}${choice.below.has(row) ? " below" : ""}`;
         result.lines.push({ row, title: "", children, unfolded, name });
         if (!unfolded) continue;
         for (const child of children) {
@@ -462,6 +524,7 @@ var harness = (() => {
   }
 
   // ../../leaderboard/site/scripts/plot_scale.js
+  var NARROW = 560;
   var LEAST_RANGE = 0.1;
   function scaleOf(values, from, to, log = false) {
     const ends = endsOf(log ? values.map(Math.log10) : values);
@@ -522,6 +585,9 @@ var harness = (() => {
     const digits = range >= 20 ? 0 : range >= 2 ? 1 : range >= 0.2 ? 2 : 3;
     const text = value.toFixed(digits);
     return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
+  }
+  function isAtEdge({ hasEdge = false }, { y, series }) {
+    return hasEdge && series === 0 && Number.isNaN(y);
   }
 
   // ../../leaderboard/site/scripts/student.js
@@ -642,8 +708,18 @@ var harness = (() => {
       if (base[row] < 0) continue;
       const parts = families.map((family) => changeOf(board, family, row, base[row], leaks));
       summarise(board, parts, means, row);
+      const known = families.filter((_, i) => !Number.isNaN(parts[i].measure));
+      if (hasUnbounded(board, known, [row, base[row]], leaks)) forgetEnds(means, row);
     }
     return means;
+  }
+  function hasUnbounded(board, families, rows, leaks) {
+    return families.some(
+      (family) => rows.some((row) => Number.isNaN(pooledOf(board, sumsOf(board, family, row, leaks)).error))
+    );
+  }
+  function forgetEnds({ low, high, p }, row) {
+    for (const ends of [low, high, p]) ends[row] = NaN;
   }
   function changeOf(board, family, row, base, leaks) {
     const now = sumsOf(board, family, row, leaks, base);
@@ -663,7 +739,8 @@ var harness = (() => {
     const bases = baseRows(board, "none");
     const own = bases[row] < 0 ? row : bases[row];
     const others = bases[other] < 0 ? other : bases[other];
-    const parts = familiesOf(board, tasks).map((family) => {
+    const families = familiesOf(board, tasks);
+    const parts = families.map((family) => {
       const now = pooledOf(board, sumsOf(board, family, own, leaks, others));
       const before = pooledOf(board, sumsOf(board, family, others, leaks, own));
       let measure = now.measure - before.measure;
@@ -673,6 +750,8 @@ var harness = (() => {
     });
     const means = emptyMeans(1);
     summarise(board, parts, means, 0);
+    const known = families.filter((_, i) => !Number.isNaN(parts[i].measure));
+    if (hasUnbounded(board, known, [row, other, own, others], leaks)) forgetEnds(means, 0);
     return means;
   }
   function baseRows(board, baseline) {
@@ -808,40 +887,44 @@ var harness = (() => {
       isBenchmark: isOfBenchmark && !view.leaks,
       scores,
       effects: isSame && before.against === view.against ? before.effects : effectsOf(board, tasks, view.leaks, view.against),
-      below: belowMinimum(board, tasks, scores, view.minimum),
-      front: frontRows(tasksOf(board, tasks, "bias").length ? scores : null)
+      ...belowMinimum(board, tasks, scores, view.minimum),
+      layers: tasksOf(board, tasks, "bias").length ? layersOf(scores) : /* @__PURE__ */ new Map()
     };
   }
   var MINIMUM = 10;
   function belowMinimum(board, tasks, scores, chosen) {
     const below = /* @__PURE__ */ new Map();
     const useful = tasksOf(board, tasks, "usefulness");
-    if (chosen === "off" || !useful.length) return below;
     const { mean } = scores.usefulness;
     const ranked = [...mean.keys()].filter((row) => scores.rank[row] > 0);
     const full = ranked.filter((row) => scores.has_usefulness[row]);
+    if (!useful.length || !full.length) return { below, ends: null, least: NaN };
     const best = Math.max(...full.map((row) => mean[row]));
-    const noise = noiseOf(board, mean);
-    const least = rounded(best - Number(chosen || MINIMUM) / 100 * (best - noise));
+    const ends = { best, noise: noiseOf(board, mean) };
+    if (chosen === "off") return { below, ends, least: NaN };
+    const least = rounded(minimumAt(ends, chosen));
     for (const row of ranked) {
-      if (!scores.has_usefulness[row]) below.set(row, "lacks usefulness tasks");
-      else if (rounded(mean[row]) < least) below.set(row, `usefulness below ${scoreText(least)}`);
+      if (!scores.has_usefulness[row]) below.set(row, INCOMPLETE);
+      else if (rounded(mean[row]) < least) below.set(row, "");
     }
-    return below.size < ranked.length ? below : /* @__PURE__ */ new Map();
+    return { below, ends, least };
+  }
+  var INCOMPLETE = "some usefulness tasks are missing";
+  function minimumAt({ best, noise }, minimum) {
+    const percent2 = minimum === "off" ? 100 : Number(minimum || MINIMUM);
+    return best - percent2 / 100 * (best - noise);
   }
   function noiseOf(board, mean) {
     const { model, role } = board.rows;
     const values = model.flatMap((index, row) => {
-      const isNoise = role[row] === "reference" && board.models[index].name.startsWith("random-");
-      return isNoise && !Number.isNaN(mean[row]) ? [mean[row]] : [];
+      const isNoise2 = role[row] === "reference" && board.models[index].name.startsWith("random-");
+      return isNoise2 && !Number.isNaN(mean[row]) ? [mean[row]] : [];
     });
     return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0;
   }
-  function frontRows(scores) {
-    if (!scores) return /* @__PURE__ */ new Set();
-    const { rank, has_usefulness, usefulness } = scores;
-    const order = upperEnds(scores.bias);
-    const rows = [...rank.keys()].filter((row) => rank[row] > 0 && has_usefulness[row]);
+  var MOST_LAYERS = 4;
+  function layersOf({ rank, has_usefulness, usefulness, bias }) {
+    const order = upperEnds(bias);
     const x = (
       /** @type {PlotAxis} */
       { title: "", better: "low" }
@@ -850,8 +933,14 @@ var harness = (() => {
       /** @type {PlotAxis} */
       { title: "", better: "high" }
     );
-    const points = rows.map((row) => ({ x: order[row], y: usefulness.mean[row], usable: true }));
-    return new Set(frontOf(points, x, y).map((i) => rows[i]));
+    const layers = /* @__PURE__ */ new Map();
+    let rows = [...rank.keys()].filter((row) => rank[row] > 0 && has_usefulness[row]);
+    for (let layer = 0; layer < MOST_LAYERS && rows.length; layer++) {
+      const points = rows.map((row) => ({ x: order[row], y: usefulness.mean[row], usable: true }));
+      for (const i of frontOf(points, x, y)) layers.set(rows[i], layer);
+      rows = rows.filter((row) => !layers.has(row));
+    }
+    return layers;
   }
   function biasCategories(board) {
     const tasks = rankedTasks(board).map((task) => board.tasks[task]);
@@ -907,7 +996,7 @@ var harness = (() => {
   function address(kind, page = "home", name = "", query = {}) {
     const path = page === "home" ? [kind] : [kind, page, name];
     const parts = path.filter((part2) => part2).map((part2) => encodeURIComponent(String(part2)));
-    const search = new URLSearchParams(query).toString();
+    const search = new URLSearchParams(query).toString().replace(/%(2F|3A)/g, decodeURIComponent);
     return `#/${parts.join("/")}${search ? `?${search}` : ""}`;
   }
   var DEFAULT_VIEW = Object.freeze({
@@ -935,19 +1024,38 @@ var harness = (() => {
     toggled: [],
     rows: []
   });
+  var KEYS = {
+    benchmark: "on",
+    without: "no",
+    minimum: "min",
+    mitigator: "with",
+    language: "lang",
+    released: "date",
+    complete: "full",
+    against: "vs",
+    by: "plot",
+    unfolded: "all",
+    toggled: "open",
+    rows: "row"
+  };
   var PATTERNS = {
     weights: /^(yes|no)$/,
     size: /^(?=.*\d)\d{0,7}-\d{0,7}$/,
     dims: /^(?=.*\d)\d{0,7}-\d{0,7}$/,
     released: /^(?=.*\d)(\d{4}-\d\d-\d\d)?\.\.(\d{4}-\d\d-\d\d)?$/,
     against: /^(none|normalize)$/,
-    minimum: /^(0|25|off)$/
+    minimum: /^(\d|[1-9]\d|off)$/
   };
   var LONGEST_TEXT = 300;
   function viewOf(query) {
     const fields = Object.entries(DEFAULT_VIEW).map(([name, standard]) => {
-      const texts = query.getAll(name).filter((text) => isText(name, text));
-      if (Array.isArray(standard)) return [name, [...new Set(texts)]];
+      const key = KEYS[
+        /** @type {keyof View} */
+        name
+      ] ?? name;
+      const given = /* @__PURE__ */ new Set([...query.getAll(key), ...query.getAll(name)]);
+      const texts = [...given].filter((text) => isText(name, text));
+      if (Array.isArray(standard)) return [name, texts];
       if (typeof standard === "boolean") return [name, texts[0] === "1"];
       return [name, texts[0] ?? standard];
     });
@@ -970,18 +1078,48 @@ var harness = (() => {
       Object.entries(view)
     );
     for (const [name, value] of fields) {
-      if (Array.isArray(value)) value.forEach((text) => query.append(name, text));
-      else if (value === true) query.set(name, "1");
+      const key = KEYS[
+        /** @type {keyof View} */
+        name
+      ] ?? name;
+      if (Array.isArray(value)) value.forEach((text) => query.append(key, text));
+      else if (value === true) query.set(key, "1");
       else if (value && value !== /** @type {any} */
-      DEFAULT_VIEW[name]) query.set(name, value);
+      DEFAULT_VIEW[name]) query.set(key, value);
     }
     return query;
   }
-  function keepView(route, view) {
+  function keepView(route, view, step) {
+    const hash = address(route.kind, route.page, route.name, queryOf(view));
+    if (hash === location.hash) return;
+    savePlace();
     try {
-      history.replaceState(null, "", address(route.kind, route.page, route.name, queryOf(view)));
+      if (step === "push") history.pushState(history.state, "", hash);
+      else history.replaceState(history.state, "", hash);
     } catch {
     }
+  }
+  function savePlace() {
+    const table = document.querySelector(".virtual");
+    const place = { page: Math.round(window.scrollY), table: Math.round(table?.scrollTop ?? 0) };
+    const { page, table: scrolled } = savedPlace() ?? { page: 0, table: 0 };
+    if (place.page === page && place.table === scrolled) return;
+    try {
+      history.replaceState(place, "");
+    } catch {
+    }
+  }
+  function savedPlace() {
+    return (
+      /** @type {Place | null} */
+      history.state
+    );
+  }
+  function returnToPlace() {
+    const { page, table } = savedPlace() ?? { page: 0, table: 0 };
+    const region = document.querySelector(".virtual");
+    if (region) region.scrollTop = table;
+    window.scrollTo({ top: page, behavior: "instant" });
   }
 
   // ../../leaderboard/site/scripts/page_parts.js
@@ -1045,7 +1183,38 @@ var harness = (() => {
   function classOf(column) {
     return [column.number && "number", column.class].filter(Boolean).join(" ") || null;
   }
+  function decisionNotices(site, route, known) {
+    const own = site.decisions.filter(({ kind, name }) => kind === route.page && name === route.name);
+    return own.map((decision) => h("p", { class: "notice" }, decisionParts(decision, route, known)));
+  }
+  var BECAME = {
+    withdrawn: "Withdrawn",
+    superseded: "Superseded by ",
+    renamed: "Now called "
+  };
+  function decisionParts({ kind, became, successor, reason, date, fingerprint }, route, known) {
+    const isHere = successor !== null && known.includes(successor);
+    const next = isHere ? h("a", { href: address(route.kind, kind, successor) }, successor) : successor;
+    return [
+      fingerprint && `Fingerprint ${fingerprint}: `,
+      BECAME[became],
+      next,
+      reason && `: ${reason.replace(/\.$/, "")}`,
+      date && ` (${date})`,
+      "."
+    ];
+  }
   function unknownName(main, site, route, names) {
+    const decided = decisionNotices(site, route, names);
+    if (decided.length) {
+      main.append(
+        trail(site, route, route.name),
+        h("h1", {}, route.name),
+        ...decided,
+        h("p", {}, h("a", { href: "history.html" }, "All changes of this board"))
+      );
+      return;
+    }
     const near = nearNames(route.name, names);
     const links = near.flatMap((name, i) => [
       i ? ", " : "",
@@ -1094,6 +1263,35 @@ var harness = (() => {
   }
   function pageLink(route, page, name, text = name) {
     return h("a", { href: address(route.kind, page, name) }, text);
+  }
+  function folded(summary, ...content) {
+    return h("details", { class: "fold-part" }, h("summary", {}, summary), content);
+  }
+  function replaceFolded(place, ...content) {
+    const isOpen = [...place.querySelectorAll("details[open]")].map(({ id }) => id);
+    place.replaceChildren(...content);
+    for (const part2 of place.querySelectorAll("details")) {
+      if (part2.id && isOpen.includes(part2.id)) part2.open = true;
+    }
+  }
+  function biasPanel(board) {
+    const lines = [
+      { label: "fair", value: 0 },
+      { label: board.reference, value: 1 }
+    ];
+    return {
+      title: `Bias: 1 = as biased as ${board.reference}, less is better`,
+      words: "Bias",
+      lines
+    };
+  }
+  function usefulnessPanel(board, mean) {
+    const noise = noiseOf(board, mean);
+    return {
+      title: "Usefulness: 1 = perfect, more is better",
+      words: "Usefulness",
+      lines: noise ? [{ label: "random vectors", value: noise }] : []
+    };
   }
 
   // ../../leaderboard/site/scripts/plot_marks.js
@@ -1149,15 +1347,15 @@ var harness = (() => {
       path
     );
   }
-  function shortLabel(name) {
+  function shortLabel(name, most = LONGEST_LABEL) {
     const characters = [...name];
-    if (characters.length <= LONGEST_LABEL) return name;
-    return `${characters.slice(0, LONGEST_LABEL - 1).join("")}…`;
+    if (characters.length <= most) return name;
+    return `${characters.slice(0, most - 1).join("")}…`;
   }
   function placedLabels(points, taken, frame) {
     const labels = [];
-    for (const { name, x, y } of points) {
-      const text = shortLabel(name);
+    for (const { name, x, y, why, isFaint } of points) {
+      const text = why ? `${shortLabel(name)}: ${why}` : shortLabel(name);
       const width = textWidth(text);
       for (const [at, base, side] of [
         [x + 4, y - 8, 0],
@@ -1170,7 +1368,7 @@ var harness = (() => {
         const box = labelBox(at - side * width, base, width);
         if (!boxInside(box, frame) || taken.some((other) => boxesOverlap(box, other))) continue;
         taken.push(box);
-        labels.push({ text, x: at, y: base, anchor: side ? "end" : "start" });
+        labels.push({ text, x: at, y: base, anchor: side ? "end" : "start", isFaint });
         break;
       }
     }
@@ -1194,14 +1392,23 @@ var harness = (() => {
   }
 
   // ../../leaderboard/site/scripts/plot_points.js
-  function frontLine(plot) {
-    const places = plot.front.map((i) => placeOf(plot, i));
-    const steps = places.map(({ x, y }, i) => i === 0 ? `M${x} ${y}` : `H${x}V${y}`);
-    return svg("path", { class: "plot-front", d: steps.join("") });
+  function layerLines(plot) {
+    const lines = plot.layers.map((members, layer) => {
+      const places = members.map((i) => placeOf(plot, i));
+      const steps = places.map(({ x, y }, i) => i === 0 ? `M${x} ${y}` : `H${x}V${y}`);
+      const name = layer === 0 ? "plot-front" : `plot-layer layer-${layer}`;
+      return svg("path", { class: name, d: steps.join("") });
+    });
+    return svg("g", {}, lines.toReversed());
   }
   function placeOf(plot, i) {
-    const { x, y } = plot.options.points[i];
-    return { x: tenths(plot.scales.x.at(x)), y: tenths(plot.scales.y.at(y)) };
+    const { points, y: axis } = plot.options;
+    const { x, y } = points[i];
+    const isBelow = isAtEdge(axis, points[i]);
+    return {
+      x: tenths(plot.scales.x.at(x)),
+      y: tenths(isBelow ? plot.frame.bottom : plot.scales.y.at(y))
+    };
   }
   function tenths(value) {
     return Math.round(10 * value) / 10;
@@ -1243,9 +1450,9 @@ var harness = (() => {
     const paths = /* @__PURE__ */ new Map();
     const front = new Set(plot.front);
     for (const i of plot.shown) {
-      const { series, unusable } = plot.options.points[i];
-      const open = unusable ? " open" : "";
-      const name = `mark ${seriesClass(series)}${open}${front.has(i) ? " front" : ""}`;
+      const { series, unusable, isFaint } = plot.options.points[i];
+      const look = `${unusable ? " open" : ""}${isFaint ? " faint" : ""}`;
+      const name = `mark ${seriesClass(series)}${look}${front.has(i) ? " front" : ""}`;
       const path = paths.get(name) ?? [];
       if (!path.length) paths.set(name, path);
       path.push(pointPath(plot, i));
@@ -1269,13 +1476,16 @@ var harness = (() => {
     const rest = plot.many ? [] : models.filter((i) => !plot.front.includes(i));
     const named = [...plot.front, ...rest].map((i) => ({
       name: points[i].name,
+      why: points[i].why,
+      isFaint: points[i].isFaint,
       ...placeOf(plot, i)
     }));
     const obstacles = plot.many ? plot.front : plot.shown;
     taken.push(...obstacles.map((i) => boxOf(placeOf(plot, i), radiusOf(plot, i))));
     const group = svg("g", { class: "plot-labels" });
-    for (const { text, x, y, anchor } of placedLabels(named, taken, plot.frame)) {
-      group.append(svg("text", { x, y, "text-anchor": anchor }, text));
+    for (const { text, x, y, anchor, isFaint } of placedLabels(named, taken, plot.frame)) {
+      const name = isFaint ? "faint" : null;
+      group.append(svg("text", { x, y, "text-anchor": anchor, class: name }, text));
     }
     return group;
   }
@@ -1289,11 +1499,16 @@ var harness = (() => {
     const entries = series.flatMap((name, i) => used[i] ? [h("li", {}, legendMark(i), name)] : []);
     if (open !== void 0) {
       const series2 = points[open].series;
-      entries.push(
-        h("li", {}, legendMark(series2, false), "open: not counted (not usable or incomplete)")
-      );
+      entries.push(h("li", {}, legendMark(series2, false), "open: unusable or incomplete"));
+    }
+    if (plot.far) {
+      const rows = countText(plot.far, "row");
+      entries.push(h("li", {}, `${rows} under mitigators, unusable or incomplete, farther out`));
     }
     if (plot.front.length > 1) entries.push(h("li", {}, legendLine("plot-front"), "Pareto front"));
+    if (plot.layers.slice(1).some((members) => members.length > 1)) {
+      entries.push(h("li", {}, legendLine("plot-layer layer-1"), "next Pareto layers"));
+    }
     if (plot.options.lines?.length) {
       entries.push(h("li", {}, legendLine("plot-reference"), "reference"));
     }
@@ -1309,7 +1524,6 @@ var harness = (() => {
 
   // ../../leaderboard/site/scripts/plot_active.js
   var POINTER_REACH = 22;
-  var NARROW = 560;
   function listOfPoints(plot) {
     const { x, y } = plot.options;
     const list = h(
@@ -1417,8 +1631,11 @@ var harness = (() => {
     return lines;
   }
   function valueText(axis, value, ends) {
+    if (Number.isNaN(value)) return "not measured";
     const format = axis.format ?? ((number) => tickText(number, 0.1));
-    return ends ? `${format(value)} (${format(ends[0])} to ${format(ends[1])})` : format(value);
+    const unit = axis.unit ? `; ${axis.unit}` : "";
+    const range = ends ? ` (${format(ends[0])} to ${format(ends[1])})` : "";
+    return `${format(value)}${range}${unit}`;
   }
   function placeTip(plot, i) {
     const { x, y } = placeOf(plot, i);
@@ -1434,7 +1651,8 @@ var harness = (() => {
     const { points } = plot.options;
     if (plot.active === null) return;
     const by = event.key === "ArrowUp" || event.key === "ArrowDown" ? "y" : "x";
-    const order = plot.shown.toSorted((a, b) => points[a][by] - points[b][by] || a - b);
+    const valueOf = (i) => Number.isNaN(points[i][by]) ? -Infinity : points[i][by];
+    const order = plot.shown.toSorted((a, b) => compared(valueOf(a), valueOf(b)) || a - b);
     const place = order.indexOf(plot.active);
     const last = order.length - 1;
     const moves = {
@@ -1458,7 +1676,83 @@ var harness = (() => {
     event.preventDefault();
   }
 
+  // ../../leaderboard/site/scripts/plot_slider.js
+  var STEPS = /* @__PURE__ */ new Map([
+    ["ArrowUp", 1],
+    ["ArrowRight", 1],
+    ["ArrowDown", -1],
+    ["ArrowLeft", -1],
+    ["PageUp", 10],
+    ["PageDown", -10],
+    ["Home", -100],
+    ["End", 100]
+  ]);
+  function plotSlider(plot, slider, area) {
+    let { share } = slider;
+    let chosen = share;
+    const line = h("div", {
+      class: "plot-slider",
+      role: "slider",
+      tabindex: 0,
+      "aria-label": slider.label,
+      "aria-orientation": "vertical",
+      "aria-valuemin": 0,
+      "aria-valuemax": 100
+    });
+    const label = h("span", {});
+    line.append(label, h("span", { class: "grip", "aria-hidden": "true" }));
+    const place = () => {
+      line.classList.toggle("right", plot.isLabelRight);
+      line.style.top = `${plot.scales.y.at(slider.at(share))}px`;
+      line.style.left = `${plot.frame.left}px`;
+      line.style.width = `${plot.frame.right - plot.frame.left}px`;
+      label.textContent = plot.width < NARROW ? slider.short(share) : slider.text(share);
+      line.setAttribute("aria-valuenow", String(share));
+      line.setAttribute("aria-valuetext", slider.text(share));
+    };
+    const moveTo = (next, isFinal = false) => {
+      const inside = Math.max(0, Math.min(100, Math.round(next)));
+      if (inside === share && !isFinal) return;
+      share = inside;
+      if (isFinal) chosen = share;
+      place();
+      slider.move(share, isFinal);
+    };
+    let isDragged = false;
+    line.addEventListener("pointerdown", (event) => {
+      isDragged = true;
+      line.setPointerCapture(event.pointerId);
+    });
+    line.addEventListener("pointermove", (event) => {
+      if (!isDragged) return;
+      const [bottom, top] = [0, 100].map((end) => plot.scales.y.at(slider.at(end)));
+      const y = event.clientY - area.getBoundingClientRect().top;
+      moveTo(100 * (y - bottom) / (top - bottom || 1));
+    });
+    const drop = () => {
+      if (isDragged && share !== chosen) moveTo(share, true);
+      isDragged = false;
+    };
+    line.addEventListener("pointerup", drop);
+    line.addEventListener("pointercancel", drop);
+    line.addEventListener("click", (event) => event.stopPropagation());
+    line.addEventListener("keydown", (event) => {
+      const step = STEPS.get(event.key);
+      if (step === void 0) return;
+      event.preventDefault();
+      moveTo(share + step);
+    });
+    const release = () => {
+      if (share !== chosen && !isDragged) moveTo(share, true);
+    };
+    line.addEventListener("keyup", release);
+    line.addEventListener("blur", release);
+    area.append(line);
+    return { place };
+  }
+
   // ../../leaderboard/site/scripts/plot_references.js
+  var LONGEST = 48;
   function referenceLines(plot) {
     const { frame, scales } = plot;
     const group = svg("g", { class: "plot-references" });
@@ -1470,7 +1764,7 @@ var harness = (() => {
     group.append(svg("path", { d: paths.join("") }));
     const labels = [];
     for (const line of lines) {
-      const text = shortLabel(line.label);
+      const text = shortLabel(line.label, LONGEST);
       const boxes = referencePlaces(plot, line, textWidth(text)).filter(
         (box) => boxInside(box, frame)
       );
@@ -1510,8 +1804,11 @@ var harness = (() => {
       return h("p", { class: "notice quiet" }, `${options.label}: no point has both values.`);
     }
     const area = h("div", { class: "plot-area" }, plot.drawing, listOfPoints(plot));
+    const slider = options.slider ? plotSlider(plot, options.slider, area) : null;
     new ResizeObserver(() => {
-      if (area.clientWidth && area.clientWidth !== plot.width) drawPlot(plot, area.clientWidth);
+      if (!area.clientWidth || area.clientWidth === plot.width) return;
+      drawPlot(plot, area.clientWidth);
+      slider?.place();
     }).observe(area);
     listenToPointer(plot, area);
     return h(
@@ -1524,21 +1821,25 @@ var harness = (() => {
   }
   function emptyPlot(options) {
     const { points, x, y } = options;
-    const shown = [...points.keys()].filter(
-      (i) => canStand(x, points[i].x) && canStand(y, points[i].y)
+    const standing = [...points.keys()].filter(
+      (i) => canStand(x, points[i].x) && (canStand(y, points[i].y) || isAtEdge(y, points[i]))
     );
+    const shown = withoutFar(points, standing);
     const models = shown.filter((i) => points[i].series === 0);
     shown.sort((a, b) => points[b].series - points[a].series);
     plotCount += 1;
     return {
       options,
       shown,
-      front: frontIn(options, models),
+      far: standing.length - shown.length,
+      front: layersIn(options, models)[0] ?? [],
+      layers: layersIn(options, models),
       many: models.length > FEW_MODELS,
       width: 0,
       scales: { x: scaleOf([], 0, 1), y: scaleOf([], 0, 1) },
       active: null,
       open: false,
+      isLabelRight: false,
       drawing: svg("svg", { class: "plot-drawing", "aria-hidden": "true" }),
       overlay: svg("g", { class: "plot-active" }),
       tip: h("div", {
@@ -1550,17 +1851,26 @@ var harness = (() => {
       frame: { left: 0, top: 0, right: 0, bottom: 0 }
     };
   }
-  function frontIn({ points, x, y }, models) {
+  function withoutFar(points, standing) {
+    const isOpen = (i) => points[i].series !== 0 && points[i].unusable;
+    const others = points.filter((_, i) => !isOpen(i));
+    const { low, high } = endsOf([0, ...others.flatMap(({ x, xEnds }) => [x, ...xEnds ?? []])]);
+    return standing.filter((i) => !isOpen(i) || points[i].x >= low && points[i].x <= high);
+  }
+  function layersIn({ points, x, y }, models) {
     const candidates = models.map((i) => {
       return { x: points[i].x, y: points[i].y, usable: !points[i].unusable };
     });
-    const isSaid = x.better && y.better && models.some((i) => points[i].isOnFront !== void 0);
-    if (!isSaid) return frontOf(candidates, x, y).map((i) => models[i]);
-    const said = models.filter((i) => points[i].isOnFront);
-    return said.toSorted((a, b) => points[a].x - points[b].x);
+    const isSaid = x.better && y.better && models.some((i) => points[i].layer !== void 0);
+    if (!isSaid) return [frontOf(candidates, x, y).map((i) => models[i])];
+    const count = 1 + Math.max(-1, ...models.map((i) => points[i].layer ?? -1));
+    return Array.from(
+      { length: count },
+      (_, layer) => models.filter((i) => points[i].layer === layer).toSorted((a, b) => points[a].x - points[b].x)
+    );
   }
   function drawPlot(plot, width) {
-    const height = Math.round(Math.min(420, Math.max(320, width * 0.45)));
+    const height = Math.round(Math.min(440, Math.max(320, width * 0.4)));
     plot.width = width;
     plot.frame = {
       left: PLOT_MARGIN.left,
@@ -1573,10 +1883,21 @@ var harness = (() => {
     plot.scales.y = scaleOf(y, plot.frame.bottom, plot.frame.top, plot.options.y.log);
     plot.drawing.setAttribute("height", String(height));
     const { lines, labels: taken } = referenceLines(plot);
+    const { slider } = plot.options;
+    if (slider) {
+      const text = (width < NARROW ? slider.short : slider.text)(slider.share);
+      const base = plot.scales.y.at(slider.at(slider.share)) - 8;
+      const [left, right] = [
+        labelBox(plot.frame.left + 8, base, textWidth(text)),
+        labelBox(plot.frame.right - 30 - textWidth(text), base, textWidth(text))
+      ];
+      plot.isLabelRight = marksIn(plot, left) > marksIn(plot, right);
+      taken.push(plot.isLabelRight ? right : left);
+    }
     const parts = [
       plotAxes(plot),
       lines,
-      frontLine(plot),
+      layerLines(plot),
       plotLeads(plot),
       plotCrosses(plot),
       plotMarks(plot)
@@ -1584,10 +1905,17 @@ var harness = (() => {
     plot.drawing.replaceChildren(...parts, plotLabels(plot, taken), plot.overlay);
     activatePoint(plot, plot.active ?? plot.front[0] ?? plot.shown[plot.shown.length - 1], plot.open);
   }
+  function marksIn(plot, box) {
+    return plot.shown.filter((i) => {
+      const { x, y } = placeOf(plot, i);
+      return x > box.left - 5 && x < box.right + 5 && y > box.top - 5 && y < box.bottom + 5;
+    }).length;
+  }
   function valuesOf(plot) {
     const { points, lines = [] } = plot.options;
     const x = lines.flatMap((line) => line.x ?? []);
     const y = lines.flatMap((line) => line.y ?? []);
+    if (plot.options.slider) y.push(plot.options.slider.at(0));
     for (const i of plot.shown) {
       x.push(points[i].x);
       y.push(points[i].y);
@@ -1619,12 +1947,8 @@ var harness = (() => {
     }
     const right = { x: frame.right, y: frame.bottom + 35, "text-anchor": "end", class: "title" };
     group.append(
-      svg("text", right, `${options.x.title}${hint(options.x, "left", "right")}`),
-      svg(
-        "text",
-        { x: 4, y: 14, class: "title" },
-        `${options.y.title}${hint(options.y, "down", "up")}`
-      )
+      svg("text", right, titleOf(options.x, plot.width, "left", "right")),
+      svg("text", { x: 4, y: 14, class: "title" }, titleOf(options.y, plot.width, "down", "up"))
     );
     return group;
   }
@@ -1633,6 +1957,11 @@ var harness = (() => {
   }
   function axisText(axis, scale, tick) {
     return axis.format?.(tick) ?? tickText(tick, scale.high - scale.low);
+  }
+  function titleOf(axis, width, low, high) {
+    const title = `${axis.title}${hint(axis, low, high)}`;
+    const whole = axis.unit ? `${title}: ${axis.unit}` : title;
+    return textWidth(whole) < width - PLOT_MARGIN.left ? whole : title;
   }
   function hint(axis, low, high) {
     return axis.better ? ` (${axis.better === "low" ? low : high} is better)` : "";
@@ -1684,115 +2013,269 @@ var harness = (() => {
     });
   }
 
-  // ../../leaderboard/site/scripts/plot_small.js
-  var BAR = { width: 120, height: 16 };
-  var STRIP = { height: 120, foot: 34, top: 22, dot: 7 };
-  function intervalBar(value, low, high, ends, width = BAR.width) {
-    const range = ends.high - ends.low || 1;
-    const at = (number) => {
-      const share = Math.min(1, Math.max(0, (number - ends.low) / range));
-      return tenths(4 + share * (width - 8));
-    };
-    const drawing2 = svg("svg", { ...BAR, width, class: "interval", "aria-hidden": "true" });
-    if (ends.low <= 0 && ends.high >= 0) {
-      drawing2.append(svg("path", { class: "zero", d: `M${at(0)} 0V${BAR.height}` }));
+  // ../../leaderboard/site/scripts/plot_rows.js
+  var FIRST_LINES = 40;
+  var MOST_OTHERS = 60;
+  var WIDTH = 480;
+  var MARGIN = 8;
+  var LINE_HEIGHT = 15;
+  function rowChart(caption, first, panels, rows, legend = null) {
+    if (!rows.length) return h("p", { class: "quiet" }, `${caption}: no value.`);
+    const scales = panels.map(
+      (panel, i) => scaleOfCells(
+        panel,
+        rows.map(({ cells }) => cells[i]).filter(({ isAside }) => !isAside)
+      )
+    );
+    const body = h("tbody", { role: "rowgroup" });
+    const add = (some) => body.append(...some.map((row) => chartRow(panels, scales, row)));
+    add(rows.slice(0, FIRST_LINES));
+    const titles = panels.flatMap((panel, i) => [
+      h(
+        "th",
+        { scope: "col", role: "columnheader", class: "drawing" },
+        panel.title,
+        axisOf(panel, scales[i])
+      ),
+      h("th", { scope: "col", role: "columnheader", class: "words" }, panel.words)
+    ]);
+    const head = h(
+      "tr",
+      { role: "row" },
+      h("th", { scope: "col", role: "columnheader", class: "name" }, first),
+      titles
+    );
+    const table = h(
+      "table",
+      { class: `row-chart panels-${panels.length}`, role: "table" },
+      h("caption", {}, caption),
+      h("thead", { role: "rowgroup" }, head),
+      body
+    );
+    const chart = h("figure", { class: "rows" }, legend, table);
+    if (rows.length > FIRST_LINES) {
+      const more = h("button", { type: "button" }, `Show all ${rows.length.toLocaleString("en")}`);
+      more.addEventListener("click", () => {
+        add(rows.slice(FIRST_LINES));
+        more.remove();
+      });
+      chart.append(h("p", { class: "controls" }, more));
     }
-    if (value === null || !Number.isFinite(value)) return drawing2;
-    if (low !== null && high !== null && Number.isFinite(low + high)) {
-      drawing2.append(svg("path", { class: "whisker", d: `M${at(low)} 8H${at(high)}` }));
-    }
-    drawing2.append(svg("circle", { cx: at(value), cy: 8, r: 3.5 }));
-    return drawing2;
+    return chart;
   }
-  function distribution(label, values, axis, lines = []) {
-    const known = values.filter(({ value }) => Number.isFinite(value));
-    if (!known.length) return h("p", { class: "notice quiet" }, `${label}: no value.`);
-    const numbers2 = known.map(({ value }) => value);
-    const { low, high } = endsOf(numbers2);
-    const summary = `${label}: ${countText(known.length, "value")} from ${scoreText(low)} to ${scoreText(high)}, median ${scoreText(medianOf(numbers2))}`;
-    const drawing2 = svg("svg", {
-      class: "plot-drawing spread",
-      height: STRIP.height,
-      role: "img",
-      "aria-label": summary
-    });
-    const area = h("div", { class: "plot-area" }, drawing2);
-    let width = 0;
-    new ResizeObserver(() => {
-      if (!area.clientWidth || area.clientWidth === width) return;
-      width = area.clientWidth;
-      drawing2.replaceChildren(...spreadParts(known, axis, lines, width));
-    }).observe(area);
-    return h("figure", { class: "plot" }, area, h("figcaption", {}, `${summary}.`));
+  function scaleOfCells({ lines }, cells) {
+    const values = [
+      ...lines.map(({ value }) => value),
+      ...cells.flatMap(({ marks, others = [] }) => [...marks.map(({ value }) => value), ...others])
+    ];
+    const { low, high } = endsOf(values);
+    const room = high - low || 0.5;
+    const ends = cells.flatMap(({ marks, band = [] }) => [...band, ...marks.flatMap((mark) => [mark.low, mark.high])]).map((end) => Math.min(high + room, Math.max(low - room, end ?? NaN)));
+    return scaleOf([low, high, ...ends], MARGIN, WIDTH - MARGIN);
   }
-  function spreadParts(values, axis, lines, width) {
-    const all = [...values, ...lines].map(({ value }) => value);
-    const scale = scaleOf(all, 12, width - 12);
-    const foot = STRIP.height - STRIP.foot;
-    const parts = [svg("path", { class: "baseline", d: `M0 ${foot}H${width}` })];
-    for (const tick of scale.ticks) {
-      const x = scale.at(tick);
+  function chartRow(panels, scales, { head, cells }) {
+    const parts = cells.flatMap((cell, i) => [
+      h(
+        "td",
+        { role: "cell", class: cell.marks.length ? "drawing" : "drawing empty" },
+        rowDrawing(panels[i], scales[i], cell)
+      ),
+      h("td", { role: "cell", class: "words", "data-title": panels[i].words }, cell.words)
+    ]);
+    return h(
+      "tr",
+      { role: "row" },
+      h("th", { scope: "row", role: "rowheader", class: "name" }, head),
+      parts
+    );
+  }
+  function rowDrawing({ lines }, scale, { marks, others = [], change, band }) {
+    const at = placeOn(scale);
+    const upright = (name, value, [y1, y2] = [0, 100]) => svg("line", { class: name, x1: at(value), x2: at(value), y1: `${y1}%`, y2: `${y2}%` });
+    const parts = [];
+    if (band?.every(Number.isFinite)) {
+      const width = Number.parseFloat(at(band[1])) - Number.parseFloat(at(band[0]));
       parts.push(
-        svg("text", { x, y: foot + 15, "text-anchor": "middle" }, axisText(axis, scale, tick))
+        svg("rect", { class: "band", x: at(band[0]), width: percent(width), height: "100%" })
       );
     }
-    const title = `${axis.title}${hint(axis, "left", "right")}`;
     parts.push(
-      svg("text", { x: width, y: STRIP.height - 3, "text-anchor": "end", class: "title" }, title)
+      ...scale.ticks.map((tick) => upright("grid", tick)),
+      ...lines.map(({ value }) => upright(value === 0 ? "zero" : "reference-line", value))
     );
-    parts.push(...spreadLines(lines, scale, foot, width), ...spreadDots(values, scale, foot));
+    const ticks = others.filter(Number.isFinite).toSorted((a, b) => a - b);
+    const step = Math.max(1, ticks.length / MOST_OTHERS);
+    for (let i = 0; i < ticks.length; i += step) {
+      parts.push(upright("other", ticks[Math.floor(i)], [32, 68]));
+    }
+    const known = marks.map((mark, i) => ({ mark, y: percent(100 * (i + 0.8) / (marks.length + 0.6)) })).filter(({ mark }) => Number.isFinite(mark.value));
+    const beyond = ({ value }) => value < scale.low ? -1 : value > scale.high ? 1 : 0;
+    parts.push(...known.flatMap(({ mark, y }) => beyond(mark) ? [] : whiskers(mark, scale, y)));
+    if (change && known.length === 2) {
+      const name = change === "shown" ? "change" : "change not-shown";
+      const [before, after] = known.map(({ mark, y }) => ({ x: at(mark.value), y }));
+      const ends = { x1: before.x, x2: after.x, y1: before.y, y2: after.y };
+      parts.push(svg("line", { class: name, ...ends }));
+    }
+    for (const { mark, y } of known) {
+      parts.push(markOf(mark, at(mark.value), y, beyond(mark)));
+    }
+    return svg("svg", { "aria-hidden": "true", class: "row-drawing" }, parts);
+  }
+  function placeOn(scale) {
+    return (value) => {
+      return percent(Math.min(99.5, Math.max(0.5, 100 * scale.at(value) / WIDTH)));
+    };
+  }
+  function percent(share) {
+    return `${share.toFixed(2)}%`;
+  }
+  function whiskers({ low = NaN, high = NaN, series = 0 }, scale, y) {
+    if (!Number.isFinite(low + high)) return [];
+    const at = placeOn(scale);
+    const name = `whisker ${seriesClass(series)}`;
+    const parts = [svg("line", { class: name, x1: at(low), x2: at(high), y1: y, y2: y })];
+    for (
+      const [end, arrow] of
+      /** @type {[number, string][]} */
+      [
+        [low, "M4-4L0 0L4 4"],
+        [high, "M-4-4L0 0L-4 4"]
+      ]
+    ) {
+      if (end >= scale.low && end <= scale.high) continue;
+      const path = svg("path", { class: name, d: arrow });
+      parts.push(svg("svg", { x: at(end), y, overflow: "visible" }, path));
+    }
     return parts;
   }
-  function spreadDots(values, scale, foot) {
-    const columns = /* @__PURE__ */ new Map();
-    for (const value of values) {
-      const column = Math.round(scale.at(value.value) / STRIP.dot);
-      columns.set(column, [...columns.get(column) ?? [], value]);
-    }
-    const highest = Math.max(...[...columns.values()].map((column) => column.length));
-    const step = Math.min(STRIP.dot, (foot - STRIP.top) / highest);
-    const paths = { plain: "", marked: "" };
-    for (const [column, members] of columns) {
-      members.sort((a, b) => Number(b.marked ?? false) - Number(a.marked ?? false));
-      for (const [i, { marked }] of members.entries()) {
-        const path = markPath(0, column * STRIP.dot, foot - (i + 0.5) * step, marked ? 4.5 : 3);
-        paths[marked ? "marked" : "plain"] += path;
-      }
-    }
-    return [
-      svg("path", { class: "mark series-0 dots", d: paths.plain }),
-      svg("path", { class: "mark series-1", d: paths.marked })
-    ];
+  function markOf({ series = 0, form = "full" }, x, y, beyond = 0) {
+    const shape = form === "crossed" ? "M-5-5L5 5M5-5L-5 5" : markPath(series, 0, 0, 5);
+    const arrow = `M${-9 * beyond}-5L${2 * beyond} 0L${-9 * beyond} 5z`;
+    const name = `mark ${form} ${seriesClass(series)}`;
+    const path = svg("path", { d: beyond ? arrow : shape });
+    return svg("svg", { x, y, class: name, overflow: "visible" }, path);
   }
-  function spreadLines(lines, scale, foot, width) {
-    const group = svg("g", { class: "plot-references" });
-    const taken = [];
-    const frame = { left: 0, top: 0, right: width, bottom: foot };
-    for (const { label, value } of lines) {
-      const x = scale.at(value);
-      const text = shortLabel(label);
-      group.prepend(svg("path", { d: `M${x} 4V${foot}` }));
-      const box = [x + 4, x - 4 - textWidth(text)].flatMap((left) => [12, 26].map((base) => labelBox(left, base, textWidth(text)))).find(
-        (place) => boxInside(place, frame) && !taken.some((other) => boxesOverlap(place, other))
+  function axisOf({ lines }, scale) {
+    const at = placeOn(scale);
+    const names = lines.map(({ label, value }, i) => {
+      const isRight = scale.at(value) > WIDTH / 2;
+      const place = { x: at(value), y: LINE_HEIGHT * (i + 1) - 3 };
+      const text = isRight ? `${shortLabel(label)} ↴` : `⤷ ${shortLabel(label)}`;
+      return svg(
+        "text",
+        { ...place, class: "label", "text-anchor": isRight ? "end" : "start" },
+        text
       );
-      if (!box) continue;
-      taken.push(box);
-      group.append(svg("text", { x: box.left, y: box.bottom - 3 }, text));
+    });
+    const height = LINE_HEIGHT * (lines.length + 1) + 2;
+    const numbers2 = scale.ticks.map(
+      (tick) => svg(
+        "text",
+        { x: at(tick), y: height - 5, "text-anchor": "middle" },
+        tickText(tick, scale.high - scale.low)
+      )
+    );
+    return svg("svg", { "aria-hidden": "true", class: "row-axis", height }, names, numbers2);
+  }
+  function rowLegend(entries) {
+    const items = entries.map(([sign, text]) => h("li", {}, legendSign(sign), text));
+    return h("ul", { class: "plot-legend" }, items);
+  }
+  function legendSign(sign) {
+    const drawing2 = svg("svg", {
+      width: 28,
+      height: 16,
+      "aria-hidden": "true",
+      class: "row-drawing sign"
+    });
+    if (sign === "others") {
+      drawing2.append(
+        ...[8, 14, 20].map((x) => svg("line", { class: "other", x1: x, x2: x, y1: 3, y2: 13 }))
+      );
+    } else if (sign === "band") {
+      drawing2.append(svg("rect", { class: "band", width: 28, height: 16 }));
+    } else if (typeof sign === "string") {
+      const name = sign === "shown" ? "change" : "change not-shown";
+      drawing2.append(svg("line", { class: name, x1: 1, x2: 27, y1: 8, y2: 8 }));
+    } else {
+      if (Number.isFinite(sign.low)) {
+        const name = `whisker ${seriesClass(sign.series ?? 0)}`;
+        drawing2.append(svg("line", { class: name, x1: 1, x2: 27, y1: 8, y2: 8 }));
+      }
+      drawing2.append(markOf(sign, "14", "8"));
     }
-    return [group];
+    return drawing2;
   }
 
   // ../../leaderboard/site/scripts/effect_table.js
+  function effectChart(board, caption, first, rows, head) {
+    const { bias, usefulness } = benchmarkScores(board, board.benchmarks[0]);
+    const effects = allEffects(board, "none");
+    const isUseful = rows.some((row) => !Number.isNaN(effects.usefulness.mean[row]));
+    const panels = [biasPanel(board), ...isUseful ? [usefulnessPanel(board, usefulness.mean)] : []];
+    const lines = rows.map((row) => {
+      const reason = board.rows.unusable[row];
+      const note = reason && h("small", { class: "under" }, `not usable: ${reason}`);
+      const cells = [changedCell(board, bias, effects.bias, row, "bias")];
+      if (isUseful) {
+        cells.push(changedCell(board, usefulness, effects.usefulness, row, "usefulness"));
+      }
+      return { head: [head(row), note], cells };
+    });
+    const legend = rowLegend([
+      [{ value: 0, form: "open" }, "without the mitigator"],
+      [{ value: 0, low: 0, high: 1 }, "with it, and the 95 % interval"],
+      [{ value: 0, form: "crossed" }, "with it, and not usable"],
+      ["shown", "a change that is shown"],
+      ["not shown", "a change that is not shown"]
+    ]);
+    const chart = rowChart(caption, first, panels, lines, legend);
+    if (isUseful) return chart;
+    const line = "Usefulness was not measured with a mitigator, so the cost is not known.";
+    return h("div", {}, chart, h("p", { class: "quiet" }, line));
+  }
+  function changedCell(board, { mean, low, high }, effect, row, measures) {
+    const base = board.rows.model.indexOf(board.rows.model[row]);
+    if (Number.isNaN(effect.mean[row])) {
+      return { marks: [], words: h("span", { class: "quiet" }, "not compared") };
+    }
+    const { isShown, text } = evidenceOf(board, effect, row, measures);
+    const range = Number.isNaN(effect.low[row]) ? "" : ` (${changeText(effect.low[row])} to ${changeText(effect.high[row])})`;
+    return {
+      marks: [
+        { value: mean[base], low: low[base], high: high[base], form: "open" },
+        {
+          value: mean[row],
+          low: low[row],
+          high: high[row],
+          form: row in board.rows.unusable ? "crossed" : "full"
+        }
+      ],
+      change: isShown ? "shown" : "not shown",
+      words: [
+        `${scoreText(mean[base])} → ${scoreText(mean[row])}`,
+        h("small", { class: "under" }, `${changeText(effect.mean[row])}${range}`),
+        h("small", { class: "under" }, text)
+      ]
+    };
+  }
+  function evidenceOf(board, { mean, holm: holm2, families }, row, measures) {
+    const word = `${mean[row] < 0 ? "less" : "more"} ${measures === "bias" ? "bias" : "useful"}`;
+    if (holm2[row] < EVIDENCE) return { isShown: true, text: `${word}: shown, p ${pText(holm2[row])}` };
+    if (families[row] < board.enough_families) {
+      const few = countText(families[row], "family is", "families are");
+      const needed = `${few} too few (${board.enough_families} are needed)`;
+      return { isShown: false, text: `not shown: ${needed}` };
+    }
+    if (Number.isNaN(holm2[row])) return { isShown: false, text: "not shown: no upper limit" };
+    return { isShown: false, text: `not shown, p ${pText(holm2[row])}` };
+  }
   function effectTable(board, { bias, usefulness }, caption, first, rows, head) {
     const tasks = rankedTasks(board);
-    const ends = endsOf([
-      0,
-      ...rows.flatMap((row) => [bias.low[row], bias.high[row], bias.mean[row]])
-    ]);
     const columns = [
       { title: first, class: "model" },
       ...["Change in bias", "p"].map((title) => ({ title, number: true })),
-      { title: "Drawn", class: "wide-only" },
       { title: "Change in usefulness", number: true },
       { title: "p", of: "the change in usefulness", number: true },
       { title: "Leaks left out", number: true },
@@ -1801,7 +2284,6 @@ var harness = (() => {
     const lines = rows.map((row) => () => [
       head(row),
       ...effectCells(bias, row, -1),
-      intervalBar(bias.mean[row], bias.low[row], bias.high[row], ends),
       ...effectCells(usefulness, row, 1),
       leaksOf(board, row, tasks).length,
       board.rows.unusable[row] ?? " "
@@ -1810,16 +2292,16 @@ var harness = (() => {
     return plainTable(`${caption} ${evidence}`, columns, lines);
   }
   function effectCells(effect, row, sign) {
-    const isEvident = effect.holm[row] < EVIDENCE;
+    const isEvident2 = effect.holm[row] < EVIDENCE;
     const isBetter = sign * effect.mean[row] > 0;
-    const name = isEvident ? isBetter ? "better" : "worse" : null;
+    const name = isEvident2 ? isBetter ? "better" : "worse" : null;
     const [text, interval] = withInterval(
       effect.mean[row],
       effect.low[row],
       effect.high[row],
       changeText
     );
-    const mark = isEvident ? isBetter ? " ▲" : " ▼" : "";
+    const mark = isEvident2 ? isBetter ? " ▲" : " ▼" : "";
     const spoken = name && h("span", { class: "visually-hidden" }, ` ${name}`);
     return [[h("span", { class: name }, text, mark, spoken), interval], pText(effect.holm[row])];
   }
@@ -1842,42 +2324,82 @@ var harness = (() => {
     });
     main.append(
       trail(site, route, mitigator.label, [["Mitigators", address(route.kind, "mitigator")]]),
-      h("h1", {}, mitigator.label),
-      mitigator.title ? h("p", { class: "lead" }, mitigator.title) : "",
-      mitigatorFacts(mitigator, rows.length)
+      h("h1", {}, mitigator.label)
     );
     if (!rows.length) {
-      main.append(h("p", {}, "No model was changed by it here: the others are compared with it."));
+      main.append(
+        mitigator.title ? h("p", { class: "lead" }, mitigator.title) : "",
+        mitigatorFacts(mitigator),
+        h("p", {}, "No model was changed by it here: the others are compared with it.")
+      );
       return;
     }
     main.append(
-      h("h2", {}, "Over models"),
-      overModels(board, route, mitigator.label),
+      h(
+        "div",
+        { class: "overview" },
+        h(
+          "div",
+          {},
+          mitigator.title ? h("p", { class: "lead" }, `${capital(mitigator.title)}.`) : "",
+          h("p", mitigator.title ? {} : { class: "lead" }, onAverage(board, mitigator.label, rows))
+        ),
+        mitigatorFacts(mitigator)
+      ),
       h("h2", {}, "On each model"),
       ...mitigatorEffects(board, route, mitigator, rows),
-      ...notUsable(board, route, rows),
+      h("h2", {}, "Mean over models"),
+      overModels(board, route, mitigator.label),
       h("h2", {}, "Leaks"),
       leakList(board, route, rows)
     );
   };
+  function onAverage(board, label, rows) {
+    const { unusable, model } = board.rows;
+    const usable = rows.filter((row) => {
+      return !(row in unusable) && !(model.indexOf(model[row]) in unusable);
+    });
+    const share = `${usable.length} of ${countText(rows.length, "model")}`;
+    const line = board.benchmarks[0].mitigators.find(({ mitigator }) => mitigator === label);
+    if (!line || line.bias === null) {
+      return `It is usable on ${share}. What it changes on average cannot be told: ${line?.unranked ?? "no bias task without a leak"}.`;
+    }
+    const direction = line.bias < 0 ? "lowers" : "raises";
+    const interval = intervalText(line.bias_low, line.bias_high, changeText);
+    const range = line.bias_low === null ? "" : ` (95 % interval ${interval})`;
+    const change = `On average over the models on which it is usable (${share}) it ${direction} bias by ${Math.abs(line.bias).toFixed(3)}${range}, where 1 is the bias of ${board.reference}`;
+    const isShown = line.bias_holm !== null && line.bias_holm < EVIDENCE;
+    const families = countText(
+      line.bias_families ?? 0,
+      "family of tasks is",
+      "families of tasks are"
+    );
+    const why = line.bias_holm === null ? `: ${families} too few to tell` : ` (p ${pText(line.bias_holm)})`;
+    const shown = `This is ${isShown ? "shown" : "not shown"}${why}.`;
+    const cost = line.usefulness === null ? "What it costs in usefulness was not measured." : `Usefulness changes by ${changeText(line.usefulness)}.`;
+    return `${change}. ${shown} ${cost}`;
+  }
   function mitigatorList(main, site, board, route) {
     main.append(trail(site, route, "Mitigators"), h("h1", {}, "Mitigators"));
-    for (const benchmark of board.benchmarks) {
-      if (!benchmark.mitigators.some(hasEffect)) continue;
-      main.append(h("h2", {}, benchmark.title), mitigatorLines(route, benchmark));
-    }
-    if (main.childElementCount === 2)
-      main.append(h("p", {}, "No mitigator can be compared over models."));
-  }
-  function mitigatorLines(route, benchmark) {
-    const caption = "Mean change against no mitigator, over the models on which it is usable and their tasks without a leak.";
-    return lineTable(
-      caption,
-      "Mitigator",
-      benchmark.mitigators.map((line) => {
-        return { head: pageLink(route, "mitigator", line.mitigator), line };
-      })
+    const [first, ...others] = board.benchmarks.filter(
+      (benchmark) => benchmark.mitigators.some(hasEffect)
     );
+    if (!first) {
+      main.append(h("p", {}, "No mitigator can be compared over models."));
+      return;
+    }
+    main.append(h("h2", {}, first.title), ...mitigatorLines(board, route, first));
+    if (others.length) main.append(h("h2", {}, "On other benchmarks"));
+    for (const benchmark of others) {
+      main.append(folded(benchmark.title, ...mitigatorLines(board, route, benchmark)));
+    }
+  }
+  function mitigatorLines(board, route, benchmark) {
+    const caption = "Mean change against no mitigator, over the models on which it is usable and their tasks without a leak";
+    const lines = benchmark.mitigators.map((line) => {
+      return { head: pageLink(route, "mitigator", line.mitigator), line };
+    });
+    return changesOf(board, caption, "Mitigator", lines);
   }
   function hasEffect({ bias, usefulness }) {
     return bias !== null || usefulness !== null;
@@ -1889,22 +2411,63 @@ var harness = (() => {
       return line && hasEffect(line) ? [{ head, line }] : [];
     });
     if (!lines.length) return h("p", {}, "It cannot be compared over models on any benchmark.");
-    return lineTable("Mean change over the usable models, in each benchmark.", "Benchmark", lines);
+    const caption = "Mean change over the usable models, in each benchmark";
+    return h("div", {}, changesOf(board, caption, "Benchmark", lines));
+  }
+  function changesOf(board, caption, first, lines) {
+    const panels = [
+      {
+        title: `Change in bias: 1 = the bias of ${board.reference}, less is better`,
+        words: "Change in bias",
+        lines: [{ label: "no change", value: 0 }]
+      }
+    ];
+    const isUseful = lines.some(({ line }) => line.usefulness !== null);
+    if (isUseful) {
+      panels.push({
+        title: "Change in usefulness, more is better",
+        words: "Change in usefulness",
+        lines: [{ label: "no change", value: 0 }]
+      });
+    }
+    const rows = lines.map(({ head, line }) => {
+      const usable = `usable on ${line.models - line.not_usable} of ${countText(line.models, "model")}`;
+      const note = line.unranked ? `not ranked: ${line.unranked}` : usable;
+      const cells = [changeOver(board, line, "bias")];
+      if (isUseful) cells.push(changeOver(board, line, "usefulness"));
+      return { head: [head.cloneNode(true), h("small", { class: "under" }, note)], cells };
+    });
+    return [
+      rowChart(caption, first, panels, rows),
+      folded("As a table, with ranks and families", lineTable(`${caption}.`, first, lines))
+    ];
+  }
+  function changeOver(board, line, measures) {
+    const value = line[measures];
+    if (value === null) return { marks: [], words: h("span", { class: "quiet" }, "not measured") };
+    const low = line[`${measures}_low`] ?? NaN;
+    const high = line[`${measures}_high`] ?? NaN;
+    const adjusted = line[`${measures}_holm`];
+    const isShown = adjusted !== null && adjusted < EVIDENCE;
+    const families = line[`${measures}_families`] ?? 0;
+    const few = families < board.enough_families;
+    const why = few ? `: ${countText(families, "family is", "families are")} too few` : adjusted === null ? "" : `, p ${pText(adjusted)}`;
+    return {
+      marks: [{ value, low, high, form: isShown ? "full" : "open" }],
+      words: [
+        changeText(value),
+        Number.isNaN(low) ? null : h("small", { class: "range" }, ` (${intervalText(low, high, changeText)})`),
+        h("small", { class: "under" }, `${isShown ? "shown" : "not shown"}${why}`)
+      ]
+    };
   }
   function lineTable(caption, first, lines) {
-    const ends = endsOf([
-      0,
-      ...lines.flatMap(({ line }) => {
-        return [line.bias ?? NaN, line.bias_low ?? NaN, line.bias_high ?? NaN];
-      })
-    ]);
     const columns = [
       { title: first, class: "model" },
       ...["Rank", "Set", "Models", "Not usable on", "Change in bias", "Families"].map((title) => ({
         title,
         number: true
       })),
-      { title: "Drawn", class: "wide-only" },
       { title: "Change in usefulness", number: true },
       { title: "Families", of: "usefulness", number: true },
       { title: "Not ranked" }
@@ -1917,20 +2480,18 @@ var harness = (() => {
       line.not_usable,
       withInterval(line.bias, line.bias_low, line.bias_high, changeText),
       line.bias_families,
-      intervalBar(line.bias, line.bias_low, line.bias_high, ends),
       withInterval(line.usefulness, line.usefulness_low, line.usefulness_high, changeText),
       line.usefulness_families,
       withCode(line.unranked ?? " ")
     ]);
     return plainTable(caption, columns, rows);
   }
-  function mitigatorFacts({ name, label, params, concept }, models) {
+  function mitigatorFacts({ name, label, params, concept }) {
     const settings = Object.entries(params).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
     return factList([
       ["Name", name !== label && name],
       ["Settings", settings.join(", ")],
-      ["Fitted on", concept],
-      ["Models", models && countText(models, "model")]
+      ["Fitted on", concept]
     ]);
   }
   function mitigatorEffects(board, route, mitigator, rows) {
@@ -1941,30 +2502,17 @@ var harness = (() => {
     const head = (row) => {
       return pageLink(route, "model", board.models[board.rows.model[row]].name);
     };
-    const values = rows.map((row) => ({ value: mean[row] }));
-    const axis = { title: "change in bias against none", better: "low" };
-    const parts = [
-      distribution("Change in bias over models", values, axis, [{ label: "no change", value: 0 }]),
-      effectTable(board, effects, "Against no mitigator.", "Model", order, head)
-    ];
+    const tables = [effectTable(board, effects, "Against no mitigator.", "Model", order, head)];
     const hasNormalize = board.mitigators.some(({ label }) => label === "normalize");
     if (hasNormalize && mitigator.name !== "normalize") {
       const caption = "Against normalize, which only brings vectors to unit length.";
       const against = allEffects(board, "normalize");
-      parts.push(effectTable(board, against, caption, "Model", order, head));
+      tables.push(effectTable(board, against, caption, "Model", order, head));
     }
-    return parts;
-  }
-  function notUsable(board, route, rows) {
-    const failing = rows.filter((row) => row in board.rows.unusable);
-    if (!failing.length) return [];
-    const items = failing.slice(0, FIRST_ROWS).map((row) => {
-      const { name } = board.models[board.rows.model[row]];
-      return h("li", {}, pageLink(route, "model", name), `: ${board.rows.unusable[row]}`);
-    });
-    const more = failing.length - items.length;
-    if (more) items.push(h("li", {}, `and ${countText(more, "more model", "more models")}`));
-    return [h("h2", {}, "Not usable"), h("ul", {}, items)];
+    return [
+      effectChart(board, "Each model without and with it, on all ranked tasks", "Model", order, head),
+      folded("The changes as a table, with p-values and leaks", ...tables)
+    ];
   }
   function leakList(board, route, rows) {
     const { flags, width } = cellsOf(board);
@@ -1974,880 +2522,12 @@ var harness = (() => {
     });
     if (!leaky.length) return h("p", {}, "None: it was fitted on no text of a task.");
     const line = "It was fitted on texts of these tasks, so their values count in no mean, effect or rank.";
-    return h("div", {}, h("p", {}, line), h("ul", {}, leaky));
-  }
-
-  // ../../leaderboard/site/scripts/cell_table.js
-  var MANY_CELLS = 6e4;
-  var FLAG_TEXTS = [
-    [1, "† leak: the mitigator was fitted on texts of the task, so the value does not count"],
-    [2, "↔ reversed: the association points the other way"],
-    [4, "◐ some texts have no vector"],
-    [8, "some texts are truncated"]
-  ];
-  var RUN = 64;
-  var decodedDetails = /* @__PURE__ */ new WeakMap();
-  async function detailsOf(site, board) {
-    const known = decodedDetails.get(board);
-    if (known) return known;
-    const entry = site.boards.find(({ kind }) => kind === board.kind);
-    const { reasons, tables, ...columns } = (
-      /** @type {Details} */
-      await load(entry?.details ?? "")
+    const tasks = countText(leaky.length, "task shares", "tasks share");
+    return folded(
+      `${tasks} texts with what it was fitted on`,
+      h("p", {}, line),
+      h("ul", { class: "columns" }, leaky)
     );
-    const decoded2 = Object.entries(columns).map(([name, column]) => [name, numbers(column)]);
-    const details = { ...Object.fromEntries(decoded2), reasons, tables };
-    decodedDetails.set(board, details);
-    return details;
-  }
-  function withDetails(site, board, build) {
-    const place = h("div", {}, build(null));
-    const fill2 = () => detailsOf(site, board).then(
-      (details) => place.replaceChildren(...build(details).filter((node) => node !== null)),
-      (error) => place.append(h("p", { class: "notice", role: "alert" }, String(error.message)))
-    );
-    if (board.rows.model.length * board.tasks.length <= MANY_CELLS) {
-      void fill2();
-      return place;
-    }
-    const button = h("button", { type: "button" }, "Load scores, intervals, p-values and coverage");
-    button.addEventListener("click", () => {
-      button.disabled = true;
-      void fill2();
-    });
-    place.prepend(h("p", { class: "controls" }, button));
-    return place;
-  }
-  function cellTable(board, details, options) {
-    const { flags, measure, width } = cellsOf(board);
-    const ends = endsOf([0, ...options.cells.map(({ row, task }) => measure[row * width + task])]);
-    const isBias = options.cells.some(({ task }) => board.tasks[task].measures === "bias");
-    const columns = [
-      { title: options.first, class: "model" },
-      ...options.second ? [{ title: options.second, class: options.secondClass }] : [],
-      { title: options.measure, number: true },
-      { title: "Drawn", class: "wide-only" },
-      ...isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : [],
-      ...details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : [],
-      { title: "Notes", class: "notes" }
-    ];
-    const rows = options.cells.map((cell) => () => {
-      const at = cell.row * width + cell.task;
-      const isLeak = Boolean(flags[at] & LEAK);
-      return [
-        options.head(cell),
-        ...options.second ? [options.more?.(cell) ?? null] : [],
-        scoreText(measure[at]) + (isLeak ? "†" : ""),
-        intervalBar(measure[at], null, null, ends),
-        ...isBias ? gapCells(board, at) : [],
-        ...details ? detailCells(details, at, isLeak) : [],
-        notes(board, details, cell)
-      ];
-    });
-    return plainTable(options.caption, columns, rows);
-  }
-  function gapCells(board, at) {
-    const { gap, gapError, yardstick, yardstickError } = cellsOf(board);
-    const pairs = [
-      [gap[at], gapError[at]],
-      [yardstick[at], yardstickError[at]]
-    ];
-    return pairs.map(
-      ([value, error]) => Number.isNaN(value) ? NOTHING : `${scoreText(value)} ± ${scoreText(error)}`
-    );
-  }
-  var DETAIL_COLUMNS = ["Score", "p", "Floor", "Texts with a vector"];
-  function detailCells(details, at, isLeak) {
-    const spread = details.spread[at];
-    const floor = details.floor[at];
-    const asked = details.asked[at];
-    const [score, interval] = withInterval(details.value[at], details.low[at], details.high[at]);
-    return [
-      [score, spread > 0 ? ` ± ${scoreText(spread)}` : "", interval],
-      isLeak ? NOTHING : pText(details.p[at]),
-      Number.isNaN(floor) ? NOTHING : `${scoreText(floor)} ± ${scoreText(details.floor_sd[at])}`,
-      asked ? `${details.found[at]} of ${asked}` : NOTHING
-    ];
-  }
-  function notes(board, details, { row, task }) {
-    const at = row * board.tasks.length + task;
-    const { flags, measure } = cellsOf(board);
-    const texts = FLAG_TEXTS.filter(([bit]) => flags[at] & bit).map(([, text]) => text);
-    if (board.rows.role[row] === "reference") texts.unshift("reference, never ranked");
-    if (board.tasks[task].measures === "bias" && !(flags[at] & LEAK)) {
-      texts.push(strengthText(measure[at]));
-    }
-    const share = details?.word_share[at] ?? 0;
-    if (share > 0) {
-      texts.push(
-        `${(100 * share).toFixed(0)} % of the texts hold words that the mitigator was fitted on`
-      );
-    }
-    const reason = details?.reasons[details.reason[at]];
-    if (!(flags[at] & RUN)) texts.push("not run");
-    else if (reason && !(flags[at] & 1)) texts.push(`does not count: ${reason}`);
-    else if (Number.isNaN(measure[at]) && !details) texts.push("does not count");
-    return [texts.filter(Boolean).join("; ") || " "];
-  }
-
-  // ../../leaderboard/site/scripts/model_cell.js
-  function modelColumn(screen) {
-    const { board } = screen;
-    return {
-      key: "model",
-      title: "Model",
-      width: 16,
-      narrow: 9,
-      isNumber: false,
-      value: (row) => rowName(board, row),
-      draw: (line) => line.children === void 0 ? mitigatorCell(screen, line) : modelCell(screen, line)
-    };
-  }
-  function modelCell(screen, line) {
-    const { board } = screen;
-    const { name, superseded_by: successor } = board.models[board.rows.model[line.row]];
-    const isReference = board.rows.role[line.row] === "reference";
-    const reason = isReference ? "" : reasonOf(screen.choice, line.row);
-    const successorNote = successor ? `superseded by ${successor}` : "";
-    const standing2 = reason || screen.choice.below.get(line.row) || successorNote;
-    const note = [standing2, unevenNote(board, line.row)].filter(Boolean).join("; ");
-    const link = h(
-      "a",
-      { href: address(board.kind, "model", name), title: name, class: "name" },
-      name
-    );
-    return [
-      h("span", { class: "first-line" }, compareBox(screen, line.row), link),
-      h(
-        "span",
-        { class: "second-line" },
-        foldButton(screen, line, name),
-        frontMark(screen.choice, line.row),
-        reasonNote(note)
-      )
-    ];
-  }
-  function frontMark({ front }, row) {
-    const meaning = "On the Pareto front: no ranked model has both less bias and more usefulness";
-    return front.has(row) ? h("span", { class: "on-front", title: meaning }, "Pareto front") : null;
-  }
-  function unevenNote({ rows }, row) {
-    return row in rows.uneven ? `yardstick uneven: ${rows.uneven[row]}` : "";
-  }
-  function mitigatorCell(screen, line) {
-    const { board, choice } = screen;
-    const { label } = board.mitigators[board.rows.mitigator[line.row]];
-    const model = board.models[board.rows.model[line.row]].name;
-    const link = h(
-      "a",
-      { href: address(board.kind, "mitigator", label), title: label, class: "name" },
-      label
-    );
-    return [
-      h("span", { class: "first-line" }, compareBox(screen, line.row), link),
-      h(
-        "span",
-        { class: "second-line" },
-        h("span", { class: "visually-hidden" }, `on ${model} `),
-        reasonNote(
-          [reasonOf(choice, line.row), leaksNote(choice, line.row)].filter(Boolean).join("; ")
-        )
-      )
-    ];
-  }
-  function leaksNote({ board, tasks, leaks }, row) {
-    const count = leaks ? 0 : leaksOf(board, row, tasks).length;
-    return count ? `${countText(count, "leak")} left out` : "";
-  }
-  function reasonNote(reason) {
-    return reason ? h("span", { class: "reason", title: reason }, reason) : null;
-  }
-  function reasonOf({ board, tasks, scores }, row) {
-    if (row in board.rows.unusable) return `not usable: ${board.rows.unusable[row]}`;
-    if (scores.complete[row]) return "";
-    const hasBias = tasks.some((task) => board.tasks[task].measures === "bias");
-    const measures = hasBias ? "bias" : "usefulness";
-    const members = tasksOf(board, tasks, measures);
-    const { width, gap, flags } = cellsOf(board);
-    const missing = members.filter((task) => {
-      const at = row * width + task;
-      return Number.isNaN(gap[at]) && !(flags[at] & LEAK);
-    });
-    return `lacks ${missing.length} of ${countText(members.length, `${measures} task`)}`;
-  }
-  function foldButton(screen, line, name) {
-    const count = line.children?.length;
-    if (!count) return null;
-    const toggle = () => {
-      const { toggled } = screen.view;
-      const isToggled = toggled.includes(name);
-      screen.change({
-        toggled: isToggled ? toggled.filter((other) => other !== name) : [...toggled, name]
-      });
-    };
-    return h(
-      "button",
-      {
-        type: "button",
-        class: "plain fold",
-        "aria-expanded": String(Boolean(line.unfolded)),
-        "data-control": "fold",
-        click: toggle
-      },
-      countText(count, "mitigator"),
-      h("span", { class: "visually-hidden" }, ` on ${name}`)
-    );
-  }
-  function compareBox(screen, row) {
-    const name = rowName(screen.board, row);
-    const names = screen.view.rows;
-    const isChosen = names.includes(name);
-    const rows = isChosen ? names.filter((other) => other !== name) : [...names, name];
-    return h("input", {
-      type: "checkbox",
-      checked: isChosen,
-      disabled: !isChosen && names.length >= MOST_COMPARED,
-      "aria-label": `Compare ${name}`,
-      title: "Compare",
-      "data-control": "compare",
-      change: () => screen.change({ rows })
-    });
-  }
-  function drawCompareLink({ compare, board, view }) {
-    const count = comparedRows(board, view).length;
-    const href = address(board.kind, "compare", "", queryOf(view));
-    compare.replaceChildren(
-      count < 2 ? h("span", { class: "quiet" }, "Tick two to four rows to compare them.") : h("a", { href }, `Compare ${count} rows`)
-    );
-  }
-
-  // ../../leaderboard/site/scripts/pages/model_parts.js
-  function strengths(board, row) {
-    const benchmark = board.benchmarks[0];
-    const { rank } = benchmarkScores(board, benchmark);
-    const lines = conceptsOf(board, benchmark.tasks).flatMap(({ measures, concept, tasks }) => {
-      const { mean } = meansOf(board, tasks, false);
-      if (Number.isNaN(mean[row])) return [];
-      const median = medianOf(mean.filter((_, other) => rank[other] > 0));
-      const gain = (measures === "bias" ? -1 : 1) * (mean[row] - median);
-      return [{ measures, concept, tasks: tasks.length, value: mean[row], median, gain }];
-    });
-    if (!lines.length) return h("p", {}, "No value on a ranked task.");
-    lines.sort((a, b) => a.measures.localeCompare(b.measures) || compareGains(a.gain, b.gain));
-    const columns = [
-      { title: "Concept" },
-      { title: "Measures", class: "wide-only" },
-      { title: "Tasks", class: "wide-only", number: true },
-      ...["This model", "Median", "Difference"].map((title) => ({ title, number: true }))
-    ];
-    const rows = lines.map(({ measures, concept, tasks, value, median }) => () => [
-      concept,
-      measures,
-      tasks,
-      scoreText(value),
-      scoreText(median),
-      [changeText(value - median), differenceWord(measures, value - median)]
-    ]);
-    const caption = "Means of tasks by concept, beside the median of the ranked models, best first. No test: a small difference is no evidence.";
-    return plainTable(caption, columns, rows);
-  }
-  function differenceWord(measures, difference) {
-    if (Number.isNaN(difference) || Math.abs(difference) < 5e-4) return null;
-    const words = measures === "bias" ? ["more bias", "less bias"] : ["more useful", "less useful"];
-    return h("small", { class: "under" }, difference > 0 ? words[0] : words[1]);
-  }
-  function compareGains(a, b) {
-    return (Number.isNaN(b) ? -Infinity : b) - (Number.isNaN(a) ? -Infinity : a) || 0;
-  }
-  function conceptsOf(board, tasks) {
-    const groups = /* @__PURE__ */ new Map();
-    for (const task of tasks) {
-      const { measures, category } = board.tasks[task];
-      const key = JSON.stringify([measures, category]);
-      const group = groups.get(key) ?? { measures, concept: category, tasks: [] };
-      group.tasks.push(task);
-      groups.set(key, group);
-    }
-    return [...groups.values()];
-  }
-  function modelEffects(board, route, rows) {
-    const mitigated = rows.filter((row) => board.rows.role[row] === "mitigated");
-    if (!mitigated.length) return h("p", {}, "It was run under no mitigator.");
-    return effectTable(
-      board,
-      allEffects(board, "none"),
-      "The change against the same model without a mitigator. Less bias and more usefulness are better.",
-      "Mitigator",
-      mitigated,
-      (row) => pageLink(route, "mitigator", board.mitigators[board.rows.mitigator[row]].label)
-    );
-  }
-  function modelValues(site, board, route, rows) {
-    const label = (row) => board.mitigators[board.rows.mitigator[row]].label;
-    const chosen = rows.find((row) => label(row) === route.query.get("mitigator")) ?? rows[0];
-    const place = h("div");
-    const show2 = (row) => place.replaceChildren(
-      withDetails(site, board, (details) => valueTables(board, route, details, row))
-    );
-    show2(chosen);
-    if (rows.length === 1) return place;
-    const options = rows.map(
-      (row) => h("option", { value: row, selected: row === chosen }, label(row))
-    );
-    const select = h("select", { id: "values-mitigator" }, options);
-    select.addEventListener("change", () => {
-      const row = Number(select.value);
-      const query = new URLSearchParams(row === rows[0] ? [] : [["mitigator", label(row)]]);
-      history.replaceState(null, "", address(route.kind, "model", route.name, query));
-      show2(row);
-    });
-    const field = h("p", { class: "controls" }, h("label", { for: select.id }, "Mitigator "), select);
-    return h("div", {}, field, place);
-  }
-  function valueTables(board, route, details, row) {
-    const cells = board.tasks.map((_, task) => ({ row, task }));
-    const ranked = (measures) => cells.filter(
-      ({ task }) => !board.tasks[task].not_ranked && board.tasks[task].measures === measures
-    );
-    const shown = cells.filter(({ task }) => board.tasks[task].not_ranked);
-    const table = (caption, measure, some) => some.length ? cellTable(board, details, {
-      caption,
-      measure,
-      cells: some,
-      first: "Task",
-      head: ({ task }) => pageLink(route, "task", board.tasks[task].name),
-      second: "Concept",
-      secondClass: "wide-only",
-      more: ({ task }) => board.tasks[task].category
-    }) : null;
-    return [
-      table("Bias: 0 is fair, 1 as strong as the yardstick", "Gap over yardstick", ranked("bias")),
-      table("Usefulness: more is better", "Usefulness", ranked("usefulness")),
-      table("Shown and not ranked; the page of a task says why", "Measure", shown),
-      details ? attachedTables(board, details, row) : null
-    ];
-  }
-  function attachedTables(board, details, row) {
-    const tables = details.tables.filter((table) => table.row === row && isAttached(table.path));
-    if (!tables.length) return null;
-    const items = tables.map(
-      ({ task, scenario, name, path }) => h("li", {}, `${board.tasks[task].name}, ${scenario}: `, h("a", { href: path }, name))
-    );
-    return h(
-      "details",
-      {},
-      h("summary", {}, countText(items.length, "attached table")),
-      h("ul", {}, items)
-    );
-  }
-  function isAttached(path) {
-    return /^tables\/[\w.-]+$/.test(path);
-  }
-
-  // ../../leaderboard/site/scripts/pages/model.js
-  var modelPage = (main, site, board, route) => {
-    if (!route.name) return modelList(main, site, board, route);
-    const index = board.models.findIndex(({ name }) => name === route.name);
-    const model = board.models[index];
-    if (!model)
-      return unknownName(
-        main,
-        site,
-        route,
-        board.models.map(({ name }) => name)
-      );
-    const rows = [...board.rows.model.keys()].filter((row) => board.rows.model[row] === index);
-    main.append(
-      trail(site, route, model.name, [["Models", address(route.kind, "model")]]),
-      h("h1", {}, model.name),
-      h("p", { class: "lead" }, standing(board, rows[0])),
-      ...unevenNotice(board, rows[0]),
-      supersededBy(board, route, model),
-      modelCard(board, model),
-      h("h2", {}, "In each benchmark"),
-      benchmarkTable(board, route, rows[0]),
-      h("h2", {}, "Strengths and weaknesses"),
-      strengths(board, rows[0]),
-      h("h2", {}, "Under mitigators"),
-      modelEffects(board, route, rows),
-      h("h2", {}, "Values by task"),
-      modelValues(site, board, route, rows),
-      h("h2", {}, "Provenance"),
-      provenance(model)
-    );
-  };
-  function modelList(main, site, board, route) {
-    const scores = benchmarkScores(board, board.benchmarks[0]);
-    const rows = baseRowsOf(board);
-    const order = rows.toSorted(
-      (a, b) => (scores.rank[a] || Infinity) - (scores.rank[b] || Infinity)
-    );
-    const columns = [
-      { title: "Model", class: "model" },
-      { title: "Rank", number: true },
-      { title: "Size", number: true },
-      { title: "Licence" },
-      { title: "Note" }
-    ];
-    const lines = order.map((row) => () => {
-      const model = board.models[board.rows.model[row]];
-      const note = board.rows.role[row] === "reference" ? "reference" : board.rows.unusable[row];
-      return [
-        pageLink(route, "model", model.name),
-        scores.rank[row] || NOTHING,
-        sizeText(model.parameters),
-        model.licence,
-        note ?? " "
-      ];
-    });
-    main.append(
-      trail(site, route, "Models"),
-      h("h1", {}, "Models"),
-      plainTable(
-        `${countText(rows.length, "model")} of this board, ranked ones first`,
-        columns,
-        lines
-      )
-    );
-  }
-  function baseRowsOf(board) {
-    const { model } = board.rows;
-    return [...model.keys()].filter((row) => row === 0 || model[row] !== model[row - 1]);
-  }
-  function standing(board, row) {
-    if (board.rows.role[row] === "reference")
-      return "A reference: a line to compare with, never ranked.";
-    if (board.rows.role[row] === "mitigated")
-      return "Not ranked: it was run under a mitigator only, and models are ranked without one.";
-    const benchmark = board.benchmarks[0];
-    const scores = benchmarkScores(board, benchmark);
-    const ranked = scores.rank.filter((rank) => rank > 0).length;
-    if (board.rows.unusable[row])
-      return `Not ranked, because it is not usable: ${board.rows.unusable[row]}.`;
-    if (!scores.complete[row]) {
-      const tasks = benchmark.tasks.filter((task) => board.tasks[task].measures === "bias");
-      const has = `${scores.bias.tasks[row]} of ${countText(tasks.length, "ranked bias task")}`;
-      return `Not ranked on ${benchmark.title}: it has a value on ${has}.`;
-    }
-    if (!scores.rank[row]) return "Not ranked: ranking needs two models.";
-    const low = benchmark.rank_low[row];
-    const set = low === null ? "" : ` (set ${setText(low, benchmark.rank_high[row])})`;
-    return `Rank ${scores.rank[row]}${set} of ${countText(ranked, "model")} by bias on ${benchmark.title}.`;
-  }
-  function unevenNotice(board, row) {
-    const note = unevenNote(board, row);
-    if (!note) return [];
-    const meaning = "A larger yardstick makes bias look smaller, so compare this model with care.";
-    return [h("p", { class: "notice" }, `The ${note}. ${meaning}`)];
-  }
-  function supersededBy(board, route, model) {
-    const next = model.superseded_by;
-    if (!next) return "";
-    const isHere = board.models.some(({ name: name2 }) => name2 === next);
-    const name = isHere ? pageLink(route, "model", next) : next;
-    return h("p", { class: "notice" }, "Superseded by ", name, ".");
-  }
-  function modelCard(board, model) {
-    const weights = model.open_weights === null ? null : model.open_weights ? "open" : "not open";
-    return factList([
-      ["Kind", `${board.kind} embeddings`],
-      ["Web page", model.url && webLink(model.url, model.url)],
-      ["Licence", model.licence],
-      ["Weights", weights],
-      ["Languages", model.languages.join(", ")],
-      ["Dimensions", model.dimensions?.toLocaleString("en")],
-      ["Parameters", model.parameters && sizeText(model.parameters)],
-      ["Longest text", model.max_tokens && `${model.max_tokens.toLocaleString("en")} tokens`],
-      ["Released", model.released],
-      ...Object.entries(model.published).map(([name, value]) => {
-        return (
-          /** @type {[string, string]} */
-          [`Published ${name}`, publishedText(value)]
-        );
-      })
-    ]);
-  }
-  function benchmarkTable(board, route, row) {
-    const lines = board.benchmarks.map((benchmark) => ({
-      benchmark,
-      scores: benchmarkScores(board, benchmark)
-    }));
-    const all = lines.flatMap(({ scores: { bias } }) => [
-      bias.low[row],
-      bias.high[row],
-      bias.mean[row]
-    ]);
-    const ends = endsOf([0, ...all]);
-    const columns = [
-      { title: "Benchmark", class: "model" },
-      ...["Rank", "Set", "Bias", "Families"].map((title) => ({ title, number: true })),
-      { title: "Drawn", class: "wide-only" },
-      { title: "Usefulness", number: true },
-      ...["Rank", "Set"].map((title) => ({ title, of: "usefulness", number: true }))
-    ];
-    const rows = lines.map(
-      ({ benchmark, scores: { bias, usefulness, rank, usefulness_rank } }) => () => [
-        pageLink(route, "benchmark", benchmark.name, benchmark.title),
-        rank[row] || NOTHING,
-        setText(benchmark.rank_low[row], benchmark.rank_high[row]),
-        withInterval(bias.mean[row], bias.low[row], bias.high[row]),
-        bias.families[row],
-        intervalBar(bias.mean[row], bias.low[row], bias.high[row], ends),
-        withInterval(usefulness.mean[row], usefulness.low[row], usefulness.high[row]),
-        usefulness_rank[row] || NOTHING,
-        setText(benchmark.usefulness_rank_low[row], benchmark.usefulness_rank_high[row])
-      ]
-    );
-    const caption = "Bias is the gap over the yardstick, 0 is fair and 1 is as biased as the reference (less is better); usefulness is 1 − the distance to the best value (more is better). The set holds the true rank.";
-    return plainTable(caption, columns, rows);
-  }
-  function provenance(model) {
-    const environments2 = model.environments.map(
-      ([text, count]) => h("li", {}, `${countText(count, "record")}: ${text}`)
-    );
-    return factList([
-      ["Fingerprint", h("code", {}, model.fingerprint)],
-      ["Revision", model.revision && h("code", {}, model.revision)],
-      ["Submitted by", model.submitters.join(", ")],
-      ["Ran on", environments2.length ? h("ul", {}, environments2) : null]
-    ]);
-  }
-
-  // ../../leaderboard/site/scripts/pages/task.js
-  var taskPage = (main, site, board, route) => {
-    if (!route.name) return taskList(main, site, board, route);
-    const index = board.tasks.findIndex(({ name }) => name === route.name);
-    const task = board.tasks[index];
-    if (!task)
-      return unknownName(
-        main,
-        site,
-        route,
-        board.tasks.map(({ name }) => name)
-      );
-    main.append(
-      trail(site, route, task.name, [["Tasks", address(route.kind, "task")]]),
-      h("h1", {}, task.title || task.name),
-      ...descriptionOf(task.description),
-      ...notRanked(board, route, task),
-      taskFacts(board, route, index),
-      ...examplesOf(task),
-      h("h2", {}, "How far it measures"),
-      validityOf(task),
-      h("h2", {}, "Models"),
-      taskDistribution(board, index),
-      withDetails(site, board, (details) => [taskRows(board, route, details, index)])
-    );
-  };
-  function notRanked(board, route, { not_ranked: reason }) {
-    if (!reason) return [];
-    const next = reason.replace(/^superseded by /, "");
-    const isTask = next !== reason && board.tasks.some(({ name }) => name === next);
-    const text = isTask ? ["superseded by ", pageLink(route, "task", next)] : [reason];
-    return [h("p", { class: "notice" }, "Shown and not ranked: ", ...text)];
-  }
-  function taskList(main, site, board, route) {
-    const caption = `${countText(board.tasks.length, "task")} of this board, by family`;
-    main.append(
-      trail(site, route, "Tasks"),
-      h("h1", {}, "Tasks"),
-      taskTable(board, route, [...board.tasks.keys()], caption)
-    );
-  }
-  function taskTable(board, route, tasks, caption) {
-    const sorted = tasks.map((index) => board.tasks[index]).toSorted((a, b) => {
-      return a.measures.localeCompare(b.measures) || a.family.localeCompare(b.family) || a.name.localeCompare(b.name);
-    });
-    const titles = ["Measures", "Family", "Concept", "Language", "Licence", "Ranked"];
-    const columns = [{ title: "Task", class: "model" }, ...titles.map((title) => ({ title }))];
-    const rows = sorted.map((task) => () => [
-      [
-        pageLink(route, "task", task.name),
-        task.title ? h("small", { class: "under" }, task.title) : null
-      ],
-      task.measures,
-      task.family,
-      task.category,
-      task.language,
-      task.licence || NOTHING,
-      task.not_ranked ? `no: ${task.not_ranked}` : "yes"
-    ]);
-    return plainTable(caption, columns, rows);
-  }
-  function taskFacts(board, route, index) {
-    const task = board.tasks[index];
-    const benchmarks = board.benchmarks.filter(({ tasks }) => tasks.includes(index));
-    const links = benchmarks.flatMap(({ name, title }, i) => [
-      i ? ", " : "",
-      pageLink(route, "benchmark", name, title)
-    ]);
-    return factList([
-      ["Name", h("code", {}, task.name)],
-      ["Measures", `${task.measures}, ${task.category}`],
-      ["Family", `${task.family} (one vote)`],
-      ["Score", `${task.metric} ${task.score}, scenario ${task.scenario}`],
-      ["Reading", readingOf(task)],
-      ["Language", task.language],
-      ["Source", task.source],
-      ["Licence", task.licence],
-      ["Yardstick", yardstickOf(board, route, task)],
-      ["Version", `${task.version}, content ${task.digest.slice(0, 8)}`],
-      ["Benchmarks", links]
-    ]);
-  }
-  function yardstickOf(board, route, { measures, yardstick_of: of, power, ...task }) {
-    if (measures !== "bias" || !of) return null;
-    const isHere = board.tasks.some(({ name }) => name === of);
-    const link = isHere ? pageLink(route, "task", of) : of;
-    const usual = ratioOf(task.reference_gap, task.reference_yardstick, power);
-    return [
-      of === ITEMS ? "its own items" : link,
-      `; ${board.reference} has ${scoreText(usual)} of it`
-    ];
-  }
-  function readingOf({ ideal, low_bound, high_bound }) {
-    const best = typeof ideal === "number" ? `the ideal is ${ideal}` : `${ideal} is better`;
-    if (low_bound === null && high_bound === null) return `${best}; without bounds`;
-    const ends = `from ${low_bound ?? "no lower bound"} to ${high_bound ?? "no upper bound"}`;
-    return `${best}; ${ends}`.replaceAll(/-(?=\d)/g, "−");
-  }
-  var CUT = 300;
-  function examplesOf(task) {
-    const inputs = Object.entries(task.examples).filter(([, texts]) => texts.length);
-    if (!inputs.length) return [];
-    const facts = inputs.map(([name, texts]) => {
-      const items = texts.map((text) => h("li", {}, text.length < CUT ? text : `${text}…`));
-      return (
-        /** @type {[string, Child]} */
-        [name, h("ul", { class: "examples" }, items)]
-      );
-    });
-    return [h("h2", {}, "Some of its texts"), factList(facts)];
-  }
-  var VALIDITY_WORDS = Object.freeze({
-    model: "Measured on",
-    "measured on": "Measured of",
-    floor: "Distance from the ideal with shuffled sides",
-    "found from amplitude": "Smallest planted bias that is found in 80 % of draws (1: as far apart as the groups)",
-    "shuffled sides found biased": "Share of shuffled sides that are called biased (.05 is right)",
-    reliability: "Reliability (agreement of random halves of its words)",
-    result: "Result"
-  });
-  function validityOf({ validity }) {
-    const known = Object.entries(validity ?? {}).filter(
-      ([, value]) => value !== null && value !== ""
-    );
-    if (!known.length) {
-      return h(
-        "p",
-        {},
-        "Nothing is recorded of what its score shows on vectors whose bias is known."
-      );
-    }
-    const words = VALIDITY_WORDS;
-    return factList(
-      known.map(([name, value]) => {
-        const text = typeof value === "number" ? scoreText(value) : value;
-        return [Object.hasOwn(words, name) ? words[name] : name, text];
-      })
-    );
-  }
-  function taskDistribution(board, index) {
-    const { measure, width } = cellsOf(board);
-    const isBias = board.tasks[index].measures !== "usefulness";
-    const rows = baseRowsOf(board);
-    const at = (row) => measure[row * width + index];
-    const role = board.rows.role;
-    const values = rows.filter((row) => role[row] === "model").map((row) => ({ value: at(row) }));
-    const references = rows.filter((row) => role[row] === "reference" && Number.isFinite(at(row))).map((row) => ({ label: board.models[board.rows.model[row]].name, value: at(row) }));
-    const axis = isBias ? { title: "gap over the yardstick, 0 is fair", better: null } : { title: "usefulness", better: "high" };
-    const lines = isBias ? [{ label: "fair", value: 0 }, ...references] : references;
-    if (values.filter(({ value }) => Number.isFinite(value)).length < 2) return "";
-    return distribution("Models without a mitigator", values, axis, lines);
-  }
-  function taskRows(board, route, details, index) {
-    const { measure, flags, width } = cellsOf(board);
-    const at = (row) => row * width + index;
-    const isBias = board.tasks[index].measures !== "usefulness";
-    const loss = (row) => {
-      const value = measure[at(row)];
-      return Number.isNaN(value) ? Infinity : isBias ? Math.abs(value) : -value;
-    };
-    const rows = [...board.rows.model.keys()].filter((row) => flags[at(row)] & RUN).toSorted((a, b) => loss(a) - loss(b) || a - b);
-    return cellTable(board, details, {
-      caption: `${countText(rows.length, "row")} with a record, ${isBias ? "least bias" : "most useful"} first`,
-      measure: isBias ? "Gap over yardstick" : "Usefulness",
-      cells: rows.map((row) => ({ row, task: index })),
-      first: "Model",
-      head: ({ row }) => pageLink(route, "model", board.models[board.rows.model[row]].name),
-      second: "Mitigator",
-      more: ({ row }) => mitigatorOf(board, route, row)
-    });
-  }
-  function mitigatorOf(board, route, row) {
-    const { label } = board.mitigators[board.rows.mitigator[row]];
-    return board.rows.role[row] === "mitigated" ? pageLink(route, "mitigator", label) : label;
-  }
-
-  // ../../leaderboard/site/scripts/pages/benchmark.js
-  var benchmarkPage = (main, site, board, route) => {
-    if (!route.name) return benchmarkList(main, site, board, route);
-    const benchmark = board.benchmarks.find(({ name }) => name === route.name);
-    if (!benchmark)
-      return unknownName(
-        main,
-        site,
-        route,
-        board.benchmarks.map(({ name }) => name)
-      );
-    const query = { benchmark: benchmark.name };
-    main.append(
-      trail(site, route, benchmark.title, [["Benchmarks", address(route.kind, "benchmark")]]),
-      h("h1", {}, benchmark.title),
-      ...descriptionOf(benchmark.description),
-      h(
-        "p",
-        {},
-        h("a", { href: address(route.kind, "home", "", query) }, "The models on this benchmark")
-      ),
-      ...benchmark.notices.map((notice) => h("p", { class: "notice" }, notice)),
-      factList([
-        ["Name", h("code", {}, benchmark.name)],
-        ["Version", benchmark.version],
-        ["Citation", benchmark.citation],
-        ["Languages", benchmark.languages.join(", ")],
-        ["Licences", bulleted(benchmark.licences)],
-        ["Tasks", taskCounts(board, benchmark)]
-      ]),
-      ...listOf("Findings", benchmark.findings),
-      ...benchmark.mitigators.some(hasEffect) ? [h("h2", {}, "Mitigators over models"), mitigatorLines(route, benchmark)] : [],
-      h("h2", {}, "Tasks"),
-      taskTable(
-        board,
-        route,
-        benchmark.tasks,
-        "The tasks of this benchmark, by family. A family has one vote."
-      ),
-      ...publishedPlots(board, route)
-    );
-  };
-  function benchmarkList(main, site, board, route) {
-    const columns = [
-      { title: "Benchmark", class: "model" },
-      { title: "Description" },
-      ...["Ranked models", "Tasks"].map((title) => ({ title, number: true })),
-      { title: "Languages" }
-    ];
-    const rows = board.benchmarks.map((benchmark) => () => [
-      pageLink(route, "benchmark", benchmark.name, benchmark.title),
-      withCode(benchmark.description),
-      rankedOn(board, benchmark),
-      benchmark.tasks.length,
-      benchmark.languages.join(", ")
-    ]);
-    main.append(
-      trail(site, route, "Benchmarks"),
-      h("h1", {}, "Benchmarks"),
-      h("p", {}, "A benchmark is a named set of tasks. Models are ranked on each."),
-      plainTable(countText(rows.length, "benchmark"), columns, rows)
-    );
-  }
-  function rankedOn(board, benchmark) {
-    const { rank, usefulness_rank } = benchmarkScores(board, benchmark);
-    const hasBias = benchmark.tasks.some((task) => board.tasks[task].measures === "bias");
-    return (hasBias ? rank : usefulness_rank).filter((place) => place > 0).length;
-  }
-  function taskCounts(board, benchmark) {
-    const parts = ["bias", "usefulness", "control"].flatMap((measures) => {
-      const tasks = benchmark.tasks.filter((task) => board.tasks[task].measures === measures);
-      const families = new Set(tasks.map((task) => board.tasks[task].family)).size;
-      if (!tasks.length) return [];
-      return `${tasks.length} of ${measures} in ${countText(families, "family", "families")}`;
-    });
-    return parts.join(", ");
-  }
-  function bulleted(lines) {
-    if (lines.length < 2) return lines[0] ?? null;
-    return h(
-      "ul",
-      {},
-      lines.map((line) => h("li", {}, line))
-    );
-  }
-  function listOf(title, lines) {
-    if (!lines.length) return [];
-    return [
-      h("h2", {}, title),
-      h(
-        "ul",
-        {},
-        lines.map((line) => h("li", {}, line))
-      )
-    ];
-  }
-
-  // ../../leaderboard/site/scripts/column_cells.js
-  function changeCell(effect, row, measures) {
-    const change = effect.mean[row];
-    if (Number.isNaN(change)) return [null];
-    const text = changeText(change);
-    const range = rangeLine(intervalText(effect.low[row], effect.high[row], changeText));
-    if (!(effect.holm[row] < EVIDENCE)) return [text, range];
-    return [evidenceMark(effect, row, measures), ` ${text}`, range];
-  }
-  function evidenceMark(effect, row, measures) {
-    const isBetter = effect.mean[row] < 0 === (measures === "bias");
-    const [arrow, meaning] = isBetter ? ["▲", "better"] : ["▼", "worse"];
-    return h(
-      "span",
-      { class: meaning, title: `p ${pText(effect.holm[row])} after Holm's correction` },
-      arrow,
-      h("span", { class: "visually-hidden" }, ` ${meaning}`)
-    );
-  }
-  function evidenceCell(effect, rows, measures) {
-    const tested = rows.filter((row) => !Number.isNaN(effect.holm[row]));
-    if (!tested.length) return [rangeLine("not tested")];
-    const evident = tested.filter((row) => effect.holm[row] < EVIDENCE);
-    const better = evident.filter((row) => effect.mean[row] < 0 === (measures === "bias"));
-    const worse = evident.length - better.length;
-    if (!evident.length) return [rangeLine("no evidence")];
-    const counts = (
-      /** @type {[number, string, string][]} */
-      [
-        [better.length, "▲", "better"],
-        [worse, "▼", "worse"]
-      ]
-    );
-    const parts = counts.filter(([count]) => count).flatMap(([count, arrow, meaning], i) => [
-      `${i ? ", " : ""}${count} ${arrow}`,
-      h("span", { class: "visually-hidden" }, ` ${meaning}`)
-    ]);
-    return [h("span", { class: "range" }, parts, ` of ${rows.length}`)];
-  }
-  function rangeLine(text) {
-    return text === NOTHING ? null : h("span", { class: "range" }, text);
-  }
-  function withRange(text, range) {
-    return range === NOTHING ? text : `${text} (${range})`;
-  }
-  function changeLine({ mean, low, high, holm: adjusted }, row) {
-    if (Number.isNaN(mean[row])) return "";
-    const text = withRange(changeText(mean[row]), intervalText(low[row], high[row], changeText));
-    return adjusted[row] < EVIDENCE ? `${text}*` : text;
-  }
-  function domainOf({ mean, low: lows, high: highs }, withZero) {
-    const all = new Float64Array(3 * mean.length);
-    [mean, lows, highs].forEach((values, i) => all.set(values, i * mean.length));
-    const sorted = all.filter((value) => !Number.isNaN(value)).toSorted();
-    const at = (share) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
-    const low = withZero ? Math.min(0, at(0.02)) : at(0.02);
-    const high = withZero ? Math.max(0, at(0.98)) : at(0.98);
-    const margin = 0.1 * (high - low) || 0.05;
-    return { low: low - margin, high: high + margin };
-  }
-  function meanBar({ mean, low, high }, row, domain) {
-    return Number.isNaN(mean[row]) ? null : intervalBar(mean[row], low[row], high[row], domain, 56);
   }
 
   // ../../leaderboard/site/scripts/rank_sets.js
@@ -2974,11 +2654,13 @@ var harness = (() => {
     const { benchmark, isBenchmark } = choice;
     const [first, mitigation, unknown] = benchmark.findings;
     if (isBenchmark) return [view.minimum ? leastBiased(choice) : first, mitigation, unknown];
-    const chosen = `An own choice of ${countText(choice.tasks.length, "task")}.`;
+    const count = countText(choice.tasks.length, "task");
+    const isOfConcept = view.concept && !view.tasks.length && !view.without.length;
+    const chosen = isOfConcept ? `Bias by ${view.concept}: ${count}, with those of usefulness.` : `You chose ${count} yourself.`;
     const leaks = choice.leaks ? " Tasks whose texts a mitigator was fitted on count, too." : "";
     return [
       leastBiased(choice),
-      `${chosen}${leaks} Each row says what its mitigator changes.`,
+      `${chosen}${leaks} Unfold a model to see what each mitigator changes on them.`,
       unknown
     ];
   }
@@ -2991,16 +2673,27 @@ var harness = (() => {
     const useful = ranked.filter((row) => !below.has(row));
     const byRank = (a, b) => scores.rank[a] - scores.rank[b];
     const [best] = (useful.length ? useful : ranked).toSorted(byRank);
-    const n = useful.length;
-    const some = n && n < ranked.length ? ` (${n} ${n === 1 ? "has" : "have"} good usefulness)` : "";
     const { name } = board.models[board.rows.model[best]];
-    const lead = `${name} is the least biased of ${ranked.length} ranked models${some}`;
+    const n = ranked.length;
+    const areAll = !useful.length || useful.length === n;
     const { low, high } = setsOf(choice, "bias");
     const [first, last] = [low[best], high[best]];
-    if (first === null || last === null) return `${lead}; too few families to tell how sure this is.`;
+    const isSure = first === last;
     const level = `${Math.round(100 * board.level)} %`;
-    if (first === last) return `${lead}: it is ${ordinal(first)}, with ${level} confidence.`;
-    return `${lead}, but could be anywhere from ${ordinal(first)} to ${ordinal(last)}.`;
+    const place = isSure ? `is ${ordinal(first ?? 0)}, with ${level} confidence` : `could be anywhere from ${ordinal(first ?? 0)} to ${ordinal(last ?? 0)}`;
+    let lead = `${name} is the least biased of ${n} ranked models`;
+    let end = isSure ? `: it ${place}` : `, but ${place}`;
+    if (!areAll) {
+      lead = useful.length === 1 ? `${name} is the only one of ${n} ranked models with good usefulness` : `${name} is the least biased of ${useful.length} models with good usefulness`;
+      end = useful.length === 1 ? `; by bias it ${place}` : `; among all ${n} ranked ones it ${place}`;
+    }
+    if (first === null) {
+      const methods = familiesOf(board, tasksOf(board, choice.tasks, "bias")).length;
+      const verb = methods === 1 ? "is" : "are";
+      const what = useful.length === 1 && !areAll ? "its rank by bias" : "how sure this is";
+      end = `; ${countText(methods, "method")} ${verb} too few to tell ${what}`;
+    }
+    return `${lead}${end}.`;
   }
   var ENDINGS = /* @__PURE__ */ new Map([
     ["one", "st"],
@@ -3010,6 +2703,1600 @@ var harness = (() => {
   var ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
   function ordinal(n) {
     return `${n.toLocaleString("en")}${ENDINGS.get(ORDINALS.select(n)) ?? "th"}`;
+  }
+
+  // ../../leaderboard/site/scripts/plot_small.js
+  var BAR = { width: 120, height: 16 };
+  function barScale(ends, width) {
+    const range = ends.high - ends.low || 1;
+    const at = (number) => {
+      const share = Math.min(1, Math.max(0, (number - ends.low) / range));
+      return tenths(4 + share * (width - 8));
+    };
+    return { at, ticks: ticksOf(ends.low, ends.high, 4) };
+  }
+  function intervalBar(value, low, high, ends, width = BAR.width) {
+    const { at, ticks } = barScale(ends, width);
+    const drawing2 = smallDrawing(width, "interval");
+    const lines = ticks.map((tick) => `M${at(tick)} 0V${BAR.height}`);
+    drawing2.append(svg("path", { class: "grid", d: lines.join("") }));
+    if (ends.low <= 0 && ends.high >= 0) {
+      drawing2.append(svg("path", { class: "zero", d: `M${at(0)} 0V${BAR.height}` }));
+    }
+    if (value === null || !Number.isFinite(value)) return drawing2;
+    if (low !== null && high !== null && Number.isFinite(low + high)) {
+      drawing2.append(svg("path", { class: "whisker", d: `M${at(low)} 8H${at(high)}` }));
+    }
+    drawing2.append(svg("circle", { cx: at(value), cy: 8, r: 3.5 }));
+    return drawing2;
+  }
+  function intervalAxis(ends, width = BAR.width) {
+    const { at, ticks } = barScale(ends, width);
+    const drawing2 = smallDrawing(width, "interval axis-of-column");
+    for (const tick of ticks) {
+      const text = tickText(tick, ends.high - ends.low).replace(/\.?0+$/, "") || "0";
+      const x = Math.min(Math.max(at(tick), 8), width - 8);
+      drawing2.append(svg("text", { x, y: 11, "text-anchor": "middle" }, text));
+    }
+    return drawing2;
+  }
+  function smallDrawing(width, name) {
+    const viewBox = `0 0 ${width} ${BAR.height}`;
+    return svg("svg", { ...BAR, width, viewBox, class: name, "aria-hidden": "true" });
+  }
+
+  // ../../leaderboard/site/scripts/column_cells.js
+  function changeCell(effect, row, measures) {
+    const change = effect.mean[row];
+    if (Number.isNaN(change)) return [null];
+    const range = rangeLine(intervalText(effect.low[row], effect.high[row], changeText));
+    return [changeText(change), evidenceMark(effect, row, measures), range];
+  }
+  function evidenceMark(effect, row, measures) {
+    if (!isEvident(effect, row)) return null;
+    const isLess = effect.mean[row] < 0;
+    const isBetter = isLess === (measures === "bias");
+    const words = measures === "bias" ? isLess ? "less bias" : "more bias" : isLess ? "less useful" : "more useful";
+    return h(
+      "span",
+      {
+        class: isBetter ? "shown better" : "shown worse",
+        title: `p ${pText(effect.holm[row])} after Holm's correction`
+      },
+      ` ${words}`
+    );
+  }
+  function isEvident(effect, row) {
+    return effect.holm[row] < EVIDENCE;
+  }
+  function mitigatorsText(effect, rows) {
+    if (!rows.some((row) => !Number.isNaN(effect.holm[row]))) return "";
+    const evident = rows.filter((row) => isEvident(effect, row));
+    const less = evident.filter((row) => effect.mean[row] < 0).length;
+    const parts = [
+      less ? `${less} shown to reduce bias` : "",
+      evident.length > less ? `${evident.length - less} to add bias` : ""
+    ].filter(Boolean);
+    return parts.join(", ").replace(/^(\d+) to/, "$1 shown to") || "none shown to change bias";
+  }
+  function rangeLine(text) {
+    return text === NOTHING ? null : h("span", { class: "range" }, text);
+  }
+  function withRange(text, range) {
+    return range === NOTHING ? text : `${text} (${range})`;
+  }
+  function changeLine({ mean, low, high, holm: adjusted }, row) {
+    if (Number.isNaN(mean[row])) return "";
+    const text = withRange(changeText(mean[row]), intervalText(low[row], high[row], changeText));
+    return adjusted[row] < EVIDENCE ? `${text}*` : text;
+  }
+  var CELL_WIDTH = 150;
+  function domainOf({ rows: { role } }, { mean, low: lows, high: highs }, withZero) {
+    const counts = role.map((name) => name === "model");
+    const all = [mean, lows, highs].flatMap((values) => [...values.filter((_, row) => counts[row])]);
+    const sorted = Float64Array.from(all.filter((value) => !Number.isNaN(value))).toSorted();
+    const at = (share) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
+    const low = withZero ? Math.min(0, at(0.02)) : at(0.02);
+    const high = withZero ? Math.max(0, at(0.98)) : at(0.98);
+    const margin = 0.1 * (high - low) || 0.05;
+    return { low: low - margin, high: high + margin };
+  }
+  function meanBar({ mean, low, high }, row, domain) {
+    if (Number.isNaN(mean[row])) return null;
+    return intervalBar(mean[row], low[row], high[row], domain, CELL_WIDTH);
+  }
+  function cellAxis(domain) {
+    return intervalAxis(domain, CELL_WIDTH);
+  }
+
+  // ../../leaderboard/site/scripts/model_cell.js
+  function modelColumn(screen) {
+    const { board } = screen;
+    return {
+      key: "model",
+      title: "Model",
+      width: 16,
+      narrow: 8.4,
+      isNumber: false,
+      value: (row) => rowName(board, row),
+      draw: (line) => line.children === void 0 ? mitigatorCell(screen, line) : modelCell(screen, line)
+    };
+  }
+  function modelCell(screen, line) {
+    const { board } = screen;
+    const { name, superseded_by: successor } = board.models[board.rows.model[line.row]];
+    const isReference = board.rows.role[line.row] === "reference";
+    const uneven = unevenNote(board, line.row);
+    const notes2 = isReference ? [] : [
+      standingNote(screen.choice, line.row),
+      successor ? reasonNote("superseded", `by ${successor}`) : null,
+      uneven ? reasonNote("bias uncertain", uneven) : null
+    ];
+    const link = h(
+      "a",
+      { href: address(board.kind, "model", name), title: name, class: "name" },
+      name
+    );
+    return [
+      h("span", { class: "first-line" }, compareBox(screen, line.row), link),
+      h(
+        "span",
+        { class: "second-line" },
+        frontMark(screen.choice, line.row),
+        foldButton(screen, line, name),
+        mitigatorsNote(screen.choice, line),
+        notes2
+      )
+    ];
+  }
+  function mitigatorsNote({ effects }, { children = [], unfolded }) {
+    const text = unfolded ? "" : mitigatorsText(effects.bias, children);
+    return text ? h("span", { class: "rest" }, text) : null;
+  }
+  function frontMark({ layers }, row) {
+    const meaning = "On the Pareto front: no ranked model has both less bias and more usefulness";
+    return layers.get(row) === 0 ? h("span", { class: "on-front", title: meaning }, "Pareto front") : null;
+  }
+  function unevenNote({ rows }, row) {
+    return row in rows.uneven ? `yardstick uneven: ${rows.uneven[row]}` : "";
+  }
+  function standingNote(choice, row) {
+    const below = choice.below.get(row) ?? "";
+    const reason = reasonOf(choice, row) || below;
+    return reason ? reasonNote(whyOf(choice, row) ?? "incomplete", reason) : null;
+  }
+  function mitigatorCell(screen, line) {
+    const { board, choice } = screen;
+    const { label } = board.mitigators[board.rows.mitigator[line.row]];
+    const model = board.models[board.rows.model[line.row]].name;
+    const link = h(
+      "a",
+      { href: address(board.kind, "mitigator", label), title: label, class: "name" },
+      label
+    );
+    return [
+      h("span", { class: "first-line" }, compareBox(screen, line.row), link),
+      h(
+        "span",
+        { class: "second-line" },
+        h("span", { class: "visually-hidden" }, `on ${model} `),
+        standingNote(choice, line.row),
+        leaksNote(choice, line.row)
+      )
+    ];
+  }
+  function leaksNote({ board, tasks, leaks }, row) {
+    const count = leaks ? 0 : leaksOf(board, row, tasks).length;
+    if (!count) return null;
+    const counted = countText(count, "task");
+    return reasonNote(`${counted} left out`, "the mitigator was fitted on their texts");
+  }
+  function reasonNote(words, rest) {
+    return h(
+      "span",
+      { class: "reason", title: `${words}: ${rest}` },
+      h("b", {}, words),
+      h("span", { class: "rest" }, `: ${rest}`)
+    );
+  }
+  function reasonOf({ board, tasks, scores }, row) {
+    if (row in board.rows.unusable) return board.rows.unusable[row];
+    if (scores.complete[row]) return "";
+    const hasBias = tasks.some((task) => board.tasks[task].measures === "bias");
+    const measures = hasBias ? "bias" : "usefulness";
+    const members = tasksOf(board, tasks, measures);
+    const { width, gap, flags } = cellsOf(board);
+    const missing = members.filter((task) => {
+      const at = row * width + task;
+      return Number.isNaN(gap[at]) && !(flags[at] & LEAK);
+    });
+    return `${missing.length} of ${countText(members.length, `${measures} task`)} missing`;
+  }
+  function whyOf({ board, tasks, scores }, row) {
+    if (row in board.rows.unusable) return "unusable";
+    const asksUsefulness = tasksOf(board, tasks, "usefulness").length > 0;
+    const isWhole = scores.complete[row] && (scores.has_usefulness[row] || !asksUsefulness);
+    return isWhole ? void 0 : "incomplete";
+  }
+  function foldButton(screen, line, name) {
+    const count = line.children?.length;
+    if (!count) return null;
+    const toggle = () => {
+      const { toggled } = screen.view;
+      const isToggled = toggled.includes(name);
+      screen.change({
+        toggled: isToggled ? toggled.filter((other) => other !== name) : [...toggled, name]
+      });
+    };
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "plain fold",
+        "aria-expanded": String(Boolean(line.unfolded)),
+        "data-control": "fold",
+        click: toggle
+      },
+      countText(count, "mitigator"),
+      h("span", { class: "visually-hidden" }, ` on ${name}`)
+    );
+  }
+  function compareBox(screen, row) {
+    const name = rowName(screen.board, row);
+    const names = screen.view.rows;
+    const isChosen = names.includes(name);
+    const rows = isChosen ? names.filter((other) => other !== name) : [...names, name];
+    return h("input", {
+      type: "checkbox",
+      checked: isChosen,
+      disabled: !isChosen && names.length >= MOST_COMPARED,
+      "aria-label": `Compare ${name}`,
+      title: "Compare",
+      "data-control": "compare",
+      change: () => screen.change({ rows })
+    });
+  }
+  function drawCompareLink({ compare, board, view }) {
+    const count = comparedRows(board, view).length;
+    const href = address(board.kind, "compare", "", queryOf(view));
+    compare.replaceChildren(
+      count < 2 ? h("span", { class: "quiet" }, "Tick two to four rows to compare them.") : h("a", { href }, `Compare ${count} rows`)
+    );
+  }
+
+  // ../../leaderboard/site/scripts/pages/items.js
+  var SHOWN = 10;
+  var ITEMS_BIT = 128;
+  var CUT = 300;
+  var BAR2 = { width: 160, height: 14 };
+  var MOST_TIMES = 20;
+  var LEAST_TIMES = 0.1;
+  function itemsLink(board, { row, task }) {
+    const { flags, width } = cellsOf(board);
+    if (!(flags[row * width + task] & ITEMS_BIT)) return null;
+    const { name } = board.tasks[task];
+    return h(
+      "a",
+      { class: "items-link", href: address(board.kind, "items", name, queryOfRow(board, row)) },
+      "items",
+      h("span", { class: "visually-hidden" }, ` of ${rowName(board, row)} on ${name}`)
+    );
+  }
+  function queryOfRow(board, row) {
+    const { label } = board.mitigators[board.rows.mitigator[row]];
+    const query = { model: board.models[board.rows.model[row]].name };
+    return label === "none" ? query : { ...query, mitigator: label };
+  }
+  var itemsPage = (main, site, board, route) => {
+    const index = board.tasks.findIndex(({ name }) => name === route.name);
+    const task = board.tasks[index];
+    if (!task) {
+      const names = board.tasks.map(({ name }) => name);
+      return unknownName(main, site, { ...route, page: "task" }, names);
+    }
+    const rows = rowsWithItems(board, index);
+    const model = route.query.get("model");
+    const mitigator = route.query.get("mitigator") ?? "none";
+    const row = rows.find((other) => {
+      const { label } = board.mitigators[board.rows.mitigator[other]];
+      return board.models[board.rows.model[other]].name === model && label === mitigator;
+    });
+    main.append(
+      trail(site, route, "Strongest items", [
+        ["Tasks", address(route.kind, "task")],
+        [task.name, address(route.kind, "task", task.name)]
+      ]),
+      h("h1", {}, `What ${task.name} finds${row === void 0 ? "" : ` in ${rowName(board, row)}`}`)
+    );
+    if (row === void 0 || !task.items) {
+      main.append(h("p", { role: "alert" }, "These results came without the items of this score."));
+      main.append(chooser(board, route, rows, index));
+      return;
+    }
+    const place = h("div", {}, h("p", { class: "quiet" }, "Loading the items …"));
+    main.append(place);
+    void load(task.items).then(
+      (file) => place.replaceChildren(...itemsOf(board, route, index, row, rows, decoded2(file))),
+      (error) => place.replaceChildren(h("p", { role: "alert" }, String(error.message)))
+    );
+  };
+  function rowsWithItems(board, task) {
+    const { flags, width } = cellsOf(board);
+    return [...board.rows.model.keys()].filter((row) => flags[row * width + task] & ITEMS_BIT);
+  }
+  function chooser(board, route, rows, task) {
+    if (!rows.length) return h("p", {}, pageLink(route, "task", route.name, "The task"));
+    const links = rows.map((row) => {
+      const href = address(board.kind, "items", board.tasks[task].name, queryOfRow(board, row));
+      return h("li", {}, h("a", { href }, rowName(board, row)));
+    });
+    return h("div", {}, h("p", {}, "There are items of"), h("ul", {}, links));
+  }
+  function decoded2(file) {
+    const [item, value, score] = [file.item, file.value, file.score].map(numbers);
+    let start = 0;
+    const cells = /* @__PURE__ */ new Map();
+    for (const [i, row] of file.row.entries()) {
+      const end = start + file.count[i];
+      const places = [...item.slice(start, end).keys()];
+      const from = start;
+      const pairs = places.map(
+        (place) => (
+          /** @type {[number, number]} */
+          [item[from + place], value[from + place]]
+        )
+      );
+      cells.set(row, { row, total: file.total[i], score: score[i], values: new Map(pairs) });
+      start = end;
+    }
+    return { file, cells };
+  }
+  function itemsOf(board, route, task, row, rows, items) {
+    const own = (
+      /** @type {CellItems} */
+      items.cells.get(row)
+    );
+    const others = rows.filter((other) => other !== row);
+    const asked = others.find((other) => rowName(board, other) === route.query.get("beside"));
+    const list = h("div", {});
+    const show2 = (other) => {
+      const beside = other === void 0 ? null : items.cells.get(other) ?? null;
+      list.replaceChildren(...listOfItems(board, task, own, beside, items.file));
+    };
+    const chosen = asked ?? usualOther(board, task, others);
+    show2(chosen);
+    return [
+      h("p", { class: "lead" }, ...leadOf(board, task, own)),
+      ...besideField(board, route, others, chosen, show2),
+      list,
+      h("h2", {}, "What they are of"),
+      factsOf(board, route, task, row)
+    ];
+  }
+  function usualOther(board, task, rows) {
+    const { measure, width } = cellsOf(board);
+    const plain = rows.filter((row) => board.mitigators[board.rows.mitigator[row]].label === "none");
+    const name = (row) => board.models[board.rows.model[row]].name;
+    const reference = plain.find((row) => name(row) === board.reference);
+    if (reference !== void 0) return reference;
+    const isUsefulness = board.tasks[task].measures === "usefulness";
+    const loss = (row) => {
+      const value = measure[row * width + task];
+      return Number.isNaN(value) ? Infinity : isUsefulness ? -value : Math.abs(value);
+    };
+    const some = plain.length ? plain : rows;
+    return some.toSorted((a, b) => loss(a) - loss(b))[0];
+  }
+  function leadOf(board, task, { total, score, values }) {
+    const shown = Math.min(SHOWN, values.size);
+    const { measures, ideal } = board.tasks[task];
+    const goal = measures === "usefulness" ? "cost most usefulness" : "are furthest from fair";
+    const fair = measures === "usefulness" ? "" : `, and ${ideal} is fair`;
+    return [
+      `These ${shown} of ${countText(total, "item")} ${goal}. `,
+      `The mean over all items is the score: ${scoreText(score)}${fair}. It is the dotted line.`
+    ];
+  }
+  function factsOf(board, route, task, row) {
+    const { measure, width } = cellsOf(board);
+    const { name, title, measures, licence, source } = board.tasks[task];
+    const { label } = board.mitigators[board.rows.mitigator[row]];
+    const value = measure[row * width + task];
+    const isMitigated = board.rows.role[row] === "mitigated";
+    return factList([
+      ["Model", pageLink(route, "model", board.models[board.rows.model[row]].name)],
+      ["Mitigator", isMitigated ? pageLink(route, "mitigator", label) : null],
+      ["Task", pageLink(route, "task", name, title || name)],
+      ["In words", measures === "bias" ? strengthText(value) : null],
+      ["Texts from", source],
+      ["Licence of the task", licence]
+    ]);
+  }
+  function besideField(board, route, others, chosen, show2) {
+    if (!others.length) {
+      return [h("p", { class: "quiet" }, "No other row of this board has items of this task.")];
+    }
+    const options = others.map(
+      (other) => h("option", { value: other, selected: other === chosen }, rowName(board, other))
+    );
+    const select = h("select", { id: "items-beside" }, options);
+    select.addEventListener("change", () => {
+      const other = Number(select.value);
+      const query = new URLSearchParams(route.query);
+      query.set("beside", rowName(board, other));
+      history.replaceState(null, "", address(route.kind, "items", route.name, query));
+      show2(other);
+    });
+    return [
+      h("p", { class: "controls" }, h("label", { for: select.id }, "The same items of "), select)
+    ];
+  }
+  function listOfItems(board, task, own, beside, file) {
+    const shown = [...own.values].slice(0, SHOWN);
+    const scale = barScale2(board.tasks[task], own, beside);
+    const columns = beside ? [own, beside] : [own];
+    const head = h(
+      "div",
+      { class: "items-head", "aria-hidden": "true" },
+      h("span", {}, "Item"),
+      columns.map(({ row }) => h("span", {}, rowName(board, row)))
+    );
+    const lines = shown.map(
+      ([item]) => h(
+        "li",
+        {},
+        h("div", { class: "item-texts" }, itemTexts(file, item)),
+        columns.map((cell) => itemValue(board, board.tasks[task], cell, item, scale))
+      )
+    );
+    const isMissing = shown.some(([item]) => file.items[item][2] === null);
+    const note = `Not every text is shown: ${file.note}. An item without a text is named by its row in the data of the task, from 0.`;
+    return [
+      head,
+      h("ol", { class: beside ? "items two" : "items" }, lines),
+      isMissing && file.note ? h("p", { class: "quiet" }, note) : ""
+    ];
+  }
+  function itemTexts(file, item) {
+    const [input, row, texts] = file.items[item];
+    const names = file.inputs[input].map((name) => name.replaceAll("_", " "));
+    if (!texts) return [h("span", { class: "quiet" }, `item ${row} of ${names.join(", ")}`)];
+    const parts = texts.map((text) => h("q", { dir: "auto" }, text.length < CUT ? text : `${text}…`));
+    const isOne = file.inputs.length === 1;
+    return [...parts, isOne ? null : h("small", { class: "under" }, names.join(", "))];
+  }
+  function barScale2({ ideal }, own, beside) {
+    const start = typeof ideal === "number" ? ideal : 0;
+    const items = [...own.values.keys()].slice(0, SHOWN);
+    const cells = beside ? [own, beside] : [own];
+    const values = cells.flatMap(({ values: values2, score }) => [
+      score,
+      ...items.flatMap((item) => values2.get(item) ?? [])
+    ]);
+    const low = Math.min(start, ...values);
+    const high = Math.max(start, ...values);
+    const range = high - low || 1;
+    const at = (value) => tenths(2 + (value - low) / range * (BAR2.width - 4));
+    return { start, at };
+  }
+  function itemValue(board, task, cell, item, { start, at }) {
+    const name = h("span", { class: "item-row" }, rowName(board, cell.row));
+    const value = cell.values.get(item);
+    if (value === void 0) {
+      return h("div", { class: "item-value" }, name, h("small", {}, absentText(task, cell)));
+    }
+    const { words, isBad } = itemWords(task, cell.score, value);
+    const [from, to] = [at(start), at(value)];
+    const drawing2 = svg(
+      "svg",
+      {
+        ...BAR2,
+        viewBox: `0 0 ${BAR2.width} ${BAR2.height}`,
+        class: "item-bar",
+        "aria-hidden": "true"
+      },
+      svg("rect", {
+        class: isBad ? "bad" : "good",
+        x: Math.min(from, to),
+        y: 3,
+        width: Math.max(1, Math.abs(to - from)),
+        height: 8
+      }),
+      svg("path", { class: "zero", d: `M${from} 0V${BAR2.height}` }),
+      svg("path", { class: "mean", d: `M${at(cell.score)} 0V${BAR2.height}` })
+    );
+    return h(
+      "div",
+      { class: "item-value" },
+      name,
+      drawing2,
+      h("span", { class: "number" }, scoreText(value)),
+      h("small", {}, words)
+    );
+  }
+  function absentText({ ideal }, { total, values }) {
+    if (values.size === total) return "no value: a text has no vector";
+    const last = [...values.values()].at(-1) ?? NaN;
+    const end = typeof ideal === "number" ? `at most ${scoreText(Math.abs(last - ideal))} from ${ideal}` : `${ideal === "higher" ? "at least" : "at most"} ${scoreText(last)}`;
+    return `${end}: not among its ${values.size} strongest`;
+  }
+  function itemWords({ measures, ideal }, score, value) {
+    if (measures === "usefulness" || typeof ideal !== "number") {
+      const isBad2 = value < score === (ideal !== "lower");
+      return { words: isBad2 ? "lowers the usefulness" : "raises the usefulness", isBad: isBad2 };
+    }
+    const [far, mean] = [value - ideal, score - ideal];
+    if (Math.abs(far) < 5e-4) return { words: "fair", isBad: false };
+    const isBad = far * mean >= 0;
+    const times = Math.abs(far / mean);
+    const isSaid = times >= LEAST_TIMES && times <= MOST_TIMES;
+    const size = isSaid ? `, ${times.toFixed(1)} times the mean` : "";
+    return { words: `${isBad ? "adds to the bias" : "against the bias"}${size}`, isBad };
+  }
+
+  // ../../leaderboard/site/scripts/cell_table.js
+  var MANY_CELLS = 6e4;
+  var FLAG_TEXTS = [
+    [1, "† leak: the mitigator was fitted on texts of the task, so the value does not count"],
+    [2, "↔ reversed: the association points the other way"],
+    [4, "◐ some texts have no vector"],
+    [8, "some texts are truncated"]
+  ];
+  var RUN = 64;
+  var decodedDetails = /* @__PURE__ */ new WeakMap();
+  async function detailsOf(site, board) {
+    const known = decodedDetails.get(board);
+    if (known) return known;
+    const entry = site.boards.find(({ kind }) => kind === board.kind);
+    const { reasons, tables, ...columns } = (
+      /** @type {Details} */
+      await load(entry?.details ?? "")
+    );
+    const decoded3 = Object.entries(columns).map(([name, column]) => [name, numbers(column)]);
+    const details = { ...Object.fromEntries(decoded3), reasons, tables };
+    decodedDetails.set(board, details);
+    return details;
+  }
+  function withDetails(site, board, build) {
+    const place = h("div", {}, build(null));
+    const fill2 = () => detailsOf(site, board).then(
+      (details) => replaceFolded(place, ...build(details).filter((node) => node !== null)),
+      (error) => place.append(h("p", { class: "notice", role: "alert" }, String(error.message)))
+    );
+    if (board.rows.model.length * board.tasks.length <= MANY_CELLS) {
+      void fill2();
+      return place;
+    }
+    const button = h("button", { type: "button" }, "Load scores, intervals, p-values and coverage");
+    button.addEventListener("click", () => {
+      button.disabled = true;
+      void fill2();
+    });
+    place.prepend(h("p", { class: "controls" }, button));
+    return place;
+  }
+  function cellTable(board, details, options) {
+    const { flags, measure, width } = cellsOf(board);
+    const ends = endsOf([0, ...options.cells.map(({ row, task }) => measure[row * width + task])]);
+    const isBias = options.cells.some(({ task }) => board.tasks[task].measures === "bias");
+    const columns = [
+      { title: options.first, class: "model" },
+      ...options.second ? [{ title: options.second, class: options.secondClass }] : [],
+      { title: options.measure, number: true },
+      { title: "Plot", class: "wide-only" },
+      ...isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : [],
+      ...details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : [],
+      { title: "Notes", class: "notes" }
+    ];
+    const rows = options.cells.map((cell) => () => {
+      const at = cell.row * width + cell.task;
+      const isLeak = Boolean(flags[at] & LEAK);
+      return [
+        options.head(cell),
+        ...options.second ? [options.more?.(cell) ?? null] : [],
+        [scoreText(measure[at]) + (isLeak ? "†" : ""), itemsLink(board, cell)],
+        intervalBar(measure[at], null, null, ends),
+        ...isBias ? gapCells(board, at) : [],
+        ...details ? detailCells(details, at, isLeak) : [],
+        notes(board, details, cell)
+      ];
+    });
+    return plainTable(options.caption, columns, rows);
+  }
+  function gapCells(board, at) {
+    const { gap, gapError, yardstick, yardstickError } = cellsOf(board);
+    const pairs = [
+      [gap[at], gapError[at]],
+      [yardstick[at], yardstickError[at]]
+    ];
+    return pairs.map(
+      ([value, error]) => Number.isNaN(value) ? NOTHING : `${scoreText(value)} ± ${scoreText(error)}`
+    );
+  }
+  var DETAIL_COLUMNS = ["Score", "p", "Floor", "Texts with a vector"];
+  function detailCells(details, at, isLeak) {
+    const spread = details.spread[at];
+    const floor = details.floor[at];
+    const asked = details.asked[at];
+    const [score, interval] = withInterval(details.value[at], details.low[at], details.high[at]);
+    return [
+      [score, spread > 0 ? ` ± ${scoreText(spread)}` : "", interval],
+      isLeak ? NOTHING : pText(details.p[at]),
+      Number.isNaN(floor) ? NOTHING : `${scoreText(floor)} ± ${scoreText(details.floor_sd[at])}`,
+      asked ? `${details.found[at]} of ${asked}` : NOTHING
+    ];
+  }
+  function notes(board, details, { row, task }) {
+    const at = row * board.tasks.length + task;
+    const { flags, measure } = cellsOf(board);
+    const texts = FLAG_TEXTS.filter(([bit]) => flags[at] & bit).map(([, text]) => text);
+    if (board.rows.role[row] === "reference") texts.unshift("reference, never ranked");
+    if (board.tasks[task].measures === "bias" && !(flags[at] & LEAK)) {
+      texts.push(strengthText(measure[at], yardstickText(board.tasks[task].yardstick_of)));
+    }
+    const share = details?.word_share[at] ?? 0;
+    if (share > 0) {
+      texts.push(
+        `${(100 * share).toFixed(0)} % of the texts hold words that the mitigator was fitted on`
+      );
+    }
+    const reason = details?.reasons[details.reason[at]];
+    if (!(flags[at] & RUN)) texts.push("not run");
+    else if (reason && !(flags[at] & 1)) texts.push(`does not count: ${reason}`);
+    else if (Number.isNaN(measure[at]) && !details) texts.push("does not count");
+    return [texts.filter(Boolean).join("; ") || " "];
+  }
+
+  // ../../leaderboard/site/scripts/pages/model_parts.js
+  var STRONGEST = 10;
+  function biasProfile(board, row) {
+    const tasks = tasksOf(board, board.benchmarks[0].tasks, "bias");
+    const { bias } = benchmarkScores(board, board.benchmarks[0]);
+    if (isNoise(board, bias, row)) {
+      return h("p", {}, "No profile: a gap over a yardstick has no meaning where texts have none.");
+    }
+    const unscaled = unscaledConcepts(board);
+    const lines = groupsOf(board, tasks, "category").filter(({ name }) => !unscaled.includes(name)).map((group) => profileLine(board, row, group, meansOf(board, group.tasks, false)));
+    const chart = rowChart(
+      "Means over the ranked tasks of each concept, most bias first",
+      "Concept",
+      [biasPanel(board)],
+      byValue(lines),
+      profileLegend(true)
+    );
+    if (!unscaled.length) return chart;
+    const line = `Not drawn: ${unscaled.join(", ")}. ${board.reference} shows no clear bias there, so there is no scale.`;
+    return h("div", {}, chart, h("p", { class: "quiet" }, line));
+  }
+  function usefulnessProfile(board, row) {
+    const tasks = tasksOf(board, board.benchmarks[0].tasks, "usefulness");
+    const lines = groupsOf(board, tasks, "family").map(
+      (group) => profileLine(board, row, group, meansOf(board, group.tasks, false))
+    );
+    const { usefulness } = benchmarkScores(board, board.benchmarks[0]);
+    return rowChart(
+      "Means over the ranked tasks of each family, most useful first. A single family has no interval.",
+      "Family",
+      [usefulnessPanel(board, usefulness.mean)],
+      byValue(lines),
+      profileLegend(false)
+    );
+  }
+  function profileLegend(withInterval2) {
+    const mark = withInterval2 ? { value: 0, low: 0, high: 1 } : { value: 0 };
+    return rowLegend([
+      [mark, withInterval2 ? "this model, with its 95 % interval" : "this model"],
+      ["others", "other models"]
+    ]);
+  }
+  function profileLine(board, row, group, { mean, low, high }) {
+    const value = mean[row];
+    const others = otherRows(board, row).map((other) => mean[other]).filter((other) => !Number.isNaN(other));
+    const interval = intervalText(low[row], high[row]);
+    const median = others.length ? `others: median ${scoreText(medianOf(others))}` : "";
+    const cell = {
+      marks: [{ value, low: low[row], high: high[row] }],
+      others,
+      words: Number.isNaN(value) ? h("span", { class: "quiet" }, "no value") : [
+        scoreText(value),
+        Number.isNaN(low[row]) ? null : h("small", { class: "range" }, ` (${interval})`),
+        h("small", { class: "under" }, median)
+      ]
+    };
+    return { value, head: groupHead(group), cells: [cell] };
+  }
+  function groupHead(group) {
+    const [name, method] = group.name.split("/");
+    const tasks = countText(group.tasks.length, "task");
+    const note = method && method !== name ? `${method}, ${tasks}` : tasks;
+    return [name, h("small", { class: "under" }, note)];
+  }
+  function otherRows({ rows }, row) {
+    return [...rows.role.keys()].filter((other) => {
+      return rows.role[other] === "model" && other !== row && !(other in rows.unusable);
+    });
+  }
+  function byValue(lines) {
+    const key = ({ value }) => Number.isNaN(value) ? -Infinity : value;
+    return lines.toSorted((a, b) => key(b) - key(a) || 0);
+  }
+  function unscaledConcepts(board) {
+    const tasks = tasksOf(board, board.benchmarks[0].tasks, "bias");
+    return groupsOf(board, tasks, "category").filter(
+      (group) => meansOf(board, group.tasks, false).mean.every((value) => Number.isNaN(value))
+    ).map(({ name }) => name);
+  }
+  function groupsOf(board, tasks, field) {
+    const names = [...new Set(tasks.map((task) => board.tasks[task][field]))].toSorted();
+    return names.map((name) => ({
+      name,
+      tasks: tasks.filter((task) => board.tasks[task][field] === name)
+    }));
+  }
+  function modelChart(board, route, benchmark, rows, caption) {
+    const { bias, usefulness, rank, usefulness_rank } = benchmarkScores(board, benchmark);
+    const hasBias = tasksOf(board, benchmark.tasks, "bias").length > 0;
+    const main = hasBias ? rank : usefulness_rank;
+    const order = rows.toSorted((a, b) => {
+      const isReference = (row) => Number(board.rows.role[row] === "reference");
+      return isReference(a) - isReference(b) || (main[a] || Infinity) - (main[b] || Infinity) || a - b;
+    });
+    const lines = order.map((row) => ({
+      head: [
+        pageLink(route, "model", board.models[board.rows.model[row]].name),
+        h("small", { class: "under" }, roleNote(board, row))
+      ],
+      cells: placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row)
+    }));
+    for (const [i, { cells }] of lines.entries()) {
+      if (isNoise(board, bias, order[i])) {
+        cells[0] = { marks: [], words: h("span", { class: "quiet" }, "no meaning") };
+      }
+    }
+    const panels = [biasPanel(board), usefulnessPanel(board, usefulness.mean)];
+    return rowChart(caption, "Model", panels, lines);
+  }
+  function isNoise({ rows }, { low }, row) {
+    return rows.role[row] === "reference" && Number.isNaN(low[row]);
+  }
+  function roleNote({ rows }, row) {
+    if (rows.role[row] === "reference") return "reference, never ranked";
+    return rows.unusable[row] ? `not usable: ${rows.unusable[row]}` : "";
+  }
+  function placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row) {
+    return [
+      placeCell(bias, rank, benchmark.rank_low, benchmark.rank_high, row),
+      placeCell(
+        usefulness,
+        usefulness_rank,
+        benchmark.usefulness_rank_low,
+        benchmark.usefulness_rank_high,
+        row
+      )
+    ];
+  }
+  function placeCell({ mean, low, high }, rank, lows, highs, row) {
+    const [first, last] = [lows[row] ?? null, highs[row] ?? null];
+    if (Number.isNaN(mean[row])) {
+      return { marks: [], words: h("span", { class: "quiet" }, "no value") };
+    }
+    const isSure = first === null || last === null || first === last;
+    const place = isSure ? "" : `, could be ${ordinal(first)} to ${ordinal(last)}`;
+    const interval = Number.isNaN(low[row]) ? "" : ` (${intervalText(low[row], high[row])})`;
+    return {
+      marks: [
+        { value: mean[row], low: low[row], high: high[row], form: rank[row] ? "full" : "open" }
+      ],
+      words: [
+        scoreText(mean[row]),
+        h("small", { class: "range" }, interval),
+        h("small", { class: "under" }, rank[row] ? `${ordinal(rank[row])}${place}` : "not ranked")
+      ]
+    };
+  }
+  function benchmarkProfile(board, route, row) {
+    const lines = board.benchmarks.map((benchmark) => ({
+      head: pageLink(route, "benchmark", benchmark.name, benchmark.title),
+      cells: placeCells(benchmark, benchmarkScores(board, benchmark), row)
+    }));
+    const { usefulness } = benchmarkScores(board, board.benchmarks[0]);
+    const panels = [biasPanel(board), usefulnessPanel(board, usefulness.mean)];
+    return rowChart("Bias and usefulness in each benchmark", "Benchmark", panels, lines);
+  }
+  function strongest(board, route, row) {
+    const { measure, flags, width } = cellsOf(board);
+    const cells = tasksOf(board, board.benchmarks[0].tasks, "bias").filter((task) => {
+      const at = row * width + task;
+      return !Number.isNaN(measure[at]) && !(flags[at] & LEAK);
+    }).map((task) => {
+      const { low, high } = cellEnds(board, row, task);
+      const sure = Math.max(low, -high);
+      return { task, value: measure[row * width + task], low, high, sure };
+    }).filter(({ sure }) => sure > 0).toSorted((a, b) => b.sure - a.sure);
+    if (!cells.length) return h("p", {}, "No single result is surely far from fair.");
+    const others = otherRows(board, row);
+    const lines = cells.slice(0, STRONGEST).map(({ task, value, low, high }) => {
+      const { name, title, yardstick_of } = board.tasks[task];
+      return {
+        head: [
+          pageLink(route, "task", name),
+          itemsLink(board, { row, task }),
+          h("small", { class: "under" }, title)
+        ],
+        cells: [
+          {
+            marks: [{ value, low, high }],
+            others: others.map((other) => measure[other * width + task]),
+            words: [
+              scoreText(value),
+              h("small", { class: "range" }, ` (${intervalText(low, high)})`),
+              h("small", { class: "under" }, strengthText(value, yardstickText(yardstick_of)))
+            ]
+          }
+        ]
+      };
+    });
+    const count = countText(cells.length, "single result");
+    const caption = `${count} of bias ${cells.length === 1 ? "has an interval" : "have intervals"} without 0: those farthest from it first${cells.length > STRONGEST ? `, ${STRONGEST} of them` : ""}`;
+    const panel = {
+      title: "Gap: 1 = as strong as the yardstick of the task",
+      words: "Gap",
+      lines: [
+        { label: "fair", value: 0 },
+        { label: "the yardstick", value: 1 }
+      ]
+    };
+    return rowChart(caption, "Task", [panel], lines, profileLegend(true));
+  }
+  function modelEffects(board, route, rows) {
+    const mitigated = rows.filter((row) => board.rows.role[row] === "mitigated");
+    if (!mitigated.length) return [h("p", {}, "It was run under no mitigator.")];
+    const effects = allEffects(board, "none");
+    const { mean } = effects.bias;
+    const loss = (row) => Number.isNaN(mean[row]) ? Infinity : mean[row];
+    const order = mitigated.toSorted((a, b) => loss(a) - loss(b) || a - b);
+    const head = (row) => pageLink(route, "mitigator", board.mitigators[board.rows.mitigator[row]].label);
+    const shown = order.filter(
+      (row) => mean[row] < 0 && evidenceOf(board, effects.bias, row, "bias").isShown
+    );
+    const unusable = order.filter((row) => row in board.rows.unusable);
+    const of = `Of ${countText(order.length, "mitigator")}`;
+    const which = shown.length ? `${shown.length}` : "none";
+    const sentence = `${of}, ${which} ${shown.length > 1 ? "are" : "is"} shown to lower its bias; ${unusable.length || "none"} ${unusable.length > 1 ? "leave" : "leaves"} it unusable.`;
+    return [
+      h("p", {}, sentence),
+      effectChart(
+        board,
+        "Without and with each mitigator, on all ranked tasks",
+        "Mitigator",
+        order,
+        head
+      ),
+      folded(
+        "The changes as a table, with p-values and leaks",
+        effectTable(
+          board,
+          effects,
+          "The change against the same model without a mitigator. Less bias and more usefulness are better.",
+          "Mitigator",
+          order,
+          head
+        )
+      )
+    ];
+  }
+  function modelValues(site, board, route, rows) {
+    const label = (row) => board.mitigators[board.rows.mitigator[row]].label;
+    const chosen = rows.find((row) => label(row) === route.query.get("mitigator")) ?? rows[0];
+    const place = h("div");
+    const show2 = (row) => replaceFolded(
+      place,
+      withDetails(site, board, (details) => valueTables(board, route, details, row))
+    );
+    show2(chosen);
+    if (rows.length === 1) return place;
+    const options = rows.map(
+      (row) => h("option", { value: row, selected: row === chosen }, label(row))
+    );
+    const select = h("select", { id: "values-mitigator" }, options);
+    select.addEventListener("change", () => {
+      const row = Number(select.value);
+      const query = new URLSearchParams(row === rows[0] ? [] : [["mitigator", label(row)]]);
+      history.replaceState(null, "", address(route.kind, "model", route.name, query));
+      show2(row);
+    });
+    const field = h("p", { class: "controls" }, h("label", { for: select.id }, "Mitigator "), select);
+    return h("div", {}, field, place);
+  }
+  function valueTables(board, route, details, row) {
+    const tasks = [...board.tasks.keys()];
+    const ranked = tasks.filter((task) => board.tasks[task].not_ranked === null);
+    const table = (caption2, measure, some) => cellTable(board, details, {
+      caption: caption2,
+      measure,
+      cells: some.map((task) => ({ row, task })),
+      first: "Task",
+      head: ({ task }) => [
+        pageLink(route, "task", board.tasks[task].name),
+        h("small", { class: "under" }, board.tasks[task].title)
+      ]
+    });
+    const part2 = (name, some, content) => {
+      const box = folded([h("strong", {}, name), ` · ${countText(some.length, "task")}`], content);
+      box.id = `results-${name.replaceAll(/[^\w-]/g, "-")}`;
+      return box;
+    };
+    const bias = groupsOf(board, tasksOf(board, ranked, "bias"), "category").map((group) => {
+      const caption2 = `Bias by ${group.name}: 0 is fair, 1 is as strong as the yardstick of the task`;
+      const name = `Bias: ${group.name}`;
+      return part2(name, group.tasks, table(caption2, "Gap over yardstick", group.tasks));
+    });
+    const useful = groupsOf(board, tasksOf(board, ranked, "usefulness"), "category").map((group) => {
+      const caption2 = `Usefulness in ${group.name}: 1 is the best possible, more is better`;
+      return part2(
+        `Usefulness: ${group.name}`,
+        group.tasks,
+        table(caption2, "Usefulness", group.tasks)
+      );
+    });
+    const others = tasks.filter((task) => board.tasks[task].not_ranked !== null);
+    const caption = "Shown and not ranked; the page of a task says why";
+    return [
+      ...bias,
+      ...useful,
+      others.length ? part2("Not ranked", others, table(caption, "Measure", others)) : null,
+      details ? attachedTables(board, details, row) : null
+    ];
+  }
+  function attachedTables(board, details, row) {
+    const tables = details.tables.filter((table) => table.row === row && isAttached(table.path));
+    if (!tables.length) return null;
+    const items = tables.map(
+      ({ task, scenario, name, path }) => h("li", {}, `${board.tasks[task].name}, ${scenario}: `, h("a", { href: path }, name))
+    );
+    return folded(countText(items.length, "attached table"), h("ul", {}, items));
+  }
+  function isAttached(path) {
+    return /^tables\/[\w.-]+$/.test(path);
+  }
+
+  // ../../leaderboard/site/scripts/pages/model.js
+  var modelPage = (main, site, board, route) => {
+    if (!route.name) return modelList(main, site, board, route);
+    const index = board.models.findIndex(({ name }) => name === route.name);
+    const model = board.models[index];
+    if (!model)
+      return unknownName(
+        main,
+        site,
+        route,
+        board.models.map(({ name }) => name)
+      );
+    const rows = [...board.rows.model.keys()].filter((row2) => board.rows.model[row2] === index);
+    const [row] = rows;
+    const overview = h(
+      "div",
+      { class: "overview" },
+      h(
+        "div",
+        {},
+        h("p", { class: "lead" }, biasSentence(board, row)),
+        ...usefulnessSentence(board, row),
+        h("p", { class: "quiet" }, unknownSentence(board, row)),
+        ...unevenNotice(board, row),
+        ...supersededBy(site, board, route, model)
+      ),
+      modelCard(board, model)
+    );
+    main.append(
+      trail(site, route, model.name, [["Models", address(route.kind, "model")]]),
+      h("h1", {}, model.name),
+      overview,
+      h("h2", {}, "Bias by concept"),
+      biasProfile(board, row),
+      h("h2", {}, "Usefulness by family of tasks"),
+      usefulnessProfile(board, row),
+      h("h2", {}, "With mitigators"),
+      ...modelEffects(board, route, rows),
+      h("h2", {}, "Strongest results"),
+      strongest(board, route, row),
+      h("h2", {}, "All results"),
+      modelValues(site, board, route, rows),
+      h("h2", {}, "More"),
+      folded(
+        `Rank in ${countText(board.benchmarks.length, "benchmark")}`,
+        benchmarkProfile(board, route, row)
+      ),
+      folded("Provenance", provenance(model)),
+      ...badgeLink(board, row, model)
+    );
+  };
+  function modelList(main, site, board, route) {
+    const [benchmark] = board.benchmarks;
+    const rows = baseRowsOf(board);
+    main.append(
+      trail(site, route, "Models"),
+      h("h1", {}, "Models"),
+      modelChart(
+        board,
+        route,
+        benchmark,
+        rows,
+        `${countText(rows.length, "model")} of this board on ${benchmark.title}, ranked ones first`
+      )
+    );
+  }
+  function baseRowsOf(board) {
+    const { model } = board.rows;
+    return [...model.keys()].filter((row) => row === 0 || model[row] !== model[row - 1]);
+  }
+  function biasSentence(board, row) {
+    const [benchmark] = board.benchmarks;
+    const { bias, complete, rank } = benchmarkScores(board, benchmark);
+    const { name } = board.models[board.rows.model[row]];
+    const isReference = name === board.reference && board.rows.role[row] !== "mitigated";
+    const text = scoreText(bias.mean[row]);
+    const interval = intervalText(bias.low[row], bias.high[row]);
+    const range = interval === NOTHING ? "" : ` (95 % interval ${interval})`;
+    const value = text === NOTHING ? "It has no value of bias." : isReference ? `Its bias is the unit of this board: 1 by definition${range}, where 0 is fair.` : `Its bias is ${text}${range}, where 0 is fair and 1 is as biased as ${board.reference}.`;
+    if (board.rows.role[row] === "reference")
+      return `A reference: a line to compare with, never ranked. ${isNoise(board, bias, row) ? "Its bias has no meaning, since its vectors have none." : value}`;
+    if (board.rows.role[row] === "mitigated")
+      return "Not ranked: it was run under a mitigator only, and models are ranked without one.";
+    if (board.rows.unusable[row])
+      return `Not ranked, because it is not usable: ${board.rows.unusable[row]}. ${value}`;
+    if (!complete[row]) {
+      const tasks = tasksOf(board, benchmark.tasks, "bias");
+      const has = `${bias.tasks[row]} of ${countText(tasks.length, "ranked bias task")}`;
+      return `Not ranked on ${benchmark.title}: it has a value on ${has}. ${value}`;
+    }
+    if (!rank[row]) return `${value} It has no rank: ranking needs two models.`;
+    const ranked = countText(rank.filter((place2) => place2 > 0).length, "model");
+    const [low, high] = [benchmark.rank_low[row], benchmark.rank_high[row]];
+    const place = `Rank ${rank[row]} of ${ranked} by bias`;
+    if (low === null || high === null) return `${value} ${place}.`;
+    const sure = low === high ? "for sure" : `could be anywhere from ${ordinal(low)} to ${ordinal(high)}`;
+    return `${value} ${place}; ${sure}.`;
+  }
+  function usefulnessSentence(board, row) {
+    const [benchmark] = board.benchmarks;
+    const { usefulness, usefulness_rank } = benchmarkScores(board, benchmark);
+    const tasks = tasksOf(board, benchmark.tasks, "usefulness");
+    if (!tasks.length) return [];
+    if (Number.isNaN(usefulness.mean[row])) return [h("p", {}, "Its usefulness was not measured.")];
+    const ranked = usefulness_rank.filter((place2) => place2 > 0).length;
+    const place = usefulness_rank[row] ? `, ${ordinal(usefulness_rank[row])} of ${countText(ranked, "model")}` : usefulness.tasks[row] < tasks.length ? `, on ${usefulness.tasks[row]} of ${countText(tasks.length, "task")}` : "";
+    return [h("p", {}, `Its usefulness is ${scoreText(usefulness.mean[row])} of 1${place}.`)];
+  }
+  function unknownSentence(board, row) {
+    const [benchmark] = board.benchmarks;
+    const bias = tasksOf(board, benchmark.tasks, "bias");
+    const { usefulness, rank } = benchmarkScores(board, benchmark);
+    const useful = tasksOf(board, benchmark.tasks, "usefulness");
+    const unscaled = unscaledConcepts(board);
+    const languages = [...new Set(bias.map((task) => board.tasks[task].language))].toSorted();
+    const parts = [];
+    if (unscaled.length)
+      parts.push(`bias by ${unscaled.join(", ")}, which these tasks measure poorly`);
+    if (usefulness.tasks[row] < useful.length) {
+      parts.push(`${useful.length - usefulness.tasks[row]} of ${useful.length} usefulness tasks`);
+    }
+    if (rank[row] && benchmark.rank_low[row] === null) parts.push("how sure its rank is");
+    if (languages.length)
+      parts.push(`bias in other languages than ${languages.map(languageName).join(", ")}`);
+    parts.push("implicit bias that no task asks about");
+    return `Not known: ${parts.join("; ")}.`;
+  }
+  function unevenNotice(board, row) {
+    const note = unevenNote(board, row);
+    if (!note) return [];
+    const meaning = "A larger yardstick makes bias look smaller, so compare this model with care.";
+    return [h("p", { class: "notice" }, `${capital(note)}. ${meaning}`)];
+  }
+  function supersededBy(site, board, route, model) {
+    const names = board.models.map(({ name: name2 }) => name2);
+    const decided = decisionNotices(site, route, names);
+    const next = model.superseded_by;
+    if (!next || decided.length) return decided;
+    const name = names.includes(next) ? pageLink(route, "model", next) : next;
+    return [h("p", { class: "notice" }, "Superseded by ", name, ".")];
+  }
+  function modelCard(board, model) {
+    const weights = model.open_weights === null ? null : model.open_weights ? "open" : "not open";
+    return factList([
+      ["Kind", `${board.kind} embeddings`],
+      ["Web page", model.url && webLink(model.url, model.url)],
+      ["Licence", model.licence],
+      ["Weights", weights],
+      ["Languages", model.languages.join(", ")],
+      ["Dimensions", model.dimensions?.toLocaleString("en")],
+      ["Parameters", model.parameters && sizeText(model.parameters)],
+      ["Longest text", model.max_tokens && `${model.max_tokens.toLocaleString("en")} tokens`],
+      ["Released", model.released],
+      ...Object.entries(model.published).map(([name, value]) => {
+        return (
+          /** @type {[string, string]} */
+          [`Published ${name}`, publishedText(value)]
+        );
+      })
+    ]);
+  }
+  function provenance(model) {
+    const environments2 = model.environments.map(
+      ([text, count]) => h("li", {}, `${countText(count, "record")}: ${text}`)
+    );
+    return factList([
+      ["Fingerprint", h("code", {}, model.fingerprint)],
+      ["Revision", model.revision && h("code", {}, model.revision)],
+      ["Submitted by", model.submitters.join(", ")],
+      ["Ran on", environments2.length ? h("ul", {}, environments2) : null]
+    ]);
+  }
+  function badgeLink(board, row, model) {
+    if (board.rows.role[row] !== "model") return [];
+    const href = `model/${model.slug}.html#badge`;
+    return [h("p", {}, h("a", { href }, "Badge and small page for its model card"))];
+  }
+
+  // ../../leaderboard/site/scripts/pages/task.js
+  var taskPage = (main, site, board, route) => {
+    if (!route.name) return taskList(main, site, board, route);
+    const index = board.tasks.findIndex(({ name }) => name === route.name);
+    const task = board.tasks[index];
+    if (!task)
+      return unknownName(
+        main,
+        site,
+        route,
+        board.tasks.map(({ name }) => name)
+      );
+    const examples = examplesOf(task);
+    main.append(
+      trail(site, route, task.name, [["Tasks", address(route.kind, "task")]]),
+      h("h1", {}, task.title || task.name),
+      ...notRanked(board, route, task),
+      h(
+        "div",
+        { class: examples.length ? "overview" : "overview wide" },
+        h(
+          "div",
+          {},
+          ...descriptionOf(task.description),
+          h("p", { class: "lead" }, unitOf(task)),
+          ...examples
+        ),
+        taskFacts(board, route, index)
+      ),
+      h("h2", {}, "Models"),
+      withDetails(site, board, (details) => {
+        const table = folded(
+          "All rows, with mitigators, p-values and coverage",
+          taskRows(board, route, details, index)
+        );
+        table.id = "all-rows";
+        return [
+          taskModels(board, route, details, index),
+          h("h2", {}, "More"),
+          folded("How far it measures", validityOf(task)),
+          table
+        ];
+      })
+    );
+  };
+  function unitOf({ measures, yardstick_of: of }) {
+    if (measures === "usefulness") return "1 is the best possible, and more is better.";
+    if (measures === "control" || !of) return "It has no yardstick, so its score stands as it is.";
+    const yardstick = of === ITEMS ? "contrasts of its own items" : yardstickText(of);
+    const have = yardstick.startsWith("contrasts") ? "have" : "has";
+    return `0 is fair. 1 is as strong as ${yardstick}, which ${have} nothing to do with the concept.`;
+  }
+  function notRanked(board, route, { not_ranked: reason }) {
+    if (!reason) return [];
+    const [, next, why = ""] = reason.match(/^superseded by ([^:]+)(: .*)?$/) ?? [];
+    const isTask = board.tasks.some(({ name }) => name === next);
+    const text = isTask ? ["superseded by ", pageLink(route, "task", next), why] : [reason];
+    return [h("p", { class: "notice" }, "Shown and not ranked: ", ...text)];
+  }
+  function taskList(main, site, board, route) {
+    const all = [...board.tasks.keys()];
+    const caption = `${countText(all.length, "task")} of this board, by family`;
+    main.append(
+      trail(site, route, "Tasks"),
+      h("h1", {}, "Tasks"),
+      h("h2", {}, "By language"),
+      languageTable(board, route),
+      h("h2", {}, "All tasks"),
+      ...taskTables(board, route, all, caption)
+    );
+  }
+  function languageTable(board, route) {
+    const groups = groupsOf(board, [...board.tasks.keys()], "language");
+    if (groups.length < 2) {
+      return h("p", {}, `All tasks of this board are in ${languageName(groups[0]?.name ?? "en")}.`);
+    }
+    const columns = [
+      { title: "Language", class: "model" },
+      ...["Tasks", "Not reviewed", "Ranked"].map((title) => ({ title, number: true })),
+      { title: "Their names", class: "wide-only" }
+    ];
+    const lines = groups.toSorted((a, b) => b.tasks.length - a.tasks.length || compared(a.name, b.name)).map(({ name, tasks }) => () => {
+      const members = tasks.map((task) => board.tasks[task]);
+      const ranked = members.filter((task) => task.not_ranked === null);
+      const query = new URLSearchParams(ranked.map((task) => ["tasks", task.name]));
+      const href = address(route.kind, "home", "", query);
+      const links = members.flatMap((task, i) => [
+        i ? ", " : "",
+        pageLink(route, "task", task.name)
+      ]);
+      const spoken = h(
+        "span",
+        { class: "visually-hidden" },
+        `: rank models by the tasks in ${languageName(name)}`
+      );
+      const isLong = members.length > 4;
+      return [
+        `${languageName(name)} (${name})`,
+        tasks.length,
+        members.filter(({ reviewed }) => reviewed === false).length,
+        ranked.length ? h("a", { href }, String(ranked.length), spoken) : 0,
+        isLong ? h("details", {}, h("summary", {}, `${members.length} names`), links) : links
+      ];
+    });
+    const caption = "A task whose texts no reader of its language has reviewed is shown and not ranked. A number of ranked tasks leads to the models by them.";
+    return plainTable(caption, columns, lines);
+  }
+  var FEW_TASKS = 16;
+  function taskTables(board, route, tasks, caption) {
+    const families = ["bias", "usefulness", "control"].flatMap((measures) => {
+      const members = tasks.filter((task) => board.tasks[task].measures === measures);
+      return groupsOf(board, members, "family").map((group) => ({ measures, ...group }));
+    });
+    if (tasks.length <= FEW_TASKS) {
+      const sorted = families.flatMap((family) => family.tasks);
+      return [taskTable(board, route, sorted, caption)];
+    }
+    const parts = families.map(({ measures, name, tasks: members }) => {
+      const title = `${capital(measures)}: ${name}`;
+      const ranked = members.filter((task) => board.tasks[task].not_ranked === null).length;
+      const count = `${countText(members.length, "task")}, ${ranked} ranked`;
+      return folded([h("strong", {}, title), ` · ${count}`], taskTable(board, route, members, title));
+    });
+    return [h("p", { class: "quiet" }, `${caption.replace(/\.$/, "")}.`), ...parts];
+  }
+  function taskTable(board, route, tasks, caption) {
+    const titles = ["Title", "Measures", "Family", "Concept", "Language", "Licence", "Ranked"];
+    const columns = [{ title: "Task", class: "model" }, ...titles.map((title) => ({ title }))];
+    const rows = tasks.map((index) => board.tasks[index]).toSorted((a, b) => compared(a.family, b.family) || compared(a.name, b.name)).map((task) => () => [
+      pageLink(route, "task", task.name),
+      task.title || NOTHING,
+      task.measures,
+      task.family,
+      task.category,
+      languageName(task.language),
+      task.licence || NOTHING,
+      task.not_ranked ? `no: ${task.not_ranked}` : "yes"
+    ]);
+    return plainTable(caption, columns, rows);
+  }
+  function taskFacts(board, route, index) {
+    const task = board.tasks[index];
+    const benchmarks = board.benchmarks.filter(({ tasks }) => tasks.includes(index));
+    const links = benchmarks.flatMap(({ name, title }, i) => [
+      i ? ", " : "",
+      pageLink(route, "benchmark", name, title)
+    ]);
+    return factList([
+      ["Name", h("code", {}, task.name)],
+      ["Measures", `${task.measures}, ${task.category}`],
+      ["Family", `${task.family} (one vote)`],
+      ["Score", `${task.metric} ${task.score}, scenario ${task.scenario}`],
+      ["Reading", readingOf(task)],
+      ["Language", reviewOf(task)],
+      ["Source", task.source],
+      ["Licence", task.licence],
+      ["Yardstick", yardstickOf(board, route, task)],
+      ["Version", `${task.version}, content ${task.digest.slice(0, 8)}`],
+      ["Benchmarks", links]
+    ]);
+  }
+  function reviewOf({ language, reviewed }) {
+    const name = languageName(language);
+    return reviewed === false ? `${name}; no reader of it has reviewed the texts` : name;
+  }
+  function yardstickOf(board, route, { measures, yardstick_of: of, power, ...task }) {
+    if (measures !== "bias" || !of) return null;
+    const isHere = board.tasks.some(({ name }) => name === of);
+    const link = isHere ? pageLink(route, "task", of) : of;
+    const usual = ratioOf(task.reference_gap, task.reference_yardstick, power);
+    return [
+      of === ITEMS ? "its own items" : link,
+      `; ${board.reference} has ${scoreText(usual)} of it`
+    ];
+  }
+  function readingOf({ ideal, low_bound, high_bound }) {
+    const best = typeof ideal === "number" ? `the ideal is ${ideal}` : `${ideal} is better`;
+    if (low_bound === null && high_bound === null) return `${best}; without bounds`;
+    const ends = `from ${low_bound ?? "no lower bound"} to ${high_bound ?? "no upper bound"}`;
+    return `${best}; ${ends}`.replaceAll(/-(?=\d)/g, "−");
+  }
+  var CUT2 = 300;
+  function examplesOf(task) {
+    const inputs = Object.entries(task.examples).filter(([, texts]) => texts.length);
+    if (!inputs.length) return [];
+    const facts = inputs.map(([name, texts]) => {
+      const items = texts.map((text) => h("li", {}, text.length < CUT2 ? text : `${text}…`));
+      return h("div", {}, h("dt", {}, name.replaceAll("_", " ")), h("dd", {}, h("ul", {}, items)));
+    });
+    return [h("h2", {}, "Some of its texts"), h("dl", { class: "examples" }, facts)];
+  }
+  var VALIDITY_WORDS = Object.freeze({
+    model: "Measured on",
+    "measured on": "Measured of",
+    floor: "Distance from the ideal with shuffled sides",
+    "found from amplitude": "Smallest planted bias that is found in 80 % of draws (1: as far apart as the groups)",
+    "shuffled sides found biased": "Share of shuffled sides that are called biased (.05 is right)",
+    reliability: "Reliability (agreement of random halves of its words)",
+    result: "Result"
+  });
+  function validityOf({ validity }) {
+    const known = Object.entries(validity ?? {}).filter(
+      ([, value]) => value !== null && value !== ""
+    );
+    if (!known.length) {
+      return h(
+        "p",
+        {},
+        "Nothing is recorded of what its score shows on vectors whose bias is known."
+      );
+    }
+    const words = VALIDITY_WORDS;
+    return factList(
+      known.map(([name, value]) => {
+        const text = typeof value === "number" ? scoreText(value) : value;
+        return [Object.hasOwn(words, name) ? words[name] : name, text];
+      })
+    );
+  }
+  function taskModels(board, route, details, index) {
+    const { measure, flags, width } = cellsOf(board);
+    const task = board.tasks[index];
+    const isBias = task.measures !== "usefulness";
+    const role = board.rows.role;
+    const loss = (row) => {
+      const value = measure[row * width + index];
+      const key = Number.isNaN(value) ? 1e9 : isBias ? Math.abs(value) : -value;
+      return role[row] === "reference" ? 1e12 + key : key;
+    };
+    const rows = baseRowsOf(board).filter((row) => role[row] !== "mitigated" && flags[row * width + index] & RUN).toSorted((a, b) => loss(a) - loss(b) || a - b);
+    const hasMeasure = rows.some((row) => !Number.isNaN(measure[row * width + index]));
+    const panels = [];
+    if (hasMeasure) {
+      panels.push(
+        isBias ? {
+          title: "Gap: 1 = as strong as the yardstick",
+          words: "Gap over yardstick",
+          lines: [
+            { label: "fair", value: 0 },
+            { label: "the yardstick", value: 1 }
+          ]
+        } : { title: "Usefulness: 1 = perfect, more is better", words: "Usefulness", lines: [] }
+      );
+    }
+    const { ideal } = task;
+    if (details) {
+      panels.push({
+        title: `The metric's score, ${task.score.replaceAll("_", " ")}`,
+        words: "Score",
+        lines: typeof ideal === "number" ? [{ label: "ideal", value: ideal }] : []
+      });
+    }
+    const lines = rows.map((row) => {
+      const isReference = role[row] === "reference";
+      const note = isReference ? "reference, never ranked" : board.rows.unusable[row] ?? "";
+      const cells = [];
+      if (hasMeasure) cells.push(measureCell(board, row, index));
+      if (details) cells.push(scoreCell(details, row * width + index, task));
+      return {
+        head: [
+          pageLink(route, "model", board.models[board.rows.model[row]].name),
+          itemsLink(board, { row, task: index }),
+          h("small", { class: "under" }, note)
+        ],
+        cells: cells.map((cell) => ({ ...cell, isAside: isReference && isBias }))
+      };
+    });
+    const legend = rowLegend([
+      [{ value: 0, low: 0, high: 1 }, "a model, with its 95 % interval"],
+      ...details && typeof ideal === "number" ? [
+        /** @type {["band", string]} */
+        ["band", "its floor: what shuffled sides show"]
+      ] : []
+    ]);
+    const order = hasMeasure ? `, ${isBias ? "least bias" : "most useful"} first` : "";
+    const caption = `Models without a mitigator${order}`;
+    return rowChart(caption, "Model", panels, lines, legend);
+  }
+  function measureCell(board, row, task) {
+    const { measure, width } = cellsOf(board);
+    const value = measure[row * width + task];
+    if (Number.isNaN(value)) {
+      return { marks: [], words: h("span", { class: "quiet" }, "does not count") };
+    }
+    if (board.tasks[task].measures === "usefulness") {
+      return { marks: [{ value }], words: scoreText(value) };
+    }
+    const { low, high } = cellEnds(board, row, task);
+    if (board.rows.role[row] === "reference" && Number.isNaN(low)) {
+      return { marks: [], words: h("span", { class: "quiet" }, "no meaning") };
+    }
+    const interval = intervalText(low, high);
+    return {
+      marks: [{ value, low, high }],
+      words: [
+        scoreText(value),
+        h("small", { class: "range" }, interval === NOTHING ? " (no interval)" : ` (${interval})`),
+        h("small", { class: "under" }, strengthText(value))
+      ]
+    };
+  }
+  function scoreCell(details, at, { ideal, low_bound, high_bound }) {
+    const [value, low, high] = [details.value[at], details.low[at], details.high[at]];
+    if (Number.isNaN(value)) {
+      return { marks: [], words: h("span", { class: "quiet" }, "no value") };
+    }
+    const floor = details.floor[at];
+    const hasFloor = typeof ideal === "number" && !Number.isNaN(floor);
+    const interval = intervalText(low, high);
+    return {
+      marks: [{ value, low, high }],
+      band: hasFloor ? [
+        Math.max(ideal - floor, low_bound ?? -Infinity),
+        Math.min(ideal + floor, high_bound ?? Infinity)
+      ] : void 0,
+      words: [
+        scoreText(value),
+        interval === NOTHING ? null : h("small", { class: "range" }, ` (${interval})`),
+        hasFloor ? h("small", { class: "under" }, `floor ${scoreText(floor)}`) : null
+      ]
+    };
+  }
+  function taskRows(board, route, details, index) {
+    const { measure, flags, width } = cellsOf(board);
+    const at = (row) => row * width + index;
+    const isBias = board.tasks[index].measures !== "usefulness";
+    const loss = (row) => {
+      const value = measure[at(row)];
+      return Number.isNaN(value) ? Infinity : isBias ? Math.abs(value) : -value;
+    };
+    const rows = [...board.rows.model.keys()].filter((row) => flags[at(row)] & RUN).toSorted((a, b) => loss(a) - loss(b) || a - b);
+    return cellTable(board, details, {
+      caption: `${countText(rows.length, "row")} with a record, ${isBias ? "least bias" : "most useful"} first`,
+      measure: isBias ? "Gap over yardstick" : "Usefulness",
+      cells: rows.map((row) => ({ row, task: index })),
+      first: "Model",
+      head: ({ row }) => pageLink(route, "model", board.models[board.rows.model[row]].name),
+      second: "Mitigator",
+      more: ({ row }) => mitigatorOf(board, route, row)
+    });
+  }
+  function mitigatorOf(board, route, row) {
+    const { label } = board.mitigators[board.rows.mitigator[row]];
+    return board.rows.role[row] === "mitigated" ? pageLink(route, "mitigator", label) : label;
+  }
+
+  // ../../leaderboard/site/scripts/pages/benchmark.js
+  var benchmarkPage = (main, site, board, route) => {
+    if (!route.name) return benchmarkList(main, site, board, route);
+    const benchmark = board.benchmarks.find(({ name }) => name === route.name);
+    if (!benchmark)
+      return unknownName(
+        main,
+        site,
+        route,
+        board.benchmarks.map(({ name }) => name)
+      );
+    const query = { benchmark: benchmark.name };
+    main.append(
+      trail(site, route, benchmark.title, [["Benchmarks", address(route.kind, "benchmark")]]),
+      h("h1", {}, benchmark.title),
+      h(
+        "div",
+        { class: "overview" },
+        h(
+          "div",
+          {},
+          ...benchmark.findings.map((line, i) => h("p", { class: i ? null : "lead" }, line)),
+          ...descriptionOf(benchmark.description),
+          h(
+            "p",
+            {},
+            h("a", { href: address(route.kind, "home", "", query) }, "The models on this benchmark")
+          ),
+          ...benchmark.notices.map((notice) => h("p", { class: "notice" }, notice))
+        ),
+        factList([
+          ["Name", h("code", {}, benchmark.name)],
+          ["Version", benchmark.version],
+          ["Tasks", taskCounts(board, benchmark)],
+          ["Languages", benchmark.languages.map(languageName).join(", ")],
+          ["Citation", benchmark.citation && h("span", {}, withCode(benchmark.citation))],
+          ["Licences", bulleted(benchmark.licences)]
+        ])
+      ),
+      h("h2", {}, "Models"),
+      modelChart(
+        board,
+        route,
+        benchmark,
+        baseRowsOf(board),
+        "Bias and usefulness on these tasks, best rank first, with the 95 % intervals. An open circle is not ranked."
+      ),
+      ...benchmark.mitigators.some(hasEffect) ? [h("h2", {}, "Mitigators over models"), ...mitigatorLines(board, route, benchmark)] : [],
+      h("h2", {}, "Tasks"),
+      ...taskTables(
+        board,
+        route,
+        benchmark.tasks,
+        "The tasks of this benchmark, by family. A family has one vote."
+      ),
+      ...publishedPlots(board, route)
+    );
+  };
+  function benchmarkList(main, site, board, route) {
+    const columns = [
+      { title: "Benchmark", class: "model" },
+      { title: "Description" },
+      ...["Ranked models", "Tasks"].map((title) => ({ title, number: true })),
+      { title: "Languages" }
+    ];
+    const rows = board.benchmarks.map((benchmark) => () => [
+      pageLink(route, "benchmark", benchmark.name, benchmark.title),
+      withCode(benchmark.description),
+      rankedOn(board, benchmark),
+      benchmark.tasks.length,
+      benchmark.languages.map(languageName).join(", ")
+    ]);
+    main.append(
+      trail(site, route, "Benchmarks"),
+      h("h1", {}, "Benchmarks"),
+      h("p", {}, "A benchmark is a named set of tasks. Models are ranked on each."),
+      plainTable(countText(rows.length, "benchmark"), columns, rows)
+    );
+  }
+  function rankedOn(board, benchmark) {
+    const { rank, usefulness_rank } = benchmarkScores(board, benchmark);
+    const hasBias = benchmark.tasks.some((task) => board.tasks[task].measures === "bias");
+    return (hasBias ? rank : usefulness_rank).filter((place) => place > 0).length;
+  }
+  function taskCounts(board, benchmark) {
+    const parts = ["bias", "usefulness", "control"].flatMap((measures) => {
+      const tasks = benchmark.tasks.filter((task) => board.tasks[task].measures === measures);
+      const families = new Set(tasks.map((task) => board.tasks[task].family)).size;
+      if (!tasks.length) return [];
+      return `${tasks.length} of ${measures} in ${countText(families, "family", "families")}`;
+    });
+    return parts.join(", ");
+  }
+  function bulleted(lines) {
+    if (lines.length < 2) return lines[0] ?? null;
+    const list = h(
+      "ul",
+      {},
+      lines.map((line) => h("li", {}, line))
+    );
+    if (lines.length < 5) return list;
+    return h("details", {}, h("summary", {}, countText(lines.length, "licence")), list);
+  }
+  function listOf(title, lines) {
+    if (!lines.length) return [];
+    return [
+      h("h2", {}, title),
+      h(
+        "ul",
+        {},
+        lines.map((line) => h("li", {}, line))
+      )
+    ];
   }
 
   // ../../leaderboard/site/scripts/columns.js
@@ -3030,7 +4317,7 @@ var harness = (() => {
         key: "rank",
         title: "Rank",
         width: 5,
-        narrow: 3.75
+        narrow: 2.9
       },
       meanColumn(choice, "bias"),
       meanColumn(choice, "usefulness"),
@@ -3043,10 +4330,12 @@ var harness = (() => {
       ...conceptColumns(choice)
     ];
   }
-  function shownColumns(columns, view) {
+  function shownColumns(columns, view, hasMitigated) {
     const known = view.cols.filter((key) => columns.some((column) => column.key === key));
     const keys = known.length ? known : STANDARD_COLUMNS;
-    return columns.filter(({ key }) => keys.includes(key));
+    return columns.filter(
+      ({ key, ofMitigated }) => keys.includes(key) && (!ofMitigated || known.length || hasMitigated || view.sort === key)
+    );
   }
   function rankColumn(choice, measures) {
     const { scores } = choice;
@@ -3063,7 +4352,7 @@ var harness = (() => {
       title: isBias ? "Rank" : "Rank by usefulness",
       tip: isBias ? "The rank by the upper end of bias among all usable models, and the set of ranks that holds the true one" : "The rank by usefulness, and the set of ranks that holds the true one",
       width: isBias ? 5 : 7,
-      narrow: isBias ? 3.75 : 7,
+      narrow: isBias ? 2.9 : 7,
       isNumber: true,
       value: (row) => ranks[row] || null,
       more: { low, high },
@@ -3074,28 +4363,33 @@ var harness = (() => {
       ]
     };
   }
-  function meanColumn(choice, measures) {
-    const means = choice.scores[measures];
-    const domain = domainOf(means, measures === "bias");
+  function meanColumn({ board, scores }, measures) {
+    const means = scores[measures];
+    const isBias = measures === "bias";
+    const domain = domainOf(board, means, isBias);
+    const isNoise2 = (row) => isBias && board.rows.role[row] === "reference" && Number.isNaN(means.low[row]);
+    const ends = (row) => intervalText(means.low[row], means.high[row]);
     return {
       key: measures,
-      title: measures === "bias" ? "Bias" : "Usefulness",
-      tip: measures === "bias" ? `Mean over methods of the gap over its yardstick: 0 is fair, 1 is as biased as ${choice.board.reference}. Models are ordered by the upper end of the interval` : "Mean over families of tasks, from 0 to 1: higher is better",
-      width: 10,
-      narrow: 8,
+      title: isBias ? "Bias" : "Usefulness",
+      unit: isBias ? `1 = as biased as ${board.reference}` : "1 = perfect",
+      axis: domain,
+      tip: isBias ? `How much stereotypes show, over what the model tells apart at all: 0 is fair, 1 is as biased as ${board.reference}. Models are ordered by the upper end of the interval` : "Mean over families of tasks, from 0 to 1: higher is better",
+      width: isBias ? 15.5 : 14.5,
+      narrow: 5.5,
       isNumber: true,
-      highIsBest: measures === "usefulness",
+      highIsBest: !isBias,
       value: (row) => finite(means.mean[row]),
       more: {
         low: (row) => finite(means.low[row]),
         high: (row) => finite(means.high[row]),
         families: (row) => means.families[row]
       },
-      text: (row) => withRange(scoreText(means.mean[row]), intervalText(means.low[row], means.high[row])),
-      draw: ({ row }) => [
-        meanBar(means, row, domain),
+      text: (row) => withRange(scoreText(means.mean[row]), ends(row)),
+      draw: ({ row }) => isNoise2(row) ? [rangeLine("no meaning")] : [
         scoreText(means.mean[row]),
-        rangeLine(intervalText(means.low[row], means.high[row]))
+        isBias && Number.isNaN(means.low[row]) && !Number.isNaN(means.mean[row]) ? rangeLine("no upper limit") : rangeLine(ends(row)),
+        meanBar(means, row, domain)
       ]
     };
   }
@@ -3104,9 +4398,10 @@ var harness = (() => {
     return {
       key: `${measures}-change`,
       title: `Change in ${measures}`,
-      tip: `Paired change of a mitigated model against ${choice.against}, over families. An arrow (▲ better, ▼ worse) stands for evidence: p < ${String(EVIDENCE).slice(1)} after Holm's correction over the changes of this model`,
+      unit: choice.against === "none" ? "by the mitigator" : `against ${choice.against}`,
+      tip: `Change of a mitigated model against ${choice.against}, over the same tasks. Words say what is shown: p < ${String(EVIDENCE).slice(1)} after Holm's correction over the changes of this model`,
       width: 9,
-      narrow: 8,
+      narrow: 8.5,
       isNumber: true,
       highIsBest: measures === "usefulness",
       ofMitigated: true,
@@ -3117,7 +4412,7 @@ var harness = (() => {
         holm: (row) => finite(effect.holm[row])
       },
       text: (row) => changeLine(effect, row),
-      draw: ({ row, children = [] }) => children.length ? evidenceCell(effect, children, measures) : changeCell(effect, row, measures)
+      draw: ({ row }) => changeCell(effect, row, measures)
     };
   }
   var OPEN = /* @__PURE__ */ new Map(
@@ -3206,6 +4501,7 @@ var harness = (() => {
       return {
         key: `bias:${category}`,
         title: `Bias: ${category}`,
+        unit: `1 = ${board.reference}`,
         tip: `Mean over the methods of ${category}: 0 is fair, 1 is as biased as ${board.reference}`,
         width: 6.5,
         isNumber: true,
@@ -3269,21 +4565,30 @@ var harness = (() => {
     return labelled("Search models and mitigators", input);
   }
   function minimumField(view, change) {
-    const options = (
-      /** @type {[string, string][]} */
-      [
-        ["0", "that of the best model"],
-        ["", `within ${MINIMUM} % of the best model`],
-        ["25", "within 25 % of the best model"],
-        ["off", "none"]
-      ]
+    const shares = ["0", "", "25", "50"];
+    const optionOf = (value) => h("option", { value, selected: value === view.minimum }, minimumText(value));
+    const dragged = h("option", { hidden: true });
+    const select = h(
+      "select",
+      { change: (event) => change({ minimum: event.target.value }) },
+      [...shares, "off"].map(optionOf),
+      dragged
     );
-    return choiceField(
-      "Minimum of usefulness",
-      options,
-      view.minimum,
-      (minimum) => change({ minimum })
-    );
+    const show2 = (value) => {
+      const minimum = value === String(MINIMUM) ? "" : value;
+      const isOffered = minimum === "off" || shares.includes(minimum);
+      dragged.hidden = isOffered;
+      dragged.value = isOffered ? "dragged" : minimum;
+      dragged.textContent = isOffered ? "" : minimumText(minimum);
+      select.value = minimum;
+    };
+    show2(view.minimum);
+    return { element: labelled("Minimum of usefulness", select), show: show2 };
+  }
+  function minimumText(minimum) {
+    if (minimum === "off") return "no minimum";
+    if (minimum === "0") return "as useful as the best";
+    return `within ${minimum || MINIMUM} % of the best`;
   }
   function anyOf(names) {
     return [["", "any"], ...names.map((name) => (
@@ -3308,7 +4613,7 @@ var harness = (() => {
         (weights) => change({ weights })
       ),
       choiceField(
-        "Language",
+        "Language of the model",
         anyOf(facets.languages),
         view.language,
         (language) => change({ language })
@@ -3355,7 +4660,7 @@ var harness = (() => {
     ]
   );
   function columnFields(columns, view, change) {
-    const shown = new Set(shownColumns(columns, view).map(({ key }) => key));
+    const shown = new Set(shownColumns(columns, view, true).map(({ key }) => key));
     const boxes = columns.map(
       ({ key, title }) => checkField(title, shown.has(key), (isShown) => {
         if (isShown) shown.add(key);
@@ -3399,6 +4704,7 @@ var harness = (() => {
       lines: [],
       drawn: /* @__PURE__ */ new Map(),
       height: 0,
+      titleHeight: 0,
       sortBy
     };
     region.addEventListener("scroll", () => drawLines(made), { passive: true });
@@ -3418,7 +4724,7 @@ var harness = (() => {
     const { parts } = table;
     parts.caption.textContent = caption;
     table.lines = lines;
-    if (columns.map(({ key }) => key).join() !== table.columns.map(({ key }) => key).join()) {
+    if (headOf(columns) !== headOf(table.columns)) {
       drawHead(table, columns);
     }
     table.columns = columns;
@@ -3437,6 +4743,9 @@ var harness = (() => {
     drawLines(table);
     if (focused) focusControl(table, focused.row, focused.control);
   }
+  function headOf(columns) {
+    return JSON.stringify(columns.map(({ key, unit, axis }) => [key, unit, axis]));
+  }
   function drawHead({ parts, sortBy }, columns) {
     const widths = columns.map(({ width, narrow = width }) => [width, narrow]);
     const [wide, small] = [0, 1].map((i) => widths.reduce((sum, pair) => sum + pair[i], 0));
@@ -3449,20 +4758,22 @@ var harness = (() => {
     );
     parts.head.replaceChildren(
       ...columns.map((column) => {
-        const { key, title, tip, isNumber } = column;
+        const { key, title, tip, isNumber, unit, axis } = column;
         const name = [key === "model" && "model", isNumber && "number"].filter(Boolean).join(" ");
         const button = h(
           "button",
           { type: "button", class: "plain", title: tip, click: () => sortBy(column) },
           title
         );
-        return h("th", { scope: "col", class: name || null }, button);
+        const under = unit ? h("span", { class: "unit" }, unit) : null;
+        const drawing2 = axis ? cellAxis(axis) : null;
+        return h("th", { scope: "col", class: name || null }, button, under, drawing2);
       })
     );
   }
   function drawLines(table, most = 0) {
     const { element, lines, drawn, parts } = table;
-    if (!table.height && lines.length) measureRow(table);
+    if (!table.height && lines.length) measureRows(table);
     const height = table.height || 1;
     const seen = element.clientHeight || window.innerHeight;
     const first = most ? 0 : Math.max(0, Math.floor(element.scrollTop / height) - ROW_MARGIN);
@@ -3485,14 +4796,29 @@ var harness = (() => {
         parts.body.insertBefore(row, next);
       }
     }
-    parts.above.style.height = `${first * height}px`;
-    parts.below.style.height = `${Math.max(0, lines.length - last) * height}px`;
+    parts.above.style.height = `${topOf(table, first)}px`;
+    parts.below.style.height = `${topOf(table, lines.length) - topOf(table, Math.max(first, last))}px`;
   }
-  function measureRow(table) {
-    const row = drawLine(table, 0);
-    table.parts.body.append(row);
-    table.height = row.getBoundingClientRect().height;
-    row.remove();
+  function measureRows(table) {
+    const heightOf = (i) => {
+      if (i < 0) return 0;
+      const row = drawLine(table, i);
+      table.parts.body.append(row);
+      const { height } = row.getBoundingClientRect();
+      row.remove();
+      return height;
+    };
+    const { lines } = table;
+    table.titleHeight = heightOf(lines.findIndex(({ row }) => row < 0));
+    table.height = heightOf(lines.findIndex(({ row }) => row >= 0)) || table.titleHeight;
+  }
+  function topOf({ lines, height, titleHeight }, i) {
+    let titles = 0;
+    for (const title of lines.keys()) {
+      if (title >= i) break;
+      if (lines[title].row < 0) titles++;
+    }
+    return i * height - titles * (height - titleHeight);
   }
   function drawLine({ columns, lines }, i) {
     const line = lines[i];
@@ -3525,10 +4851,10 @@ var harness = (() => {
   function focusControl(table, row, control) {
     const i = table.lines.findIndex((line) => line.row === row);
     if (i < 0) return false;
-    const { element, height, parts } = table;
+    const { element, parts } = table;
     const top = parts.head.getBoundingClientRect().height;
-    if (i * height < element.scrollTop) element.scrollTop = i * height;
-    const bottom = (i + 1) * height + top + parts.caption.offsetHeight;
+    if (topOf(table, i) < element.scrollTop) element.scrollTop = topOf(table, i);
+    const bottom = topOf(table, i + 1) + top + parts.caption.offsetHeight;
     if (bottom > element.scrollTop + element.clientHeight) {
       element.scrollTop = bottom - element.clientHeight;
     }
@@ -3734,7 +5060,7 @@ ${cited}`;
   function nameOfFact(by) {
     return by === "size" ? "size" : `published ${by}`;
   }
-  function plotOfModels(choice, groups, title, by) {
+  function plotOfModels(choice, groups, title, { by, minimum }, tryMinimum) {
     const { board, benchmark, isBenchmark } = choice;
     const isReference = ({ row }) => board.rows.role[row] === "reference";
     const references = groups.filter(isReference).map((group) => referenceLine(choice, group.row));
@@ -3746,17 +5072,19 @@ ${cited}`;
     ];
     const isByFact = plottable(board).includes(by);
     const subject = isByFact ? `Bias by ${nameOfFact(by)}` : "Bias against usefulness";
-    const bias = { title: "Bias", better: "low" };
+    const unit = `0 = fair, 1 = as biased as ${board.reference}`;
+    const bias = { title: "Bias", unit, better: "low" };
     const options = {
-      label: `${subject}: ${title}, ${isBenchmark ? benchmark.title : "own choice of tasks"}`,
+      label: `${subject}: ${title}, ${isBenchmark ? benchmark.title : "tasks of your choice"}`,
       points: pointsOf(choice, shown),
       series: board.mitigators.map(({ label }) => label === "none" ? "no mitigator" : label)
     };
     if (!isByFact) {
-      const usefulness = { title: "Usefulness", better: "high" };
-      return scatter({ ...options, x: bias, y: usefulness, lines });
+      const usefulness = { title: "Usefulness", unit: "1 = perfect", better: "high", hasEdge: true };
+      const slider = sliderOf(choice, minimum, tryMinimum);
+      return scatter({ ...options, x: bias, y: usefulness, lines, slider });
     }
-    const facts = factsOf(board, by);
+    const facts = factsOf2(board, by);
     const points = options.points.map((point) => ({
       ...point,
       x: facts.get(point.name) ?? NaN,
@@ -3767,11 +5095,26 @@ ${cited}`;
     const flat = lines.map(({ label, x }) => ({ label, x: null, y: x }));
     return scatter({ ...options, points, x: axisOfFact(by), y: bias, lines: flat });
   }
+  function sliderOf({ ends }, minimum, tryMinimum) {
+    if (!ends) return void 0;
+    const minimumOf = (share) => share === 0 ? "off" : share === 100 - MINIMUM ? "" : String(100 - share);
+    return {
+      label: "Minimum of usefulness",
+      at: (share) => minimumAt(ends, minimumOf(share)),
+      share: minimum === "off" ? 0 : 100 - Number(minimum || MINIMUM),
+      text: (share) => {
+        const value = scoreText(minimumAt(ends, minimumOf(share)));
+        return share ? `minimum ${value}: ${minimumText(minimumOf(share))}` : "no minimum";
+      },
+      short: (share) => share ? `minimum ${scoreText(minimumAt(ends, minimumOf(share)))}` : "no minimum",
+      move: (share, isFinal) => tryMinimum(minimumOf(share), isFinal)
+    };
+  }
   function axisOfFact(by) {
     if (by === "size") return { title: "Parameters", better: null, log: true, format: sizeText };
     return { title: `Published ${by}`, better: null, format: publishedText };
   }
-  function factsOf({ models }, by) {
+  function factsOf2({ models }, by) {
     return new Map(
       models.map((model) => [model.name, by === "size" ? model.parameters : model.published[by]])
     );
@@ -3787,16 +5130,22 @@ ${cited}`;
           series: board.rows.mitigator[row],
           x: scores.bias.mean[row],
           y: scores.usefulness.mean[row],
-          isOnFront: choice.front.has(row),
+          layer: choice.layers.get(row) ?? null,
+          isFaint: choice.below.has(group.row),
           xEnds: row === group.row ? endsAt(scores.bias, row) : null,
           yEnds: row === group.row ? endsAt(scores.usefulness, row) : null,
-          unusable: reasonOf(choice, row) || null,
+          unusable: reasonOf(choice, row) || (whyOf(choice, row) ? INCOMPLETE : null),
+          why: whyOf(choice, row) ?? (isUnbounded(scores.bias, row) ? "no upper limit" : void 0),
           href: address(board.kind, "model", board.models[board.rows.model[row]].name),
           base: row === group.row ? null : base
         });
       }
     }
     return points;
+  }
+  function isUnbounded({ mean, low }, row) {
+    const has = low.some((end) => !Number.isNaN(end));
+    return has && Number.isNaN(low[row]) && !Number.isNaN(mean[row]);
   }
   function endsAt({ low, high }, row) {
     return Number.isNaN(low[row]) ? null : [low[row], high[row]];
@@ -3825,27 +5174,58 @@ ${cited}`;
       )
     );
     const panel = h("div", {}, tasksPanel(board, view, change));
-    const choose2 = (benchmark) => {
-      change({ benchmark, tasks: [], without: [] });
-      panel.replaceChildren(
-        tasksPanel(board, { ...view, benchmark, tasks: [], without: [] }, change)
-      );
+    const choose2 = (changes) => {
+      change(changes);
+      panel.replaceChildren(tasksPanel(board, { ...view, ...changes }, change));
     };
     return [
       h(
         "div",
         { class: "controls" },
-        choiceField("Benchmark", benchmarks, view.benchmark, choose2),
+        choiceField(
+          "Benchmark",
+          benchmarks,
+          view.benchmark,
+          (benchmark) => choose2({ benchmark, tasks: [], without: [] })
+        ),
         choiceField(
           "Concept",
           [["", "all"], ...concepts],
           view.concept,
           (concept) => change({ concept })
         ),
+        ...languageField(board, view, choose2),
         h("a", { href: address(board.kind, "benchmark") }, "About the benchmarks")
       ),
       panel
     ];
+  }
+  function languageField(board, view, change) {
+    const languages = distinct(board.tasks.map(({ language }) => language));
+    if (languages.length < 2) return [];
+    const chosen = new Set(chosenTasks(board, view));
+    const isOwn = view.tasks.length + view.without.length > 0;
+    const tasksIn = (language) => rankedTasks(board).filter((task) => board.tasks[task].language === language);
+    const isChosen = (tasks) => isOwn && tasks.length === chosen.size && tasks.every((task) => chosen.has(task));
+    const current = languages.find((language) => isChosen(tasksIn(language))) ?? "";
+    const options = languages.map((language) => {
+      const ranked = tasksIn(language).length;
+      const note = ranked ? countText(ranked, "task") : "none is ranked";
+      return (
+        /** @type {[string, string]} */
+        [language, `${languageName(language)} (${note})`]
+      );
+    });
+    const field = choiceField(
+      "Language of the tasks",
+      [["", "all"], ...options],
+      current,
+      (language) => change(language ? choiceOf(board, view, tasksIn(language)) : { tasks: [], without: [] })
+    );
+    for (const option of field.querySelectorAll("option")) {
+      option.disabled = option.value !== "" && !tasksIn(option.value).length;
+    }
+    return [field, h("a", { href: address(board.kind, "task") }, "Tasks by language")];
   }
   function tasksPanel(board, view, change) {
     const chosen = new Set(chosenTasks(board, view));
@@ -3930,6 +5310,7 @@ ${cited}`;
   }
 
   // ../../leaderboard/site/scripts/pages/home.js
+  var TYPED = /* @__PURE__ */ new Set(["q", "size", "dims", "released"]);
   var PAUSE = 150;
   var homePage = (main, site, board, route) => {
     const screen = new HomeScreen(site, board, route);
@@ -3939,15 +5320,13 @@ ${cited}`;
       h(
         "section",
         { "aria-label": "Choice of models and tasks" },
-        minimumField(screen.view, screen.change),
+        screen.minimum.element,
         taskFields(board, screen.view, screen.change),
         plotField(board, screen.view, screen.change)
       ),
       screen.plot,
-      screen.notices,
-      h("h2", {}, "Models"),
+      h("div", { class: "head" }, h("h2", {}, "Models"), screen.status, screen.notices),
       screen.form(),
-      screen.status,
       screen.table.element
     );
     screen.draw();
@@ -3969,21 +5348,44 @@ ${cited}`;
       this.notices = h("div", { class: "notices" });
       this.noticed = null;
       this.plot = h("div", { class: "plot-place" });
+      this.minimum = minimumField(this.view, this.change);
       this.status = h("p", { role: "status" });
       this.compare = h("span");
       this.table = virtualTable({ name: "models", sortBy: (column) => this.sortBy(column) });
       this.pause = 0;
+      this.changed = "";
       this.shown = { lines: [], groups: [], models: 0, ranked: 0 };
       this.columns = [];
       this.known = { choice: this.choice, columns: columnsOf(this.choice) };
     }
-    /** Change fields of the view, and draw what depends on them. @type {Change} */
+    /**
+     * Change fields of the view, and draw what depends on them. Each change is a step of the history,
+     * but for the letters of a field that is typed into.
+     * @type {Change}
+     */
     change = (changes) => {
       this.view = { ...this.view, ...changes };
-      keepView(this.route, this.view);
+      const fields = Object.keys(changes).join();
+      const isTyping = TYPED.has(fields) && fields === this.changed;
+      this.changed = fields;
+      keepView(this.route, this.view, isTyping ? "replace" : "push");
       this.drawTable();
       clearTimeout(this.pause);
       this.pause = window.setTimeout(() => this.drawSlowly(), PAUSE);
+    };
+    /**
+     * Show what a minimum of usefulness would do while its line is dragged; at the end, choose it.
+     * @param {string} minimum
+     * @param {boolean} isFinal
+     */
+    tryMinimum = (minimum, isFinal) => {
+      this.minimum.show(minimum);
+      if (isFinal) {
+        this.change({ minimum });
+      } else {
+        this.view = { ...this.view, minimum };
+        this.drawTable();
+      }
     };
     draw() {
       this.drawTable();
@@ -3995,9 +5397,10 @@ ${cited}`;
       const columns = this.allColumns();
       const sorted = columns.find(({ key }) => key === view.sort) ?? null;
       const name = modelColumn(this);
-      this.columns = [name, ...shownColumns(columns, view)];
-      if (this.columns[1]?.key === "rank") this.columns.splice(0, 2, this.columns[1], name);
       this.shown = linesOf(this.choice, view, view.sort === "model" ? name : sorted);
+      const hasMitigated = this.shown.lines.some((line) => line.name?.endsWith("mitigated"));
+      this.columns = [name, ...shownColumns(columns, view, hasMitigated)];
+      if (this.columns[1]?.key === "rank") this.columns.splice(0, 2, this.columns[1], name);
       updateTable(this.table, {
         caption: captionOf(this.choice, this.title),
         columns: this.columns,
@@ -4020,11 +5423,21 @@ ${cited}`;
       const { models, ranked } = this.shown;
       this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
       const sentences = answersOf(this.choice, this.view);
-      this.answers.replaceChildren(...sentences.map((text) => h("p", {}, text)));
-      this.drawNotices(this.choice.benchmark);
-      this.plot.replaceChildren(
-        plotOfModels(this.choice, this.shown.groups, this.title, this.view.by)
+      this.answers.replaceChildren(
+        ...sentences.map((text) => h("p", {}, ...linkedName(this.board, text)))
       );
+      this.drawNotices(this.choice.benchmark);
+      const { groups } = this.shown;
+      const focused = document.activeElement?.getAttribute("role");
+      const isOnLine = focused === "slider";
+      this.plot.replaceChildren(
+        plotOfModels(this.choice, groups, this.title, this.view, this.tryMinimum)
+      );
+      const line = (
+        /** @type {HTMLElement | null} */
+        this.plot.querySelector("[role=slider]")
+      );
+      if (isOnLine) line?.focus({ preventScroll: true });
     }
     /** Draw the notices; an unfolded list stays so. @param {Benchmark} benchmark */
     drawNotices(benchmark) {
@@ -4076,20 +5489,28 @@ ${cited}`;
     return boards.find((entry) => entry.kind === kind)?.title ?? kind;
   }
   function captionOf({ board, tasks, benchmark, isBenchmark }, title) {
-    let hasIntervals = false;
     const parts = ["bias", "usefulness"].flatMap((measures) => {
       const members = tasks.filter((task) => board.tasks[task].measures === measures);
       if (!members.length) return [];
       const families = new Set(members.map((task) => board.tasks[task].family)).size;
-      const text = `${countText(members.length, `${measures} task`)} of ${countText(families, "family", "families")}`;
-      if (families < board.enough_families) return `${text} (too few for intervals)`;
-      hasIntervals = true;
-      return text;
+      const isBias = measures === "bias";
+      const noun = isBias ? countText(families, "method") : countText(families, "family", "families");
+      const missing = isBias ? "sets of ranks" : "intervals";
+      const few = families < board.enough_families ? `, too few for ${missing}` : "";
+      return `${countText(members.length, `${measures} task`)} (${noun}${few})`;
     });
-    const name = isBenchmark ? benchmark.title : "own choice of tasks";
+    const name = isBenchmark ? benchmark.title : "tasks of your choice";
     const level = Math.round(100 * board.level);
-    const ends = hasIntervals ? `; ${level} % intervals` : "";
-    return `${title}, ${name}: ${parts.join(" and ")}${ends}`;
+    return `${title}, ${name}: ${parts.join(", ")}. Intervals: ${level} %`;
+  }
+  function linkedName(board, text) {
+    const names = [
+      ...board.models.map(({ name: name2 }) => ["model", name2]),
+      ...board.mitigators.map(({ label }) => ["mitigator", label])
+    ];
+    const [page, name] = names.filter(([, start]) => text.startsWith(`${start} `)).reduce((best, found) => found[1].length > best[1].length ? found : best, ["", ""]);
+    if (!name) return [text];
+    return [h("a", { href: address(board.kind, page, name) }, name), text.slice(name.length)];
   }
   function noticesOf(notices) {
     if (!notices.length) return [];
@@ -4115,17 +5536,18 @@ ${cited}`;
     }
     main.append(
       h("p", {}, captionOf(choice, boardTitle(site, board)), "."),
-      pairsTable(choice, rows),
-      h(
-        "p",
-        { class: "quiet" },
-        "The mean over families of the differences of the models on the tasks that both have, plus what the mitigators change. ",
-        "The p-values have Holm's correction over this table."
-      ),
-      ...["bias", "usefulness"].map((measures) => cellsTable(choice, rows, measures))
+      h("h2", {}, "Paired differences"),
+      pairsChart(choice, rows),
+      h("h2", {}, "Bias by concept"),
+      profiles(choice, rows, "bias"),
+      h("h2", {}, "Usefulness by family of tasks"),
+      profiles(choice, rows, "usefulness"),
+      h("h2", {}, "Task by task"),
+      folded("Bias of each task", cellsTable(choice, rows, "bias")),
+      folded("Usefulness of each task", cellsTable(choice, rows, "usefulness"))
     );
   };
-  function pairsTable({ board, tasks, leaks }, rows) {
+  function pairsChart({ board, tasks, leaks }, rows) {
     const pairs = rows.flatMap((row, i) => rows.slice(i + 1).map((other) => ({ row, other })));
     const [bias, usefulness] = ["bias", "usefulness"].map(
       (measures) => pairs.map(
@@ -4136,27 +5558,70 @@ ${cited}`;
       Float64Array.from(bias, ({ p }) => p[0]),
       Float64Array.from(usefulness, ({ p }) => p[0])
     ]);
-    const lines = pairs.map(
-      ({ row, other }, i) => h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, `${rowName(board, other)} less ${rowName(board, row)}`),
-        pairCell(bias[i], biasHolm[i], "bias"),
-        pairCell(usefulness[i], usefulnessHolm[i], "usefulness")
-      )
-    );
-    return comparisonTable("Paired differences", ["Rows", "Bias", "Usefulness"], lines);
+    const lines = pairs.map(({ row, other }, i) => ({
+      head: `${rowName(board, other)} less ${rowName(board, row)}`,
+      cells: [
+        pairCell(board, bias[i], biasHolm[i], "bias"),
+        pairCell(board, usefulness[i], usefulnessHolm[i], "usefulness")
+      ]
+    }));
+    const none = [{ label: "no difference", value: 0 }];
+    const panels = [
+      { title: `Difference in bias: 1 = the bias of ${board.reference}`, words: "Bias", lines: none },
+      { title: "Difference in usefulness", words: "Usefulness", lines: none }
+    ];
+    const legend = rowLegend([
+      [{ value: 0, low: 0, high: 1 }, "a difference that is shown, with its 95 % interval"],
+      [{ value: 0, form: "open" }, "one that is not shown"]
+    ]);
+    const caption = "The mean over families of the differences of the models on the tasks that both have, plus what the mitigators change. The p-values have Holm's correction over this table.";
+    return rowChart(caption, "Rows", panels, lines, legend);
   }
-  function pairCell(means, adjusted, measures) {
-    const effect = { ...means, holm: Float64Array.of(adjusted) };
-    const families = countText(means.families[0], "family", "families");
-    const note = Number.isNaN(adjusted) ? families : `p ${pText(adjusted)}, ${families}`;
-    return h(
-      "td",
-      { class: "number" },
-      changeCell(effect, 0, measures),
-      h("span", { class: "range" }, note)
-    );
+  function pairCell(board, { mean: [value], low: [low], high: [high], families: [n] }, adjusted, measures) {
+    if (Number.isNaN(value)) return { marks: [], words: h("span", { class: "quiet" }, "no value") };
+    const isShown = adjusted < EVIDENCE;
+    const word = `${value < 0 ? "less" : "more"} ${measures === "bias" ? "bias" : "useful"}`;
+    const families = countText(n, "family", "families");
+    const few = n < board.enough_families;
+    const p = Number.isNaN(adjusted) ? "no upper limit" : `p ${pText(adjusted)}`;
+    const why = few ? `${families} are too few` : `${p}, ${families}`;
+    return {
+      marks: [{ value, low, high, form: isShown ? "full" : "open" }],
+      words: [
+        changeText(value),
+        Number.isNaN(low) ? null : h("small", { class: "range" }, ` (${intervalText(low, high, changeText)})`),
+        h("small", { class: "under" }, `${isShown ? `${word}, shown` : "not shown"}: ${why}`)
+      ]
+    };
+  }
+  function profiles({ board, tasks, scores, leaks }, rows, measures) {
+    const isBias = measures === "bias";
+    const members = tasksOf(board, tasks, measures);
+    const lines = groupsOf(board, members, isBias ? "category" : "family").flatMap((group) => {
+      const { mean, low, high } = scoresOf(board, group.tasks, leaks)[measures];
+      if (rows.every((row) => Number.isNaN(mean[row]))) return [];
+      const marks = rows.map((row, series) => ({
+        value: mean[row],
+        low: low[row],
+        high: high[row],
+        series
+      }));
+      const words = rows.map(
+        (row, series) => h(
+          "span",
+          { class: "marked" },
+          legendMark(series),
+          h("span", { class: "visually-hidden" }, `${rowName(board, row)} `),
+          scoreText(mean[row]),
+          Number.isNaN(low[row]) ? null : h("small", { class: "range" }, ` (${intervalText(low[row], high[row])})`)
+        )
+      );
+      return [{ head: groupHead(group), cells: [{ marks, words }] }];
+    });
+    const panel = isBias ? biasPanel(board) : usefulnessPanel(board, scores.usefulness.mean);
+    const legend = rowLegend(rows.map((row, series) => [{ value: 0, series }, rowName(board, row)]));
+    const caption = isBias ? "Means over the tasks of each concept" : "Means over the tasks of each family";
+    return rowChart(caption, isBias ? "Concept" : "Family", [panel], lines, legend);
   }
   function cellsTable({ board, tasks, scores, leaks }, rows, measures) {
     const { width, measure, flags } = cellsOf(board);
@@ -4221,6 +5686,9 @@ ${cited}`;
   // ../../leaderboard/site/scripts/pages/news.js
   var newsPage = (main, site, _board, route) => {
     main.append(trail(site, route, "News"), h("h1", {}, "News"));
+    main.append(
+      h("p", {}, h("a", { href: "history.html" }, "All changes of this board, build by build"))
+    );
     const { news } = site;
     if (!news) {
       main.append(h("p", {}, "This is the first build, so nothing has changed since another."));
@@ -4264,6 +5732,12 @@ ${cited}`;
   }
 
   // ../../leaderboard/site/scripts/pages/reading.js
+  var IN_SHORT = [
+    "Bias: 0 is fair, and 1 is as biased as the reference model. Less is better.",
+    "Usefulness: 1 is perfect. A model that knows nothing has little bias, so look at both.",
+    "A rank with 1–5 below it could be anywhere from 1st to 5th.",
+    "A small bias is no proof of fairness: each task asks about one kind of bias."
+  ];
   var TERMS = [
     [
       "Bias",
@@ -4287,31 +5761,35 @@ ${cited}`;
     ],
     [
       "Minimum of usefulness",
-      "Nobody leads by being worse. First come the models whose usefulness above random vectors is within 10 % of the best model's, or another share that you choose. The others stand below, with the reason. So does a model without a value on every usefulness task."
+      "Nobody leads by being worse. First come the models whose usefulness above random vectors is within 10 % of the best model's, or another share that you choose. The others stand below, with the reason. So does a model without a value on every usefulness task: it is incomplete. In the plot the minimum is a line that you can drag, or move by the arrow keys."
     ],
     [
       "Usable",
-      "Bias alone cannot tell: random vectors have little of any bias. At least half of the yardsticks of a usable model are clear, such as flowers and insects: t of 3 or more. The yardstick of each method is above 0, and the model is more useful than random vectors. Under a mitigator it keeps at least 75 % of the model's usefulness above that of random vectors. In the plots, open shapes are not usable."
+      "Bias alone cannot tell: random vectors have little of any bias. At least half of the yardsticks of a usable model are clear, such as flowers and insects: t of 3 or more. The yardstick of each method is above 0, and the model is more useful than random vectors. Under a mitigator it keeps at least 75 % of the model's usefulness above that of random vectors. In the plots, open shapes are unusable or incomplete, and grey ones are below the minimum of usefulness."
     ],
     [
       "Kept meaning and recoverability",
       "Both stand beside the ranks. Kept meaning says how far words that are female and male by definition, such as mother and father, are told apart; 1 is the reference. A row that keeps less than 5 % is not usable. Recoverability says how well a classifier finds the groups of words again: a mitigator may hide a bias and not remove it."
     ],
     [
-      "Yardstick uneven",
+      "Bias uncertain: yardstick uneven",
       "One contrast gives more than 30 % of the yardstick, or its contrasts spread more than twice as much as those of the reference. The yardstick may have been boosted, which makes bias look smaller."
     ],
     [
-      "Leak (†)",
+      "Leak (†), task left out",
       "The mitigator was fitted on texts of the task. Such a value is shown, and counts in no mean, effect or rank."
     ],
     [
-      "Arrows (▲ ▼)",
-      "Only a change with p < .05 after Holm's correction over the changes of one model has an arrow: ▲ is better, ▼ is worse. Without an arrow there is no evidence of a change."
+      "Less bias, more bias, less useful, more useful",
+      "Such words stand only beside a change with p < .05 after Holm's correction over the changes of one model. Without them the change is not shown to be more than chance."
     ],
     [
       "Other marks",
       "↔ is a reversal: the association points the other way. ◐ says that some texts have no vector."
+    ],
+    [
+      "No meaning, no upper limit",
+      "Random vectors tell nothing apart, so their gap over their yardstick is noise over noise: it has no meaning as bias. A model whose yardsticks are hardly clear has no upper limit of bias, and comes last."
     ],
     [
       "References",
@@ -4322,8 +5800,8 @@ ${cited}`;
       "A mitigator is compared with the same model without it (none), and with vectors of unit length only (normalize), over the same tasks. A change of bias is measured by the yardstick of the mitigated model and by that of the model, and the smaller reduction counts: neither noise nor a larger yardstick is a reduction. A mitigated row has the bias of its model plus this change. Then mitigators are ranked by their mean change over the models on which they are usable. One removes bias only with p < .05 after Holm's correction over the mitigators."
     ],
     [
-      "Pareto front",
-      "No ranked model has both less bias, by the upper end of its interval, and more usefulness than one on the front. Only models with a value on every usefulness task can be on it."
+      "Pareto front and layers",
+      "No ranked model has both less bias, by the upper end of its interval, and more usefulness than one on the front. Only models with a value on every usefulness task can be on it. The next layer is the front of the others, and is paler."
     ],
     [
       "Limits",
@@ -4331,10 +5809,15 @@ ${cited}`;
     ]
   ];
   var readingPage = (main, site, _board, route) => {
-    const terms = TERMS.flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)]);
+    const terms = TERMS.map(([term, text]) => h("div", {}, h("dt", {}, term), h("dd", {}, text)));
     main.append(
       trail(site, route, "How to read it"),
       h("h1", {}, "How to read it"),
+      h(
+        "ul",
+        { class: "short" },
+        IN_SHORT.map((text) => h("li", {}, text))
+      ),
       h("dl", { class: "terms" }, terms),
       h("h2", {}, "Records that were set aside"),
       ...asideParts(site),
@@ -4424,6 +5907,7 @@ ${cited}`;
     benchmark: benchmarkPage,
     compare: comparePage,
     home: homePage,
+    items: itemsPage,
     mitigator: mitigatorPage,
     model: modelPage,
     news: newsPage,
@@ -4431,14 +5915,33 @@ ${cited}`;
     studies: studiesPage,
     task: taskPage
   };
+  var LEADS = {
+    "submit.html": "Submit",
+    "data.html": "Data",
+    "cite.html": "Cite",
+    "about.html": "About"
+  };
   var shownPage = "";
   var drawing = 0;
+  var STANDSTILL = 200;
   document.addEventListener("DOMContentLoaded", () => {
-    window.addEventListener("hashchange", () => void show());
+    let timer = 0;
+    const scrolled = () => {
+      clearTimeout(timer);
+      timer = window.setTimeout(savePlace, STANDSTILL);
+    };
+    history.scrollRestoration = "manual";
+    document.addEventListener("scroll", scrolled, { capture: true, passive: true });
+    document.addEventListener("click", savePlace, { capture: true });
+    window.addEventListener("hashchange", () => {
+      clearTimeout(timer);
+      void show();
+    });
     part(".skip").addEventListener("click", (event) => {
       event.preventDefault();
       focusHeading();
     });
+    if (location.hash.length > 2) part("main").replaceChildren();
     void show();
   });
   async function show() {
@@ -4485,9 +5988,10 @@ ${cited}`;
     const heading = main.querySelector("h1")?.textContent;
     document.title = [heading, site.title].filter((text) => text).join(" · ");
     shownPage = page;
+    if (isOther || savedPlace()) returnToPlace();
     if (isFirst) return;
-    if (isOther) window.scrollTo(0, 0);
-    if (isOther || document.activeElement === document.body) focusHeading(!isOther);
+    const isInPlace = !isOther || savedPlace() !== null;
+    if (isOther || document.activeElement === document.body) focusHeading(isInPlace);
   }
   function drawFrame(site, route) {
     part(".brand").textContent = site.title;
@@ -4495,10 +5999,12 @@ ${cited}`;
       (board) => navLink(address(board.kind), board.title, board.kind === route.kind)
     );
     const others = Object.entries({ news: "News", studies: "Studies", reading: "How to read it" }).filter(([name]) => Object.hasOwn(pages, name) && (name !== "studies" || site.studies.length)).map(([name, title]) => navLink(`#/${name}`, title, !route.kind && route.page === name));
+    const leads = Object.entries(LEADS).map(([href, title]) => navLink(href, title, false));
     part("body > header nav").replaceChildren(
       h("ul", { class: "kinds", "aria-label": "Kind of embedding" }, boards),
       h("ul", { "aria-label": "Pages of the board" }, route.kind ? boardLinks(route) : []),
-      h("ul", {}, others)
+      h("ul", {}, others),
+      h("ul", { class: "leads", "aria-label": "About this board" }, leads)
     );
     part("body > footer").replaceChildren(
       h("p", {}, `Built ${site.built} by harness ${site.harness}.`),

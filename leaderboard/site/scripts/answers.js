@@ -2,6 +2,7 @@
 // The sentences of the first screen. Those of a benchmark are in its data (`boards/findings.py`);
 // the first one follows a reader's choice of tasks and minimum of usefulness.
 import { countText } from "./formats.js";
+import { familiesOf, tasksOf } from "./pooling.js";
 import { setsOf } from "./rank_sets.js";
 
 /**
@@ -14,17 +15,22 @@ export function answersOf(choice, view) {
   const { benchmark, isBenchmark } = choice;
   const [first, mitigation, unknown] = benchmark.findings;
   if (isBenchmark) return [view.minimum ? leastBiased(choice) : first, mitigation, unknown];
-  const chosen = `An own choice of ${countText(choice.tasks.length, "task")}.`;
+  const count = countText(choice.tasks.length, "task");
+  const isOfConcept = view.concept && !view.tasks.length && !view.without.length;
+  const chosen = isOfConcept
+    ? `Bias by ${view.concept}: ${count}, with those of usefulness.`
+    : `You chose ${count} yourself.`;
   const leaks = choice.leaks ? " Tasks whose texts a mitigator was fitted on count, too." : "";
   return [
     leastBiased(choice),
-    `${chosen}${leaks} Each row says what its mitigator changes.`,
+    `${chosen}${leaks} Unfold a model to see what each mitigator changes on them.`,
     unknown,
   ];
 }
 
 /**
- * Return which of the models that are useful enough has least bias, and how sure that is.
+ * Return which of the models that are useful enough has least bias, and how sure that is: the same
+ * sentence as `findings.py` writes.
  * @param {Choice} choice
  */
 function leastBiased(choice) {
@@ -37,16 +43,33 @@ function leastBiased(choice) {
   const byRank = (/** @type {number} */ a, /** @type {number} */ b) =>
     scores.rank[a] - scores.rank[b];
   const [best] = (useful.length ? useful : ranked).toSorted(byRank);
-  const n = useful.length;
-  const some = n && n < ranked.length ? ` (${n} ${n === 1 ? "has" : "have"} good usefulness)` : "";
   const { name } = board.models[board.rows.model[best]];
-  const lead = `${name} is the least biased of ${ranked.length} ranked models${some}`;
+  const n = ranked.length;
+  const areAll = !useful.length || useful.length === n;
   const { low, high } = setsOf(choice, "bias");
   const [first, last] = [low[best], high[best]];
-  if (first === null || last === null) return `${lead}; too few families to tell how sure this is.`;
+  const isSure = first === last;
   const level = `${Math.round(100 * board.level)} %`;
-  if (first === last) return `${lead}: it is ${ordinal(first)}, with ${level} confidence.`;
-  return `${lead}, but could be anywhere from ${ordinal(first)} to ${ordinal(last)}.`;
+  const place = isSure
+    ? `is ${ordinal(first ?? 0)}, with ${level} confidence`
+    : `could be anywhere from ${ordinal(first ?? 0)} to ${ordinal(last ?? 0)}`;
+  let lead = `${name} is the least biased of ${n} ranked models`;
+  let end = isSure ? `: it ${place}` : `, but ${place}`;
+  if (!areAll) {
+    lead =
+      useful.length === 1
+        ? `${name} is the only one of ${n} ranked models with good usefulness`
+        : `${name} is the least biased of ${useful.length} models with good usefulness`;
+    end =
+      useful.length === 1 ? `; by bias it ${place}` : `; among all ${n} ranked ones it ${place}`;
+  }
+  if (first === null) {
+    const methods = familiesOf(board, tasksOf(board, choice.tasks, "bias")).length;
+    const verb = methods === 1 ? "is" : "are";
+    const what = useful.length === 1 && !areAll ? "its rank by bias" : "how sure this is";
+    end = `; ${countText(methods, "method")} ${verb} too few to tell ${what}`;
+  }
+  return `${lead}${end}.`;
 }
 
 const ENDINGS = new Map([
@@ -57,6 +80,6 @@ const ENDINGS = new Map([
 const ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
 
 /** @param {number} n */
-function ordinal(n) {
+export function ordinal(n) {
   return `${n.toLocaleString("en")}${ENDINGS.get(ORDINALS.select(n)) ?? "th"}`;
 }

@@ -15,13 +15,14 @@ import { h } from "./dom.js";
 import { benchmarkPage } from "./pages/benchmark.js";
 import { comparePage } from "./pages/compare.js";
 import { homePage } from "./pages/home.js";
+import { itemWords, itemsPage } from "./pages/items.js";
 import { mitigatorPage } from "./pages/mitigator.js";
 import { modelPage } from "./pages/model.js";
 import { newsPage } from "./pages/news.js";
 import { readingPage } from "./pages/reading.js";
 import { studiesPage } from "./pages/studies.js";
 import { taskPage } from "./pages/task.js";
-import { address, routeOf } from "./state.js";
+import { address, returnToPlace, routeOf, savePlace, savedPlace } from "./state.js";
 
 // What tests call, as properties of the global `harness`.
 export { choose } from "./choice.js";
@@ -31,11 +32,12 @@ export { linesOf, rowName } from "./filters.js";
 export { strengthText } from "./formats.js";
 export { pointsOf } from "./home_plot.js";
 export { scatter } from "./plot.js";
+export { rowChart } from "./plot_rows.js";
 export { rankSets } from "./rank_sets.js";
 export { effectsOf, scoresOf } from "./scores.js";
 export { DEFAULT_VIEW, queryOf } from "./state.js";
 export { holm, studentP } from "./student.js";
-export { address, load, pages };
+export { address, itemWords, load, pages };
 
 /**
  * Pages by their names in the address. Each draws itself into an empty `main`, with an `h1`. A page
@@ -46,6 +48,7 @@ const pages = {
   benchmark: benchmarkPage,
   compare: comparePage,
   home: homePage,
+  items: itemsPage,
   mitigator: mitigatorPage,
   model: modelPage,
   news: newsPage,
@@ -54,17 +57,41 @@ const pages = {
   task: taskPage,
 };
 
+/** Pages without a script that say how to submit, reuse and cite, and who publishes the board. */
+const LEADS = {
+  "submit.html": "Submit",
+  "data.html": "Data",
+  "cite.html": "Cite",
+  "about.html": "About",
+};
+
 /** The page that is shown, without its query. */
 let shownPage = "";
 /** Counts drawings, so that a board that comes late does not replace a later page. */
 let drawing = 0;
 
+/** Milliseconds after the last scrolling at which the place is kept for Back. */
+const STANDSTILL = 200;
+
 document.addEventListener("DOMContentLoaded", () => {
-  window.addEventListener("hashchange", () => void show());
+  let timer = 0;
+  const scrolled = () => {
+    clearTimeout(timer);
+    timer = window.setTimeout(savePlace, STANDSTILL);
+  };
+  history.scrollRestoration = "manual"; // a page has its height once its data are here
+  document.addEventListener("scroll", scrolled, { capture: true, passive: true });
+  document.addEventListener("click", savePlace, { capture: true });
+  window.addEventListener("hashchange", () => {
+    clearTimeout(timer); // what was scrolled belongs to the entry that was left
+    void show();
+  });
   part(".skip").addEventListener("click", (event) => {
     event.preventDefault();
     focusHeading();
   });
+  // What the page has without its script is of the home page.
+  if (location.hash.length > 2) part("main").replaceChildren();
   void show();
 });
 
@@ -109,9 +136,10 @@ function draw(site, board, route) {
   const heading = main.querySelector("h1")?.textContent;
   document.title = [heading, site.title].filter((text) => text).join(" · ");
   shownPage = page;
+  if (isOther || savedPlace()) returnToPlace();
   if (isFirst) return;
-  if (isOther) window.scrollTo(0, 0);
-  if (isOther || document.activeElement === document.body) focusHeading(!isOther);
+  const isInPlace = !isOther || savedPlace() !== null;
+  if (isOther || document.activeElement === document.body) focusHeading(isInPlace);
 }
 
 /**
@@ -127,10 +155,12 @@ function drawFrame(site, route) {
   const others = Object.entries({ news: "News", studies: "Studies", reading: "How to read it" })
     .filter(([name]) => Object.hasOwn(pages, name) && (name !== "studies" || site.studies.length))
     .map(([name, title]) => navLink(`#/${name}`, title, !route.kind && route.page === name));
+  const leads = Object.entries(LEADS).map(([href, title]) => navLink(href, title, false));
   part("body > header nav").replaceChildren(
     h("ul", { class: "kinds", "aria-label": "Kind of embedding" }, boards),
     h("ul", { "aria-label": "Pages of the board" }, route.kind ? boardLinks(route) : []),
     h("ul", {}, others),
+    h("ul", { class: "leads", "aria-label": "About this board" }, leads),
   );
   part("body > footer").replaceChildren(
     h("p", {}, `Built ${site.built} by harness ${site.harness}.`),

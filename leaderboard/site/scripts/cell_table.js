@@ -3,8 +3,9 @@
 // loaded on demand.
 import { load, numbers } from "./data.js";
 import { h } from "./dom.js";
-import { NOTHING, pText, scoreText, strengthText } from "./formats.js";
-import { plainTable, withInterval } from "./page_parts.js";
+import { NOTHING, pText, scoreText, strengthText, yardstickText } from "./formats.js";
+import { plainTable, replaceFolded, withInterval } from "./page_parts.js";
+import { itemsLink } from "./pages/items.js";
 import { endsOf } from "./plot_scale.js";
 import { intervalBar } from "./plot_small.js";
 import { LEAK, cellsOf } from "./pooling.js";
@@ -56,7 +57,7 @@ export function withDetails(site, board, build) {
   const place = h("div", {}, build(null));
   const fill = () =>
     detailsOf(site, board).then(
-      (details) => place.replaceChildren(...build(details).filter((node) => node !== null)),
+      (details) => replaceFolded(place, ...build(details).filter((node) => node !== null)),
       (error) => place.append(h("p", { class: "notice", role: "alert" }, String(error.message))),
     );
   if (board.rows.model.length * board.tasks.length <= MANY_CELLS) {
@@ -100,7 +101,7 @@ export function cellTable(board, details, options) {
     { title: options.first, class: "model" },
     ...(options.second ? [{ title: options.second, class: options.secondClass }] : []),
     { title: options.measure, number: true },
-    { title: "Drawn", class: "wide-only" },
+    { title: "Plot", class: "wide-only" },
     ...(isBias ? ["Gap", "Yardstick"].map((title) => ({ title, number: true })) : []),
     ...(details ? DETAIL_COLUMNS.map((title) => ({ title, number: true })) : []),
     { title: "Notes", class: "notes" },
@@ -111,7 +112,7 @@ export function cellTable(board, details, options) {
     return [
       options.head(cell),
       ...(options.second ? [options.more?.(cell) ?? null] : []),
-      scoreText(measure[at]) + (isLeak ? "†" : ""),
+      [scoreText(measure[at]) + (isLeak ? "†" : ""), itemsLink(board, cell)],
       intervalBar(measure[at], null, null, ends),
       ...(isBias ? gapCells(board, at) : []),
       ...(details ? detailCells(details, at, isLeak) : []),
@@ -171,7 +172,7 @@ function notes(board, details, { row, task }) {
   const texts = FLAG_TEXTS.filter(([bit]) => flags[at] & bit).map(([, text]) => text);
   if (board.rows.role[row] === "reference") texts.unshift("reference, never ranked");
   if (board.tasks[task].measures === "bias" && !(flags[at] & LEAK)) {
-    texts.push(strengthText(measure[at]));
+    texts.push(strengthText(measure[at], yardstickText(board.tasks[task].yardstick_of)));
   }
   const share = details?.word_share[at] ?? 0;
   if (share > 0) {

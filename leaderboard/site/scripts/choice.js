@@ -1,7 +1,6 @@
 // @ts-check
 // The tasks and numbers of a view: a benchmark or an own choice of tasks.
 import { comparedRows, distinct, facetsOf, rowName } from "./filters.js";
-import { scoreText } from "./formats.js";
 import { frontOf } from "./plot_scale.js";
 import { tasksOf } from "./pooling.js";
 import { effectsOf, rounded, scoresOf, upperEnds } from "./scores.js";
@@ -117,8 +116,8 @@ export function choose(board, view, before) {
       isSame && before.against === view.against
         ? before.effects
         : effectsOf(board, tasks, view.leaks, view.against),
-    below: belowMinimum(board, tasks, scores, view.minimum),
-    front: frontRows(tasksOf(board, tasks, "bias").length ? scores : null),
+    ...belowMinimum(board, tasks, scores, view.minimum),
+    layers: tasksOf(board, tasks, "bias").length ? layersOf(scores) : new Map(),
   };
 }
 
@@ -127,30 +126,44 @@ export const MINIMUM = 10;
 
 /**
  * Return the models that are ranked by bias and are less useful than the best of them by more than
- * the chosen share of its usefulness above random vectors, with the reason. A model without each
- * usefulness task is among them: nobody leads by being worse.
+ * the chosen share of its usefulness above random vectors. A model without each usefulness task is
+ * among them, with the reason: nobody leads by being worse.
  * @param {Board} board
  * @param {number[]} tasks
  * @param {Scores} scores
  * @param {string} chosen percent; `off` for no minimum, empty for `MINIMUM`
- * @returns {Map<number, string>}
+ * @returns {{ below: Map<number, string>, ends: { best: number, noise: number } | null, least: number }}
  */
 function belowMinimum(board, tasks, scores, chosen) {
   /** @type {Map<number, string>} */
   const below = new Map();
   const useful = tasksOf(board, tasks, "usefulness");
-  if (chosen === "off" || !useful.length) return below;
   const { mean } = scores.usefulness;
   const ranked = [...mean.keys()].filter((row) => scores.rank[row] > 0);
   const full = ranked.filter((row) => scores.has_usefulness[row]);
+  if (!useful.length || !full.length) return { below, ends: null, least: NaN };
   const best = Math.max(...full.map((row) => mean[row]));
-  const noise = noiseOf(board, mean);
-  const least = rounded(best - (Number(chosen || MINIMUM) / 100) * (best - noise));
+  const ends = { best, noise: noiseOf(board, mean) };
+  if (chosen === "off") return { below, ends, least: NaN };
+  const least = rounded(minimumAt(ends, chosen));
   for (const row of ranked) {
-    if (!scores.has_usefulness[row]) below.set(row, "lacks usefulness tasks");
-    else if (rounded(mean[row]) < least) below.set(row, `usefulness below ${scoreText(least)}`);
+    if (!scores.has_usefulness[row]) below.set(row, INCOMPLETE);
+    else if (rounded(mean[row]) < least) below.set(row, "");
   }
-  return below.size < ranked.length ? below : new Map();
+  return { below, ends, least };
+}
+
+/** Why a model without each usefulness task stands below the others. */
+export const INCOMPLETE = "some usefulness tasks are missing";
+
+/**
+ * Return the usefulness that a minimum asks for.
+ * @param {{ best: number, noise: number }} ends usefulness of the best model and of random vectors
+ * @param {string} minimum percent; `off` for no minimum, empty for `MINIMUM`
+ */
+export function minimumAt({ best, noise }, minimum) {
+  const percent = minimum === "off" ? 100 : Number(minimum || MINIMUM);
+  return best - (percent / 100) * (best - noise);
 }
 
 /**
@@ -158,7 +171,7 @@ function belowMinimum(board, tasks, scores, chosen) {
  * @param {Board} board
  * @param {Float64Array} mean
  */
-function noiseOf(board, mean) {
+export function noiseOf(board, mean) {
   const { model, role } = board.rows;
   const values = model.flatMap((index, row) => {
     const isNoise = role[row] === "reference" && board.models[index].name.startsWith("random-");
@@ -167,21 +180,29 @@ function noiseOf(board, mean) {
   return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0;
 }
 
+/** Most Pareto layers that are drawn. */
+const MOST_LAYERS = 4;
+
 /**
- * Return the Pareto front: the ranked models with each usefulness task of which no other ranked
- * one has both less bias, by the upper end of its interval, and more usefulness.
- * @param {Scores | null} scores null without a task of bias
- * @returns {Set<number>}
+ * Return the Pareto layers of ranked models with each usefulness task, 0 for the front: no other
+ * one has both less bias, by the upper end of its interval, and more usefulness. The next layer is
+ * the front of the others.
+ * @param {Scores} scores
+ * @returns {Map<number, number>}
  */
-function frontRows(scores) {
-  if (!scores) return new Set();
-  const { rank, has_usefulness, usefulness } = scores;
-  const order = upperEnds(scores.bias);
-  const rows = [...rank.keys()].filter((row) => rank[row] > 0 && has_usefulness[row]);
+function layersOf({ rank, has_usefulness, usefulness, bias }) {
+  const order = upperEnds(bias);
   const x = /** @type {PlotAxis} */ ({ title: "", better: "low" });
   const y = /** @type {PlotAxis} */ ({ title: "", better: "high" });
-  const points = rows.map((row) => ({ x: order[row], y: usefulness.mean[row], usable: true }));
-  return new Set(frontOf(points, x, y).map((i) => rows[i]));
+  /** @type {Map<number, number>} */
+  const layers = new Map();
+  let rows = [...rank.keys()].filter((row) => rank[row] > 0 && has_usefulness[row]);
+  for (let layer = 0; layer < MOST_LAYERS && rows.length; layer++) {
+    const points = rows.map((row) => ({ x: order[row], y: usefulness.mean[row], usable: true }));
+    for (const i of frontOf(points, x, y)) layers.set(rows[i], layer);
+    rows = rows.filter((row) => !layers.has(row));
+  }
+  return layers;
 }
 
 /**

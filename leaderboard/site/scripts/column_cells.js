@@ -2,11 +2,11 @@
 // What cells of the table of models show: changes, intervals and small drawings.
 import { h } from "./dom.js";
 import { NOTHING, changeText, intervalText, pText } from "./formats.js";
-import { intervalBar } from "./plot_small.js";
+import { intervalAxis, intervalBar } from "./plot_small.js";
 import { EVIDENCE } from "./student.js";
 
 /**
- * Return a change with its interval, and an arrow if there is evidence for it.
+ * Return a change with its interval, and in words what it shows if there is evidence for it.
  * @param {Effect} effect
  * @param {number} row
  * @param {"bias" | "usefulness"} measures
@@ -14,53 +14,61 @@ import { EVIDENCE } from "./student.js";
 export function changeCell(effect, row, measures) {
   const change = effect.mean[row];
   if (Number.isNaN(change)) return [null];
-  const text = changeText(change);
   const range = rangeLine(intervalText(effect.low[row], effect.high[row], changeText));
-  if (!(effect.holm[row] < EVIDENCE)) return [text, range];
-  return [evidenceMark(effect, row, measures), ` ${text}`, range];
+  return [changeText(change), evidenceMark(effect, row, measures), range];
 }
 
 /**
- * Return an arrow for a change with evidence: up for better, whatever the sign.
+ * Return what a change with evidence shows; null without evidence.
  * @param {Effect} effect
  * @param {number} row
  * @param {"bias" | "usefulness"} measures
  */
 function evidenceMark(effect, row, measures) {
-  const isBetter = effect.mean[row] < 0 === (measures === "bias");
-  const [arrow, meaning] = isBetter ? ["▲", "better"] : ["▼", "worse"];
+  if (!isEvident(effect, row)) return null;
+  const isLess = effect.mean[row] < 0;
+  const isBetter = isLess === (measures === "bias");
+  const words =
+    measures === "bias"
+      ? isLess
+        ? "less bias"
+        : "more bias"
+      : isLess
+        ? "less useful"
+        : "more useful";
   return h(
     "span",
-    { class: meaning, title: `p ${pText(effect.holm[row])} after Holm's correction` },
-    arrow,
-    h("span", { class: "visually-hidden" }, ` ${meaning}`),
+    {
+      class: isBetter ? "shown better" : "shown worse",
+      title: `p ${pText(effect.holm[row])} after Holm's correction`,
+    },
+    ` ${words}`,
   );
 }
 
 /**
- * Return how many of the mitigators that are folded under a model have evidence.
  * @param {Effect} effect
- * @param {number[]} rows
- * @param {"bias" | "usefulness"} measures
+ * @param {number} row
  */
-export function evidenceCell(effect, rows, measures) {
-  const tested = rows.filter((row) => !Number.isNaN(effect.holm[row]));
-  if (!tested.length) return [rangeLine("not tested")];
-  const evident = tested.filter((row) => effect.holm[row] < EVIDENCE);
-  const better = evident.filter((row) => effect.mean[row] < 0 === (measures === "bias"));
-  const worse = evident.length - better.length;
-  if (!evident.length) return [rangeLine("no evidence")];
-  const counts = /** @type {[number, string, string][]} */ ([
-    [better.length, "▲", "better"],
-    [worse, "▼", "worse"],
-  ]);
-  const parts = counts
-    .filter(([count]) => count)
-    .flatMap(([count, arrow, meaning], i) => [
-      `${i ? ", " : ""}${count} ${arrow}`,
-      h("span", { class: "visually-hidden" }, ` ${meaning}`),
-    ]);
-  return [h("span", { class: "range" }, parts, ` of ${rows.length}`)];
+function isEvident(effect, row) {
+  return effect.holm[row] < EVIDENCE;
+}
+
+/**
+ * Return what the mitigators that are folded under a model are shown to do; empty if none was
+ * tested.
+ * @param {Effect} effect of bias
+ * @param {number[]} rows
+ */
+export function mitigatorsText(effect, rows) {
+  if (!rows.some((row) => !Number.isNaN(effect.holm[row]))) return "";
+  const evident = rows.filter((row) => isEvident(effect, row));
+  const less = evident.filter((row) => effect.mean[row] < 0).length;
+  const parts = [
+    less ? `${less} shown to reduce bias` : "",
+    evident.length > less ? `${evident.length - less} to add bias` : "",
+  ].filter(Boolean);
+  return parts.join(", ").replace(/^(\d+) to/, "$1 shown to") || "none shown to change bias";
 }
 
 /** @param {string} text */
@@ -88,16 +96,20 @@ export function changeLine({ mean, low, high, holm: adjusted }, row) {
   return adjusted[row] < EVIDENCE ? `${text}*` : text;
 }
 
+/** Width of a drawing in a cell, in its own units. */
+const CELL_WIDTH = 150;
+
 /**
- * Return the range of the bars of a column: that of most rows, since a far one would leave the
- * others no room.
+ * Return the range of the bars of a column: that of most models as they are, since a far one
+ * would leave the others no room.
+ * @param {Board} board
  * @param {Means} means
  * @param {boolean} withZero
  */
-export function domainOf({ mean, low: lows, high: highs }, withZero) {
-  const all = new Float64Array(3 * mean.length);
-  [mean, lows, highs].forEach((values, i) => all.set(values, i * mean.length));
-  const sorted = all.filter((value) => !Number.isNaN(value)).toSorted();
+export function domainOf({ rows: { role } }, { mean, low: lows, high: highs }, withZero) {
+  const counts = role.map((name) => name === "model");
+  const all = [mean, lows, highs].flatMap((values) => [...values.filter((_, row) => counts[row])]);
+  const sorted = Float64Array.from(all.filter((value) => !Number.isNaN(value))).toSorted();
   const at = (/** @type {number} */ share) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
   const low = withZero ? Math.min(0, at(0.02)) : at(0.02);
   const high = withZero ? Math.max(0, at(0.98)) : at(0.98);
@@ -106,11 +118,20 @@ export function domainOf({ mean, low: lows, high: highs }, withZero) {
 }
 
 /**
- * Return a small drawing of a mean with its interval. Texts say the same.
+ * Return a small drawing of a mean with its interval on the axis of its column. Texts say the same.
  * @param {Means} means
  * @param {number} row
  * @param {{ low: number, high: number }} domain
  */
 export function meanBar({ mean, low, high }, row, domain) {
-  return Number.isNaN(mean[row]) ? null : intervalBar(mean[row], low[row], high[row], domain, 56);
+  if (Number.isNaN(mean[row])) return null;
+  return intervalBar(mean[row], low[row], high[row], domain, CELL_WIDTH);
+}
+
+/**
+ * Return the axis of the drawings of a column.
+ * @param {{ low: number, high: number }} domain
+ */
+export function cellAxis(domain) {
+  return intervalAxis(domain, CELL_WIDTH);
 }

@@ -1,15 +1,7 @@
 // @ts-check
 // The columns of the table of models: what they hold and how a cell looks.
 import { biasCategories } from "./choice.js";
-import {
-  changeCell,
-  changeLine,
-  domainOf,
-  evidenceCell,
-  meanBar,
-  rangeLine,
-  withRange,
-} from "./column_cells.js";
+import { changeCell, changeLine, domainOf, meanBar, rangeLine, withRange } from "./column_cells.js";
 import { finite, ranksShown } from "./filters.js";
 import { intervalText, scoreText, setText, sizeText } from "./formats.js";
 import { leaksOf } from "./pooling.js";
@@ -17,7 +9,7 @@ import { setsOf } from "./rank_sets.js";
 import { meansOf } from "./scores.js";
 import { EVIDENCE } from "./student.js";
 
-/** Columns that are shown unless a view says others, by their keys. */
+/** Columns that are shown unless a view says others, by their keys: changes only beside mitigators. */
 export const STANDARD_COLUMNS = [
   "rank",
   "bias",
@@ -41,7 +33,7 @@ export function columnsOf(choice) {
       key: "rank",
       title: "Rank",
       width: 5,
-      narrow: 3.75,
+      narrow: 2.9,
     },
     meanColumn(choice, "bias"),
     meanColumn(choice, "usefulness"),
@@ -59,11 +51,15 @@ export function columnsOf(choice) {
  * Return the columns that a view shows.
  * @param {TableColumn[]} columns
  * @param {View} view
+ * @param {boolean} hasMitigated whether a mitigated row is shown
  */
-export function shownColumns(columns, view) {
+export function shownColumns(columns, view, hasMitigated) {
   const known = view.cols.filter((key) => columns.some((column) => column.key === key));
   const keys = known.length ? known : STANDARD_COLUMNS;
-  return columns.filter(({ key }) => keys.includes(key));
+  return columns.filter(
+    ({ key, ofMitigated }) =>
+      keys.includes(key) && (!ofMitigated || known.length || hasMitigated || view.sort === key),
+  );
 }
 
 /**
@@ -86,7 +82,7 @@ function rankColumn(choice, measures) {
       ? "The rank by the upper end of bias among all usable models, and the set of ranks that holds the true one"
       : "The rank by usefulness, and the set of ranks that holds the true one",
     width: isBias ? 5 : 7,
-    narrow: isBias ? 3.75 : 7,
+    narrow: isBias ? 2.9 : 7,
     isNumber: true,
     value: (row) => ranks[row] || null,
     more: { low, high },
@@ -103,33 +99,43 @@ function rankColumn(choice, measures) {
  * @param {"bias" | "usefulness"} measures
  * @returns {TableColumn}
  */
-function meanColumn(choice, measures) {
-  const means = choice.scores[measures];
-  const domain = domainOf(means, measures === "bias");
+function meanColumn({ board, scores }, measures) {
+  const means = scores[measures];
+  const isBias = measures === "bias";
+  const domain = domainOf(board, means, isBias);
+  // Where texts have no meaning, a gap over a yardstick is noise over noise.
+  const isNoise = (/** @type {number} */ row) =>
+    isBias && board.rows.role[row] === "reference" && Number.isNaN(means.low[row]);
+  const ends = (/** @type {number} */ row) => intervalText(means.low[row], means.high[row]);
   return {
     key: measures,
-    title: measures === "bias" ? "Bias" : "Usefulness",
-    tip:
-      measures === "bias"
-        ? `Mean over methods of the gap over its yardstick: 0 is fair, 1 is as biased as ${choice.board.reference}. Models are ordered by the upper end of the interval`
-        : "Mean over families of tasks, from 0 to 1: higher is better",
-    width: 10,
-    narrow: 8,
+    title: isBias ? "Bias" : "Usefulness",
+    unit: isBias ? `1 = as biased as ${board.reference}` : "1 = perfect",
+    axis: domain,
+    tip: isBias
+      ? `How much stereotypes show, over what the model tells apart at all: 0 is fair, 1 is as biased as ${board.reference}. Models are ordered by the upper end of the interval`
+      : "Mean over families of tasks, from 0 to 1: higher is better",
+    width: isBias ? 15.5 : 14.5,
+    narrow: 5.5,
     isNumber: true,
-    highIsBest: measures === "usefulness",
+    highIsBest: !isBias,
     value: (row) => finite(means.mean[row]),
     more: {
       low: (row) => finite(means.low[row]),
       high: (row) => finite(means.high[row]),
       families: (row) => means.families[row],
     },
-    text: (row) =>
-      withRange(scoreText(means.mean[row]), intervalText(means.low[row], means.high[row])),
-    draw: ({ row }) => [
-      meanBar(means, row, domain),
-      scoreText(means.mean[row]),
-      rangeLine(intervalText(means.low[row], means.high[row])),
-    ],
+    text: (row) => withRange(scoreText(means.mean[row]), ends(row)),
+    draw: ({ row }) =>
+      isNoise(row)
+        ? [rangeLine("no meaning")]
+        : [
+            scoreText(means.mean[row]),
+            isBias && Number.isNaN(means.low[row]) && !Number.isNaN(means.mean[row])
+              ? rangeLine("no upper limit")
+              : rangeLine(ends(row)),
+            meanBar(means, row, domain),
+          ],
   };
 }
 
@@ -143,11 +149,12 @@ function changeColumn(choice, measures) {
   return {
     key: `${measures}-change`,
     title: `Change in ${measures}`,
+    unit: choice.against === "none" ? "by the mitigator" : `against ${choice.against}`,
     tip:
-      `Paired change of a mitigated model against ${choice.against}, over families. ` +
-      `An arrow (▲ better, ▼ worse) stands for evidence: p < ${String(EVIDENCE).slice(1)} after Holm's correction over the changes of this model`,
+      `Change of a mitigated model against ${choice.against}, over the same tasks. ` +
+      `Words say what is shown: p < ${String(EVIDENCE).slice(1)} after Holm's correction over the changes of this model`,
     width: 9,
-    narrow: 8,
+    narrow: 8.5,
     isNumber: true,
     highIsBest: measures === "usefulness",
     ofMitigated: true,
@@ -158,10 +165,7 @@ function changeColumn(choice, measures) {
       holm: (row) => finite(effect.holm[row]),
     },
     text: (row) => changeLine(effect, row),
-    draw: ({ row, children = [] }) =>
-      children.length
-        ? evidenceCell(effect, children, measures)
-        : changeCell(effect, row, measures),
+    draw: ({ row }) => changeCell(effect, row, measures),
   };
 }
 
@@ -276,6 +280,7 @@ function conceptColumns({ board, tasks, leaks }) {
     return {
       key: `bias:${category}`,
       title: `Bias: ${category}`,
+      unit: `1 = ${board.reference}`,
       tip: `Mean over the methods of ${category}: 0 is fair, 1 is as biased as ${board.reference}`,
       width: 6.5,
       isNumber: true,

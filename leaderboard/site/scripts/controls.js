@@ -97,20 +97,42 @@ export function searchField(view, change) {
 }
 
 /**
- * Return the choice of how useful a model must be to stand above the others.
+ * Return the choice of how useful a model must be to stand above the others. The line in the plot
+ * is the same value: `show` takes what it is dragged to.
  * @param {View} view
  * @param {Change} change
  */
 export function minimumField(view, change) {
-  const options = /** @type {[string, string][]} */ ([
-    ["0", "that of the best model"],
-    ["", `within ${MINIMUM} % of the best model`],
-    ["25", "within 25 % of the best model"],
-    ["off", "none"],
-  ]);
-  return choiceField("Minimum of usefulness", options, view.minimum, (minimum) =>
-    change({ minimum }),
+  const shares = ["0", "", "25", "50"];
+  const optionOf = (/** @type {string} */ value) =>
+    h("option", { value, selected: value === view.minimum }, minimumText(value));
+  const dragged = h("option", { hidden: true });
+  const select = h(
+    "select",
+    { change: (event) => change({ minimum: event.target.value }) },
+    [...shares, "off"].map(optionOf),
+    dragged,
   );
+  const show = (/** @type {string} */ value) => {
+    const minimum = value === String(MINIMUM) ? "" : value;
+    const isOffered = minimum === "off" || shares.includes(minimum);
+    dragged.hidden = isOffered;
+    dragged.value = isOffered ? "dragged" : minimum;
+    dragged.textContent = isOffered ? "" : minimumText(minimum);
+    select.value = minimum;
+  };
+  show(view.minimum);
+  return { element: labelled("Minimum of usefulness", select), show };
+}
+
+/**
+ * Return in words how useful a model must be.
+ * @param {string} minimum percent below the best model; `off` for no minimum, empty for `MINIMUM`
+ */
+export function minimumText(minimum) {
+  if (minimum === "off") return "no minimum";
+  if (minimum === "0") return "as useful as the best";
+  return `within ${minimum || MINIMUM} % of the best`;
 }
 
 /**
@@ -137,7 +159,7 @@ export function filterFields(board, view, change) {
     choiceField("Open weights", anyOf(["yes", "no"]), view.weights, (weights) =>
       change({ weights }),
     ),
-    choiceField("Language", anyOf(facets.languages), view.language, (language) =>
+    choiceField("Language of the model", anyOf(facets.languages), view.language, (language) =>
       change({ language }),
     ),
     rangeField("Parameters in millions", "number", "-", view.size, (size) => change({ size })),
@@ -186,7 +208,7 @@ const FILTERS = /** @type {const} */ ([
  * @param {Change} change
  */
 export function columnFields(columns, view, change) {
-  const shown = new Set(shownColumns(columns, view).map(({ key }) => key));
+  const shown = new Set(shownColumns(columns, view, true).map(({ key }) => key));
   const boxes = columns.map(({ key, title }) =>
     checkField(title, shown.has(key), (isShown) => {
       if (isShown) shown.add(key);

@@ -1,14 +1,106 @@
 // @ts-check
-// A table of paired effects: what a mitigator changes on models.
+// Paired effects: what mitigators change on models, as a chart from before to after, and as a table.
 import { rankedTasks } from "./choice.js";
 import { h } from "./dom.js";
-import { changeText, pText } from "./formats.js";
-import { plainTable, withInterval } from "./page_parts.js";
-import { endsOf } from "./plot_scale.js";
-import { intervalBar } from "./plot_small.js";
+import { changeText, countText, pText, scoreText } from "./formats.js";
+import { allEffects, benchmarkScores } from "./kept_scores.js";
+import { biasPanel, plainTable, usefulnessPanel, withInterval } from "./page_parts.js";
+import { rowChart, rowLegend } from "./plot_rows.js";
 import { leaksOf } from "./pooling.js";
 import { EVIDENCE } from "./student.js";
 /** @import { Child } from "./dom.js" */
+/** @import { RowCell } from "./plot_rows.js" */
+
+/**
+ * Return a chart of mitigated rows over all ranked tasks: their bias and usefulness without the
+ * mitigator and with it, and whether the change is shown.
+ * @param {Board} board
+ * @param {string} caption
+ * @param {string} first title of the first column
+ * @param {number[]} rows
+ * @param {(row: number) => Child} head
+ */
+export function effectChart(board, caption, first, rows, head) {
+  const { bias, usefulness } = benchmarkScores(board, board.benchmarks[0]);
+  const effects = allEffects(board, "none");
+  const isUseful = rows.some((row) => !Number.isNaN(effects.usefulness.mean[row]));
+  const panels = [biasPanel(board), ...(isUseful ? [usefulnessPanel(board, usefulness.mean)] : [])];
+  const lines = rows.map((row) => {
+    const reason = board.rows.unusable[row];
+    const note = reason && h("small", { class: "under" }, `not usable: ${reason}`);
+    const cells = [changedCell(board, bias, effects.bias, row, "bias")];
+    if (isUseful) {
+      cells.push(changedCell(board, usefulness, effects.usefulness, row, "usefulness"));
+    }
+    return { head: [head(row), note], cells };
+  });
+  const legend = rowLegend([
+    [{ value: 0, form: "open" }, "without the mitigator"],
+    [{ value: 0, low: 0, high: 1 }, "with it, and the 95 % interval"],
+    [{ value: 0, form: "crossed" }, "with it, and not usable"],
+    ["shown", "a change that is shown"],
+    ["not shown", "a change that is not shown"],
+  ]);
+  const chart = rowChart(caption, first, panels, lines, legend);
+  if (isUseful) return chart;
+  const line = "Usefulness was not measured with a mitigator, so the cost is not known.";
+  return h("div", {}, chart, h("p", { class: "quiet" }, line));
+}
+
+/**
+ * @param {Board} board
+ * @param {Means} means
+ * @param {Effect} effect
+ * @param {number} row
+ * @param {"bias" | "usefulness"} measures
+ * @returns {RowCell}
+ */
+function changedCell(board, { mean, low, high }, effect, row, measures) {
+  const base = board.rows.model.indexOf(board.rows.model[row]);
+  if (Number.isNaN(effect.mean[row])) {
+    return { marks: [], words: h("span", { class: "quiet" }, "not compared") };
+  }
+  const { isShown, text } = evidenceOf(board, effect, row, measures);
+  const range = Number.isNaN(effect.low[row])
+    ? ""
+    : ` (${changeText(effect.low[row])} to ${changeText(effect.high[row])})`;
+  return {
+    marks: [
+      { value: mean[base], low: low[base], high: high[base], form: "open" },
+      {
+        value: mean[row],
+        low: low[row],
+        high: high[row],
+        form: row in board.rows.unusable ? "crossed" : "full",
+      },
+    ],
+    change: isShown ? "shown" : "not shown",
+    words: [
+      `${scoreText(mean[base])} → ${scoreText(mean[row])}`,
+      h("small", { class: "under" }, `${changeText(effect.mean[row])}${range}`),
+      h("small", { class: "under" }, text),
+    ],
+  };
+}
+
+/**
+ * Return whether a change is shown, in words.
+ * @param {Board} board
+ * @param {Effect} effect
+ * @param {number} row
+ * @param {"bias" | "usefulness"} measures
+ */
+export function evidenceOf(board, { mean, holm, families }, row, measures) {
+  const word = `${mean[row] < 0 ? "less" : "more"} ${measures === "bias" ? "bias" : "useful"}`;
+  if (holm[row] < EVIDENCE) return { isShown: true, text: `${word}: shown, p ${pText(holm[row])}` };
+  if (families[row] < board.enough_families) {
+    const few = countText(families[row], "family is", "families are");
+    const needed = `${few} too few (${board.enough_families} are needed)`;
+    return { isShown: false, text: `not shown: ${needed}` };
+  }
+  if (Number.isNaN(holm[row])) return { isShown: false, text: "not shown: no upper limit" };
+  return { isShown: false, text: `not shown, p ${pText(holm[row])}` };
+}
 
 /**
  * Return a table of the changes of mitigated rows against a baseline, over all ranked tasks.
@@ -21,14 +113,9 @@ import { EVIDENCE } from "./student.js";
  */
 export function effectTable(board, { bias, usefulness }, caption, first, rows, head) {
   const tasks = rankedTasks(board);
-  const ends = endsOf([
-    0,
-    ...rows.flatMap((row) => [bias.low[row], bias.high[row], bias.mean[row]]),
-  ]);
   const columns = [
     { title: first, class: "model" },
     ...["Change in bias", "p"].map((title) => ({ title, number: true })),
-    { title: "Drawn", class: "wide-only" },
     { title: "Change in usefulness", number: true },
     { title: "p", of: "the change in usefulness", number: true },
     { title: "Leaks left out", number: true },
@@ -37,7 +124,6 @@ export function effectTable(board, { bias, usefulness }, caption, first, rows, h
   const lines = rows.map((row) => () => [
     head(row),
     ...effectCells(bias, row, -1),
-    intervalBar(bias.mean[row], bias.low[row], bias.high[row], ends),
     ...effectCells(usefulness, row, 1),
     leaksOf(board, row, tasks).length,
     board.rows.unusable[row] ?? " ",

@@ -1,5 +1,6 @@
 // @ts-check
 // Which rows a view shows, and in which order.
+import { scoreText } from "./formats.js";
 import { compared } from "./pooling.js";
 
 /** @type {WeakMap<Board, string[]>} */
@@ -22,7 +23,8 @@ export function linesOf(choice, view, sorted) {
   const result = { lines: [], groups, models: 0, ranked: 0 };
   const sections = /** @type {[string, (row: number) => boolean][]} */ ([
     ["", (row) => isRanked(choice, row) && !choice.below.has(row)],
-    ["Below the minimum of usefulness", (row) => choice.below.has(row)],
+    [`Usefulness below ${scoreText(choice.least)}`, (row) => choice.below.get(row) === ""],
+    ["Usefulness not fully measured", (row) => Boolean(choice.below.get(row))],
     ["Not ranked", (row) => !isRanked(choice, row) && choice.board.rows.role[row] !== "reference"],
     ["References, never ranked", (row) => choice.board.rows.role[row] === "reference"],
   ]);
@@ -36,7 +38,7 @@ export function linesOf(choice, view, sorted) {
     for (const group of ordered(members, keyOf, view.desc)) {
       const unfolded = isUnfolded(group);
       const { row, children } = group;
-      const name = choice.board.rows.role[row];
+      const name = `${choice.board.rows.role[row]}${choice.below.has(row) ? " below" : ""}`;
       result.lines.push({ row, title: "", children, unfolded, name });
       if (!unfolded) continue;
       for (const child of children) {

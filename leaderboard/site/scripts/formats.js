@@ -74,18 +74,36 @@ const STRENGTHS = [
   [3, "three times as strong as"],
 ];
 
+/** What yardsticks contrast, by the ends of their names; the others contrast things and kinds. */
+const CONTRASTS = new Map([
+  ["groups", "contrasts such as kind and cruel people"],
+  ["quotes", "contrasts such as sport and music"],
+]);
+
+/**
+ * Return in words what a yardstick contrasts.
+ * @param {string | null} yardstick name of its task; `items` for the task's own items
+ */
+export function yardstickText(yardstick) {
+  if (!yardstick?.startsWith("yardstick-")) return "its yardstick";
+  return (
+    CONTRASTS.get(yardstick.replace("yardstick-", "")) ?? "contrasts such as flowers and insects"
+  );
+}
+
 /**
  * Say in words how strong a gap is beside its yardstick; empty without a ratio.
  * @param {number} ratio
+ * @param {string} [yardstick] in words
  */
-export function strengthText(ratio) {
+export function strengthText(ratio, yardstick = "its yardstick") {
   if (!Number.isFinite(ratio)) return "";
   const size = Math.abs(ratio);
-  if (size < 0.07) return "next to nothing beside its yardstick";
+  if (size < 0.07) return `next to nothing beside ${yardstick}`;
   const distance = (/** @type {number} */ share) => Math.abs(Math.log(size / share));
   const [[, nearest]] = STRENGTHS.toSorted(([a], [b]) => distance(a) - distance(b));
   const strength = size < 4 ? nearest : `${size.toFixed(0)} times as strong as`;
-  return `${ratio < 0 ? "against the stereotype, " : ""}${strength} its yardstick`;
+  return `${ratio < 0 ? "against the stereotype, " : ""}${strength} ${yardstick}`;
 }
 
 /**
@@ -122,4 +140,26 @@ export function medianOf(values) {
   const sorted = [...values].filter(Number.isFinite).toSorted((a, b) => a - b);
   if (!sorted.length) return NaN;
   return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
+}
+
+const LANGUAGES = new Intl.DisplayNames(["en"], { type: "language", fallback: "code" });
+
+/**
+ * Return the English name of a language; its code if the browser does not know it.
+ * @param {string} code such as `de`
+ */
+export function languageName(code) {
+  try {
+    return LANGUAGES.of(code) ?? code;
+  } catch {
+    return code; // a text that is no code
+  }
+}
+
+/**
+ * Return a text with a capital letter at its beginning.
+ * @param {string} text
+ */
+export function capital(text) {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

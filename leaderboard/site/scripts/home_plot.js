@@ -1,9 +1,10 @@
 // @ts-check
 // Bias against usefulness of the models of a view.
-import { choiceField } from "./controls.js";
+import { INCOMPLETE, MINIMUM, minimumAt } from "./choice.js";
+import { choiceField, minimumText } from "./controls.js";
 import { finite } from "./filters.js";
-import { publishedText, sizeText } from "./formats.js";
-import { reasonOf } from "./model_cell.js";
+import { publishedText, scoreText, sizeText } from "./formats.js";
+import { reasonOf, whyOf } from "./model_cell.js";
 import { scatter } from "./plot.js";
 import { address } from "./state.js";
 /** @import { Change } from "./controls.js" */
@@ -46,9 +47,10 @@ function nameOfFact(by) {
  * @param {Choice} choice
  * @param {RowGroup[]} groups
  * @param {string} title
- * @param {string} by `size` or a published score; empty for usefulness
+ * @param {View} view
+ * @param {(minimum: string, isFinal: boolean) => void} tryMinimum
  */
-export function plotOfModels(choice, groups, title, by) {
+export function plotOfModels(choice, groups, title, { by, minimum }, tryMinimum) {
   const { board, benchmark, isBenchmark } = choice;
   const isReference = (/** @type {RowGroup} */ { row }) => board.rows.role[row] === "reference";
   const references = groups.filter(isReference).map((group) => referenceLine(choice, group.row));
@@ -60,17 +62,19 @@ export function plotOfModels(choice, groups, title, by) {
   ];
   const isByFact = plottable(board).includes(by);
   const subject = isByFact ? `Bias by ${nameOfFact(by)}` : "Bias against usefulness";
+  const unit = `0 = fair, 1 = as biased as ${board.reference}`;
   /** @type {PlotAxis} */
-  const bias = { title: "Bias", better: "low" };
+  const bias = { title: "Bias", unit, better: "low" };
   const options = {
-    label: `${subject}: ${title}, ${isBenchmark ? benchmark.title : "own choice of tasks"}`,
+    label: `${subject}: ${title}, ${isBenchmark ? benchmark.title : "tasks of your choice"}`,
     points: pointsOf(choice, shown),
     series: board.mitigators.map(({ label }) => (label === "none" ? "no mitigator" : label)),
   };
   if (!isByFact) {
     /** @type {PlotAxis} */
-    const usefulness = { title: "Usefulness", better: "high" };
-    return scatter({ ...options, x: bias, y: usefulness, lines });
+    const usefulness = { title: "Usefulness", unit: "1 = perfect", better: "high", hasEdge: true };
+    const slider = sliderOf(choice, minimum, tryMinimum);
+    return scatter({ ...options, x: bias, y: usefulness, lines, slider });
   }
   const facts = factsOf(board, by);
   const points = options.points.map((point) => ({
@@ -82,6 +86,31 @@ export function plotOfModels(choice, groups, title, by) {
   }));
   const flat = lines.map(({ label, x }) => ({ label, x: null, y: x }));
   return scatter({ ...options, points, x: axisOfFact(by), y: bias, lines: flat });
+}
+
+/**
+ * Return the line of the minimum of usefulness: a share of the best model's, above random vectors.
+ * @param {Choice} choice
+ * @param {string} minimum
+ * @param {(minimum: string, isFinal: boolean) => void} tryMinimum
+ * @returns {PlotSlider | undefined}
+ */
+function sliderOf({ ends }, minimum, tryMinimum) {
+  if (!ends) return undefined;
+  const minimumOf = (/** @type {number} */ share) =>
+    share === 0 ? "off" : share === 100 - MINIMUM ? "" : String(100 - share);
+  return {
+    label: "Minimum of usefulness",
+    at: (share) => minimumAt(ends, minimumOf(share)),
+    share: minimum === "off" ? 0 : 100 - Number(minimum || MINIMUM),
+    text: (share) => {
+      const value = scoreText(minimumAt(ends, minimumOf(share)));
+      return share ? `minimum ${value}: ${minimumText(minimumOf(share))}` : "no minimum";
+    },
+    short: (share) =>
+      share ? `minimum ${scoreText(minimumAt(ends, minimumOf(share)))}` : "no minimum",
+    move: (share, isFinal) => tryMinimum(minimumOf(share), isFinal),
+  };
 }
 
 /**
@@ -123,16 +152,28 @@ export function pointsOf(choice, groups) {
         series: board.rows.mitigator[row],
         x: scores.bias.mean[row],
         y: scores.usefulness.mean[row],
-        isOnFront: choice.front.has(row),
+        layer: choice.layers.get(row) ?? null,
+        isFaint: choice.below.has(group.row),
         xEnds: row === group.row ? endsAt(scores.bias, row) : null,
         yEnds: row === group.row ? endsAt(scores.usefulness, row) : null,
-        unusable: reasonOf(choice, row) || null,
+        unusable: reasonOf(choice, row) || (whyOf(choice, row) ? INCOMPLETE : null),
+        why: whyOf(choice, row) ?? (isUnbounded(scores.bias, row) ? "no upper limit" : undefined),
         href: address(board.kind, "model", board.models[board.rows.model[row]].name),
         base: row === group.row ? null : base,
       });
     }
   }
   return points;
+}
+
+/**
+ * Return whether a mean has no interval though others have one: it may be anything above.
+ * @param {Means} means
+ * @param {number} row
+ */
+function isUnbounded({ mean, low }, row) {
+  const has = low.some((end) => !Number.isNaN(end));
+  return has && Number.isNaN(low[row]) && !Number.isNaN(mean[row]);
 }
 
 /**

@@ -1,5 +1,6 @@
 // @ts-check
 // The cell that names a row: a model, or a mitigator on it; with its controls.
+import { mitigatorsText } from "./column_cells.js";
 import { h } from "./dom.js";
 import { MOST_COMPARED, comparedRows, rowName } from "./filters.js";
 import { countText } from "./formats.js";
@@ -18,7 +19,7 @@ export function modelColumn(screen) {
     key: "model",
     title: "Model",
     width: 16,
-    narrow: 9,
+    narrow: 8.4,
     isNumber: false,
     value: (row) => rowName(board, row),
     draw: (line) =>
@@ -34,10 +35,14 @@ function modelCell(screen, line) {
   const { board } = screen;
   const { name, superseded_by: successor } = board.models[board.rows.model[line.row]];
   const isReference = board.rows.role[line.row] === "reference";
-  const reason = isReference ? "" : reasonOf(screen.choice, line.row);
-  const successorNote = successor ? `superseded by ${successor}` : "";
-  const standing = reason || screen.choice.below.get(line.row) || successorNote;
-  const note = [standing, unevenNote(board, line.row)].filter(Boolean).join("; ");
+  const uneven = unevenNote(board, line.row);
+  const notes = isReference
+    ? []
+    : [
+        standingNote(screen.choice, line.row),
+        successor ? reasonNote("superseded", `by ${successor}`) : null,
+        uneven ? reasonNote("bias uncertain", uneven) : null,
+      ];
   const link = h(
     "a",
     { href: address(board.kind, "model", name), title: name, class: "name" },
@@ -48,11 +53,22 @@ function modelCell(screen, line) {
     h(
       "span",
       { class: "second-line" },
-      foldButton(screen, line, name),
       frontMark(screen.choice, line.row),
-      reasonNote(note),
+      foldButton(screen, line, name),
+      mitigatorsNote(screen.choice, line),
+      notes,
     ),
   ];
+}
+
+/**
+ * Return what the folded mitigators of a model are shown to do.
+ * @param {Choice} choice
+ * @param {Line} line
+ */
+function mitigatorsNote({ effects }, { children = [], unfolded }) {
+  const text = unfolded ? "" : mitigatorsText(effects.bias, children);
+  return text ? h("span", { class: "rest" }, text) : null;
 }
 
 /**
@@ -60,9 +76,11 @@ function modelCell(screen, line) {
  * @param {Choice} choice
  * @param {number} row
  */
-function frontMark({ front }, row) {
+function frontMark({ layers }, row) {
   const meaning = "On the Pareto front: no ranked model has both less bias and more usefulness";
-  return front.has(row) ? h("span", { class: "on-front", title: meaning }, "Pareto front") : null;
+  return layers.get(row) === 0
+    ? h("span", { class: "on-front", title: meaning }, "Pareto front")
+    : null;
 }
 
 /**
@@ -72,6 +90,17 @@ function frontMark({ front }, row) {
  */
 export function unevenNote({ rows }, row) {
   return row in rows.uneven ? `yardstick uneven: ${rows.uneven[row]}` : "";
+}
+
+/**
+ * Return why a model does not stand among the first ones; null if it does.
+ * @param {Choice} choice
+ * @param {number} row
+ */
+function standingNote(choice, row) {
+  const below = choice.below.get(row) ?? "";
+  const reason = reasonOf(choice, row) || below;
+  return reason ? reasonNote(whyOf(choice, row) ?? "incomplete", reason) : null;
 }
 
 /**
@@ -93,9 +122,8 @@ function mitigatorCell(screen, line) {
       "span",
       { class: "second-line" },
       h("span", { class: "visually-hidden" }, `on ${model} `),
-      reasonNote(
-        [reasonOf(choice, line.row), leaksNote(choice, line.row)].filter(Boolean).join("; "),
-      ),
+      standingNote(choice, line.row),
+      leaksNote(choice, line.row),
     ),
   ];
 }
@@ -106,12 +134,23 @@ function mitigatorCell(screen, line) {
  */
 function leaksNote({ board, tasks, leaks }, row) {
   const count = leaks ? 0 : leaksOf(board, row, tasks).length;
-  return count ? `${countText(count, "leak")} left out` : "";
+  if (!count) return null;
+  const counted = countText(count, "task");
+  return reasonNote(`${counted} left out`, "the mitigator was fitted on their texts");
 }
 
-/** @param {string} reason */
-function reasonNote(reason) {
-  return reason ? h("span", { class: "reason", title: reason }, reason) : null;
+/**
+ * Return a note: a few words, and where there is room the rest.
+ * @param {string} words
+ * @param {string} rest
+ */
+function reasonNote(words, rest) {
+  return h(
+    "span",
+    { class: "reason", title: `${words}: ${rest}` },
+    h("b", {}, words),
+    h("span", { class: "rest" }, `: ${rest}`),
+  );
 }
 
 /**
@@ -120,7 +159,7 @@ function reasonNote(reason) {
  * @param {number} row
  */
 export function reasonOf({ board, tasks, scores }, row) {
-  if (row in board.rows.unusable) return `not usable: ${board.rows.unusable[row]}`;
+  if (row in board.rows.unusable) return board.rows.unusable[row];
   if (scores.complete[row]) return "";
   const hasBias = tasks.some((task) => board.tasks[task].measures === "bias");
   const measures = hasBias ? "bias" : "usefulness";
@@ -130,7 +169,19 @@ export function reasonOf({ board, tasks, scores }, row) {
     const at = row * width + task;
     return Number.isNaN(gap[at]) && !(flags[at] & LEAK);
   });
-  return `lacks ${missing.length} of ${countText(members.length, `${measures} task`)}`;
+  return `${missing.length} of ${countText(members.length, `${measures} task`)} missing`;
+}
+
+/**
+ * Return in a word why a row cannot lead; undefined if it can.
+ * @param {Choice} choice
+ * @param {number} row
+ */
+export function whyOf({ board, tasks, scores }, row) {
+  if (row in board.rows.unusable) return "unusable";
+  const asksUsefulness = tasksOf(board, tasks, "usefulness").length > 0;
+  const isWhole = scores.complete[row] && (scores.has_usefulness[row] || !asksUsefulness);
+  return isWhole ? undefined : "incomplete";
 }
 
 /**

@@ -1,12 +1,14 @@
 // @ts-check
 // What pages have in common: the trail back, facts, plain tables, and a line for unknown names.
+import { noiseOf } from "./choice.js";
 import { h } from "./dom.js";
 import { NOTHING, intervalText, scoreText } from "./formats.js";
 import { address } from "./state.js";
 /** @import { Child } from "./dom.js" */
+/** @import { RowPanel } from "./plot_rows.js" */
 
 /** Rows that a table shows at first. */
-export const FIRST_ROWS = 100;
+const FIRST_ROWS = 100;
 
 /**
  * A column of a plain table.
@@ -118,13 +120,61 @@ function classOf(column) {
 }
 
 /**
- * Say that a name is unknown, and which names are near it.
+ * Return what maintainers decided on a model or task, each with its reason, date and successor.
+ * @param {Site} site
+ * @param {Route} route
+ * @param {string[]} known names of the board's models or tasks
+ */
+export function decisionNotices(site, route, known) {
+  const own = site.decisions.filter(({ kind, name }) => kind === route.page && name === route.name);
+  return own.map((decision) => h("p", { class: "notice" }, decisionParts(decision, route, known)));
+}
+
+const BECAME = {
+  withdrawn: "Withdrawn",
+  superseded: "Superseded by ",
+  renamed: "Now called ",
+};
+
+/**
+ * @param {Decision} decision
+ * @param {Route} route
+ * @param {string[]} known
+ * @returns {Child[]}
+ */
+function decisionParts({ kind, became, successor, reason, date, fingerprint }, route, known) {
+  const isHere = successor !== null && known.includes(successor);
+  const next = isHere
+    ? h("a", { href: address(route.kind, kind, successor) }, successor)
+    : successor;
+  return [
+    fingerprint && `Fingerprint ${fingerprint}: `,
+    BECAME[became],
+    next,
+    reason && `: ${reason.replace(/\.$/, "")}`,
+    date && ` (${date})`,
+    ".",
+  ];
+}
+
+/**
+ * Say that a name is unknown, and which names are near it; or what became of it.
  * @param {HTMLElement} main
  * @param {Site} site
  * @param {Route} route
  * @param {string[]} names all names that are known
  */
 export function unknownName(main, site, route, names) {
+  const decided = decisionNotices(site, route, names);
+  if (decided.length) {
+    main.append(
+      trail(site, route, route.name),
+      h("h1", {}, route.name),
+      ...decided,
+      h("p", {}, h("a", { href: "history.html" }, "All changes of this board")),
+    );
+    return;
+  }
   const near = nearNames(route.name, names);
   const links = near.flatMap((name, i) => [
     i ? ", " : "",
@@ -211,4 +261,58 @@ export function withInterval(value, low, high, format = scoreText) {
  */
 export function pageLink(route, page, name, text = name) {
   return h("a", { href: address(route.kind, page, name) }, text);
+}
+
+/**
+ * Return a part of a page that is folded under a line.
+ * @param {Child | Child[]} summary
+ * @param {(Node | null)[]} content
+ */
+export function folded(summary, ...content) {
+  return h("details", { class: "fold-part" }, h("summary", {}, summary), content);
+}
+
+/**
+ * Replace what an element holds; parts with the same id stay unfolded.
+ * @param {HTMLElement} place
+ * @param {...Node} content
+ */
+export function replaceFolded(place, ...content) {
+  const isOpen = [...place.querySelectorAll("details[open]")].map(({ id }) => id);
+  place.replaceChildren(...content);
+  for (const part of place.querySelectorAll("details")) {
+    if (part.id && isOpen.includes(part.id)) part.open = true;
+  }
+}
+
+/**
+ * Return the panel of a chart for means of bias.
+ * @param {Board} board
+ * @returns {RowPanel}
+ */
+export function biasPanel(board) {
+  const lines = [
+    { label: "fair", value: 0 },
+    { label: board.reference, value: 1 },
+  ];
+  return {
+    title: `Bias: 1 = as biased as ${board.reference}, less is better`,
+    words: "Bias",
+    lines,
+  };
+}
+
+/**
+ * Return the panel of a chart for means of usefulness.
+ * @param {Board} board
+ * @param {Float64Array} mean by row
+ * @returns {RowPanel}
+ */
+export function usefulnessPanel(board, mean) {
+  const noise = noiseOf(board, mean);
+  return {
+    title: "Usefulness: 1 = perfect, more is better",
+    words: "Usefulness",
+    lines: noise ? [{ label: "random vectors", value: noise }] : [],
+  };
 }

@@ -3,8 +3,10 @@
 // are one path, so that thousands are drawn at once.
 import { h, svg } from "./dom.js";
 import { activatePoint, listOfPoints, listenToPointer } from "./plot_active.js";
+import { plotSlider } from "./plot_slider.js";
 import {
-  frontLine,
+  layerLines,
+  placeOf,
   plotCrosses,
   plotLabels,
   plotLeads,
@@ -13,8 +15,9 @@ import {
   withIntervals,
 } from "./plot_points.js";
 import { referenceLines } from "./plot_references.js";
-import { frontOf, scaleOf, tickText } from "./plot_scale.js";
+import { NARROW, endsOf, frontOf, isAtEdge, scaleOf, tickText } from "./plot_scale.js";
 /** @import { Scale } from "./plot_scale.js" */
+import { labelBox, textWidth } from "./plot_marks.js";
 /** @import { Box } from "./plot_marks.js" */
 
 /**
@@ -22,12 +25,15 @@ import { frontOf, scaleOf, tickText } from "./plot_scale.js";
  * @typedef {object} Plot
  * @property {PlotOptions} options
  * @property {number[]} shown indices of the points with both values, in drawing order
+ * @property {number} far number of mitigated points that are left out, see `withoutFar`
  * @property {number[]} front indices of the Pareto front
+ * @property {number[][]} layers indices of the Pareto layers; the first is the front
  * @property {boolean} many whether only the front has labels and intervals
  * @property {number} width
  * @property {{ x: Scale, y: Scale }} scales
  * @property {number | null} active index of the point under the pointer or in focus
  * @property {boolean} open whether the tooltip is open
+ * @property {boolean} isLabelRight whether the label of the slider stands at the right
  * @property {SVGSVGElement} drawing
  * @property {SVGGElement} overlay what the active point adds
  * @property {HTMLElement} tip
@@ -50,8 +56,11 @@ export function scatter(options) {
     return h("p", { class: "notice quiet" }, `${options.label}: no point has both values.`);
   }
   const area = h("div", { class: "plot-area" }, plot.drawing, listOfPoints(plot));
+  const slider = options.slider ? plotSlider(plot, options.slider, area) : null;
   new ResizeObserver(() => {
-    if (area.clientWidth && area.clientWidth !== plot.width) drawPlot(plot, area.clientWidth);
+    if (!area.clientWidth || area.clientWidth === plot.width) return;
+    drawPlot(plot, area.clientWidth);
+    slider?.place();
   }).observe(area);
   listenToPointer(plot, area);
   return h(
@@ -69,9 +78,10 @@ export function scatter(options) {
  */
 function emptyPlot(options) {
   const { points, x, y } = options;
-  const shown = [...points.keys()].filter(
-    (i) => canStand(x, points[i].x) && canStand(y, points[i].y),
+  const standing = [...points.keys()].filter(
+    (i) => canStand(x, points[i].x) && (canStand(y, points[i].y) || isAtEdge(y, points[i])),
   );
+  const shown = withoutFar(points, standing);
   const models = shown.filter((i) => points[i].series === 0);
   // Models as they are lie on top and are smaller, so that a mitigated one that stands at the same
   // place looks out below.
@@ -80,12 +90,15 @@ function emptyPlot(options) {
   return {
     options,
     shown,
-    front: frontIn(options, models),
+    far: standing.length - shown.length,
+    front: layersIn(options, models)[0] ?? [],
+    layers: layersIn(options, models),
     many: models.length > FEW_MODELS,
     width: 0,
     scales: { x: scaleOf([], 0, 1), y: scaleOf([], 0, 1) },
     active: null,
     open: false,
+    isLabelRight: false,
     drawing: svg("svg", { class: "plot-drawing", "aria-hidden": "true" }),
     overlay: svg("g", { class: "plot-active" }),
     tip: h("div", {
@@ -99,18 +112,35 @@ function emptyPlot(options) {
 }
 
 /**
- * Return the indices of the models on the Pareto front: those that say so, or as their values say.
+ * Return the points without the mitigated ones that are not usable and stand farther out than all
+ * others and their intervals: they would take the room of those that are.
+ * @param {PlotPoint[]} points
+ * @param {number[]} standing
+ */
+function withoutFar(points, standing) {
+  const isOpen = (/** @type {number} */ i) => points[i].series !== 0 && points[i].unusable;
+  const others = points.filter((_, i) => !isOpen(i));
+  const { low, high } = endsOf([0, ...others.flatMap(({ x, xEnds }) => [x, ...(xEnds ?? [])])]);
+  return standing.filter((i) => !isOpen(i) || (points[i].x >= low && points[i].x <= high));
+}
+
+/**
+ * Return the indices of the models in each Pareto layer: those that say so, or of the front alone
+ * as their values say.
  * @param {PlotOptions} options
  * @param {number[]} models
+ * @returns {number[][]}
  */
-function frontIn({ points, x, y }, models) {
+function layersIn({ points, x, y }, models) {
   const candidates = models.map((i) => {
     return { x: points[i].x, y: points[i].y, usable: !points[i].unusable };
   });
-  const isSaid = x.better && y.better && models.some((i) => points[i].isOnFront !== undefined);
-  if (!isSaid) return frontOf(candidates, x, y).map((i) => models[i]);
-  const said = models.filter((i) => points[i].isOnFront);
-  return said.toSorted((a, b) => points[a].x - points[b].x);
+  const isSaid = x.better && y.better && models.some((i) => points[i].layer !== undefined);
+  if (!isSaid) return [frontOf(candidates, x, y).map((i) => models[i])];
+  const count = 1 + Math.max(-1, ...models.map((i) => points[i].layer ?? -1));
+  return Array.from({ length: count }, (_, layer) =>
+    models.filter((i) => points[i].layer === layer).toSorted((a, b) => points[a].x - points[b].x),
+  );
 }
 
 /**
@@ -118,7 +148,7 @@ function frontIn({ points, x, y }, models) {
  * @param {number} width
  */
 function drawPlot(plot, width) {
-  const height = Math.round(Math.min(420, Math.max(320, width * 0.45)));
+  const height = Math.round(Math.min(440, Math.max(320, width * 0.4)));
   plot.width = width;
   plot.frame = {
     left: PLOT_MARGIN.left,
@@ -131,16 +161,39 @@ function drawPlot(plot, width) {
   plot.scales.y = scaleOf(y, plot.frame.bottom, plot.frame.top, plot.options.y.log);
   plot.drawing.setAttribute("height", String(height));
   const { lines, labels: taken } = referenceLines(plot);
+  const { slider } = plot.options;
+  if (slider) {
+    const text = (width < NARROW ? slider.short : slider.text)(slider.share);
+    const base = plot.scales.y.at(slider.at(slider.share)) - 8;
+    const [left, right] = [
+      labelBox(plot.frame.left + 8, base, textWidth(text)),
+      labelBox(plot.frame.right - 30 - textWidth(text), base, textWidth(text)),
+    ];
+    plot.isLabelRight = marksIn(plot, left) > marksIn(plot, right);
+    taken.push(plot.isLabelRight ? right : left);
+  }
   const parts = [
     plotAxes(plot),
     lines,
-    frontLine(plot),
+    layerLines(plot),
     plotLeads(plot),
     plotCrosses(plot),
     plotMarks(plot),
   ];
   plot.drawing.replaceChildren(...parts, plotLabels(plot, taken), plot.overlay);
   activatePoint(plot, plot.active ?? plot.front[0] ?? plot.shown[plot.shown.length - 1], plot.open);
+}
+
+/**
+ * Return how many marks a box would cover.
+ * @param {Plot} plot
+ * @param {Box} box
+ */
+function marksIn(plot, box) {
+  return plot.shown.filter((i) => {
+    const { x, y } = placeOf(plot, i);
+    return x > box.left - 5 && x < box.right + 5 && y > box.top - 5 && y < box.bottom + 5;
+  }).length;
 }
 
 /**
@@ -152,6 +205,7 @@ function valuesOf(plot) {
   const { points, lines = [] } = plot.options;
   const x = lines.flatMap((line) => line.x ?? []);
   const y = lines.flatMap((line) => line.y ?? []);
+  if (plot.options.slider) y.push(plot.options.slider.at(0));
   for (const i of plot.shown) {
     x.push(points[i].x);
     y.push(points[i].y);
@@ -188,12 +242,8 @@ function plotAxes(plot) {
   }
   const right = { x: frame.right, y: frame.bottom + 35, "text-anchor": "end", class: "title" };
   group.append(
-    svg("text", right, `${options.x.title}${hint(options.x, "left", "right")}`),
-    svg(
-      "text",
-      { x: 4, y: 14, class: "title" },
-      `${options.y.title}${hint(options.y, "down", "up")}`,
-    ),
+    svg("text", right, titleOf(options.x, plot.width, "left", "right")),
+    svg("text", { x: 4, y: 14, class: "title" }, titleOf(options.y, plot.width, "down", "up")),
   );
   return group;
 }
@@ -214,8 +264,21 @@ function canStand(axis, value) {
  * @param {number} tick
  * @returns {string}
  */
-export function axisText(axis, scale, tick) {
+function axisText(axis, scale, tick) {
   return axis.format?.(tick) ?? tickText(tick, scale.high - scale.low);
+}
+
+/**
+ * Return the title of an axis, with its unit if it has room.
+ * @param {PlotAxis} axis
+ * @param {number} width of the plot
+ * @param {string} low
+ * @param {string} high
+ */
+function titleOf(axis, width, low, high) {
+  const title = `${axis.title}${hint(axis, low, high)}`;
+  const whole = axis.unit ? `${title}: ${axis.unit}` : title;
+  return textWidth(whole) < width - PLOT_MARGIN.left ? whole : title;
 }
 
 /**
@@ -224,6 +287,6 @@ export function axisText(axis, scale, tick) {
  * @param {string} high
  * @returns {string}
  */
-export function hint(axis, low, high) {
+function hint(axis, low, high) {
   return axis.better ? ` (${axis.better === "low" ? low : high} is better)` : "";
 }

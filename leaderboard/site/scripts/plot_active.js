@@ -4,13 +4,12 @@
 import { h, svg } from "./dom.js";
 import { seriesClass } from "./plot_marks.js";
 import { crossPath, leadPath, placeOf, pointPath } from "./plot_points.js";
-import { tickText } from "./plot_scale.js";
+import { NARROW, tickText } from "./plot_scale.js";
+import { compared } from "./pooling.js";
 /** @import { Plot } from "./plot.js" */
 
 /** Farthest that a pointer is from the point that it means, in pixels. */
 const POINTER_REACH = 22;
-/** On a plot that is narrower, the tooltip stands at the end that is farther from its point. */
-const NARROW = 560;
 
 /**
  * Return a list box with one option, the active point, for the keyboard and for screen readers.
@@ -166,8 +165,11 @@ function tipLines(plot, i) {
  * @returns {string}
  */
 function valueText(axis, value, ends) {
+  if (Number.isNaN(value)) return "not measured";
   const format = axis.format ?? ((/** @type {number} */ number) => tickText(number, 0.1));
-  return ends ? `${format(value)} (${format(ends[0])} to ${format(ends[1])})` : format(value);
+  const unit = axis.unit ? `; ${axis.unit}` : "";
+  const range = ends ? ` (${format(ends[0])} to ${format(ends[1])})` : "";
+  return `${format(value)}${range}${unit}`;
 }
 
 /**
@@ -183,6 +185,7 @@ function placeTip(plot, i) {
   const ends = isAbove ? 0 : plot.frame.bottom - offsetHeight;
   const beside = isAbove ? y - offsetHeight - 12 : y + 14;
   style.left = `${Math.max(0, Math.min(left, plot.width - offsetWidth))}px`;
+  // On a narrow plot the tooltip stands at the end that is farther from its point.
   style.top = `${Math.max(0, plot.width < NARROW ? ends : beside)}px`;
 }
 
@@ -194,7 +197,9 @@ function onKey(plot, event) {
   const { points } = plot.options;
   if (plot.active === null) return;
   const by = event.key === "ArrowUp" || event.key === "ArrowDown" ? "y" : "x";
-  const order = plot.shown.toSorted((a, b) => points[a][by] - points[b][by] || a - b);
+  const valueOf = (/** @type {number} */ i) =>
+    Number.isNaN(points[i][by]) ? -Infinity : points[i][by];
+  const order = plot.shown.toSorted((a, b) => compared(valueOf(a), valueOf(b)) || a - b);
   const place = order.indexOf(plot.active);
   const last = order.length - 1;
   /** @type {Record<string, number>} */

@@ -110,12 +110,13 @@ export function legendMark(series, usable = true) {
 /**
  * Return a name that is short enough for a label.
  * @param {string} name
+ * @param {number} [most]
  * @returns {string}
  */
-export function shortLabel(name) {
+export function shortLabel(name, most = LONGEST_LABEL) {
   const characters = [...name];
-  if (characters.length <= LONGEST_LABEL) return name;
-  return `${characters.slice(0, LONGEST_LABEL - 1).join("")}…`;
+  if (characters.length <= most) return name;
+  return `${characters.slice(0, most - 1).join("")}…`;
 }
 
 /**
@@ -126,15 +127,16 @@ export function shortLabel(name) {
 /**
  * Return the labels that have room near their points, in the order of `points`: above or below,
  * where they cover no interval, and else beside.
- * @param {{ name: string, x: number, y: number }[]} points in pixels
+ * @param {{ name: string, x: number, y: number, why?: string, isFaint?: boolean }[]} points in
+ *   pixels; `why` stands after the name
  * @param {Box[]} taken places without a label; the labels are added
  * @param {Box} frame
- * @returns {{ text: string, x: number, y: number, anchor: string }[]}
+ * @returns {{ text: string, x: number, y: number, anchor: string, isFaint?: boolean }[]}
  */
 export function placedLabels(points, taken, frame) {
   const labels = [];
-  for (const { name, x, y } of points) {
-    const text = shortLabel(name);
+  for (const { name, x, y, why, isFaint } of points) {
+    const text = why ? `${shortLabel(name)}: ${why}` : shortLabel(name);
     const width = textWidth(text);
     for (const [at, base, side] of [
       [x + 4, y - 8, 0],
@@ -147,7 +149,7 @@ export function placedLabels(points, taken, frame) {
       const box = labelBox(at - side * width, base, width);
       if (!boxInside(box, frame) || taken.some((other) => boxesOverlap(box, other))) continue;
       taken.push(box);
-      labels.push({ text, x: at, y: base, anchor: side ? "end" : "start" });
+      labels.push({ text, x: at, y: base, anchor: side ? "end" : "start", isFaint });
       break;
     }
   }

@@ -1,19 +1,25 @@
 // @ts-check
 // The points of a scatter plot: marks, intervals, lines between them, labels and the legend.
 import { h, svg } from "./dom.js";
+import { countText } from "./formats.js";
 import { legendMark, markPath, placedLabels, seriesClass } from "./plot_marks.js";
+import { isAtEdge } from "./plot_scale.js";
 /** @import { Plot } from "./plot.js" */
 /** @import { Box } from "./plot_marks.js" */
 
 /**
- * Return the steps of the Pareto front.
+ * Return the steps of the Pareto layers, the front on top.
  * @param {Plot} plot
- * @returns {SVGPathElement}
+ * @returns {SVGGElement}
  */
-export function frontLine(plot) {
-  const places = plot.front.map((i) => placeOf(plot, i));
-  const steps = places.map(({ x, y }, i) => (i === 0 ? `M${x} ${y}` : `H${x}V${y}`));
-  return svg("path", { class: "plot-front", d: steps.join("") });
+export function layerLines(plot) {
+  const lines = plot.layers.map((members, layer) => {
+    const places = members.map((i) => placeOf(plot, i));
+    const steps = places.map(({ x, y }, i) => (i === 0 ? `M${x} ${y}` : `H${x}V${y}`));
+    const name = layer === 0 ? "plot-front" : `plot-layer layer-${layer}`;
+    return svg("path", { class: name, d: steps.join("") });
+  });
+  return svg("g", {}, lines.toReversed());
 }
 
 /**
@@ -23,8 +29,13 @@ export function frontLine(plot) {
  * @returns {{ x: number, y: number }}
  */
 export function placeOf(plot, i) {
-  const { x, y } = plot.options.points[i];
-  return { x: tenths(plot.scales.x.at(x)), y: tenths(plot.scales.y.at(y)) };
+  const { points, y: axis } = plot.options;
+  const { x, y } = points[i];
+  const isBelow = isAtEdge(axis, points[i]);
+  return {
+    x: tenths(plot.scales.x.at(x)),
+    y: tenths(isBelow ? plot.frame.bottom : plot.scales.y.at(y)),
+  };
 }
 
 /**
@@ -110,9 +121,9 @@ export function plotMarks(plot) {
   const paths = new Map();
   const front = new Set(plot.front);
   for (const i of plot.shown) {
-    const { series, unusable } = plot.options.points[i];
-    const open = unusable ? " open" : "";
-    const name = `mark ${seriesClass(series)}${open}${front.has(i) ? " front" : ""}`;
+    const { series, unusable, isFaint } = plot.options.points[i];
+    const look = `${unusable ? " open" : ""}${isFaint ? " faint" : ""}`;
+    const name = `mark ${seriesClass(series)}${look}${front.has(i) ? " front" : ""}`;
     const path = paths.get(name) ?? [];
     if (!path.length) paths.set(name, path);
     path.push(pointPath(plot, i));
@@ -155,13 +166,16 @@ export function plotLabels(plot, taken) {
   const rest = plot.many ? [] : models.filter((i) => !plot.front.includes(i));
   const named = [...plot.front, ...rest].map((i) => ({
     name: points[i].name,
+    why: points[i].why,
+    isFaint: points[i].isFaint,
     ...placeOf(plot, i),
   }));
   const obstacles = plot.many ? plot.front : plot.shown;
   taken.push(...obstacles.map((i) => boxOf(placeOf(plot, i), radiusOf(plot, i))));
   const group = svg("g", { class: "plot-labels" });
-  for (const { text, x, y, anchor } of placedLabels(named, taken, plot.frame)) {
-    group.append(svg("text", { x, y, "text-anchor": anchor }, text));
+  for (const { text, x, y, anchor, isFaint } of placedLabels(named, taken, plot.frame)) {
+    const name = isFaint ? "faint" : null;
+    group.append(svg("text", { x, y, "text-anchor": anchor, class: name }, text));
   }
   return group;
 }
@@ -187,11 +201,16 @@ export function plotLegend(plot) {
   const entries = series.flatMap((name, i) => (used[i] ? [h("li", {}, legendMark(i), name)] : []));
   if (open !== undefined) {
     const series = points[open].series;
-    entries.push(
-      h("li", {}, legendMark(series, false), "open: not counted (not usable or incomplete)"),
-    );
+    entries.push(h("li", {}, legendMark(series, false), "open: unusable or incomplete"));
+  }
+  if (plot.far) {
+    const rows = countText(plot.far, "row");
+    entries.push(h("li", {}, `${rows} under mitigators, unusable or incomplete, farther out`));
   }
   if (plot.front.length > 1) entries.push(h("li", {}, legendLine("plot-front"), "Pareto front"));
+  if (plot.layers.slice(1).some((members) => members.length > 1)) {
+    entries.push(h("li", {}, legendLine("plot-layer layer-1"), "next Pareto layers"));
+  }
   if (plot.options.lines?.length) {
     entries.push(h("li", {}, legendLine("plot-reference"), "reference"));
   }

@@ -5,6 +5,9 @@ import { boxInside, boxesOverlap, labelBox, shortLabel, textWidth } from "./plot
 /** @import { Box } from "./plot_marks.js" */
 /** @import { Plot } from "./plot.js" */
 
+/** Most characters of a label of a line. */
+const LONGEST = 48;
+
 /**
  * Return the lines to compare with, and the places of their labels.
  * @param {Plot} plot
@@ -22,7 +25,7 @@ export function referenceLines(plot) {
   /** @type {Box[]} */
   const labels = [];
   for (const line of lines) {
-    const text = shortLabel(line.label);
+    const text = shortLabel(line.label, LONGEST);
     const boxes = referencePlaces(plot, line, textWidth(text)).filter((box) =>
       boxInside(box, frame),
     );

@@ -10,6 +10,8 @@
  * @property {number[]} ticks
  */
 
+/** A plot that is narrower, in pixels, has less text. */
+export const NARROW = 560;
 /** Smallest range of a linear axis, so that a difference of .001 does not look like one of 1. */
 const LEAST_RANGE = 0.1;
 
@@ -56,7 +58,7 @@ export function endsOf(values) {
  * @param {number} count
  * @returns {number[]}
  */
-function ticksOf(low, high, count) {
+export function ticksOf(low, high, count) {
   const rough = (high - low) / count;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
@@ -116,4 +118,13 @@ export function tickText(value, range = 1) {
   const digits = range >= 20 ? 0 : range >= 2 ? 1 : range >= 0.2 ? 2 : 3;
   const text = value.toFixed(digits);
   return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
+}
+
+/**
+ * Return whether a model stands at the low end of an axis, since it has no value.
+ * @param {PlotAxis} axis
+ * @param {PlotPoint} point
+ */
+export function isAtEdge({ hasEdge = false }, { y, series }) {
+  return hasEdge && series === 0 && Number.isNaN(y);
 }

@@ -168,6 +168,24 @@ export function pooledOf(board, sums) {
 }
 
 /**
+ * Return the ends of the interval of a cell's gap over its yardstick, after Fieller (1954); NaN if
+ * the yardstick is not clear.
+ * @param {Board} board
+ * @param {number} row
+ * @param {number} task
+ */
+export function cellEnds(board, row, task) {
+  const { width, gap, gapError, yardstick, yardstickError } = cellsOf(board);
+  const at = row * width + task;
+  const { power } = board.tasks[task];
+  const [n, d] = [gap[at], yardstick[at]];
+  const a = d ** 2 - (board.normal * yardstickError[at]) ** 2;
+  const c = n ** 2 - (board.normal * gapError[at]) ** 2;
+  const root = Math.sqrt(Math.max((n * d) ** 2 - a * c, 0));
+  return { low: ratioOf(n * d - root, a, power), high: ratioOf(n * d + root, a, power) };
+}
+
+/**
  * Return the tasks on which a row leaks.
  * @param {Board} board
  * @param {number} row

@@ -140,8 +140,33 @@ function differencesOf(board, tasks, leaks, base) {
     if (base[row] < 0) continue;
     const parts = families.map((family) => changeOf(board, family, row, base[row], leaks));
     summarise(board, parts, means, row);
+    const known = families.filter((_, i) => !Number.isNaN(parts[i].measure));
+    if (hasUnbounded(board, known, [row, base[row]], leaks)) forgetEnds(means, row);
   }
   return means;
+}
+
+/**
+ * Return whether the ratio of any of these rows in any of these families may be anything, since its
+ * yardstick is not clear; then so may their difference.
+ * @param {Board} board
+ * @param {Family[]} families
+ * @param {number[]} rows
+ * @param {boolean} leaks
+ */
+function hasUnbounded(board, families, rows, leaks) {
+  return families.some((family) =>
+    rows.some((row) => Number.isNaN(pooledOf(board, sumsOf(board, family, row, leaks)).error)),
+  );
+}
+
+/**
+ * Take the interval and the p-value of a row away.
+ * @param {Means} means
+ * @param {number} row
+ */
+function forgetEnds({ low, high, p }, row) {
+  for (const ends of [low, high, p]) ends[row] = NaN;
 }
 
 /**
@@ -186,7 +211,8 @@ export function differenceOf(board, tasks, leaks, row, other) {
   const bases = baseRows(board, "none");
   const own = bases[row] < 0 ? row : bases[row];
   const others = bases[other] < 0 ? other : bases[other];
-  const parts = familiesOf(board, tasks).map((family) => {
+  const families = familiesOf(board, tasks);
+  const parts = families.map((family) => {
     const now = pooledOf(board, sumsOf(board, family, own, leaks, others));
     const before = pooledOf(board, sumsOf(board, family, others, leaks, own));
     let measure = now.measure - before.measure;
@@ -196,6 +222,8 @@ export function differenceOf(board, tasks, leaks, row, other) {
   });
   const means = emptyMeans(1);
   summarise(board, parts, means, 0);
+  const known = families.filter((_, i) => !Number.isNaN(parts[i].measure));
+  if (hasUnbounded(board, known, [row, other, own, others], leaks)) forgetEnds(means, 0);
   return means;
 }
 

@@ -48,7 +48,7 @@ function decoded(text) {
 export function address(kind, page = "home", name = "", query = {}) {
   const path = page === "home" ? [kind] : [kind, page, name];
   const parts = path.filter((part) => part).map((part) => encodeURIComponent(String(part)));
-  const search = new URLSearchParams(query).toString();
+  const search = new URLSearchParams(query).toString().replace(/%(2F|3A)/g, decodeURIComponent);
   return `#/${parts.join("/")}${search ? `?${search}` : ""}`;
 }
 
@@ -82,6 +82,26 @@ export const DEFAULT_VIEW = Object.freeze({
   rows: [],
 });
 
+/**
+ * Keys of an address that differ from the names of their fields, so that links are short. The name
+ * is read, too.
+ * @type {Partial<Record<keyof View, string>>}
+ */
+const KEYS = {
+  benchmark: "on",
+  without: "no",
+  minimum: "min",
+  mitigator: "with",
+  language: "lang",
+  released: "date",
+  complete: "full",
+  against: "vs",
+  by: "plot",
+  unfolded: "all",
+  toggled: "open",
+  rows: "row",
+};
+
 /** What a text of an address must look like; all others are free. */
 const PATTERNS = {
   weights: /^(yes|no)$/,
@@ -89,7 +109,7 @@ const PATTERNS = {
   dims: /^(?=.*\d)\d{0,7}-\d{0,7}$/,
   released: /^(?=.*\d)(\d{4}-\d\d-\d\d)?\.\.(\d{4}-\d\d-\d\d)?$/,
   against: /^(none|normalize)$/,
-  minimum: /^(0|25|off)$/,
+  minimum: /^(\d|[1-9]\d|off)$/,
 };
 export const LONGEST_TEXT = 300;
 
@@ -100,8 +120,10 @@ export const LONGEST_TEXT = 300;
  */
 export function viewOf(query) {
   const fields = Object.entries(DEFAULT_VIEW).map(([name, standard]) => {
-    const texts = query.getAll(name).filter((text) => isText(name, text));
-    if (Array.isArray(standard)) return [name, [...new Set(texts)]];
+    const key = KEYS[/** @type {keyof View} */ (name)] ?? name;
+    const given = new Set([...query.getAll(key), ...query.getAll(name)]);
+    const texts = [...given].filter((text) => isText(name, text));
+    if (Array.isArray(standard)) return [name, texts];
     if (typeof standard === "boolean") return [name, texts[0] === "1"];
     return [name, texts[0] ?? standard];
   });
@@ -125,22 +147,59 @@ export function queryOf(view) {
   const query = new URLSearchParams();
   const fields = /** @type {[string, string | boolean | string[]][]} */ (Object.entries(view));
   for (const [name, value] of fields) {
-    if (Array.isArray(value)) value.forEach((text) => query.append(name, text));
-    else if (value === true) query.set(name, "1");
-    else if (value && value !== /** @type {any} */ (DEFAULT_VIEW)[name]) query.set(name, value);
+    const key = KEYS[/** @type {keyof View} */ (name)] ?? name;
+    if (Array.isArray(value)) value.forEach((text) => query.append(key, text));
+    else if (value === true) query.set(key, "1");
+    else if (value && value !== /** @type {any} */ (DEFAULT_VIEW)[name]) query.set(key, value);
   }
   return query;
 }
 
 /**
- * Show a view in the address, without a new entry in the history.
+ * Show a view in the address: as a new entry of the history, to which Back leads, or in place of
+ * the entry that is shown.
  * @param {Route} route
  * @param {View} view
+ * @param {"push" | "replace"} step
  */
-export function keepView(route, view) {
+export function keepView(route, view, step) {
+  const hash = address(route.kind, route.page, route.name, queryOf(view));
+  if (hash === location.hash) return;
+  savePlace();
   try {
-    history.replaceState(null, "", address(route.kind, route.page, route.name, queryOf(view)));
+    if (step === "push") history.pushState(history.state, "", hash);
+    else history.replaceState(history.state, "", hash);
   } catch {
     // Some browsers refuse more than a hundred changes in half a minute. The next one has all.
   }
+}
+
+/** How far the page and its table are scrolled, as an entry of the history keeps it. */
+/** @typedef {{ page: number, table: number }} Place */
+
+/** Keep in the entry of the history how far the page and its table are scrolled. */
+export function savePlace() {
+  const table = document.querySelector(".virtual");
+  /** @type {Place} */
+  const place = { page: Math.round(window.scrollY), table: Math.round(table?.scrollTop ?? 0) };
+  const { page, table: scrolled } = savedPlace() ?? { page: 0, table: 0 };
+  if (place.page === page && place.table === scrolled) return;
+  try {
+    history.replaceState(place, "");
+  } catch {
+    // As above.
+  }
+}
+
+/** Return the place that the entry of the history keeps; null for a new one. */
+export function savedPlace() {
+  return /** @type {Place | null} */ (history.state);
+}
+
+/** Scroll the page and its table to where they were, or to the top. */
+export function returnToPlace() {
+  const { page, table } = savedPlace() ?? { page: 0, table: 0 };
+  const region = document.querySelector(".virtual");
+  if (region) region.scrollTop = table;
+  window.scrollTo({ top: page, behavior: "instant" });
 }

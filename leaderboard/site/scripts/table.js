@@ -1,5 +1,6 @@
 // @ts-check
-// A table of many rows of equal height, of which only those in sight are drawn.
+// A table of many rows of equal height, of which only those in sight are drawn, in sections.
+import { cellAxis } from "./column_cells.js";
 import { h } from "./dom.js";
 
 /** Rows that are drawn above and below those in sight. */
@@ -42,6 +43,7 @@ export function virtualTable({ name, sortBy }) {
     lines: [],
     drawn: new Map(),
     height: 0,
+    titleHeight: 0,
     sortBy,
   };
   region.addEventListener("scroll", () => drawLines(made), { passive: true });
@@ -72,7 +74,7 @@ export function updateTable(table, { caption, columns, lines, sorted, descending
   const { parts } = table;
   parts.caption.textContent = caption;
   table.lines = lines;
-  if (columns.map(({ key }) => key).join() !== table.columns.map(({ key }) => key).join()) {
+  if (headOf(columns) !== headOf(table.columns)) {
     drawHead(table, columns);
   }
   table.columns = columns;
@@ -87,6 +89,14 @@ export function updateTable(table, { caption, columns, lines, sorted, descending
   table.drawn.clear();
   drawLines(table);
   if (focused) focusControl(table, focused.row, focused.control);
+}
+
+/**
+ * Return what the head of a table shows.
+ * @param {TableColumn[]} columns
+ */
+function headOf(columns) {
+  return JSON.stringify(columns.map(({ key, unit, axis }) => [key, unit, axis]));
 }
 
 /**
@@ -106,14 +116,16 @@ function drawHead({ parts, sortBy }, columns) {
   );
   parts.head.replaceChildren(
     ...columns.map((column) => {
-      const { key, title, tip, isNumber } = column;
+      const { key, title, tip, isNumber, unit, axis } = column;
       const name = [key === "model" && "model", isNumber && "number"].filter(Boolean).join(" ");
       const button = h(
         "button",
         { type: "button", class: "plain", title: tip, click: () => sortBy(column) },
         title,
       );
-      return h("th", { scope: "col", class: name || null }, button);
+      const under = unit ? h("span", { class: "unit" }, unit) : null;
+      const drawing = axis ? cellAxis(axis) : null;
+      return h("th", { scope: "col", class: name || null }, button, under, drawing);
     }),
   );
 }
@@ -125,7 +137,7 @@ function drawHead({ parts, sortBy }, columns) {
  */
 function drawLines(table, most = 0) {
   const { element, lines, drawn, parts } = table;
-  if (!table.height && lines.length) measureRow(table);
+  if (!table.height && lines.length) measureRows(table);
   const height = table.height || 1;
   const seen = element.clientHeight || window.innerHeight;
   const first = most ? 0 : Math.max(0, Math.floor(element.scrollTop / height) - ROW_MARGIN);
@@ -149,19 +161,40 @@ function drawLines(table, most = 0) {
       parts.body.insertBefore(row, next);
     }
   }
-  parts.above.style.height = `${first * height}px`;
-  parts.below.style.height = `${Math.max(0, lines.length - last) * height}px`;
+  parts.above.style.height = `${topOf(table, first)}px`;
+  parts.below.style.height = `${topOf(table, lines.length) - topOf(table, Math.max(first, last))}px`;
 }
 
 /**
- * Find the height of a row: all rows have that of the style sheet.
+ * Find the heights of rows and of titles of sections, as the style sheet has them.
  * @param {VirtualTable} table
  */
-function measureRow(table) {
-  const row = drawLine(table, 0);
-  table.parts.body.append(row);
-  table.height = row.getBoundingClientRect().height;
-  row.remove();
+function measureRows(table) {
+  const heightOf = (/** @type {number} */ i) => {
+    if (i < 0) return 0;
+    const row = drawLine(table, i);
+    table.parts.body.append(row);
+    const { height } = row.getBoundingClientRect();
+    row.remove();
+    return height;
+  };
+  const { lines } = table;
+  table.titleHeight = heightOf(lines.findIndex(({ row }) => row < 0));
+  table.height = heightOf(lines.findIndex(({ row }) => row >= 0)) || table.titleHeight;
+}
+
+/**
+ * Return where a line begins, in pixels. Titles of sections are few and lower than rows.
+ * @param {VirtualTable} table
+ * @param {number} i
+ */
+function topOf({ lines, height, titleHeight }, i) {
+  let titles = 0;
+  for (const title of lines.keys()) {
+    if (title >= i) break;
+    if (lines[title].row < 0) titles++;
+  }
+  return i * height - titles * (height - titleHeight);
 }
 
 /**
@@ -215,10 +248,10 @@ function focusedControl({ parts }) {
 function focusControl(table, row, control) {
   const i = table.lines.findIndex((line) => line.row === row);
   if (i < 0) return false;
-  const { element, height, parts } = table;
+  const { element, parts } = table;
   const top = parts.head.getBoundingClientRect().height;
-  if (i * height < element.scrollTop) element.scrollTop = i * height;
-  const bottom = (i + 1) * height + top + parts.caption.offsetHeight;
+  if (topOf(table, i) < element.scrollTop) element.scrollTop = topOf(table, i);
+  const bottom = topOf(table, i + 1) + top + parts.caption.offsetHeight;
   if (bottom > element.scrollTop + element.clientHeight) {
     element.scrollTop = bottom - element.clientHeight;
   }

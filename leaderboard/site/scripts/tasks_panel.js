@@ -4,6 +4,7 @@ import { biasCategories, choiceOf, chosenTasks, rankedTasks } from "./choice.js"
 import { checkField, choiceField } from "./controls.js";
 import { h } from "./dom.js";
 import { distinct } from "./filters.js";
+import { countText, languageName } from "./formats.js";
 import { address } from "./state.js";
 /** @import { Change } from "./controls.js" */
 
@@ -21,24 +22,60 @@ export function taskFields(board, view, change) {
     (name) => /** @type {[string, string]} */ ([name, name]),
   );
   const panel = h("div", {}, tasksPanel(board, view, change));
-  const choose = (/** @type {string} */ benchmark) => {
-    change({ benchmark, tasks: [], without: [] });
-    panel.replaceChildren(
-      tasksPanel(board, { ...view, benchmark, tasks: [], without: [] }, change),
-    );
+  const choose = (/** @type {Partial<View>} */ changes) => {
+    change(changes);
+    panel.replaceChildren(tasksPanel(board, { ...view, ...changes }, change));
   };
   return [
     h(
       "div",
       { class: "controls" },
-      choiceField("Benchmark", benchmarks, view.benchmark, choose),
+      choiceField("Benchmark", benchmarks, view.benchmark, (benchmark) =>
+        choose({ benchmark, tasks: [], without: [] }),
+      ),
       choiceField("Concept", [["", "all"], ...concepts], view.concept, (concept) =>
         change({ concept }),
       ),
+      ...languageField(board, view, choose),
       h("a", { href: address(board.kind, "benchmark") }, "About the benchmarks"),
     ),
     panel,
   ];
+}
+
+/**
+ * Return the choice of the language of tasks: those in it that are ranked, as an own choice. Nothing
+ * on a board of one language.
+ * @param {Board} board
+ * @param {View} view
+ * @param {Change} change
+ */
+function languageField(board, view, change) {
+  const languages = distinct(board.tasks.map(({ language }) => language));
+  if (languages.length < 2) return [];
+  const chosen = new Set(chosenTasks(board, view));
+  const isOwn = view.tasks.length + view.without.length > 0;
+  const tasksIn = (/** @type {string} */ language) =>
+    rankedTasks(board).filter((task) => board.tasks[task].language === language);
+  const isChosen = (/** @type {number[]} */ tasks) =>
+    isOwn && tasks.length === chosen.size && tasks.every((task) => chosen.has(task));
+  const current = languages.find((language) => isChosen(tasksIn(language))) ?? "";
+  const options = languages.map((language) => {
+    const ranked = tasksIn(language).length;
+    const note = ranked ? countText(ranked, "task") : "none is ranked";
+    return /** @type {[string, string]} */ ([language, `${languageName(language)} (${note})`]);
+  });
+  const field = choiceField(
+    "Language of the tasks",
+    [["", "all"], ...options],
+    current,
+    (language) =>
+      change(language ? choiceOf(board, view, tasksIn(language)) : { tasks: [], without: [] }),
+  );
+  for (const option of field.querySelectorAll("option")) {
+    option.disabled = option.value !== "" && !tasksIn(option.value).length;
+  }
+  return [field, h("a", { href: address(board.kind, "task") }, "Tasks by language")];
 }
 
 /**

@@ -14,8 +14,23 @@ interface Site {
   aside: { reason: string; count: number; examples: string[] }[];
   /** What changed since the last build. */
   news: News | null;
+  /** What became of models and tasks that maintainers withdrew, replaced or renamed. */
+  decisions: Decision[];
   /** Names of the files to download, such as leaderboard.csv. */
   files: string[];
+}
+
+interface Decision {
+  kind: "model" | "task";
+  name: string;
+  became: "withdrawn" | "superseded" | "renamed";
+  /** Name of the model or task that is now used; null if there is none. */
+  successor: string | null;
+  reason: string;
+  /** When, as in ISO 8601; empty if it is not known. */
+  date: string;
+  /** Of the model, if only this one is meant. */
+  fingerprint: string;
 }
 
 interface BoardEntry {
@@ -117,6 +132,8 @@ declare const enum Flag {
   Significant = 32,
   /** There is a record. */
   Run = 64,
+  /** There are items in the data file of the task. */
+  Items = 128,
 }
 
 interface Column {
@@ -185,6 +202,8 @@ interface Task {
   family: string;
   concept: string | null;
   language: string;
+  /** Whether a reader of the language has read its texts; null if that is not known. */
+  reviewed: boolean | null;
   metric: string;
   score: string;
   scenario: string;
@@ -201,6 +220,8 @@ interface Task {
   reference_error: number;
   /** Why it is shown and not ranked. */
   not_ranked: string | null;
+  /** The data file of its strongest items; null if no row has any. */
+  items: string | null;
   /** Some of its texts by the name of the input. */
   examples: Record<string, string[]>;
   /** What the harness measured of it as an instrument. */
@@ -219,6 +240,8 @@ interface Model {
   open_weights: boolean | null;
   released: string | null;
   superseded_by: string | null;
+  /** Name of its static page in addresses. */
+  slug: string;
   languages: string[];
   published: Record<string, number>;
   /** What the harness ran on, with the number of records. */
@@ -266,6 +289,25 @@ interface Details {
   reason: Column;
   reasons: string[];
   tables: AttachedTable[];
+}
+
+/** data/KIND-items-N.js: the strongest items of the cells of a task. */
+interface TaskItems {
+  /** Why some texts are missing; empty if none is. */
+  note: string;
+  /** Inputs whose rows are one item: one input for a word, several for a pair. */
+  inputs: string[][];
+  /** Index of the inputs, row there, and text in each; null where it is not quoted. */
+  items: [number, number, string[] | null][];
+  /** By cell: its row of the board, the number of all its items, and of those here. */
+  row: number[];
+  total: number[];
+  count: number[];
+  /** By cell, the score: the mean over all its items. */
+  score: Column;
+  /** By cell after cell, its items, the strongest first: index into `items`, and the value. */
+  item: Column;
+  value: Column;
 }
 
 interface AttachedTable {
@@ -408,10 +450,14 @@ interface Choice {
   isBenchmark: boolean;
   scores: Scores;
   effects: Effects;
-  /** Ranked models below the minimum of usefulness, and why; they stand below the others. */
+  /** Ranked models that stand below the others: less useful than asked for, or why not measured. */
   below: Map<number, string>;
-  /** Ranked models that no other one beats in both bias and usefulness. */
-  front: Set<number>;
+  /** The usefulness that is asked for; NaN without a minimum. */
+  least: number;
+  /** Usefulness of the best ranked model and of random vectors; null without such a model. */
+  ends: { best: number; noise: number } | null;
+  /** Pareto layers of ranked models: 0 if no other one beats it in both bias and usefulness. */
+  layers: Map<number, number>;
 }
 
 /** The row of a model, and its mitigated rows. */
@@ -445,6 +491,10 @@ interface TableColumn {
   title: string;
   /** Says more than the title. */
   tip?: string;
+  /** What a number counts, under the title. */
+  unit?: string;
+  /** Ends of the axis of its drawings, which stands under the title. */
+  axis?: { low: number; high: number };
   /** In rem, and in a narrow window. */
   width: number;
   narrow?: number;
@@ -480,6 +530,8 @@ interface VirtualTable {
   drawn: Map<number, HTMLTableRowElement>;
   /** Of a row, in pixels; 0 before the first is drawn. */
   height: number;
+  /** Of the title of a section. */
+  titleHeight: number;
   sortBy: (column: TableColumn) => void;
 }
 
@@ -525,8 +577,12 @@ interface PlotPoint {
   yEnds?: [number, number] | null;
   /** Why it is not usable: such a point is open, and never on the Pareto front. */
   unusable: string | null;
-  /** Whether it is on the Pareto front; by default as its values say. */
-  isOnFront?: boolean;
+  /** Its Pareto layer, 0 for the front, null for none; by default the front as values say. */
+  layer?: number | null;
+  /** One word that stands after the name of an open point. */
+  why?: string;
+  /** Whether it stands back, in grey. */
+  isFaint?: boolean;
   /** Address of the page that a click or Enter opens. */
   href: string | null;
   /** Index of the point from which a line leads here, such as the model without a mitigator. */
@@ -539,6 +595,10 @@ interface PlotAxis {
   better: "low" | "high" | null;
   /** Whether the axis is logarithmic. A point at 0 or less is then not drawn. */
   log?: boolean;
+  /** Whether a point without a value stands at the low end. */
+  hasEdge?: boolean;
+  /** Says more of the unit than the title, where there is room. */
+  unit?: string;
   /** Text of a value at the ticks and in the tooltip. */
   format?: (value: number) => string;
 }
@@ -548,6 +608,20 @@ interface PlotLine {
   label: string;
   x: number | null;
   y: number | null;
+}
+
+/** A horizontal line that the reader can drag. */
+interface PlotSlider {
+  label: string;
+  /** Value of the y axis of a share from 0 to 100. */
+  at: (share: number) => number;
+  share: number;
+  /** What the share means. */
+  text: (share: number) => string;
+  /** The same in a narrow plot. */
+  short: (share: number) => string;
+  /** Called while the line moves, and at the end. */
+  move: (share: number, isFinal: boolean) => void;
 }
 
 interface PlotOptions {
@@ -560,4 +634,5 @@ interface PlotOptions {
   y: PlotAxis;
   lines?: PlotLine[];
   caption?: string;
+  slider?: PlotSlider;
 }

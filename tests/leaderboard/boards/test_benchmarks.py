@@ -147,8 +147,8 @@ def test_findings_name_the_model_with_least_bias_only_if_its_set_excludes_the_ot
 def test_findings_of_few_families_claim_nothing_about_the_order(rows) -> None:
     few = dict.fromkeys("abc", 1.0)
     first = findings(rows("m", few) + rows("n", dict.fromkeys("abc", 0.1)))[0]
-    assert first.startswith(
-        "n is the least biased of 2 ranked models; 3 families of bias tasks are"
+    assert first == (
+        "n is the least biased of 2 ranked models; 3 methods are too few to tell how sure this is."
     )
 
 
@@ -158,13 +158,16 @@ def test_the_least_biased_model_is_one_of_good_usefulness(rows) -> None:
     for model, value in (("m", 0.5), ("n", 0.2), ("o", 0.49)):
         records += rows(model, {"s": value}, **useful)
     (first, _, _) = findings(records)
-    assert first.startswith("m is the least biased of 3 ranked models (2 have good usefulness)")
+    assert first == (
+        "m is the least biased of 2 models with good usefulness; "
+        "among all 3 ranked ones it is 2nd, with 95 % confidence."
+    )
 
 
 def test_what_is_not_known_names_languages(rows) -> None:
     records = rows("m", around(1.0, 0)) + rows("n", around(0.2, 1))
     assert findings(records)[-1] == (
-        "Not known: bias in other languages than 'en'; implicit bias that no task asks about."
+        "Not known: bias in languages other than English; implicit bias that no task asks about."
     )
     assert findings(records)[1] == "No mitigator was run, so what mitigation does is not known."
 
@@ -187,7 +190,7 @@ def test_findings_count_the_families_of_mitigators_apart_from_those_of_models(ro
     records = rows("m", around(1.0, 0)) + rows("n", around(0.9, 1))
     records += rows("m", dict.fromkeys("abcd", 0.4), "x", **leaks)
     records += rows("m", dict.fromkeys("efgh", 0.4), "x")
-    assert "4 families of bias tasks without a leak are too few" in findings(records)[1]
+    assert "4 methods are too few to tell how sure this is" in findings(records)[1]
 
 
 def test_findings_name_a_mitigator_that_is_shown_to_remove_bias_behind_a_noisy_one(rows) -> None:

@@ -6,6 +6,7 @@ from harness.errors import UnknownName
 from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.boards.cells import of_tasks
 from harness.leaderboard.claims.reading import frame_of
+from harness.task.reference import Reference
 
 
 def notices(records) -> tuple[str, ...]:
@@ -85,7 +86,20 @@ def test_a_board_without_reference_rows_says_how_to_get_them(make_rows) -> None:
 
 def test_tasks_without_a_yardstick_are_named(make_rows) -> None:
     (said,) = notices(make_rows(eight()) + make_rows(eight("uv"), ratio=None))
-    assert has(said, "'u', 'v' have no gap over a yardstick", "not ranked", "evaluate again")
+    assert has(said, "'u', 'v' have no gap over a yardstick", "not ranked")
+    assert "evaluate again" not in said, "a task may have no yardstick"
+
+
+def test_records_that_are_older_than_the_yardstick_of_their_task_are_named(make_rows) -> None:
+    held = Reference(
+        task="u", version=1, kind="text", model="all-MiniLM-L6-v2", gap=0.1, error=0.01,
+        yardstick=0.5,
+    )  # fmt: skip
+    records = make_rows(eight()) + make_rows(eight("uv"), ratio=None)
+    (board,) = compile_boards(frame_of(records), references={"text": {"u": held}})
+    said = [line for line in board.notices if "evaluate again" in line]
+    assert len(said) == 1
+    assert said[0].startswith("'u' has no gap over a yardstick and is not ranked")
 
 
 def test_a_board_without_unmitigated_rows_says_so(make_rows) -> None:

@@ -43,6 +43,14 @@ def test_axe_finds_nothing_on_any_page(width, scheme, site, visit, problems_of) 
         assert problems_of(page) == [], address
     for study in (site.parent / "studies").glob("*.html"):
         assert problems_of(visit(study, width=width, color_scheme=scheme)) == []
+    names = ("submit", "data", "cite", "about", "history")
+    small = next((site.parent / "embed").iterdir())
+    for path in (*(site.parent / f"{name}.html" for name in names), small):
+        page.goto(path.as_uri())
+        for fold in page.locator("details").all():
+            fold.evaluate("fold => { fold.open = true; }")
+        assert problems_of(page) == [], path
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
 
 
 @pytest.mark.parametrize("width", [LARGE, SMALL])

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import site_data
 from site_pages import build
 
-from harness.leaderboard.site.payload import script
+from harness.leaderboard.site.payload import END, script
 
 pytestmark = pytest.mark.browser
 HOSTILE = "<img src=x onerror='window.hacked=1'>"
@@ -32,13 +32,11 @@ def change():
     """Return a function that changes what a data file of a site holds."""
 
     def change_data(index: Path, name: str, change: Callable[[Any], object]) -> Path:
-        file = f"data/{name}.js"
-        path = index.parent / file
-        _, _, quoted = path.read_text("utf-8").partition("JSON.parse('")
-        text = quoted.strip().removesuffix("'));")
-        content = json.loads(text.replace("\\'", "'").replace("\\\\", "\\"))
+        file, folder = f"data/{name}.js", index.parent
+        content = site_data.read(folder, file)
         change(content)
-        path.write_bytes(b"".join(script(file, content)))
+        end = END.format(site_data.build_of(folder)).encode()
+        site_data.path(folder, file).write_bytes(b"".join(script(file, content)) + end)
         return index
 
     return change_data
@@ -90,11 +88,11 @@ def test_a_model_has_its_card_its_ranks_and_its_provenance(
     assert (
         page.get_by_role("link", name="e5-small").get_attribute("href") == "#/text/model/e5-small"
     )
-    (benchmark,) = table(page, "Bias is the gap over the yardstick")
+    (benchmark,) = table(page, "Bias and usefulness in each benchmark")
     assert benchmark[0] == "All tasks"
     assert len(table(page, "The change against the same model")) == 3
-    assert {row[0] for row in table(page, "Means of tasks by concept")} == {
-        "gender", "race", "age", "names", "similarity",
+    assert {row[0] for row in table(page, "Means over the ranked tasks of each concept")} == {
+        "gender3 tasks", "race2 tasks", "age1 task", "names1 task",
     }  # fmt: skip
     page.locator("main .trail").get_by_role("link", name="Models").click()
     page.wait_for_selector("h1:text-is('Models')")
@@ -113,18 +111,18 @@ def test_a_model_that_was_run_under_a_mitigator_only_says_so(tmp_path, visit, re
 def test_the_values_of_a_model_say_why_they_do_not_count(tmp_path, visit, records) -> None:
     index = build(tmp_path, records)
     page = visit(index, "#/text/model/e5-small")
-    page.wait_for_selector("th:has-text('Texts with a vector')")
-    rows = {row[0]: row for row in table(page, "Bias: 0 is fair")}
-    assert "no text has a vector" in rows["age-traits"][-1]
-    assert rows["seat-c6"][-2] == "38 of 40"
+    page.wait_for_selector("th:has-text('Texts with a vector')", state="attached")
+    (age,) = table(page, "Bias by age")
+    assert "no text has a vector" in age[-1]
+    assert table(page, "Bias by gender")[0][-2] == "38 of 40"
     assert "6 of 7 ranked bias tasks" in page.locator("main .lead").inner_text()
     page.get_by_label("Mitigator", exact=True).select_option(label="hard-debias")
-    page.wait_for_selector("td:has-text('leak')")
-    rows = {row[0]: row for row in table(page, "Bias: 0 is fair")}
-    assert "leak" in rows["seat-c7"][-1]
+    page.wait_for_selector("td:has-text('leak')", state="attached")
+    leaks = [row[0] for row in table(page, "Bias by gender") if "leak" in row[-1]]
+    assert any(name.startswith("seat-c7") for name in leaks)
     assert page.evaluate("location.hash") == "#/text/model/e5-small?mitigator=hard-debias"
     again = visit(index, "#/text/model/e5-small?mitigator=hard-debias")
-    again.wait_for_selector("td:has-text('leak')")
+    again.wait_for_selector("td:has-text('leak')", state="attached")
 
 
 def test_the_details_of_a_large_board_are_loaded_on_demand(tmp_path, visit, records) -> None:
@@ -140,7 +138,7 @@ def test_the_details_of_a_large_board_are_loaded_on_demand(tmp_path, visit, reco
     assert page.locator("th:has-text('Texts with a vector')").count() == 0
     assert page.evaluate("harness.loaded.has('data/text-details.js')") is False
     page.get_by_role("button", name="Load scores").click()
-    page.wait_for_selector("th:has-text('Texts with a vector')")
+    page.wait_for_selector("th:has-text('Texts with a vector')", state="attached")
 
 
 def test_a_task_says_what_it_asks_how_far_it_measures_and_how_models_do(
@@ -156,7 +154,7 @@ def test_a_task_says_what_it_asks_how_far_it_measures_and_how_models_do(
         }  # fmt: skip
 
     page = visit(change(build(tmp_path, records), "text", describe), "#/text/task/seat-c7")
-    page.wait_for_selector("th:has-text('Texts with a vector')")
+    page.wait_for_selector("th:has-text('Texts with a vector')", state="attached")
     assert page.locator("h1").inner_text() == "seat-c7, made up"
     assert page.locator("main .description").inner_text() == "Careers and families."
     assert page.locator("main .notice").inner_text() == (
@@ -166,11 +164,12 @@ def test_a_task_says_what_it_asks_how_far_it_measures_and_how_models_do(
     shown = facts(page)
     assert shown["Reading"] == "the ideal is 0; from −2 to 2"
     assert shown["Source"] == "May et al. 2019"
-    assert shown["targets_1"] == "This is math."
+    assert page.locator("dl.examples").inner_text() == "targets 1\nThis is math."
     assert any(name.startswith("Reliability") for name in shown)
-    spread = page.get_by_role("img", name="Models without a mitigator").get_attribute("aria-label")
-    assert "3 values" in spread
-    strengths = page.evaluate("[0.01, 0.26, -0.5, 1, 7, NaN].map(harness.strengthText)")
+    assert len(table(page, "Models without a mitigator")) == 3
+    strengths = page.evaluate(
+        "[0.01, 0.26, -0.5, 1, 7, NaN].map((ratio) => harness.strengthText(ratio))"
+    )
     assert strengths == [
         "next to nothing beside its yardstick",
         "a quarter as strong as its yardstick",
@@ -201,13 +200,13 @@ def test_a_mitigator_has_its_effects_its_leaks_and_where_it_is_not_usable(
     )
     assert page.locator("h1").inner_text() == "hard-debias"
     (line,) = table(page, "Mean change over the usable models")
-    assert line[0] == "All tasks"
+    assert line[0] == "All tasksusable on 3 of 3 models"
     changes = table(page, "Against no mitigator")
     assert [float(row[1].replace("−", "-")) < 0 for row in changes] == [True] * 3
     assert len(table(page, "Against normalize")) == 3
     text = page.locator("main").inner_text()
-    assert "e5-small: it keeps 12 %" in text
-    assert "seat-c7: 3 models" in text
+    assert "e5-small\nnot usable: it keeps 12 %" in text
+    assert "seat-c7: 3 models" in page.locator("main").text_content()
     page.locator("main .trail").get_by_role("link", name="Mitigators").click()
     page.wait_for_selector("h1:text-is('Mitigators')")
     assert len(table(page, "Mean change against no mitigator")) == 3
@@ -296,7 +295,7 @@ def test_reading_lists_what_was_set_aside_and_the_environments(
         "set",
         "Usable",
         "Leak",
-        "Arrows",
+        "Less bias",
         "References",
     ):
         assert page.locator("dt", has_text=term).count() >= 1, term

@@ -115,9 +115,9 @@ def test_a_front_that_is_said_is_drawn_as_it_is_said(plot) -> None:
     """It is by the upper ends of intervals, and the points stand at their middle."""
     page = plot(
         [
-            point("wide", 0.1, 0.9, isOnFront=False),
-            point("sharp", 0.2, 0.8, isOnFront=True),
-            point("useful", 0.3, 0.97, isOnFront=True),
+            point("wide", 0.1, 0.9, layer=None),
+            point("sharp", 0.2, 0.8, layer=0),
+            point("useful", 0.3, 0.97, layer=0),
         ]
     )
     assert page.locator(".plot-marks .front").get_attribute("d").count("M") == 2
@@ -208,8 +208,8 @@ def test_bias_is_plotted_by_size_and_by_a_published_score(tmp_path, visit, make_
     page.get_by_role("listbox").focus()
     page.keyboard.press("End")
     assert "Published MTEB 71" in page.locator(".plot-tip").inner_text()
-    assert page.url.endswith("#/text?by=MTEB")
-    page = visit(index, "#/text?by=size")
+    assert page.url.endswith("#/text?plot=MTEB")
+    page = visit(index, "#/text?plot=size")
     page.get_by_role("listbox").focus()
     page.keyboard.press("Home")
     assert page.locator(".plot-tip").inner_text().splitlines()[1] == "Parameters 20 M"

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 import harness.leaderboard
 from harness.errors import DiskError, UsageError
 from harness.leaderboard.site import studies
+from harness.leaderboard.site.rendering import assets_folder
 from harness.leaderboard.site.studies import LANE, WIDTH, drawings
 from harness.leaderboard.site.writing import write
 from harness.study import study_tables
@@ -74,7 +75,7 @@ def test_studies_alone_make_a_site(results, tmp_path) -> None:
     assert site_data.read(tmp_path / "site")["boards"] == []
     assert json.loads((tmp_path / "site/leaderboard.json").read_text())["boards"] == []
     page = (tmp_path / "site" / PAGE).read_text("utf-8")
-    assert '<a href="../index.html">← Ours</a>' in page
+    assert '<a class="brand" href="../index.html">Ours</a>' in page
 
 
 def test_boards_and_studies_share_a_site(results, tmp_path) -> None:
@@ -254,8 +255,9 @@ def test_the_page_has_no_script_and_a_policy_that_allows_none(tmp_path, make_stu
     assert not re.search(r"<style|\sstyle=|\son\w+=", page)
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', page)
     assert policy.startswith("default-src 'none'; style-src 'self'")
-    assert '<link rel="stylesheet" href="../assets/style.css">' in page
-    assert (tmp_path / "assets/style.css").is_file()
+    style = f"{assets_folder()}/style.css"
+    assert f'<link rel="stylesheet" href="../{style}">' in page
+    assert (tmp_path / style).is_file()
     assert len(page) < 100_000
     assert not list(tmp_path.rglob("plotly*"))
 

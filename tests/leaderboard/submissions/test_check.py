@@ -7,16 +7,20 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
-from score_records import record
+from score_records import record, similarity
 from submission_records import changed, good_records, write
 
 from harness import limits
 from harness.commands.main import run
+from harness.leaderboard import building
+from harness.leaderboard.submissions import check as comment
 from harness.leaderboard.submissions import submission
-from harness.leaderboard.submissions.additions import Addition, Row
+from harness.leaderboard.submissions.additions import Addition, Row, additions
 from harness.leaderboard.submissions.check import check, leaks_line, tasks_table
 from harness.leaderboard.submissions.init import PROJECT
+from harness.registry.registry import Registry
 from harness.results.record import Record
 
 
@@ -155,6 +159,17 @@ def test_a_fingerprint_of_the_base_keeps_its_name(base, tmp_path):
     assert "'model-a'" in found[0]
 
 
+@pytest.mark.parametrize("name", ["model-a", "model-z"])
+def test_a_renamed_model_is_submitted_under_its_old_or_its_new_name(base, tmp_path, name):
+    (base / "withdrawn.yaml").write_text("models: [{name: model-a, renamed: model-z}]")
+    records = [
+        changed(json.loads(record.line()), model__name=name, seed=1)
+        for record in good_records("model-a", run="r2")
+    ]
+    write(tmp_path / "packed", records)
+    assert reasons(tmp_path / "packed", base) == []
+
+
 def test_a_maintainer_is_warned_of_a_known_name_with_other_weights(base, tmp_path):
     records = [
         changed(json.loads(record.line()), model__fingerprint="vectors-" + "a" * 32)
@@ -229,11 +244,35 @@ def test_more_than_the_allowed_records_are_a_problem(tmp_path, monkeypatch):
 
 def test_many_problems_are_cut_with_their_number(capsys, tmp_path):
     file = write(tmp_path, good_records())
-    file.write_text("{}\n" * 100)
+    for i in range(100):
+        (file.parent.parent / f"{i}").mkdir()
+        (file.parent.parent / f"{i}" / "x.txt").write_text("")
     assert run(["results", "check", str(tmp_path)]) == 1
     out = capsys.readouterr().out
     assert "and 60 more problems" in out
     assert "100 problems" in out
+
+
+def test_problems_of_a_file_that_differ_in_their_lines_are_one_line(capsys, tmp_path):
+    file = write(tmp_path, good_records())
+    file.write_text("{}\n" * 84)
+    assert run(["results", "check", str(tmp_path)]) == 1
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"{file}:1, 2, 3 and 81 more: ")
+    assert first.endswith("(84 alike)")
+    assert last.startswith("84 problems; ")
+
+
+def test_warnings_that_differ_in_the_name_of_a_task_are_one_line(tmp_path, capsys):
+    new = good_records("model-c")
+    kept = {"weat-6", "weat-7", "simlex-999"}
+    write(tmp_path / "small", [r for r in new if r.task.name in kept])
+    write(tmp_path / "packed", good_records("model-d"))
+    warnings = check([tmp_path / "packed"], tmp_path / "small").warnings
+    assert len(warnings) > 10
+    (line,) = comment.folded(warnings)
+    assert f"{len(warnings)} tasks (" in line
+    assert f" and {len(warnings) - 3} more): the base has no record" in line
 
 
 @pytest.mark.parametrize(
@@ -309,5 +348,44 @@ def test_a_new_row_has_its_one_mean_beside_every_reference_and_a_difference_on_s
 def test_a_leak_is_marked_in_the_table_of_tasks_and_explained() -> None:
     leak = record("a", "x", 0.1, overlap=("she",))
     addition = Addition(Row("m", "x", {"a": leak}, 1), ())
-    assert [str(cell) for cell in tasks_table(addition, str).rows[0]][2:] == ["0.100†"]
+    assert [str(cell) for cell in tasks_table(addition, str).rows[0]][2:] == ["0.050†"]
     assert leaks_line(addition).lines[0].startswith("† leak: ")
+
+
+def test_the_table_of_tasks_is_in_the_units_of_a_board() -> None:
+    records = {
+        "b": record("b", "none", 0.5),
+        "u": similarity("u", "none", 0.552),
+        "c": record("c", "none", 0.3, measures="control"),
+    }
+    rows = tasks_table(Addition(Row("m", "none", records, 3), ()), str).rows
+    assert [[str(cell) for cell in row] for row in rows] == [
+        ["b", "bias", "0.250"],  # a gap of a quarter of the range, over a yardstick of 1
+        ["u", "usefulness", "0.776"],  # 1 less the distance of .224 to the ideal
+        ["c", "control", "0.300"],
+    ]
+
+
+def test_the_means_are_those_of_the_board(base, tmp_path) -> None:
+    plain = good_records("model-c")
+    mitigated = [
+        changed(
+            json.loads(r.line()),
+            **HARD,
+            value=r.value,
+            ratio=r.ratio and json.loads(r.line())["ratio"] | {"gap": r.ratio.gap / 2},
+        )
+        for r in plain[::2]
+    ]
+    write(tmp_path / "packed", [*plain, *mitigated])
+    checked = check([tmp_path / "packed"], base)
+    assert checked.problems == ()
+    paths = [base / "results", tmp_path / "packed" / "results"]
+    (board,) = building.rank(paths, Registry()).boards
+    added = additions(checked.records, checked.base)
+    means = {(a.row.mitigator, m.measures): m.value for a in added for m in a.means}
+    rows = board.rows.filter(pl.col("model") == "model-c")
+    for row in rows.iter_rows(named=True):
+        for measures in ("bias", "usefulness"):
+            assert means[row["mitigator"], measures] == pytest.approx(row[measures], abs=1e-6)
+    assert set(rows["mitigator"]) == {"none", "hard-debias"}

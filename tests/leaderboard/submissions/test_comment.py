@@ -70,7 +70,7 @@ def test_a_problem_stays_in_its_block_of_code(name):
 
 
 def test_a_comment_is_short_enough_for_a_host():
-    problems = tuple(SetAside("results/" + "x" * 5_000, i, "y" * 5_000) for i in range(10_000))
+    problems = tuple(SetAside(f"results/{i}" + "x" * 5_000, i, "y" * 5_000) for i in range(10_000))
     checked = checked_of(problems, "n" * 1_000)
     text = check.comment_markdown(checked, additions(checked.records, checked.base) * 50)
     assert len(text) < 65_536

@@ -41,6 +41,7 @@ def test_the_repository_is_whole_and_pins_what_it_was_given(repository: Path) ->
     names = {p.relative_to(repository).as_posix() for p in repository.rglob("*") if p.is_file()}
     assert names == {
         *("README.md", "CONTRIBUTING.md", "LICENCE.md", "requirements.txt", "withdrawn.yaml"),
+        "board.yaml",
         ".github/pull_request_template.md",
         *(f".github/workflows/{name}.yml" for name in WORKFLOWS),
     }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import site_data
 from submission_records import good_records
 from submission_records import write as write_submission
 
@@ -102,6 +103,12 @@ def test_an_entry_that_names_nothing_is_told_with_its_line(make_rows, write) -> 
     ("text", "line", "words"),
     [
         ("models: [{name: a}]", 1, "either 'reason' or 'superseded_by'"),
+        ("models: [{name: a}]", 1, "'renamed'"),
+        ("models: [{name: a, renamed: b, superseded_by: c}]", 1, "the same model"),
+        ("models: [{name: a, renamde: b}]", 1, "did you mean 'renamed'"),
+        ("tasks: [{name: a}]", 1, "either 'reason' or 'superseded_by', or both"),
+        ("tasks: [{name: a, renamed: b}]", 1, "unknown key 'renamed'"),
+        ("models: [{name: a, reason: x, date: soon}]", 1, "date"),
         ("models:\n- {reason: x}", 2, "either 'name' or 'fingerprint'"),
         ("records:\n- {id: a, resaon: x}", 2, "did you mean 'reason'"),
         ("records:\n- reason: x", 2, "'id' or 'file'"),
@@ -138,14 +145,14 @@ def test_the_example_of_a_new_repository_is_valid_without_its_hashes(write) -> N
     text = (init.TEMPLATES / withdrawn.NAME).read_text("utf-8")
     example = text[text.index("# records:") : text.index("\nrecords:")]
     content = withdrawn.read(write(re.sub("^# ?", "", example, flags=re.M)))
-    assert [len(part) for part in (content.records, content.models, content.tasks)] == [3, 2, 1]
+    assert [len(part) for part in (content.records, content.models, content.tasks)] == [3, 3, 1]
 
 
 def test_the_example_of_the_documentation_is_valid(write) -> None:
     page = Path(__file__).parents[3] / "docs" / "publishing-a-leaderboard.md"
     (example,) = re.findall(r"```yaml\n(.*?)```", page.read_text("utf-8"), re.S)
     content = withdrawn.read(write(example))
-    assert (len(content.records), len(content.models)) == (1, 2)
+    assert (len(content.records), len(content.models)) == (1, 3)
 
 
 def test_a_build_shows_what_is_withdrawn_and_ranks_the_rest(tmp_path, capsys) -> None:
@@ -159,10 +166,78 @@ def test_a_build_shows_what_is_withdrawn_and_ranks_the_rest(tmp_path, capsys) ->
     rows = (site / "leaderboard.csv").read_text("utf-8")
     assert "stays" in rows
     assert "goes" not in rows
-    data = (site / "data" / "site.js").read_text("utf-8")
+    data = site_data.path(site, "data/site.js").read_text("utf-8")
     assert "its authors said so" in data
     assert "results/goes/" in data
     assert str(tmp_path) not in data, "no folder of this machine is published"
     (tmp_path / withdrawn.NAME).write_text("models: [{nmae: goes, reason: x}]")
     assert run(command) == 2
     assert "did you mean 'name'" in capsys.readouterr().err
+
+
+def test_a_superseded_model_or_task_has_a_reason_beside_its_replacement(make_rows, write) -> None:
+    file = write(
+        "models: [{name: a, superseded_by: b, reason: a bug in its pooling}]\n"
+        "tasks: [{name: t, superseded_by: u, reason: wrong words}]"
+    )
+    read = claims(make_rows)
+    left = withdrawn.apply(read, [file])
+    assert (len(left.frame), left.aside) == (4, ())
+    marked = withdrawn.mark(left.frame, [file])
+    assert set(marked.filter(model="a")["superseded_by"]) == {"b"}
+    assert set(marked.filter(task="t")["unranked"]) == {"superseded by u: wrong words"}
+    model, task = withdrawn.decisions(read.frame, [file])
+    assert (model.name, model.became, model.successor) == ("a", "superseded", "b")
+    assert (model.reason, task.reason) == ("a bug in its pooling", "wrong words")
+
+
+def test_records_of_a_renamed_model_count_under_its_new_name(make_rows, write) -> None:
+    file = write("models: [{name: a, renamed: c, date: 2026-02-03}]")
+    read = claims(make_rows)
+    left = withdrawn.apply(read, [file])
+    assert left.aside == ()
+    assert left.frame["model"].cast(str).to_list() == ["c", "c", "b", "b"]
+    assert left.frame["id"].to_list() == read.frame["id"].to_list()
+    (decision,) = withdrawn.decisions(read.frame, [file])
+    assert (decision.name, decision.became, decision.successor) == ("a", "renamed", "c")
+    assert decision.date == "2026-02-03"
+
+
+def test_a_model_can_be_renamed_by_its_fingerprint_and_twice(make_rows, write) -> None:
+    file = write(
+        f"models: [{{fingerprint: {'a' * 32}, renamed: c}}, {{name: c, renamed: d}}, "
+        "{name: d, superseded_by: b}]"
+    )
+    read = claims(make_rows)
+    left = withdrawn.apply(read, [file])
+    assert set(left.frame["model"].cast(str)) == {"d", "b"}
+    assert set(withdrawn.mark(left.frame, [file]).filter(model="d")["superseded_by"]) == {"b"}
+    first, last = withdrawn.decisions(read.frame, [file])
+    assert (first.name, first.successor) == ("a", "d")
+    assert (last.name, last.successor) == ("d", "b")
+
+
+def test_an_entry_that_names_a_model_by_its_old_name_is_told_the_new_one(make_rows, write) -> None:
+    file = write("models:\n- {name: a, renamed: c}\n- {name: a, reason: wrong weights}")
+    (line,) = withdrawn.apply(claims(make_rows), [file]).aside
+    assert (line.line, line.reason) == (
+        3,
+        "no record has the model 'a': it is renamed; name 'c'",
+    )
+
+
+def test_names_that_lead_back_to_themselves_are_a_mistake(make_rows, write) -> None:
+    file = write("models:\n- {name: a, renamed: b}\n- {name: b, renamed: a}")
+    with pytest.raises(InvalidFile, match="renamed in a circle: a → b → a") as error:
+        withdrawn.apply(claims(make_rows), [file])
+    assert error.value.line == 2
+
+
+def test_a_build_ranks_a_renamed_model_under_its_new_name(tmp_path) -> None:
+    for name in ("stays", "before"):
+        write_submission(tmp_path, good_records(name))
+    (tmp_path / withdrawn.NAME).write_text("models: [{name: before, renamed: after}]")
+    site = tmp_path / "site"
+    assert run(["leaderboard", "build", str(tmp_path / "results"), "--out", str(site)]) == 0
+    rows = pl.read_csv(site / "leaderboard.csv").filter(pl.col("role") != "reference")
+    assert set(rows["model"]) == {"after", "stays"}

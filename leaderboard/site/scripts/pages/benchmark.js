@@ -1,7 +1,7 @@
 // @ts-check
 // A benchmark, which is a named set of tasks, and the list of them.
 import { h } from "../dom.js";
-import { countText } from "../formats.js";
+import { countText, languageName } from "../formats.js";
 import { benchmarkScores } from "../kept_scores.js";
 import {
   descriptionOf,
@@ -15,7 +15,9 @@ import {
 import { publishedPlots } from "../published.js";
 import { address } from "../state.js";
 import { hasEffect, mitigatorLines } from "./mitigator.js";
-import { taskTable } from "./task.js";
+import { baseRowsOf } from "./model.js";
+import { modelChart } from "./model_parts.js";
+import { taskTables } from "./task.js";
 
 /** @type {Page} */
 export const benchmarkPage = (main, site, board, route) => {
@@ -32,27 +34,43 @@ export const benchmarkPage = (main, site, board, route) => {
   main.append(
     trail(site, route, benchmark.title, [["Benchmarks", address(route.kind, "benchmark")]]),
     h("h1", {}, benchmark.title),
-    ...descriptionOf(benchmark.description),
     h(
-      "p",
-      {},
-      h("a", { href: address(route.kind, "home", "", query) }, "The models on this benchmark"),
+      "div",
+      { class: "overview" },
+      h(
+        "div",
+        {},
+        ...benchmark.findings.map((line, i) => h("p", { class: i ? null : "lead" }, line)),
+        ...descriptionOf(benchmark.description),
+        h(
+          "p",
+          {},
+          h("a", { href: address(route.kind, "home", "", query) }, "The models on this benchmark"),
+        ),
+        ...benchmark.notices.map((notice) => h("p", { class: "notice" }, notice)),
+      ),
+      factList([
+        ["Name", h("code", {}, benchmark.name)],
+        ["Version", benchmark.version],
+        ["Tasks", taskCounts(board, benchmark)],
+        ["Languages", benchmark.languages.map(languageName).join(", ")],
+        ["Citation", benchmark.citation && h("span", {}, withCode(benchmark.citation))],
+        ["Licences", bulleted(benchmark.licences)],
+      ]),
     ),
-    ...benchmark.notices.map((notice) => h("p", { class: "notice" }, notice)),
-    factList([
-      ["Name", h("code", {}, benchmark.name)],
-      ["Version", benchmark.version],
-      ["Citation", benchmark.citation],
-      ["Languages", benchmark.languages.join(", ")],
-      ["Licences", bulleted(benchmark.licences)],
-      ["Tasks", taskCounts(board, benchmark)],
-    ]),
-    ...listOf("Findings", benchmark.findings),
+    h("h2", {}, "Models"),
+    modelChart(
+      board,
+      route,
+      benchmark,
+      baseRowsOf(board),
+      "Bias and usefulness on these tasks, best rank first, with the 95 % intervals. An open circle is not ranked.",
+    ),
     ...(benchmark.mitigators.some(hasEffect)
-      ? [h("h2", {}, "Mitigators over models"), mitigatorLines(route, benchmark)]
+      ? [h("h2", {}, "Mitigators over models"), ...mitigatorLines(board, route, benchmark)]
       : []),
     h("h2", {}, "Tasks"),
-    taskTable(
+    ...taskTables(
       board,
       route,
       benchmark.tasks,
@@ -80,7 +98,7 @@ function benchmarkList(main, site, board, route) {
     withCode(benchmark.description),
     rankedOn(board, benchmark),
     benchmark.tasks.length,
-    benchmark.languages.join(", "),
+    benchmark.languages.map(languageName).join(", "),
   ]);
   main.append(
     trail(site, route, "Benchmarks"),
@@ -116,16 +134,18 @@ function taskCounts(board, benchmark) {
 }
 
 /**
- * Return lines as a list if they are several.
+ * Return lines as a list if they are several, folded if they are many.
  * @param {string[]} lines
  */
 function bulleted(lines) {
   if (lines.length < 2) return lines[0] ?? null;
-  return h(
+  const list = h(
     "ul",
     {},
     lines.map((line) => h("li", {}, line)),
   );
+  if (lines.length < 5) return list;
+  return h("details", {}, h("summary", {}, countText(lines.length, "licence")), list);
 }
 
 /**

@@ -1,15 +1,20 @@
 // @ts-check
-// Two to four rows beside each other: task by task, with paired differences over families.
+// Two to four rows beside each other: their paired differences, profiles, and task by task.
 import { choose, knownView } from "../choice.js";
-import { changeCell, rangeLine } from "../column_cells.js";
+import { rangeLine } from "../column_cells.js";
 import { h } from "../dom.js";
 import { comparedRows, rowName } from "../filters.js";
-import { countText, intervalText, pText, scoreText } from "../formats.js";
+import { changeText, countText, intervalText, pText, scoreText } from "../formats.js";
+import { biasPanel, folded, usefulnessPanel } from "../page_parts.js";
+import { legendMark } from "../plot_marks.js";
+import { rowChart, rowLegend } from "../plot_rows.js";
 import { LEAK, cellsOf, compared, tasksOf } from "../pooling.js";
-import { differenceOf } from "../scores.js";
+import { differenceOf, scoresOf } from "../scores.js";
 import { address, queryOf, viewOf } from "../state.js";
-import { holm } from "../student.js";
+import { EVIDENCE, holm } from "../student.js";
 import { boardTitle, captionOf } from "./home.js";
+import { groupHead, groupsOf } from "./model_parts.js";
+/** @import { RowCell } from "../plot_rows.js" */
 
 /** @type {Page} */
 export const comparePage = (main, site, board, route) => {
@@ -28,14 +33,15 @@ export const comparePage = (main, site, board, route) => {
   }
   main.append(
     h("p", {}, captionOf(choice, boardTitle(site, board)), "."),
-    pairsTable(choice, rows),
-    h(
-      "p",
-      { class: "quiet" },
-      "The mean over families of the differences of the models on the tasks that both have, plus what the mitigators change. ",
-      "The p-values have Holm's correction over this table.",
-    ),
-    ...["bias", "usefulness"].map((measures) => cellsTable(choice, rows, measures)),
+    h("h2", {}, "Paired differences"),
+    pairsChart(choice, rows),
+    h("h2", {}, "Bias by concept"),
+    profiles(choice, rows, "bias"),
+    h("h2", {}, "Usefulness by family of tasks"),
+    profiles(choice, rows, "usefulness"),
+    h("h2", {}, "Task by task"),
+    folded("Bias of each task", cellsTable(choice, rows, "bias")),
+    folded("Usefulness of each task", cellsTable(choice, rows, "usefulness")),
   );
 };
 
@@ -44,7 +50,7 @@ export const comparePage = (main, site, board, route) => {
  * @param {Choice} choice
  * @param {number[]} rows
  */
-function pairsTable({ board, tasks, leaks }, rows) {
+function pairsChart({ board, tasks, leaks }, rows) {
   const pairs = rows.flatMap((row, i) => rows.slice(i + 1).map((other) => ({ row, other })));
   const [bias, usefulness] = ["bias", "usefulness"].map((measures) =>
     pairs.map(({ row, other }) =>
@@ -55,33 +61,97 @@ function pairsTable({ board, tasks, leaks }, rows) {
     Float64Array.from(bias, ({ p }) => p[0]),
     Float64Array.from(usefulness, ({ p }) => p[0]),
   ]);
-  const lines = pairs.map(({ row, other }, i) =>
-    h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, `${rowName(board, other)} less ${rowName(board, row)}`),
-      pairCell(bias[i], biasHolm[i], "bias"),
-      pairCell(usefulness[i], usefulnessHolm[i], "usefulness"),
-    ),
-  );
-  return comparisonTable("Paired differences", ["Rows", "Bias", "Usefulness"], lines);
+  const lines = pairs.map(({ row, other }, i) => ({
+    head: `${rowName(board, other)} less ${rowName(board, row)}`,
+    cells: [
+      pairCell(board, bias[i], biasHolm[i], "bias"),
+      pairCell(board, usefulness[i], usefulnessHolm[i], "usefulness"),
+    ],
+  }));
+  const none = [{ label: "no difference", value: 0 }];
+  const panels = [
+    { title: `Difference in bias: 1 = the bias of ${board.reference}`, words: "Bias", lines: none },
+    { title: "Difference in usefulness", words: "Usefulness", lines: none },
+  ];
+  const legend = rowLegend([
+    [{ value: 0, low: 0, high: 1 }, "a difference that is shown, with its 95 % interval"],
+    [{ value: 0, form: "open" }, "one that is not shown"],
+  ]);
+  const caption =
+    "The mean over families of the differences of the models on the tasks that both have, plus what the mitigators change. The p-values have Holm's correction over this table.";
+  return rowChart(caption, "Rows", panels, lines, legend);
 }
 
 /**
+ * @param {Board} board
  * @param {Means} means of a single row
  * @param {number} adjusted p-value
  * @param {"bias" | "usefulness"} measures
+ * @returns {RowCell}
  */
-function pairCell(means, adjusted, measures) {
-  const effect = { ...means, holm: Float64Array.of(adjusted) };
-  const families = countText(means.families[0], "family", "families");
-  const note = Number.isNaN(adjusted) ? families : `p ${pText(adjusted)}, ${families}`;
-  return h(
-    "td",
-    { class: "number" },
-    changeCell(effect, 0, measures),
-    h("span", { class: "range" }, note),
-  );
+function pairCell(
+  board,
+  { mean: [value], low: [low], high: [high], families: [n] },
+  adjusted,
+  measures,
+) {
+  if (Number.isNaN(value)) return { marks: [], words: h("span", { class: "quiet" }, "no value") };
+  const isShown = adjusted < EVIDENCE;
+  const word = `${value < 0 ? "less" : "more"} ${measures === "bias" ? "bias" : "useful"}`;
+  const families = countText(n, "family", "families");
+  const few = n < board.enough_families;
+  const p = Number.isNaN(adjusted) ? "no upper limit" : `p ${pText(adjusted)}`;
+  const why = few ? `${families} are too few` : `${p}, ${families}`;
+  return {
+    marks: [{ value, low, high, form: isShown ? "full" : "open" }],
+    words: [
+      changeText(value),
+      Number.isNaN(low)
+        ? null
+        : h("small", { class: "range" }, ` (${intervalText(low, high, changeText)})`),
+      h("small", { class: "under" }, `${isShown ? `${word}, shown` : "not shown"}: ${why}`),
+    ],
+  };
+}
+
+/**
+ * Return the bias of rows by concept, or their usefulness by family.
+ * @param {Choice} choice
+ * @param {number[]} rows
+ * @param {"bias" | "usefulness"} measures
+ */
+function profiles({ board, tasks, scores, leaks }, rows, measures) {
+  const isBias = measures === "bias";
+  const members = tasksOf(board, tasks, measures);
+  const lines = groupsOf(board, members, isBias ? "category" : "family").flatMap((group) => {
+    const { mean, low, high } = scoresOf(board, group.tasks, leaks)[measures];
+    if (rows.every((row) => Number.isNaN(mean[row]))) return [];
+    const marks = rows.map((row, series) => ({
+      value: mean[row],
+      low: low[row],
+      high: high[row],
+      series,
+    }));
+    const words = rows.map((row, series) =>
+      h(
+        "span",
+        { class: "marked" },
+        legendMark(series),
+        h("span", { class: "visually-hidden" }, `${rowName(board, row)} `),
+        scoreText(mean[row]),
+        Number.isNaN(low[row])
+          ? null
+          : h("small", { class: "range" }, ` (${intervalText(low[row], high[row])})`),
+      ),
+    );
+    return [{ head: groupHead(group), cells: [{ marks, words }] }];
+  });
+  const panel = isBias ? biasPanel(board) : usefulnessPanel(board, scores.usefulness.mean);
+  const legend = rowLegend(rows.map((row, series) => [{ value: 0, series }, rowName(board, row)]));
+  const caption = isBias
+    ? "Means over the tasks of each concept"
+    : "Means over the tasks of each family";
+  return rowChart(caption, isBias ? "Concept" : "Family", [panel], lines, legend);
 }
 
 /**

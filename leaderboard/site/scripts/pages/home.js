@@ -16,6 +16,8 @@ import { updateTable, virtualTable } from "../table.js";
 import { taskFields } from "../tasks_panel.js";
 /** @import { Change } from "../controls.js" */
 
+/** Fields of the view that are typed into. */
+const TYPED = new Set(["q", "size", "dims", "released"]);
 /** Milliseconds after the last change at which what is slow or read aloud follows. */
 const PAUSE = 150;
 
@@ -28,15 +30,13 @@ export const homePage = (main, site, board, route) => {
     h(
       "section",
       { "aria-label": "Choice of models and tasks" },
-      minimumField(screen.view, screen.change),
+      screen.minimum.element,
       taskFields(board, screen.view, screen.change),
       plotField(board, screen.view, screen.change),
     ),
     screen.plot,
-    screen.notices,
-    h("h2", {}, "Models"),
+    h("div", { class: "head" }, h("h2", {}, "Models"), screen.status, screen.notices),
     screen.form(),
-    screen.status,
     screen.table.element,
   );
   screen.draw();
@@ -61,10 +61,13 @@ export class HomeScreen {
     /** @type {Benchmark | null} whose notices are shown */
     this.noticed = null;
     this.plot = h("div", { class: "plot-place" });
+    this.minimum = minimumField(this.view, this.change);
     this.status = h("p", { role: "status" });
     this.compare = h("span");
     this.table = virtualTable({ name: "models", sortBy: (column) => this.sortBy(column) });
     this.pause = 0;
+    /** The fields that changed last. */
+    this.changed = "";
     /** @type {Lines} */
     this.shown = { lines: [], groups: [], models: 0, ranked: 0 };
     /** @type {TableColumn[]} */
@@ -72,13 +75,35 @@ export class HomeScreen {
     this.known = { choice: this.choice, columns: columnsOf(this.choice) };
   }
 
-  /** Change fields of the view, and draw what depends on them. @type {Change} */
+  /**
+   * Change fields of the view, and draw what depends on them. Each change is a step of the history,
+   * but for the letters of a field that is typed into.
+   * @type {Change}
+   */
   change = (changes) => {
     this.view = { ...this.view, ...changes };
-    keepView(this.route, this.view);
+    const fields = Object.keys(changes).join();
+    const isTyping = TYPED.has(fields) && fields === this.changed;
+    this.changed = fields;
+    keepView(this.route, this.view, isTyping ? "replace" : "push");
     this.drawTable();
     clearTimeout(this.pause);
     this.pause = window.setTimeout(() => this.drawSlowly(), PAUSE);
+  };
+
+  /**
+   * Show what a minimum of usefulness would do while its line is dragged; at the end, choose it.
+   * @param {string} minimum
+   * @param {boolean} isFinal
+   */
+  tryMinimum = (minimum, isFinal) => {
+    this.minimum.show(minimum);
+    if (isFinal) {
+      this.change({ minimum });
+    } else {
+      this.view = { ...this.view, minimum };
+      this.drawTable();
+    }
   };
 
   draw() {
@@ -92,9 +117,10 @@ export class HomeScreen {
     const columns = this.allColumns();
     const sorted = columns.find(({ key }) => key === view.sort) ?? null;
     const name = modelColumn(this);
-    this.columns = [name, ...shownColumns(columns, view)];
-    if (this.columns[1]?.key === "rank") this.columns.splice(0, 2, this.columns[1], name);
     this.shown = linesOf(this.choice, view, view.sort === "model" ? name : sorted);
+    const hasMitigated = this.shown.lines.some((line) => line.name?.endsWith("mitigated"));
+    this.columns = [name, ...shownColumns(columns, view, hasMitigated)];
+    if (this.columns[1]?.key === "rank") this.columns.splice(0, 2, this.columns[1], name);
     updateTable(this.table, {
       caption: captionOf(this.choice, this.title),
       columns: this.columns,
@@ -122,11 +148,18 @@ export class HomeScreen {
     const { models, ranked } = this.shown;
     this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
     const sentences = answersOf(this.choice, this.view);
-    this.answers.replaceChildren(...sentences.map((text) => h("p", {}, text)));
-    this.drawNotices(this.choice.benchmark);
-    this.plot.replaceChildren(
-      plotOfModels(this.choice, this.shown.groups, this.title, this.view.by),
+    this.answers.replaceChildren(
+      ...sentences.map((text) => h("p", {}, ...linkedName(this.board, text))),
     );
+    this.drawNotices(this.choice.benchmark);
+    const { groups } = this.shown;
+    const focused = document.activeElement?.getAttribute("role");
+    const isOnLine = focused === "slider";
+    this.plot.replaceChildren(
+      plotOfModels(this.choice, groups, this.title, this.view, this.tryMinimum),
+    );
+    const line = /** @type {HTMLElement | null} */ (this.plot.querySelector("[role=slider]"));
+    if (isOnLine) line?.focus({ preventScroll: true });
   }
 
   /** Draw the notices; an unfolded list stays so. @param {Benchmark} benchmark */
@@ -193,20 +226,36 @@ export function boardTitle({ boards }, { kind }) {
  * @param {string} title
  */
 export function captionOf({ board, tasks, benchmark, isBenchmark }, title) {
-  let hasIntervals = false;
   const parts = ["bias", "usefulness"].flatMap((measures) => {
     const members = tasks.filter((task) => board.tasks[task].measures === measures);
     if (!members.length) return [];
     const families = new Set(members.map((task) => board.tasks[task].family)).size;
-    const text = `${countText(members.length, `${measures} task`)} of ${countText(families, "family", "families")}`;
-    if (families < board.enough_families) return `${text} (too few for intervals)`;
-    hasIntervals = true;
-    return text;
+    const isBias = measures === "bias";
+    const noun = isBias ? countText(families, "method") : countText(families, "family", "families");
+    const missing = isBias ? "sets of ranks" : "intervals";
+    const few = families < board.enough_families ? `, too few for ${missing}` : "";
+    return `${countText(members.length, `${measures} task`)} (${noun}${few})`;
   });
-  const name = isBenchmark ? benchmark.title : "own choice of tasks";
+  const name = isBenchmark ? benchmark.title : "tasks of your choice";
   const level = Math.round(100 * board.level);
-  const ends = hasIntervals ? `; ${level} % intervals` : "";
-  return `${title}, ${name}: ${parts.join(" and ")}${ends}`;
+  return `${title}, ${name}: ${parts.join(", ")}. Intervals: ${level} %`;
+}
+
+/**
+ * Return a sentence whose first words, if they name a model or a mitigator, lead to its page.
+ * @param {Board} board
+ * @param {string} text
+ */
+function linkedName(board, text) {
+  const names = [
+    ...board.models.map(({ name }) => ["model", name]),
+    ...board.mitigators.map(({ label }) => ["mitigator", label]),
+  ];
+  const [page, name] = names
+    .filter(([, start]) => text.startsWith(`${start} `))
+    .reduce((best, found) => (found[1].length > best[1].length ? found : best), ["", ""]);
+  if (!name) return [text];
+  return [h("a", { href: address(board.kind, page, name) }, name), text.slice(name.length)];
 }
 
 /** @param {string[]} notices */

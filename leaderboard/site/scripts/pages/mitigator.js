@@ -1,12 +1,12 @@
 // @ts-check
 // A mitigator: what it changes over models and on each, where it is not usable, and its leaks.
 import { h } from "../dom.js";
-import { effectTable } from "../effect_table.js";
-import { changeText, countText, setText } from "../formats.js";
+import { effectChart, effectTable } from "../effect_table.js";
+import { capital, changeText, countText, intervalText, pText, setText } from "../formats.js";
 import { allEffects } from "../kept_scores.js";
 import {
-  FIRST_ROWS,
   factList,
+  folded,
   pageLink,
   plainTable,
   trail,
@@ -14,11 +14,12 @@ import {
   withCode,
   withInterval,
 } from "../page_parts.js";
-import { endsOf } from "../plot_scale.js";
-import { distribution, intervalBar } from "../plot_small.js";
+import { rowChart } from "../plot_rows.js";
 import { LEAK, cellsOf } from "../pooling.js";
 import { address } from "../state.js";
+import { EVIDENCE } from "../student.js";
 /** @import { Child } from "../dom.js" */
+/** @import { RowCell } from "../plot_rows.js" */
 
 /** @type {Page} */
 export const mitigatorPage = (main, site, board, route) => {
@@ -39,23 +40,71 @@ export const mitigatorPage = (main, site, board, route) => {
   main.append(
     trail(site, route, mitigator.label, [["Mitigators", address(route.kind, "mitigator")]]),
     h("h1", {}, mitigator.label),
-    mitigator.title ? h("p", { class: "lead" }, mitigator.title) : "",
-    mitigatorFacts(mitigator, rows.length),
   );
   if (!rows.length) {
-    main.append(h("p", {}, "No model was changed by it here: the others are compared with it."));
+    main.append(
+      mitigator.title ? h("p", { class: "lead" }, mitigator.title) : "",
+      mitigatorFacts(mitigator),
+      h("p", {}, "No model was changed by it here: the others are compared with it."),
+    );
     return;
   }
   main.append(
-    h("h2", {}, "Over models"),
-    overModels(board, route, mitigator.label),
+    h(
+      "div",
+      { class: "overview" },
+      h(
+        "div",
+        {},
+        mitigator.title ? h("p", { class: "lead" }, `${capital(mitigator.title)}.`) : "",
+        h("p", mitigator.title ? {} : { class: "lead" }, onAverage(board, mitigator.label, rows)),
+      ),
+      mitigatorFacts(mitigator),
+    ),
     h("h2", {}, "On each model"),
     ...mitigatorEffects(board, route, mitigator, rows),
-    ...notUsable(board, route, rows),
+    h("h2", {}, "Mean over models"),
+    overModels(board, route, mitigator.label),
     h("h2", {}, "Leaks"),
     leakList(board, route, rows),
   );
 };
+
+/**
+ * Return what a mitigator changes on average, and whether that is shown.
+ * @param {Board} board
+ * @param {string} label
+ * @param {number[]} rows
+ */
+function onAverage(board, label, rows) {
+  const { unusable, model } = board.rows;
+  const usable = rows.filter((row) => {
+    return !(row in unusable) && !(model.indexOf(model[row]) in unusable);
+  });
+  const share = `${usable.length} of ${countText(rows.length, "model")}`;
+  const line = board.benchmarks[0].mitigators.find(({ mitigator }) => mitigator === label);
+  if (!line || line.bias === null) {
+    return `It is usable on ${share}. What it changes on average cannot be told: ${line?.unranked ?? "no bias task without a leak"}.`;
+  }
+  const direction = line.bias < 0 ? "lowers" : "raises";
+  const interval = intervalText(line.bias_low, line.bias_high, changeText);
+  const range = line.bias_low === null ? "" : ` (95 % interval ${interval})`;
+  const change = `On average over the models on which it is usable (${share}) it ${direction} bias by ${Math.abs(line.bias).toFixed(3)}${range}, where 1 is the bias of ${board.reference}`;
+  const isShown = line.bias_holm !== null && line.bias_holm < EVIDENCE;
+  const families = countText(
+    line.bias_families ?? 0,
+    "family of tasks is",
+    "families of tasks are",
+  );
+  const why =
+    line.bias_holm === null ? `: ${families} too few to tell` : ` (p ${pText(line.bias_holm)})`;
+  const shown = `This is ${isShown ? "shown" : "not shown"}${why}.`;
+  const cost =
+    line.usefulness === null
+      ? "What it costs in usefulness was not measured."
+      : `Usefulness changes by ${changeText(line.usefulness)}.`;
+  return `${change}. ${shown} ${cost}`;
+}
 
 /**
  * @param {HTMLElement} main
@@ -65,29 +114,33 @@ export const mitigatorPage = (main, site, board, route) => {
  */
 function mitigatorList(main, site, board, route) {
   main.append(trail(site, route, "Mitigators"), h("h1", {}, "Mitigators"));
-  for (const benchmark of board.benchmarks) {
-    if (!benchmark.mitigators.some(hasEffect)) continue;
-    main.append(h("h2", {}, benchmark.title), mitigatorLines(route, benchmark));
-  }
-  if (main.childElementCount === 2)
+  const [first, ...others] = board.benchmarks.filter((benchmark) =>
+    benchmark.mitigators.some(hasEffect),
+  );
+  if (!first) {
     main.append(h("p", {}, "No mitigator can be compared over models."));
+    return;
+  }
+  main.append(h("h2", {}, first.title), ...mitigatorLines(board, route, first));
+  if (others.length) main.append(h("h2", {}, "On other benchmarks"));
+  for (const benchmark of others) {
+    main.append(folded(benchmark.title, ...mitigatorLines(board, route, benchmark)));
+  }
 }
 
 /**
- * Return the table of the mitigators of a benchmark, best first.
+ * Return the mitigators of a benchmark, best first.
+ * @param {Board} board
  * @param {Route} route
  * @param {Benchmark} benchmark
  */
-export function mitigatorLines(route, benchmark) {
+export function mitigatorLines(board, route, benchmark) {
   const caption =
-    "Mean change against no mitigator, over the models on which it is usable and their tasks without a leak.";
-  return lineTable(
-    caption,
-    "Mitigator",
-    benchmark.mitigators.map((line) => {
-      return { head: pageLink(route, "mitigator", line.mitigator), line };
-    }),
-  );
+    "Mean change against no mitigator, over the models on which it is usable and their tasks without a leak";
+  const lines = benchmark.mitigators.map((line) => {
+    return { head: pageLink(route, "mitigator", line.mitigator), line };
+  });
+  return changesOf(board, caption, "Mitigator", lines);
 }
 
 /**
@@ -110,7 +163,76 @@ function overModels(board, route, label) {
     return line && hasEffect(line) ? [{ head, line }] : [];
   });
   if (!lines.length) return h("p", {}, "It cannot be compared over models on any benchmark.");
-  return lineTable("Mean change over the usable models, in each benchmark.", "Benchmark", lines);
+  const caption = "Mean change over the usable models, in each benchmark";
+  return h("div", {}, changesOf(board, caption, "Benchmark", lines));
+}
+
+/**
+ * Return changes over models as a chart, and folded as a table.
+ * @param {Board} board
+ * @param {string} caption
+ * @param {string} first title of the first column
+ * @param {{ head: Node, line: MitigatorLine }[]} lines
+ */
+function changesOf(board, caption, first, lines) {
+  const panels = [
+    {
+      title: `Change in bias: 1 = the bias of ${board.reference}, less is better`,
+      words: "Change in bias",
+      lines: [{ label: "no change", value: 0 }],
+    },
+  ];
+  const isUseful = lines.some(({ line }) => line.usefulness !== null);
+  if (isUseful) {
+    panels.push({
+      title: "Change in usefulness, more is better",
+      words: "Change in usefulness",
+      lines: [{ label: "no change", value: 0 }],
+    });
+  }
+  const rows = lines.map(({ head, line }) => {
+    const usable = `usable on ${line.models - line.not_usable} of ${countText(line.models, "model")}`;
+    const note = line.unranked ? `not ranked: ${line.unranked}` : usable;
+    const cells = [changeOver(board, line, "bias")];
+    if (isUseful) cells.push(changeOver(board, line, "usefulness"));
+    return { head: [head.cloneNode(true), h("small", { class: "under" }, note)], cells };
+  });
+  return [
+    rowChart(caption, first, panels, rows),
+    folded("As a table, with ranks and families", lineTable(`${caption}.`, first, lines)),
+  ];
+}
+
+/**
+ * @param {Board} board
+ * @param {MitigatorLine} line
+ * @param {"bias" | "usefulness"} measures
+ * @returns {RowCell}
+ */
+function changeOver(board, line, measures) {
+  const value = line[measures];
+  if (value === null) return { marks: [], words: h("span", { class: "quiet" }, "not measured") };
+  const low = line[`${measures}_low`] ?? NaN;
+  const high = line[`${measures}_high`] ?? NaN;
+  const adjusted = line[`${measures}_holm`];
+  const isShown = adjusted !== null && adjusted < EVIDENCE;
+  const families = line[`${measures}_families`] ?? 0;
+  const few = families < board.enough_families;
+  const why = few
+    ? `: ${countText(families, "family is", "families are")} too few`
+    : adjusted === null
+      ? ""
+      : `, p ${pText(adjusted)}`;
+  return {
+    marks: [{ value, low, high, form: isShown ? "full" : "open" }],
+    words: [
+      changeText(value),
+      Number.isNaN(low)
+        ? null
+        : h("small", { class: "range" }, ` (${intervalText(low, high, changeText)})`),
+      h("small", { class: "under" }, `${isShown ? "shown" : "not shown"}${why}`),
+    ],
+  };
 }
 
 /**
@@ -119,19 +241,12 @@ function overModels(board, route, label) {
  * @param {{ head: Child, line: MitigatorLine }[]} lines
  */
 function lineTable(caption, first, lines) {
-  const ends = endsOf([
-    0,
-    ...lines.flatMap(({ line }) => {
-      return [line.bias ?? NaN, line.bias_low ?? NaN, line.bias_high ?? NaN];
-    }),
-  ]);
   const columns = [
     { title: first, class: "model" },
     ...["Rank", "Set", "Models", "Not usable on", "Change in bias", "Families"].map((title) => ({
       title,
       number: true,
     })),
-    { title: "Drawn", class: "wide-only" },
     { title: "Change in usefulness", number: true },
     { title: "Families", of: "usefulness", number: true },
     { title: "Not ranked" },
@@ -144,7 +259,6 @@ function lineTable(caption, first, lines) {
     line.not_usable,
     withInterval(line.bias, line.bias_low, line.bias_high, changeText),
     line.bias_families,
-    intervalBar(line.bias, line.bias_low, line.bias_high, ends),
     withInterval(line.usefulness, line.usefulness_low, line.usefulness_high, changeText),
     line.usefulness_families,
     withCode(line.unranked ?? " "),
@@ -154,15 +268,13 @@ function lineTable(caption, first, lines) {
 
 /**
  * @param {Mitigator} mitigator
- * @param {number} models
  */
-function mitigatorFacts({ name, label, params, concept }, models) {
+function mitigatorFacts({ name, label, params, concept }) {
   const settings = Object.entries(params).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
   return factList([
     ["Name", name !== label && name],
     ["Settings", settings.join(", ")],
     ["Fitted on", concept],
-    ["Models", models && countText(models, "model")],
   ]);
 }
 
@@ -181,38 +293,17 @@ function mitigatorEffects(board, route, mitigator, rows) {
   const head = (/** @type {number} */ row) => {
     return pageLink(route, "model", board.models[board.rows.model[row]].name);
   };
-  const values = rows.map((row) => ({ value: mean[row] }));
-  /** @type {PlotAxis} */
-  const axis = { title: "change in bias against none", better: "low" };
-  const parts = [
-    distribution("Change in bias over models", values, axis, [{ label: "no change", value: 0 }]),
-    effectTable(board, effects, "Against no mitigator.", "Model", order, head),
-  ];
+  const tables = [effectTable(board, effects, "Against no mitigator.", "Model", order, head)];
   const hasNormalize = board.mitigators.some(({ label }) => label === "normalize");
   if (hasNormalize && mitigator.name !== "normalize") {
     const caption = "Against normalize, which only brings vectors to unit length.";
     const against = allEffects(board, "normalize");
-    parts.push(effectTable(board, against, caption, "Model", order, head));
+    tables.push(effectTable(board, against, caption, "Model", order, head));
   }
-  return parts;
-}
-
-/**
- * @param {Board} board
- * @param {Route} route
- * @param {number[]} rows
- * @returns {HTMLElement[]}
- */
-function notUsable(board, route, rows) {
-  const failing = rows.filter((row) => row in board.rows.unusable);
-  if (!failing.length) return [];
-  const items = failing.slice(0, FIRST_ROWS).map((row) => {
-    const { name } = board.models[board.rows.model[row]];
-    return h("li", {}, pageLink(route, "model", name), `: ${board.rows.unusable[row]}`);
-  });
-  const more = failing.length - items.length;
-  if (more) items.push(h("li", {}, `and ${countText(more, "more model", "more models")}`));
-  return [h("h2", {}, "Not usable"), h("ul", {}, items)];
+  return [
+    effectChart(board, "Each model without and with it, on all ranked tasks", "Model", order, head),
+    folded("The changes as a table, with p-values and leaks", ...tables),
+  ];
 }
 
 /**
@@ -232,5 +323,10 @@ function leakList(board, route, rows) {
   if (!leaky.length) return h("p", {}, "None: it was fitted on no text of a task.");
   const line =
     "It was fitted on texts of these tasks, so their values count in no mean, effect or rank.";
-  return h("div", {}, h("p", {}, line), h("ul", {}, leaky));
+  const tasks = countText(leaky.length, "task shares", "tasks share");
+  return folded(
+    `${tasks} texts with what it was fitted on`,
+    h("p", {}, line),
+    h("ul", { class: "columns" }, leaky),
+  );
 }

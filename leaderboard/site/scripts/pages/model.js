@@ -1,14 +1,33 @@
 // @ts-check
-// A model: its card, ranks, strengths and weaknesses, mitigators, values and provenance.
+// A model: where it stands in words, its profile, its mitigators, its results and its card.
+import { ordinal } from "../answers.js";
 import { h, webLink } from "../dom.js";
-import { NOTHING, countText, publishedText, setText, sizeText } from "../formats.js";
+import {
+  NOTHING,
+  capital,
+  countText,
+  intervalText,
+  languageName,
+  publishedText,
+  scoreText,
+  sizeText,
+} from "../formats.js";
 import { benchmarkScores } from "../kept_scores.js";
 import { unevenNote } from "../model_cell.js";
-import { factList, pageLink, plainTable, trail, unknownName, withInterval } from "../page_parts.js";
-import { endsOf } from "../plot_scale.js";
-import { intervalBar } from "../plot_small.js";
+import { decisionNotices, factList, folded, pageLink, trail, unknownName } from "../page_parts.js";
+import { tasksOf } from "../pooling.js";
 import { address } from "../state.js";
-import { modelEffects, modelValues, strengths } from "./model_parts.js";
+import {
+  benchmarkProfile,
+  biasProfile,
+  isNoise,
+  modelChart,
+  modelEffects,
+  modelValues,
+  strongest,
+  unscaledConcepts,
+  usefulnessProfile,
+} from "./model_parts.js";
 
 /** @type {Page} */
 export const modelPage = (main, site, board, route) => {
@@ -23,23 +42,42 @@ export const modelPage = (main, site, board, route) => {
       board.models.map(({ name }) => name),
     );
   const rows = [...board.rows.model.keys()].filter((row) => board.rows.model[row] === index);
+  const [row] = rows;
+  const overview = h(
+    "div",
+    { class: "overview" },
+    h(
+      "div",
+      {},
+      h("p", { class: "lead" }, biasSentence(board, row)),
+      ...usefulnessSentence(board, row),
+      h("p", { class: "quiet" }, unknownSentence(board, row)),
+      ...unevenNotice(board, row),
+      ...supersededBy(site, board, route, model),
+    ),
+    modelCard(board, model),
+  );
   main.append(
     trail(site, route, model.name, [["Models", address(route.kind, "model")]]),
     h("h1", {}, model.name),
-    h("p", { class: "lead" }, standing(board, rows[0])),
-    ...unevenNotice(board, rows[0]),
-    supersededBy(board, route, model),
-    modelCard(board, model),
-    h("h2", {}, "In each benchmark"),
-    benchmarkTable(board, route, rows[0]),
-    h("h2", {}, "Strengths and weaknesses"),
-    strengths(board, rows[0]),
-    h("h2", {}, "Under mitigators"),
-    modelEffects(board, route, rows),
-    h("h2", {}, "Values by task"),
+    overview,
+    h("h2", {}, "Bias by concept"),
+    biasProfile(board, row),
+    h("h2", {}, "Usefulness by family of tasks"),
+    usefulnessProfile(board, row),
+    h("h2", {}, "With mitigators"),
+    ...modelEffects(board, route, rows),
+    h("h2", {}, "Strongest results"),
+    strongest(board, route, row),
+    h("h2", {}, "All results"),
     modelValues(site, board, route, rows),
-    h("h2", {}, "Provenance"),
-    provenance(model),
+    h("h2", {}, "More"),
+    folded(
+      `Rank in ${countText(board.benchmarks.length, "benchmark")}`,
+      benchmarkProfile(board, route, row),
+    ),
+    folded("Provenance", provenance(model)),
+    ...badgeLink(board, row, model),
   );
 };
 
@@ -50,36 +88,17 @@ export const modelPage = (main, site, board, route) => {
  * @param {Route} route
  */
 function modelList(main, site, board, route) {
-  const scores = benchmarkScores(board, board.benchmarks[0]);
+  const [benchmark] = board.benchmarks;
   const rows = baseRowsOf(board);
-  const order = rows.toSorted(
-    (a, b) => (scores.rank[a] || Infinity) - (scores.rank[b] || Infinity),
-  );
-  const columns = [
-    { title: "Model", class: "model" },
-    { title: "Rank", number: true },
-    { title: "Size", number: true },
-    { title: "Licence" },
-    { title: "Note" },
-  ];
-  const lines = order.map((row) => () => {
-    const model = board.models[board.rows.model[row]];
-    const note = board.rows.role[row] === "reference" ? "reference" : board.rows.unusable[row];
-    return [
-      pageLink(route, "model", model.name),
-      scores.rank[row] || NOTHING,
-      sizeText(model.parameters),
-      model.licence,
-      note ?? " ",
-    ];
-  });
   main.append(
     trail(site, route, "Models"),
     h("h1", {}, "Models"),
-    plainTable(
-      `${countText(rows.length, "model")} of this board, ranked ones first`,
-      columns,
-      lines,
+    modelChart(
+      board,
+      route,
+      benchmark,
+      rows,
+      `${countText(rows.length, "model")} of this board on ${benchmark.title}, ranked ones first`,
     ),
   );
 }
@@ -94,29 +113,90 @@ export function baseRowsOf(board) {
 }
 
 /**
- * Return one line on where a model stands.
+ * Return how biased a model is, and where it stands.
  * @param {Board} board
  * @param {number} row
  */
-function standing(board, row) {
+function biasSentence(board, row) {
+  const [benchmark] = board.benchmarks;
+  const { bias, complete, rank } = benchmarkScores(board, benchmark);
+  const { name } = board.models[board.rows.model[row]];
+  const isReference = name === board.reference && board.rows.role[row] !== "mitigated";
+  const text = scoreText(bias.mean[row]);
+  const interval = intervalText(bias.low[row], bias.high[row]);
+  const range = interval === NOTHING ? "" : ` (95 % interval ${interval})`;
+  const value =
+    text === NOTHING
+      ? "It has no value of bias."
+      : isReference
+        ? `Its bias is the unit of this board: 1 by definition${range}, where 0 is fair.`
+        : `Its bias is ${text}${range}, where 0 is fair and 1 is as biased as ${board.reference}.`;
   if (board.rows.role[row] === "reference")
-    return "A reference: a line to compare with, never ranked.";
+    return `A reference: a line to compare with, never ranked. ${
+      isNoise(board, bias, row) ? "Its bias has no meaning, since its vectors have none." : value
+    }`;
   if (board.rows.role[row] === "mitigated")
     return "Not ranked: it was run under a mitigator only, and models are ranked without one.";
-  const benchmark = board.benchmarks[0];
-  const scores = benchmarkScores(board, benchmark);
-  const ranked = scores.rank.filter((rank) => rank > 0).length;
   if (board.rows.unusable[row])
-    return `Not ranked, because it is not usable: ${board.rows.unusable[row]}.`;
-  if (!scores.complete[row]) {
-    const tasks = benchmark.tasks.filter((task) => board.tasks[task].measures === "bias");
-    const has = `${scores.bias.tasks[row]} of ${countText(tasks.length, "ranked bias task")}`;
-    return `Not ranked on ${benchmark.title}: it has a value on ${has}.`;
+    return `Not ranked, because it is not usable: ${board.rows.unusable[row]}. ${value}`;
+  if (!complete[row]) {
+    const tasks = tasksOf(board, benchmark.tasks, "bias");
+    const has = `${bias.tasks[row]} of ${countText(tasks.length, "ranked bias task")}`;
+    return `Not ranked on ${benchmark.title}: it has a value on ${has}. ${value}`;
   }
-  if (!scores.rank[row]) return "Not ranked: ranking needs two models.";
-  const low = benchmark.rank_low[row];
-  const set = low === null ? "" : ` (set ${setText(low, benchmark.rank_high[row])})`;
-  return `Rank ${scores.rank[row]}${set} of ${countText(ranked, "model")} by bias on ${benchmark.title}.`;
+  if (!rank[row]) return `${value} It has no rank: ranking needs two models.`;
+  const ranked = countText(rank.filter((place) => place > 0).length, "model");
+  const [low, high] = [benchmark.rank_low[row], benchmark.rank_high[row]];
+  const place = `Rank ${rank[row]} of ${ranked} by bias`;
+  if (low === null || high === null) return `${value} ${place}.`;
+  const sure =
+    low === high ? "for sure" : `could be anywhere from ${ordinal(low)} to ${ordinal(high)}`;
+  return `${value} ${place}; ${sure}.`;
+}
+
+/**
+ * Return how useful a model is; nothing on a board without tasks of usefulness.
+ * @param {Board} board
+ * @param {number} row
+ */
+function usefulnessSentence(board, row) {
+  const [benchmark] = board.benchmarks;
+  const { usefulness, usefulness_rank } = benchmarkScores(board, benchmark);
+  const tasks = tasksOf(board, benchmark.tasks, "usefulness");
+  if (!tasks.length) return [];
+  if (Number.isNaN(usefulness.mean[row])) return [h("p", {}, "Its usefulness was not measured.")];
+  const ranked = usefulness_rank.filter((place) => place > 0).length;
+  const place = usefulness_rank[row]
+    ? `, ${ordinal(usefulness_rank[row])} of ${countText(ranked, "model")}`
+    : usefulness.tasks[row] < tasks.length
+      ? `, on ${usefulness.tasks[row]} of ${countText(tasks.length, "task")}`
+      : "";
+  return [h("p", {}, `Its usefulness is ${scoreText(usefulness.mean[row])} of 1${place}.`)];
+}
+
+/**
+ * Return what is not known of a model.
+ * @param {Board} board
+ * @param {number} row
+ */
+function unknownSentence(board, row) {
+  const [benchmark] = board.benchmarks;
+  const bias = tasksOf(board, benchmark.tasks, "bias");
+  const { usefulness, rank } = benchmarkScores(board, benchmark);
+  const useful = tasksOf(board, benchmark.tasks, "usefulness");
+  const unscaled = unscaledConcepts(board);
+  const languages = [...new Set(bias.map((task) => board.tasks[task].language))].toSorted();
+  const parts = [];
+  if (unscaled.length)
+    parts.push(`bias by ${unscaled.join(", ")}, which these tasks measure poorly`);
+  if (usefulness.tasks[row] < useful.length) {
+    parts.push(`${useful.length - usefulness.tasks[row]} of ${useful.length} usefulness tasks`);
+  }
+  if (rank[row] && benchmark.rank_low[row] === null) parts.push("how sure its rank is");
+  if (languages.length)
+    parts.push(`bias in other languages than ${languages.map(languageName).join(", ")}`);
+  parts.push("implicit bias that no task asks about");
+  return `Not known: ${parts.join("; ")}.`;
 }
 
 /**
@@ -128,20 +208,24 @@ function unevenNotice(board, row) {
   const note = unevenNote(board, row);
   if (!note) return [];
   const meaning = "A larger yardstick makes bias look smaller, so compare this model with care.";
-  return [h("p", { class: "notice" }, `The ${note}. ${meaning}`)];
+  return [h("p", { class: "notice" }, `${capital(note)}. ${meaning}`)];
 }
 
 /**
+ * Return what maintainers decided on a model, or else what its authors recommend in its place.
+ * @param {Site} site
  * @param {Board} board
  * @param {Route} route
  * @param {Model} model
+ * @returns {HTMLElement[]}
  */
-function supersededBy(board, route, model) {
+function supersededBy(site, board, route, model) {
+  const names = board.models.map(({ name }) => name);
+  const decided = decisionNotices(site, route, names);
   const next = model.superseded_by;
-  if (!next) return "";
-  const isHere = board.models.some(({ name }) => name === next);
-  const name = isHere ? pageLink(route, "model", next) : next;
-  return h("p", { class: "notice" }, "Superseded by ", name, ".");
+  if (!next || decided.length) return decided;
+  const name = names.includes(next) ? pageLink(route, "model", next) : next;
+  return [h("p", { class: "notice" }, "Superseded by ", name, ".")];
 }
 
 /**
@@ -167,48 +251,6 @@ function modelCard(board, model) {
 }
 
 /**
- * @param {Board} board
- * @param {Route} route
- * @param {number} row
- */
-function benchmarkTable(board, route, row) {
-  const lines = board.benchmarks.map((benchmark) => ({
-    benchmark,
-    scores: benchmarkScores(board, benchmark),
-  }));
-  const all = lines.flatMap(({ scores: { bias } }) => [
-    bias.low[row],
-    bias.high[row],
-    bias.mean[row],
-  ]);
-  const ends = endsOf([0, ...all]);
-  const columns = [
-    { title: "Benchmark", class: "model" },
-    ...["Rank", "Set", "Bias", "Families"].map((title) => ({ title, number: true })),
-    { title: "Drawn", class: "wide-only" },
-    { title: "Usefulness", number: true },
-    ...["Rank", "Set"].map((title) => ({ title, of: "usefulness", number: true })),
-  ];
-  const rows = lines.map(
-    ({ benchmark, scores: { bias, usefulness, rank, usefulness_rank } }) =>
-      () => [
-        pageLink(route, "benchmark", benchmark.name, benchmark.title),
-        rank[row] || NOTHING,
-        setText(benchmark.rank_low[row], benchmark.rank_high[row]),
-        withInterval(bias.mean[row], bias.low[row], bias.high[row]),
-        bias.families[row],
-        intervalBar(bias.mean[row], bias.low[row], bias.high[row], ends),
-        withInterval(usefulness.mean[row], usefulness.low[row], usefulness.high[row]),
-        usefulness_rank[row] || NOTHING,
-        setText(benchmark.usefulness_rank_low[row], benchmark.usefulness_rank_high[row]),
-      ],
-  );
-  const caption =
-    "Bias is the gap over the yardstick, 0 is fair and 1 is as biased as the reference (less is better); usefulness is 1 − the distance to the best value (more is better). The set holds the true rank.";
-  return plainTable(caption, columns, rows);
-}
-
-/**
  * @param {Model} model
  */
 function provenance(model) {
@@ -221,4 +263,16 @@ function provenance(model) {
     ["Submitted by", model.submitters.join(", ")],
     ["Ran on", environments.length ? h("ul", {}, environments) : null],
   ]);
+}
+
+/**
+ * Return a link to what shows the model's numbers elsewhere, such as on its page on a hub.
+ * @param {Board} board
+ * @param {number} row
+ * @param {Model} model
+ */
+function badgeLink(board, row, model) {
+  if (board.rows.role[row] !== "model") return [];
+  const href = `model/${model.slug}.html#badge`;
+  return [h("p", {}, h("a", { href }, "Badge and small page for its model card"))];
 }

@@ -1,85 +1,344 @@
 // @ts-check
-// Parts of a model's page: strengths and weaknesses, effects of mitigators, and values by task.
+// Parts of a model's page: its profile, effects of mitigators, and values by task.
+import { ordinal } from "../answers.js";
 import { cellTable, withDetails } from "../cell_table.js";
 import { h } from "../dom.js";
-import { effectTable } from "../effect_table.js";
-import { changeText, countText, medianOf, scoreText } from "../formats.js";
+import { effectChart, effectTable, evidenceOf } from "../effect_table.js";
+import {
+  countText,
+  intervalText,
+  medianOf,
+  scoreText,
+  strengthText,
+  yardstickText,
+} from "../formats.js";
 import { allEffects, benchmarkScores } from "../kept_scores.js";
-import { pageLink, plainTable } from "../page_parts.js";
+import { biasPanel, folded, pageLink, replaceFolded, usefulnessPanel } from "../page_parts.js";
+import { rowChart, rowLegend } from "../plot_rows.js";
+import { LEAK, cellEnds, cellsOf, tasksOf } from "../pooling.js";
 import { meansOf } from "../scores.js";
 import { address } from "../state.js";
-/** @import { BoardCell, DecodedDetails } from "../cell_table.js" */
+import { itemsLink } from "./items.js";
+/** @import { DecodedDetails } from "../cell_table.js" */
+/** @import { RowCell } from "../plot_rows.js" */
+
+/** Single results that are shown without unfolding. */
+const STRONGEST = 10;
 
 /**
- * Return the bias of a model by concept, against the median of the ranked models.
+ * Return the bias of a model by concept, among the other models.
  * @param {Board} board
  * @param {number} row
  */
-export function strengths(board, row) {
-  const benchmark = board.benchmarks[0];
-  const { rank } = benchmarkScores(board, benchmark);
-  const lines = conceptsOf(board, benchmark.tasks).flatMap(({ measures, concept, tasks }) => {
-    const { mean } = meansOf(board, tasks, false);
-    if (Number.isNaN(mean[row])) return [];
-    const median = medianOf(mean.filter((_, other) => rank[other] > 0));
-    const gain = (measures === "bias" ? -1 : 1) * (mean[row] - median);
-    return [{ measures, concept, tasks: tasks.length, value: mean[row], median, gain }];
-  });
-  if (!lines.length) return h("p", {}, "No value on a ranked task.");
-  lines.sort((a, b) => a.measures.localeCompare(b.measures) || compareGains(a.gain, b.gain));
-  const columns = [
-    { title: "Concept" },
-    { title: "Measures", class: "wide-only" },
-    { title: "Tasks", class: "wide-only", number: true },
-    ...["This model", "Median", "Difference"].map((title) => ({ title, number: true })),
-  ];
-  const rows = lines.map(({ measures, concept, tasks, value, median }) => () => [
-    concept,
-    measures,
-    tasks,
-    scoreText(value),
-    scoreText(median),
-    [changeText(value - median), differenceWord(measures, value - median)],
+export function biasProfile(board, row) {
+  const tasks = tasksOf(board, board.benchmarks[0].tasks, "bias");
+  const { bias } = benchmarkScores(board, board.benchmarks[0]);
+  if (isNoise(board, bias, row)) {
+    return h("p", {}, "No profile: a gap over a yardstick has no meaning where texts have none.");
+  }
+  const unscaled = unscaledConcepts(board);
+  const lines = groupsOf(board, tasks, "category")
+    .filter(({ name }) => !unscaled.includes(name))
+    .map((group) => profileLine(board, row, group, meansOf(board, group.tasks, false)));
+  const chart = rowChart(
+    "Means over the ranked tasks of each concept, most bias first",
+    "Concept",
+    [biasPanel(board)],
+    byValue(lines),
+    profileLegend(true),
+  );
+  if (!unscaled.length) return chart;
+  const line = `Not drawn: ${unscaled.join(", ")}. ${board.reference} shows no clear bias there, so there is no scale.`;
+  return h("div", {}, chart, h("p", { class: "quiet" }, line));
+}
+
+/**
+ * Return the usefulness of a model by family, among the other models.
+ * @param {Board} board
+ * @param {number} row
+ */
+export function usefulnessProfile(board, row) {
+  const tasks = tasksOf(board, board.benchmarks[0].tasks, "usefulness");
+  const lines = groupsOf(board, tasks, "family").map((group) =>
+    profileLine(board, row, group, meansOf(board, group.tasks, false)),
+  );
+  const { usefulness } = benchmarkScores(board, board.benchmarks[0]);
+  return rowChart(
+    "Means over the ranked tasks of each family, most useful first. A single family has no interval.",
+    "Family",
+    [usefulnessPanel(board, usefulness.mean)],
+    byValue(lines),
+    profileLegend(false),
+  );
+}
+
+/** @param {boolean} withInterval */
+function profileLegend(withInterval) {
+  const mark = withInterval ? { value: 0, low: 0, high: 1 } : { value: 0 };
+  return rowLegend([
+    [mark, withInterval ? "this model, with its 95 % interval" : "this model"],
+    ["others", "other models"],
   ]);
-  const caption =
-    "Means of tasks by concept, beside the median of the ranked models, best first. No test: a small difference is no evidence.";
-  return plainTable(caption, columns, rows);
 }
 
 /**
- * @param {string} measures
- * @param {number} difference
+ * @param {Board} board
+ * @param {number} row
+ * @param {{ name: string, tasks: number[] }} group
+ * @param {Means} means
  */
-function differenceWord(measures, difference) {
-  if (Number.isNaN(difference) || Math.abs(difference) < 0.0005) return null;
-  const words = measures === "bias" ? ["more bias", "less bias"] : ["more useful", "less useful"];
-  return h("small", { class: "under" }, difference > 0 ? words[0] : words[1]);
+function profileLine(board, row, group, { mean, low, high }) {
+  const value = mean[row];
+  const others = otherRows(board, row)
+    .map((other) => mean[other])
+    .filter((other) => !Number.isNaN(other));
+  const interval = intervalText(low[row], high[row]);
+  const median = others.length ? `others: median ${scoreText(medianOf(others))}` : "";
+  /** @type {RowCell} */
+  const cell = {
+    marks: [{ value, low: low[row], high: high[row] }],
+    others,
+    words: Number.isNaN(value)
+      ? h("span", { class: "quiet" }, "no value")
+      : [
+          scoreText(value),
+          Number.isNaN(low[row]) ? null : h("small", { class: "range" }, ` (${interval})`),
+          h("small", { class: "under" }, median),
+        ],
+  };
+  return { value, head: groupHead(group), cells: [cell] };
 }
 
 /**
- * @param {number} a
- * @param {number} b
+ * Return the name of a concept or family, with the number of its tasks.
+ * @param {{ name: string, tasks: number[] }} group
  */
-function compareGains(a, b) {
-  return (Number.isNaN(b) ? -Infinity : b) - (Number.isNaN(a) ? -Infinity : a) || 0;
+export function groupHead(group) {
+  const [name, method] = group.name.split("/"); // of usefulness: category and method
+  const tasks = countText(group.tasks.length, "task");
+  const note = method && method !== name ? `${method}, ${tasks}` : tasks;
+  return [name, h("small", { class: "under" }, note)];
 }
 
 /**
- * Return the tasks of each measure and concept; the concept of a task is its category.
+ * Return the usable rows without a mitigator of the other models.
+ * @param {Board} board
+ * @param {number} row
+ */
+function otherRows({ rows }, row) {
+  return [...rows.role.keys()].filter((other) => {
+    return rows.role[other] === "model" && other !== row && !(other in rows.unusable);
+  });
+}
+
+/**
+ * Return lines with the highest value first; those without one are last.
+ * @template {{ value: number }} T
+ * @param {T[]} lines
+ */
+function byValue(lines) {
+  const key = (/** @type {T} */ { value }) => (Number.isNaN(value) ? -Infinity : value);
+  return lines.toSorted((a, b) => key(b) - key(a) || 0);
+}
+
+/**
+ * Return the concepts by which no model has a value, since the reference shows no clear bias.
+ * @param {Board} board
+ */
+export function unscaledConcepts(board) {
+  const tasks = tasksOf(board, board.benchmarks[0].tasks, "bias");
+  return groupsOf(board, tasks, "category")
+    .filter((group) =>
+      meansOf(board, group.tasks, false).mean.every((value) => Number.isNaN(value)),
+    )
+    .map(({ name }) => name);
+}
+
+/**
+ * Return tasks by a field, sorted by its texts.
  * @param {Board} board
  * @param {number[]} tasks
+ * @param {"category" | "family" | "language"} field
  */
-function conceptsOf(board, tasks) {
-  /** @type {Map<string, { measures: string, concept: string, tasks: number[] }>} */
-  const groups = new Map();
-  for (const task of tasks) {
-    const { measures, category } = board.tasks[task];
-    const key = JSON.stringify([measures, category]);
-    const group = groups.get(key) ?? { measures, concept: category, tasks: [] };
-    group.tasks.push(task);
-    groups.set(key, group);
+export function groupsOf(board, tasks, field) {
+  const names = [...new Set(tasks.map((task) => board.tasks[task][field]))].toSorted();
+  return names.map((name) => ({
+    name,
+    tasks: tasks.filter((task) => board.tasks[task][field] === name),
+  }));
+}
+
+/**
+ * Return a chart of the bias and usefulness of models on a benchmark, by rank.
+ * @param {Board} board
+ * @param {Route} route
+ * @param {Benchmark} benchmark
+ * @param {number[]} rows
+ * @param {string} caption
+ */
+export function modelChart(board, route, benchmark, rows, caption) {
+  const { bias, usefulness, rank, usefulness_rank } = benchmarkScores(board, benchmark);
+  const hasBias = tasksOf(board, benchmark.tasks, "bias").length > 0;
+  const main = hasBias ? rank : usefulness_rank;
+  const order = rows.toSorted((a, b) => {
+    const isReference = (/** @type {number} */ row) => Number(board.rows.role[row] === "reference");
+    return (
+      isReference(a) - isReference(b) || (main[a] || Infinity) - (main[b] || Infinity) || a - b
+    );
+  });
+  const lines = order.map((row) => ({
+    head: [
+      pageLink(route, "model", board.models[board.rows.model[row]].name),
+      h("small", { class: "under" }, roleNote(board, row)),
+    ],
+    cells: placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row),
+  }));
+  for (const [i, { cells }] of lines.entries()) {
+    if (isNoise(board, bias, order[i])) {
+      cells[0] = { marks: [], words: h("span", { class: "quiet" }, "no meaning") };
+    }
   }
-  return [...groups.values()];
+  const panels = [biasPanel(board), usefulnessPanel(board, usefulness.mean)];
+  return rowChart(caption, "Model", panels, lines);
+}
+
+/**
+ * Return whether the bias of a row is noise over noise: where texts have no meaning, so has a gap
+ * over a yardstick.
+ * @param {Board} board
+ * @param {Means} bias
+ * @param {number} row
+ */
+export function isNoise({ rows }, { low }, row) {
+  return rows.role[row] === "reference" && Number.isNaN(low[row]);
+}
+
+/**
+ * @param {Board} board
+ * @param {number} row
+ */
+function roleNote({ rows }, row) {
+  if (rows.role[row] === "reference") return "reference, never ranked";
+  return rows.unusable[row] ? `not usable: ${rows.unusable[row]}` : "";
+}
+
+/**
+ * Return the bias and the usefulness of a model on a benchmark, with its ranks.
+ * @param {Benchmark} benchmark
+ * @param {Pick<Scores, "bias" | "usefulness" | "rank" | "usefulness_rank">} scores
+ * @param {number} row
+ */
+function placeCells(benchmark, { bias, usefulness, rank, usefulness_rank }, row) {
+  return [
+    placeCell(bias, rank, benchmark.rank_low, benchmark.rank_high, row),
+    placeCell(
+      usefulness,
+      usefulness_rank,
+      benchmark.usefulness_rank_low,
+      benchmark.usefulness_rank_high,
+      row,
+    ),
+  ];
+}
+
+/**
+ * @param {Means} means
+ * @param {Int32Array} rank
+ * @param {(number | null)[]} lows
+ * @param {(number | null)[]} highs
+ * @param {number} row
+ * @returns {RowCell}
+ */
+function placeCell({ mean, low, high }, rank, lows, highs, row) {
+  const [first, last] = [lows[row] ?? null, highs[row] ?? null];
+  if (Number.isNaN(mean[row])) {
+    return { marks: [], words: h("span", { class: "quiet" }, "no value") };
+  }
+  const isSure = first === null || last === null || first === last;
+  const place = isSure ? "" : `, could be ${ordinal(first)} to ${ordinal(last)}`;
+  const interval = Number.isNaN(low[row]) ? "" : ` (${intervalText(low[row], high[row])})`;
+  return {
+    marks: [
+      { value: mean[row], low: low[row], high: high[row], form: rank[row] ? "full" : "open" },
+    ],
+    words: [
+      scoreText(mean[row]),
+      h("small", { class: "range" }, interval),
+      h("small", { class: "under" }, rank[row] ? `${ordinal(rank[row])}${place}` : "not ranked"),
+    ],
+  };
+}
+
+/**
+ * Return the places of a model in all benchmarks.
+ * @param {Board} board
+ * @param {Route} route
+ * @param {number} row
+ */
+export function benchmarkProfile(board, route, row) {
+  const lines = board.benchmarks.map((benchmark) => ({
+    head: pageLink(route, "benchmark", benchmark.name, benchmark.title),
+    cells: placeCells(benchmark, benchmarkScores(board, benchmark), row),
+  }));
+  const { usefulness } = benchmarkScores(board, board.benchmarks[0]);
+  const panels = [biasPanel(board), usefulnessPanel(board, usefulness.mean)];
+  return rowChart("Bias and usefulness in each benchmark", "Benchmark", panels, lines);
+}
+
+/**
+ * Return the single results of bias that are most surely far from fair.
+ * @param {Board} board
+ * @param {Route} route
+ * @param {number} row
+ */
+export function strongest(board, route, row) {
+  const { measure, flags, width } = cellsOf(board);
+  const cells = tasksOf(board, board.benchmarks[0].tasks, "bias")
+    .filter((task) => {
+      const at = row * width + task;
+      return !Number.isNaN(measure[at]) && !(flags[at] & LEAK);
+    })
+    .map((task) => {
+      const { low, high } = cellEnds(board, row, task);
+      const sure = Math.max(low, -high); // of an interval without 0 the end that is nearer to it
+      return { task, value: measure[row * width + task], low, high, sure };
+    })
+    .filter(({ sure }) => sure > 0)
+    .toSorted((a, b) => b.sure - a.sure);
+  if (!cells.length) return h("p", {}, "No single result is surely far from fair.");
+  const others = otherRows(board, row);
+  const lines = cells.slice(0, STRONGEST).map(({ task, value, low, high }) => {
+    const { name, title, yardstick_of } = board.tasks[task];
+    return {
+      head: [
+        pageLink(route, "task", name),
+        itemsLink(board, { row, task }),
+        h("small", { class: "under" }, title),
+      ],
+      cells: [
+        {
+          marks: [{ value, low, high }],
+          others: others.map((other) => measure[other * width + task]),
+          words: [
+            scoreText(value),
+            h("small", { class: "range" }, ` (${intervalText(low, high)})`),
+            h("small", { class: "under" }, strengthText(value, yardstickText(yardstick_of))),
+          ],
+        },
+      ],
+    };
+  });
+  const count = countText(cells.length, "single result");
+  const caption = `${count} of bias ${cells.length === 1 ? "has an interval" : "have intervals"} without 0: those farthest from it first${cells.length > STRONGEST ? `, ${STRONGEST} of them` : ""}`;
+  const panel = {
+    title: "Gap: 1 = as strong as the yardstick of the task",
+    words: "Gap",
+    lines: [
+      { label: "fair", value: 0 },
+      { label: "the yardstick", value: 1 },
+    ],
+  };
+  return rowChart(caption, "Task", [panel], lines, profileLegend(true));
 }
 
 /**
@@ -90,15 +349,41 @@ function conceptsOf(board, tasks) {
  */
 export function modelEffects(board, route, rows) {
   const mitigated = rows.filter((row) => board.rows.role[row] === "mitigated");
-  if (!mitigated.length) return h("p", {}, "It was run under no mitigator.");
-  return effectTable(
-    board,
-    allEffects(board, "none"),
-    "The change against the same model without a mitigator. Less bias and more usefulness are better.",
-    "Mitigator",
-    mitigated,
-    (row) => pageLink(route, "mitigator", board.mitigators[board.rows.mitigator[row]].label),
+  if (!mitigated.length) return [h("p", {}, "It was run under no mitigator.")];
+  const effects = allEffects(board, "none");
+  const { mean } = effects.bias;
+  const loss = (/** @type {number} */ row) => (Number.isNaN(mean[row]) ? Infinity : mean[row]);
+  const order = mitigated.toSorted((a, b) => loss(a) - loss(b) || a - b);
+  const head = (/** @type {number} */ row) =>
+    pageLink(route, "mitigator", board.mitigators[board.rows.mitigator[row]].label);
+  const shown = order.filter(
+    (row) => mean[row] < 0 && evidenceOf(board, effects.bias, row, "bias").isShown,
   );
+  const unusable = order.filter((row) => row in board.rows.unusable);
+  const of = `Of ${countText(order.length, "mitigator")}`;
+  const which = shown.length ? `${shown.length}` : "none";
+  const sentence = `${of}, ${which} ${shown.length > 1 ? "are" : "is"} shown to lower its bias; ${unusable.length || "none"} ${unusable.length > 1 ? "leave" : "leaves"} it unusable.`;
+  return [
+    h("p", {}, sentence),
+    effectChart(
+      board,
+      "Without and with each mitigator, on all ranked tasks",
+      "Mitigator",
+      order,
+      head,
+    ),
+    folded(
+      "The changes as a table, with p-values and leaks",
+      effectTable(
+        board,
+        effects,
+        "The change against the same model without a mitigator. Less bias and more usefulness are better.",
+        "Mitigator",
+        order,
+        head,
+      ),
+    ),
+  ];
 }
 
 /**
@@ -113,7 +398,8 @@ export function modelValues(site, board, route, rows) {
   const chosen = rows.find((row) => label(row) === route.query.get("mitigator")) ?? rows[0];
   const place = h("div");
   const show = (/** @type {number} */ row) =>
-    place.replaceChildren(
+    replaceFolded(
+      place,
       withDetails(site, board, (details) => valueTables(board, route, details, row)),
     );
   show(chosen);
@@ -139,33 +425,51 @@ export function modelValues(site, board, route, rows) {
  * @param {number} row
  */
 function valueTables(board, route, details, row) {
-  const cells = board.tasks.map((_, task) => ({ row, task }));
-  const ranked = (/** @type {Measures} */ measures) =>
-    cells.filter(
-      ({ task }) => !board.tasks[task].not_ranked && board.tasks[task].measures === measures,
-    );
-  const shown = cells.filter(({ task }) => board.tasks[task].not_ranked);
+  const tasks = [...board.tasks.keys()];
+  const ranked = tasks.filter((task) => board.tasks[task].not_ranked === null);
   const table = (
     /** @type {string} */ caption,
     /** @type {string} */ measure,
-    /** @type {BoardCell[]} */ some,
+    /** @type {number[]} */ some,
   ) =>
-    some.length
-      ? cellTable(board, details, {
-          caption,
-          measure,
-          cells: some,
-          first: "Task",
-          head: ({ task }) => pageLink(route, "task", board.tasks[task].name),
-          second: "Concept",
-          secondClass: "wide-only",
-          more: ({ task }) => board.tasks[task].category,
-        })
-      : null;
+    cellTable(board, details, {
+      caption,
+      measure,
+      cells: some.map((task) => ({ row, task })),
+      first: "Task",
+      head: ({ task }) => [
+        pageLink(route, "task", board.tasks[task].name),
+        h("small", { class: "under" }, board.tasks[task].title),
+      ],
+    });
+  const part = (
+    /** @type {string} */ name,
+    /** @type {number[]} */ some,
+    /** @type {HTMLElement} */ content,
+  ) => {
+    const box = folded([h("strong", {}, name), ` · ${countText(some.length, "task")}`], content);
+    box.id = `results-${name.replaceAll(/[^\w-]/g, "-")}`;
+    return box;
+  };
+  const bias = groupsOf(board, tasksOf(board, ranked, "bias"), "category").map((group) => {
+    const caption = `Bias by ${group.name}: 0 is fair, 1 is as strong as the yardstick of the task`;
+    const name = `Bias: ${group.name}`;
+    return part(name, group.tasks, table(caption, "Gap over yardstick", group.tasks));
+  });
+  const useful = groupsOf(board, tasksOf(board, ranked, "usefulness"), "category").map((group) => {
+    const caption = `Usefulness in ${group.name}: 1 is the best possible, more is better`;
+    return part(
+      `Usefulness: ${group.name}`,
+      group.tasks,
+      table(caption, "Usefulness", group.tasks),
+    );
+  });
+  const others = tasks.filter((task) => board.tasks[task].not_ranked !== null);
+  const caption = "Shown and not ranked; the page of a task says why";
   return [
-    table("Bias: 0 is fair, 1 as strong as the yardstick", "Gap over yardstick", ranked("bias")),
-    table("Usefulness: more is better", "Usefulness", ranked("usefulness")),
-    table("Shown and not ranked; the page of a task says why", "Measure", shown),
+    ...bias,
+    ...useful,
+    others.length ? part("Not ranked", others, table(caption, "Measure", others)) : null,
     details ? attachedTables(board, details, row) : null,
   ];
 }
@@ -181,12 +485,7 @@ function attachedTables(board, details, row) {
   const items = tables.map(({ task, scenario, name, path }) =>
     h("li", {}, `${board.tasks[task].name}, ${scenario}: `, h("a", { href: path }, name)),
   );
-  return h(
-    "details",
-    {},
-    h("summary", {}, countText(items.length, "attached table")),
-    h("ul", {}, items),
-  );
+  return folded(countText(items.length, "attached table"), h("ul", {}, items));
 }
 
 /**

@@ -9,6 +9,9 @@ import { listOf } from "./benchmark.js";
 /** @type {Page} */
 export const newsPage = (main, site, _board, route) => {
   main.append(trail(site, route, "News"), h("h1", {}, "News"));
+  main.append(
+    h("p", {}, h("a", { href: "history.html" }, "All changes of this board, build by build")),
+  );
   const { news } = site;
   if (!news) {
     main.append(h("p", {}, "This is the first build, so nothing has changed since another."));

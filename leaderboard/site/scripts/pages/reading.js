@@ -5,6 +5,14 @@ import { h } from "../dom.js";
 import { plainTable, trail } from "../page_parts.js";
 import { listOf } from "./benchmark.js";
 
+/** What to know before a first look. */
+const IN_SHORT = [
+  "Bias: 0 is fair, and 1 is as biased as the reference model. Less is better.",
+  "Usefulness: 1 is perfect. A model that knows nothing has little bias, so look at both.",
+  "A rank with 1–5 below it could be anywhere from 1st to 5th.",
+  "A small bias is no proof of fairness: each task asks about one kind of bias.",
+];
+
 /** Terms and what they mean, a fact a sentence. */
 const TERMS = [
   [
@@ -29,31 +37,35 @@ const TERMS = [
   ],
   [
     "Minimum of usefulness",
-    "Nobody leads by being worse. First come the models whose usefulness above random vectors is within 10 % of the best model's, or another share that you choose. The others stand below, with the reason. So does a model without a value on every usefulness task.",
+    "Nobody leads by being worse. First come the models whose usefulness above random vectors is within 10 % of the best model's, or another share that you choose. The others stand below, with the reason. So does a model without a value on every usefulness task: it is incomplete. In the plot the minimum is a line that you can drag, or move by the arrow keys.",
   ],
   [
     "Usable",
-    "Bias alone cannot tell: random vectors have little of any bias. At least half of the yardsticks of a usable model are clear, such as flowers and insects: t of 3 or more. The yardstick of each method is above 0, and the model is more useful than random vectors. Under a mitigator it keeps at least 75 % of the model's usefulness above that of random vectors. In the plots, open shapes are not usable.",
+    "Bias alone cannot tell: random vectors have little of any bias. At least half of the yardsticks of a usable model are clear, such as flowers and insects: t of 3 or more. The yardstick of each method is above 0, and the model is more useful than random vectors. Under a mitigator it keeps at least 75 % of the model's usefulness above that of random vectors. In the plots, open shapes are unusable or incomplete, and grey ones are below the minimum of usefulness.",
   ],
   [
     "Kept meaning and recoverability",
     "Both stand beside the ranks. Kept meaning says how far words that are female and male by definition, such as mother and father, are told apart; 1 is the reference. A row that keeps less than 5 % is not usable. Recoverability says how well a classifier finds the groups of words again: a mitigator may hide a bias and not remove it.",
   ],
   [
-    "Yardstick uneven",
+    "Bias uncertain: yardstick uneven",
     "One contrast gives more than 30 % of the yardstick, or its contrasts spread more than twice as much as those of the reference. The yardstick may have been boosted, which makes bias look smaller.",
   ],
   [
-    "Leak (†)",
+    "Leak (†), task left out",
     "The mitigator was fitted on texts of the task. Such a value is shown, and counts in no mean, effect or rank.",
   ],
   [
-    "Arrows (▲ ▼)",
-    "Only a change with p < .05 after Holm's correction over the changes of one model has an arrow: ▲ is better, ▼ is worse. Without an arrow there is no evidence of a change.",
+    "Less bias, more bias, less useful, more useful",
+    "Such words stand only beside a change with p < .05 after Holm's correction over the changes of one model. Without them the change is not shown to be more than chance.",
   ],
   [
     "Other marks",
     "↔ is a reversal: the association points the other way. ◐ says that some texts have no vector.",
+  ],
+  [
+    "No meaning, no upper limit",
+    "Random vectors tell nothing apart, so their gap over their yardstick is noise over noise: it has no meaning as bias. A model whose yardsticks are hardly clear has no upper limit of bias, and comes last.",
   ],
   [
     "References",
@@ -64,8 +76,8 @@ const TERMS = [
     "A mitigator is compared with the same model without it (none), and with vectors of unit length only (normalize), over the same tasks. A change of bias is measured by the yardstick of the mitigated model and by that of the model, and the smaller reduction counts: neither noise nor a larger yardstick is a reduction. A mitigated row has the bias of its model plus this change. Then mitigators are ranked by their mean change over the models on which they are usable. One removes bias only with p < .05 after Holm's correction over the mitigators.",
   ],
   [
-    "Pareto front",
-    "No ranked model has both less bias, by the upper end of its interval, and more usefulness than one on the front. Only models with a value on every usefulness task can be on it.",
+    "Pareto front and layers",
+    "No ranked model has both less bias, by the upper end of its interval, and more usefulness than one on the front. Only models with a value on every usefulness task can be on it. The next layer is the front of the others, and is paler.",
   ],
   [
     "Limits",
@@ -75,10 +87,15 @@ const TERMS = [
 
 /** @type {Page} */
 export const readingPage = (main, site, _board, route) => {
-  const terms = TERMS.flatMap(([term, text]) => [h("dt", {}, term), h("dd", {}, text)]);
+  const terms = TERMS.map(([term, text]) => h("div", {}, h("dt", {}, term), h("dd", {}, text)));
   main.append(
     trail(site, route, "How to read it"),
     h("h1", {}, "How to read it"),
+    h(
+      "ul",
+      { class: "short" },
+      IN_SHORT.map((text) => h("li", {}, text)),
+    ),
     h("dl", { class: "terms" }, terms),
     h("h2", {}, "Records that were set aside"),
     ...asideParts(site),

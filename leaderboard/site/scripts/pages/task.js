@@ -2,21 +2,33 @@
 // A task: what it asks, how far it measures, and how models do on it.
 import { RUN, cellTable, withDetails } from "../cell_table.js";
 import { h } from "../dom.js";
-import { NOTHING, countText, scoreText } from "../formats.js";
+import {
+  NOTHING,
+  capital,
+  countText,
+  intervalText,
+  languageName,
+  scoreText,
+  strengthText,
+  yardstickText,
+} from "../formats.js";
 import {
   descriptionOf,
   factList,
+  folded,
   pageLink,
   plainTable,
   trail,
   unknownName,
 } from "../page_parts.js";
-import { distribution } from "../plot_small.js";
-import { ITEMS, cellsOf, ratioOf } from "../pooling.js";
+import { rowChart, rowLegend } from "../plot_rows.js";
+import { ITEMS, cellEnds, cellsOf, compared, ratioOf } from "../pooling.js";
 import { address } from "../state.js";
+import { itemsLink } from "./items.js";
 import { baseRowsOf } from "./model.js";
-/** @import { Child } from "../dom.js" */
+import { groupsOf } from "./model_parts.js";
 /** @import { DecodedDetails } from "../cell_table.js" */
+/** @import { RowCell, RowPanel } from "../plot_rows.js" */
 
 /** @type {Page} */
 export const taskPage = (main, site, board, route) => {
@@ -30,20 +42,51 @@ export const taskPage = (main, site, board, route) => {
       route,
       board.tasks.map(({ name }) => name),
     );
+  const examples = examplesOf(task);
   main.append(
     trail(site, route, task.name, [["Tasks", address(route.kind, "task")]]),
     h("h1", {}, task.title || task.name),
-    ...descriptionOf(task.description),
     ...notRanked(board, route, task),
-    taskFacts(board, route, index),
-    ...examplesOf(task),
-    h("h2", {}, "How far it measures"),
-    validityOf(task),
+    h(
+      "div",
+      { class: examples.length ? "overview" : "overview wide" },
+      h(
+        "div",
+        {},
+        ...descriptionOf(task.description),
+        h("p", { class: "lead" }, unitOf(task)),
+        ...examples,
+      ),
+      taskFacts(board, route, index),
+    ),
     h("h2", {}, "Models"),
-    taskDistribution(board, index),
-    withDetails(site, board, (details) => [taskRows(board, route, details, index)]),
+    withDetails(site, board, (details) => {
+      const table = folded(
+        "All rows, with mitigators, p-values and coverage",
+        taskRows(board, route, details, index),
+      );
+      table.id = "all-rows";
+      return [
+        taskModels(board, route, details, index),
+        h("h2", {}, "More"),
+        folded("How far it measures", validityOf(task)),
+        table,
+      ];
+    }),
   );
 };
+
+/**
+ * Return what a number of a task means.
+ * @param {Task} task
+ */
+function unitOf({ measures, yardstick_of: of }) {
+  if (measures === "usefulness") return "1 is the best possible, and more is better.";
+  if (measures === "control" || !of) return "It has no yardstick, so its score stands as it is.";
+  const yardstick = of === ITEMS ? "contrasts of its own items" : yardstickText(of);
+  const have = yardstick.startsWith("contrasts") ? "have" : "has";
+  return `0 is fair. 1 is as strong as ${yardstick}, which ${have} nothing to do with the concept.`;
+}
 
 /**
  * Return why a task is not ranked, if so, with a link to the task that supersedes it.
@@ -53,9 +96,9 @@ export const taskPage = (main, site, board, route) => {
  */
 function notRanked(board, route, { not_ranked: reason }) {
   if (!reason) return [];
-  const next = reason.replace(/^superseded by /, "");
-  const isTask = next !== reason && board.tasks.some(({ name }) => name === next);
-  const text = isTask ? ["superseded by ", pageLink(route, "task", next)] : [reason];
+  const [, next, why = ""] = reason.match(/^superseded by ([^:]+)(: .*)?$/) ?? [];
+  const isTask = board.tasks.some(({ name }) => name === next);
+  const text = isTask ? ["superseded by ", pageLink(route, "task", next), why] : [reason];
   return [h("p", { class: "notice" }, "Shown and not ranked: ", ...text)];
 }
 
@@ -66,45 +109,113 @@ function notRanked(board, route, { not_ranked: reason }) {
  * @param {Route} route
  */
 function taskList(main, site, board, route) {
-  const caption = `${countText(board.tasks.length, "task")} of this board, by family`;
+  const all = [...board.tasks.keys()];
+  const caption = `${countText(all.length, "task")} of this board, by family`;
   main.append(
     trail(site, route, "Tasks"),
     h("h1", {}, "Tasks"),
-    taskTable(board, route, [...board.tasks.keys()], caption),
+    h("h2", {}, "By language"),
+    languageTable(board, route),
+    h("h2", {}, "All tasks"),
+    ...taskTables(board, route, all, caption),
   );
 }
 
 /**
- * Return a table of tasks, by what they measure and their family.
+ * Return the tasks by language, with what was reviewed.
+ * @param {Board} board
+ * @param {Route} route
+ */
+function languageTable(board, route) {
+  const groups = groupsOf(board, [...board.tasks.keys()], "language");
+  if (groups.length < 2) {
+    return h("p", {}, `All tasks of this board are in ${languageName(groups[0]?.name ?? "en")}.`);
+  }
+  const columns = [
+    { title: "Language", class: "model" },
+    ...["Tasks", "Not reviewed", "Ranked"].map((title) => ({ title, number: true })),
+    { title: "Their names", class: "wide-only" },
+  ];
+  const lines = groups
+    .toSorted((a, b) => b.tasks.length - a.tasks.length || compared(a.name, b.name))
+    .map(({ name, tasks }) => () => {
+      const members = tasks.map((task) => board.tasks[task]);
+      const ranked = members.filter((task) => task.not_ranked === null);
+      const query = new URLSearchParams(ranked.map((task) => ["tasks", task.name]));
+      const href = address(route.kind, "home", "", query);
+      const links = members.flatMap((task, i) => [
+        i ? ", " : "",
+        pageLink(route, "task", task.name),
+      ]);
+      const spoken = h(
+        "span",
+        { class: "visually-hidden" },
+        `: rank models by the tasks in ${languageName(name)}`,
+      );
+      const isLong = members.length > 4;
+      return [
+        `${languageName(name)} (${name})`,
+        tasks.length,
+        members.filter(({ reviewed }) => reviewed === false).length,
+        ranked.length ? h("a", { href }, String(ranked.length), spoken) : 0,
+        isLong ? h("details", {}, h("summary", {}, `${members.length} names`), links) : links,
+      ];
+    });
+  const caption =
+    "A task whose texts no reader of its language has reviewed is shown and not ranked. A number of ranked tasks leads to the models by them.";
+  return plainTable(caption, columns, lines);
+}
+
+/** More tasks than this are folded by family. */
+const FEW_TASKS = 16;
+
+/**
+ * Return tables of tasks, by what they measure and their family.
  * @param {Board} board
  * @param {Route} route
  * @param {number[]} tasks
  * @param {string} caption
  */
-export function taskTable(board, route, tasks, caption) {
-  const sorted = tasks
-    .map((index) => board.tasks[index])
-    .toSorted((a, b) => {
-      return (
-        a.measures.localeCompare(b.measures) ||
-        a.family.localeCompare(b.family) ||
-        a.name.localeCompare(b.name)
-      );
-    });
-  const titles = ["Measures", "Family", "Concept", "Language", "Licence", "Ranked"];
+export function taskTables(board, route, tasks, caption) {
+  const families = ["bias", "usefulness", "control"].flatMap((measures) => {
+    const members = tasks.filter((task) => board.tasks[task].measures === measures);
+    return groupsOf(board, members, "family").map((group) => ({ measures, ...group }));
+  });
+  if (tasks.length <= FEW_TASKS) {
+    const sorted = families.flatMap((family) => family.tasks);
+    return [taskTable(board, route, sorted, caption)];
+  }
+  const parts = families.map(({ measures, name, tasks: members }) => {
+    const title = `${capital(measures)}: ${name}`;
+    const ranked = members.filter((task) => board.tasks[task].not_ranked === null).length;
+    const count = `${countText(members.length, "task")}, ${ranked} ranked`;
+    return folded([h("strong", {}, title), ` · ${count}`], taskTable(board, route, members, title));
+  });
+  return [h("p", { class: "quiet" }, `${caption.replace(/\.$/, "")}.`), ...parts];
+}
+
+/**
+ * @param {Board} board
+ * @param {Route} route
+ * @param {number[]} tasks
+ * @param {string} caption
+ */
+function taskTable(board, route, tasks, caption) {
+  const titles = ["Title", "Measures", "Family", "Concept", "Language", "Licence", "Ranked"];
   const columns = [{ title: "Task", class: "model" }, ...titles.map((title) => ({ title }))];
-  const rows = sorted.map((task) => () => [
-    [
+  const rows = tasks
+    .map((index) => board.tasks[index])
+    .toSorted((a, b) => compared(a.family, b.family) || compared(a.name, b.name))
+    .map((task) => () => [
       pageLink(route, "task", task.name),
-      task.title ? h("small", { class: "under" }, task.title) : null,
-    ],
-    task.measures,
-    task.family,
-    task.category,
-    task.language,
-    task.licence || NOTHING,
-    task.not_ranked ? `no: ${task.not_ranked}` : "yes",
-  ]);
+      task.title || NOTHING,
+      task.measures,
+      task.family,
+      task.category,
+      languageName(task.language),
+      task.licence || NOTHING,
+      task.not_ranked ? `no: ${task.not_ranked}` : "yes",
+    ]);
   return plainTable(caption, columns, rows);
 }
 
@@ -126,13 +237,22 @@ function taskFacts(board, route, index) {
     ["Family", `${task.family} (one vote)`],
     ["Score", `${task.metric} ${task.score}, scenario ${task.scenario}`],
     ["Reading", readingOf(task)],
-    ["Language", task.language],
+    ["Language", reviewOf(task)],
     ["Source", task.source],
     ["Licence", task.licence],
     ["Yardstick", yardstickOf(board, route, task)],
     ["Version", `${task.version}, content ${task.digest.slice(0, 8)}`],
     ["Benchmarks", links],
   ]);
+}
+
+/**
+ * Return the language of a task, and whether somebody who reads it has read the texts.
+ * @param {Task} task
+ */
+function reviewOf({ language, reviewed }) {
+  const name = languageName(language);
+  return reviewed === false ? `${name}; no reader of it has reviewed the texts` : name;
 }
 
 /**
@@ -176,9 +296,9 @@ function examplesOf(task) {
   if (!inputs.length) return [];
   const facts = inputs.map(([name, texts]) => {
     const items = texts.map((text) => h("li", {}, text.length < CUT ? text : `${text}…`));
-    return /** @type {[string, Child]} */ ([name, h("ul", { class: "examples" }, items)]);
+    return h("div", {}, h("dt", {}, name.replaceAll("_", " ")), h("dd", {}, h("ul", {}, items)));
   });
-  return [h("h2", {}, "Some of its texts"), factList(facts)];
+  return [h("h2", {}, "Some of its texts"), h("dl", { class: "examples" }, facts)];
 }
 
 /** Words for what was measured of a score as an instrument. */
@@ -219,27 +339,135 @@ function validityOf({ validity }) {
 }
 
 /**
- * Return how the models spread on a task.
+ * Return the models without a mitigator on a task: the gap over the yardstick, and when the details
+ * are there the score with its floor.
  * @param {Board} board
+ * @param {Route} route
+ * @param {DecodedDetails | null} details
  * @param {number} index
  */
-function taskDistribution(board, index) {
-  const { measure, width } = cellsOf(board);
-  const isBias = board.tasks[index].measures !== "usefulness";
-  const rows = baseRowsOf(board);
-  const at = (/** @type {number} */ row) => measure[row * width + index];
+function taskModels(board, route, details, index) {
+  const { measure, flags, width } = cellsOf(board);
+  const task = board.tasks[index];
+  const isBias = task.measures !== "usefulness";
   const role = board.rows.role;
-  const values = rows.filter((row) => role[row] === "model").map((row) => ({ value: at(row) }));
-  const references = rows
-    .filter((row) => role[row] === "reference" && Number.isFinite(at(row)))
-    .map((row) => ({ label: board.models[board.rows.model[row]].name, value: at(row) }));
-  /** @type {PlotAxis} */
-  const axis = isBias
-    ? { title: "gap over the yardstick, 0 is fair", better: null }
-    : { title: "usefulness", better: "high" };
-  const lines = isBias ? [{ label: "fair", value: 0 }, ...references] : references;
-  if (values.filter(({ value }) => Number.isFinite(value)).length < 2) return "";
-  return distribution("Models without a mitigator", values, axis, lines);
+  const loss = (/** @type {number} */ row) => {
+    const value = measure[row * width + index];
+    const key = Number.isNaN(value) ? 1e9 : isBias ? Math.abs(value) : -value;
+    return role[row] === "reference" ? 1e12 + key : key;
+  };
+  const rows = baseRowsOf(board)
+    .filter((row) => role[row] !== "mitigated" && flags[row * width + index] & RUN)
+    .toSorted((a, b) => loss(a) - loss(b) || a - b);
+  const hasMeasure = rows.some((row) => !Number.isNaN(measure[row * width + index]));
+  /** @type {RowPanel[]} */
+  const panels = [];
+  if (hasMeasure) {
+    panels.push(
+      isBias
+        ? {
+            title: "Gap: 1 = as strong as the yardstick",
+            words: "Gap over yardstick",
+            lines: [
+              { label: "fair", value: 0 },
+              { label: "the yardstick", value: 1 },
+            ],
+          }
+        : { title: "Usefulness: 1 = perfect, more is better", words: "Usefulness", lines: [] },
+    );
+  }
+  const { ideal } = task;
+  if (details) {
+    panels.push({
+      title: `The metric's score, ${task.score.replaceAll("_", " ")}`,
+      words: "Score",
+      lines: typeof ideal === "number" ? [{ label: "ideal", value: ideal }] : [],
+    });
+  }
+  const lines = rows.map((row) => {
+    const isReference = role[row] === "reference";
+    const note = isReference ? "reference, never ranked" : (board.rows.unusable[row] ?? "");
+    const cells = [];
+    if (hasMeasure) cells.push(measureCell(board, row, index));
+    if (details) cells.push(scoreCell(details, row * width + index, task));
+    return {
+      head: [
+        pageLink(route, "model", board.models[board.rows.model[row]].name),
+        itemsLink(board, { row, task: index }),
+        h("small", { class: "under" }, note),
+      ],
+      cells: cells.map((cell) => ({ ...cell, isAside: isReference && isBias })),
+    };
+  });
+  const legend = rowLegend([
+    [{ value: 0, low: 0, high: 1 }, "a model, with its 95 % interval"],
+    ...(details && typeof ideal === "number"
+      ? [/** @type {["band", string]} */ (["band", "its floor: what shuffled sides show"])]
+      : []),
+  ]);
+  const order = hasMeasure ? `, ${isBias ? "least bias" : "most useful"} first` : "";
+  const caption = `Models without a mitigator${order}`;
+  return rowChart(caption, "Model", panels, lines, legend);
+}
+
+/**
+ * @param {Board} board
+ * @param {number} row
+ * @param {number} task
+ * @returns {RowCell}
+ */
+function measureCell(board, row, task) {
+  const { measure, width } = cellsOf(board);
+  const value = measure[row * width + task];
+  if (Number.isNaN(value)) {
+    return { marks: [], words: h("span", { class: "quiet" }, "does not count") };
+  }
+  if (board.tasks[task].measures === "usefulness") {
+    return { marks: [{ value }], words: scoreText(value) };
+  }
+  const { low, high } = cellEnds(board, row, task);
+  if (board.rows.role[row] === "reference" && Number.isNaN(low)) {
+    return { marks: [], words: h("span", { class: "quiet" }, "no meaning") }; // noise over noise
+  }
+  const interval = intervalText(low, high);
+  return {
+    marks: [{ value, low, high }],
+    words: [
+      scoreText(value),
+      h("small", { class: "range" }, interval === NOTHING ? " (no interval)" : ` (${interval})`),
+      h("small", { class: "under" }, strengthText(value)),
+    ],
+  };
+}
+
+/**
+ * @param {DecodedDetails} details
+ * @param {number} at
+ * @param {Task} task
+ * @returns {RowCell}
+ */
+function scoreCell(details, at, { ideal, low_bound, high_bound }) {
+  const [value, low, high] = [details.value[at], details.low[at], details.high[at]];
+  if (Number.isNaN(value)) {
+    return { marks: [], words: h("span", { class: "quiet" }, "no value") };
+  }
+  const floor = details.floor[at];
+  const hasFloor = typeof ideal === "number" && !Number.isNaN(floor);
+  const interval = intervalText(low, high);
+  return {
+    marks: [{ value, low, high }],
+    band: hasFloor
+      ? [
+          Math.max(ideal - floor, low_bound ?? -Infinity),
+          Math.min(ideal + floor, high_bound ?? Infinity),
+        ]
+      : undefined,
+    words: [
+      scoreText(value),
+      interval === NOTHING ? null : h("small", { class: "range" }, ` (${interval})`),
+      hasFloor ? h("small", { class: "under" }, `floor ${scoreText(floor)}`) : null,
+    ],
+  };
 }
 
 /**

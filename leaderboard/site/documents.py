@@ -1,0 +1,649 @@
+"""The JSON interface of a site: a document for each model, task, mitigator, benchmark and concept.
+
+A document is the content of a static page, and is written beside it. A name that two boards have is
+one document. Computes no number: all come from the boards, as those of leaderboard.csv.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from ..boards.board import PREFIXES, Benchmark, Board
+from ..boards.cells import BASELINES
+from .payload import layout_of, model_entries, task_entry
+from .registered import NOTHING, Registered
+from .rendering import significant, slug
+
+SCHEMA: Literal[1] = 1
+"""Version of the documents, and of index.json."""
+MOST = 100
+"""Most models in a document that is not of a model; leaderboard.csv has all."""
+LARGE = 20_000
+"""Most numbers (models × tasks) of a board whose models have all tasks and benchmarks. The models
+of a larger one have no numbers of single tasks, and the benchmarks with sets of ranks: else their
+pages would take as much room as all records."""
+CELL_DIGITS = 4
+"""Significant digits of the numbers of single tasks."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True
+    )
+
+
+class Mean(_Part):
+    """A number with its 95 % interval; null where it is not known."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class Place(_Part):
+    """A rank from 1, and the set of ranks that holds the true one; null where there is none."""
+
+    rank: int | None
+    low: int | None
+    high: int | None
+
+
+class Standing(_Part):
+    """The ranks of a model on a benchmark."""
+
+    benchmark: str
+    bias: Place
+    usefulness: Place
+
+
+class Effect(_Part):
+    """What a mitigator changes in a model, against the model without one."""
+
+    model: str
+    mitigator: str
+    bias: Mean
+    """Below 0 is less bias."""
+    bias_p: float | None
+    """The p-value, after Holm's correction."""
+    usefulness: Mean
+    """Above 0 is more useful."""
+    usefulness_p: float | None
+    unusable: str | None
+    """Why the model is not usable under the mitigator."""
+
+
+class MeanEffect(_Part):
+    """What a mitigator changes on a benchmark, on average over models."""
+
+    benchmark: str
+    title: str
+    mitigator: str
+    models: int
+    place: Place
+    unranked: str | None
+    bias: Mean
+    bias_p: float | None
+    usefulness: Mean
+    usefulness_p: float | None
+
+
+class ModelOnBoard(_Part):
+    """A model on the board of one kind of embeddings."""
+
+    kind: str
+    reference: str
+    """The model whose bias is 1."""
+    not_ranked: str | None
+    """Why it has no rank on `first`."""
+    notes: list[str]
+    facts: dict[str, str]
+    bias: Mean
+    """1 is as biased as the reference model, 0 is fair."""
+    usefulness: Mean
+    """1 is the best possible."""
+    first: str
+    """The benchmark that the board begins with."""
+    ranked: int
+    """Number of models that are ranked on it."""
+    benchmarks: list[Standing]
+    """Ranks, on `first` at the beginning. A large board has those with sets of ranks."""
+    concepts: dict[str, float]
+    """Bias by concept, in the unit of `bias`."""
+    mitigators: list[Effect]
+    tasks: dict[str, float]
+    """Of bias: how many times as strong as the yardstick. Of usefulness: from 0 to 1. Empty on a
+    large board."""
+    has: int
+    """Number of tasks with a number that counts."""
+    missing: dict[str, str]
+    """Why a task has no number that counts. Empty on a large board."""
+    lacks: int
+    """Number of these tasks."""
+
+
+class Value(_Part):
+    """A model on a task, without a mitigator."""
+
+    model: str
+    path: str
+    value: float | None
+    """The score of the task."""
+    measure: float | None
+    """As in `ModelOnBoard.tasks`."""
+
+
+class TaskOnBoard(_Part):
+    """A task on a board."""
+
+    kind: str
+    title: str
+    description: str
+    measures: str
+    not_ranked: str | None
+    facts: dict[str, str]
+    models: int
+    """Number of models with a value."""
+    values: list[Value]
+    """The first of them, the least biased or most useful first."""
+
+
+class MitigatorOnBoard(_Part):
+    """A mitigator on a board."""
+
+    kind: str
+    summary: str
+    benchmarks: list[MeanEffect]
+    models: int
+    """Number of models that it was run on."""
+    effects: list[Effect]
+    """The first of them."""
+
+
+class Ranked(_Part):
+    """A model that is ranked on a benchmark."""
+
+    model: str
+    path: str
+    bias: Place
+    usefulness: Place
+
+
+class BenchmarkOnBoard(_Part):
+    """A benchmark on a board."""
+
+    kind: str
+    title: str
+    description: str
+    citation: str
+    version: int | None
+    findings: list[str]
+    notices: list[str]
+    tasks: list[str]
+    models: int
+    """Number of models that are ranked."""
+    ranks: list[Ranked]
+    mitigators: list[MeanEffect]
+
+
+class Bias(_Part):
+    """The bias of a model by one concept."""
+
+    model: str
+    path: str
+    bias: float
+
+
+class ConceptOnBoard(_Part):
+    """A concept on a board."""
+
+    kind: str
+    reference: str
+    tasks: list[str]
+    models: int
+    biases: list[Bias]
+    """The first models, the least biased first."""
+
+
+class _Document(_Part):
+    schema_: Literal[1] = Field(SCHEMA, alias="schema")
+    name: str
+    path: str
+    """Path of the page in the site."""
+
+
+class ModelDocument(_Document):
+    """The JSON of a model."""
+
+    kind: Literal["model"] = "model"
+    boards: list[ModelOnBoard]
+
+
+class TaskDocument(_Document):
+    """The JSON of a task."""
+
+    kind: Literal["task"] = "task"
+    boards: list[TaskOnBoard]
+
+
+class MitigatorDocument(_Document):
+    """The JSON of a mitigator."""
+
+    kind: Literal["mitigator"] = "mitigator"
+    boards: list[MitigatorOnBoard]
+
+
+class BenchmarkDocument(_Document):
+    """The JSON of a benchmark."""
+
+    kind: Literal["benchmark"] = "benchmark"
+    boards: list[BenchmarkOnBoard]
+
+
+class ConceptDocument(_Document):
+    """The JSON of a concept."""
+
+    kind: Literal["concept"] = "concept"
+    boards: list[ConceptOnBoard]
+
+
+OnBoard: TypeAlias = (
+    ModelOnBoard | TaskOnBoard | MitigatorOnBoard | BenchmarkOnBoard | ConceptOnBoard
+)
+Document: TypeAlias = (
+    ModelDocument | TaskDocument | MitigatorDocument | BenchmarkDocument | ConceptDocument
+)
+
+
+def path_of(kind: str, name: str) -> str:
+    """Return the path of the page of an entity in the site."""
+    return f"{kind}/{slug(name)}.html"
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of all documents."""
+    adapter: TypeAdapter[Document] = TypeAdapter(Document)
+    return adapter.json_schema(by_alias=True) | {"title": "Documents of a leaderboard"}
+
+
+def documents_of(
+    boards: Iterable[Board],
+    registered: Registered = NOTHING,
+    submitters: Mapping[tuple[str, str], Sequence[str]] | None = None,
+) -> dict[str, list[Document]]:
+    """Return the documents of all boards by kind: models and so on, the best of a board first.
+
+    Parameters
+    ----------
+    boards
+        The boards.
+    registered
+        Facts of registered models, mitigators and tasks. They come before those of records.
+    submitters
+        The people who submitted results of a model, by its name and fingerprint.
+    """
+    parts = [_Parts(board, registered, submitters or {}) for board in boards]
+    types: dict[str, tuple[type[Any], list[Mapping[str, Any]]]] = {
+        "model": (ModelDocument, [part.models() for part in parts]),
+        "task": (TaskDocument, [part.tasks() for part in parts]),
+        "mitigator": (MitigatorDocument, [part.mitigators() for part in parts]),
+        "benchmark": (BenchmarkDocument, [part.benchmarks() for part in parts]),
+        "concept": (ConceptDocument, [part.concepts() for part in parts]),
+    }
+    return {
+        kind: [
+            type_(name=name, path=path_of(kind, name), boards=of_boards)
+            for name, of_boards in _joined(by_name).items()
+        ]
+        for kind, (type_, by_name) in types.items()
+    }
+
+
+def _joined(parts: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return what each board has of a name, by name."""
+    joined: defaultdict[str, list[Any]] = defaultdict(list)
+    for part in parts:
+        for name, of_board in part.items():
+            joined[name].append(of_board)
+    return dict(joined)
+
+
+class _Parts:
+    """The parts of the documents that come from one board."""
+
+    def __init__(
+        self,
+        board: Board,
+        registered: Registered,
+        submitters: Mapping[tuple[str, str], Sequence[str]],
+    ) -> None:
+        self._board, self._registered = board, registered
+        self._reference = board.reference or "the reference model"
+        self._tasks = {task["task"]: task for task in board.tasks.to_dicts()}
+        layout = layout_of(board)
+        entries = model_entries(board, layout, registered, submitters)
+        self._entries = {entry["name"]: entry for entry in entries}
+        # A row a model, the one without a mitigator if there is one; the best first.
+        numbers = board.rows.select(~pl.selectors.starts_with("task:"))
+        self._rows = significant(
+            numbers.join(
+                layout.models.select("row"), on="row", how="semi", maintain_order="left"
+            ).unique("model", keep="first", maintain_order=True)
+        )
+        self._model_of = dict(self._rows.select("row", "model").iter_rows())
+        self._paths = {model: path_of("model", model) for model in self._rows["model"]}
+
+    @cached_property
+    def _cells(self) -> pl.DataFrame:
+        """The cells of these rows; `measure` is null where nothing counts."""
+        lacks = self._board.lacks.select("row", "task", lacks=pl.lit(value=True))
+        return (
+            self._board.cells.select("row", "task", "value", "measure")
+            .join(self._rows.select("row"), on="row", how="semi", maintain_order="left")
+            .join(lacks, on=["row", "task"], how="left", maintain_order="left")
+            .join(self._board.tasks.select("task", "measures"), on="task", maintain_order="left")
+            .with_columns(measure=pl.when(pl.col("lacks").is_null()).then("measure"))
+            .with_columns(pl.col("value", "measure").round_sig_figs(CELL_DIGITS))
+        )
+
+    def models(self) -> dict[str, ModelOnBoard]:
+        """Return the models, the best first."""
+        board, first = self._board, self._board.benchmarks[0]
+        deciding = self._deciding(first)
+        has_rank = set(first.ranks.drop_nulls(f"{PREFIXES[deciding]}rank")["row"])
+        asked = [task for task in first.tasks if self._tasks[task]["measures"] == deciding]
+        cells = self._cells.drop_nulls("measure")
+        lacks = board.lacks.join(self._rows.select("row"), on="row", how="semi")
+        has, lacking = (dict(frame.group_by("row").len().iter_rows()) for frame in (cells, lacks))
+        n_asked = dict(cells.filter(pl.col("task").is_in(asked)).group_by("row").len().iter_rows())
+        is_large = self._rows.height * len(self._tasks) > LARGE
+        if is_large:
+            cells, lacks = cells.head(0), lacks.head(0)
+        measures = _by_row(cells.select("row", "task", "measure"))
+        missing = _by_row(lacks.select("row", "task", "reason"))
+        effects: defaultdict[str, list[Effect]] = defaultdict(list)
+        for effect in self._effects:
+            effects[effect.model].append(effect)
+        standings: defaultdict[str, list[Standing]] = defaultdict(list)
+        for part in board.benchmarks:
+            has_sets = part.ranks[f"{PREFIXES[self._deciding(part)]}rank_low"].count() > 0
+            if is_large and not has_sets and part is not first:
+                continue
+            for line in part.ranks.to_dicts():
+                standings[line["row"]].append(Standing(benchmark=part.name, **_places(line)))
+        concepts = [name for name in self._rows.columns if name.startswith("bias:")]
+        found = {}
+        for row in self._rows.to_dicts():
+            key, entry = row["row"], self._entries[row["model"]]
+            if row["role"] == "reference":  # its texts have no meaning, nor has their bias
+                row |= dict.fromkeys(["bias", "bias_low", "bias_high", *concepts])
+            found[row["model"]] = ModelOnBoard(
+                kind=board.kind,
+                reference=self._reference,
+                not_ranked=None
+                if key in has_rank
+                else _why_not(row, n_asked.get(key, 0), len(asked)),
+                notes=_notes(row, entry),
+                facts=_model_facts(entry),
+                bias=_mean(row, "bias"),
+                usefulness=_mean(row, "usefulness"),
+                first=first.name,
+                ranked=len(has_rank),
+                benchmarks=standings[key],
+                concepts={
+                    name.partition(":")[2]: row[name] for name in concepts if row[name] is not None
+                },
+                mitigators=effects[row["model"]],
+                tasks=measures[key],
+                has=has.get(key, 0),
+                missing=missing[key],
+                lacks=lacking.get(key, 0),
+            )
+        return found
+
+    def tasks(self) -> dict[str, TaskOnBoard]:
+        """Return the tasks, in the order of the board."""
+        values: defaultdict[str, list[Value]] = defaultdict(list)
+        counts: defaultdict[str, int] = defaultdict(int)
+        frame = self._cells.drop_nulls("value")
+        is_useful = pl.col("measures") == "usefulness"
+        loss = pl.when(is_useful).then(-pl.col("measure")).otherwise(pl.col("measure").abs())
+        for row, task, value, measure in (
+            frame.sort(loss, "row", nulls_last=True)
+            .select("row", "task", "value", "measure")
+            .iter_rows()
+        ):
+            counts[task] += 1
+            if len(values[task]) < MOST:
+                values[task].append(
+                    Value(value=value, measure=measure, **self._link(self._model_of[row]))
+                )
+        found = {}
+        for name, task in self._tasks.items():
+            entry = task_entry(task, self._registered)
+            found[name] = TaskOnBoard(
+                kind=self._board.kind,
+                title=entry["title"] or name,
+                description=entry["description"],
+                measures=entry["measures"],
+                not_ranked=entry["not_ranked"],
+                facts=_task_facts(entry),
+                models=counts[name],
+                values=values[name],
+            )
+        return found
+
+    def mitigators(self) -> dict[str, MitigatorOnBoard]:
+        """Return the mitigators, the best first."""
+        board = self._board
+        effects: defaultdict[str, list[Effect]] = defaultdict(list)
+        for effect in self._effects:
+            effects[effect.mitigator].append(effect)
+        means: defaultdict[str, list[MeanEffect]] = defaultdict(list)
+        for part in board.benchmarks:
+            for line in self._mean_effects(part):
+                means[line.mitigator].append(line)
+        fitted = dict(
+            board.cells.join(board.rows.select("row", label="mitigator"), on="row")
+            .select("label", "mitigator")
+            .unique()
+            .iter_rows()
+        )
+        return {
+            label: MitigatorOnBoard(
+                kind=board.kind,
+                summary=self._registered.mitigator(fitted.get(label, label)),
+                benchmarks=means[label],
+                models=len(effects[label]),
+                effects=effects[label][:MOST],
+            )
+            for label in [*board.mitigators["mitigator"], *sorted(effects)]
+        }
+
+    def benchmarks(self) -> dict[str, BenchmarkOnBoard]:
+        """Return the benchmarks, the default first."""
+        found = {}
+        for part in self._board.benchmarks:
+            lines = part.ranks.to_dicts()
+            found[part.name] = BenchmarkOnBoard(
+                kind=self._board.kind,
+                title=part.title,
+                description=part.description,
+                citation=part.citation,
+                version=part.version,
+                findings=list(part.findings),
+                notices=list(part.notices),
+                tasks=list(part.tasks),
+                models=len(lines),
+                ranks=[
+                    Ranked(**self._link(self._model_of[line["row"]]), **_places(line))
+                    for line in lines[:MOST]
+                ],
+                mitigators=self._mean_effects(part),
+            )
+        return found
+
+    def concepts(self) -> dict[str, ConceptOnBoard]:
+        """Return the concepts of the bias tasks, sorted."""
+        names: defaultdict[str, list[str]] = defaultdict(list)
+        for task in self._tasks.values():
+            if task["measures"] == "bias":
+                names[task["category"]].append(task["task"])
+        models = self._rows.filter(pl.col("unusable").is_null(), role="model")
+        found = {}
+        for concept, tasks in sorted(names.items()):
+            column = f"bias:{concept}"
+            has = [column] if column in models.columns else []
+            lines = models.select("model", *has).drop_nulls().sort(has or "model").to_dicts()
+            biases = [(line["model"], line[column]) for line in lines if has]
+            found[concept] = ConceptOnBoard(
+                kind=self._board.kind,
+                reference=self._reference,
+                tasks=tasks,
+                models=len(biases),
+                biases=[Bias(bias=bias, **self._link(name)) for name, bias in biases[:MOST]],
+            )
+        return found
+
+    @cached_property
+    def _effects(self) -> list[Effect]:
+        """The effects against no mitigator, by model."""
+        frame = self._board.effects.filter(baseline=BASELINES[0]).sort("model", "mitigator", "row")
+        return [
+            Effect(
+                model=line["model"],
+                mitigator=line["mitigator"],
+                unusable=line["unusable"],
+                **_changes(line),
+            )
+            for line in significant(frame).to_dicts()
+        ]
+
+    def _mean_effects(self, part: Benchmark) -> list[MeanEffect]:
+        return [
+            MeanEffect(
+                benchmark=part.name,
+                title=part.title,
+                mitigator=line["mitigator"],
+                models=line["models"],
+                place=_place(line, ""),
+                unranked=line["unranked"],
+                **_changes(line),
+            )
+            for line in significant(part.mitigators).to_dicts()
+        ]
+
+    def _deciding(self, part: Benchmark) -> str:
+        """Return what a benchmark ranks by."""
+        has_bias = any(self._tasks[task]["measures"] == "bias" for task in part.tasks)
+        return "bias" if has_bias else "usefulness"
+
+    def _link(self, model: str) -> dict[str, Any]:
+        return {"model": model, "path": self._paths[model]}
+
+
+def _by_row(frame: pl.DataFrame) -> defaultdict[str, dict[str, Any]]:
+    """Return the third column by the second, by the first."""
+    found: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    for row, name, value in frame.iter_rows():
+        found[row][name] = value
+    return found
+
+
+def _mean(line: Mapping[str, Any], name: str) -> Mean:
+    return Mean(value=line[name], low=line[f"{name}_low"], high=line[f"{name}_high"])
+
+
+def _place(line: Mapping[str, Any], prefix: str) -> Place:
+    rank, low, high = (line[f"{prefix}{end}"] for end in ("rank", "rank_low", "rank_high"))
+    return Place(rank=rank, low=low, high=high)
+
+
+def _places(line: Mapping[str, Any]) -> dict[str, Any]:
+    return {measures: _place(line, prefix) for measures, prefix in PREFIXES.items()}
+
+
+def _changes(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the changes in bias and usefulness, with their p-values."""
+    means = {name: _mean(line, name) for name in PREFIXES}
+    return {**means, **{f"{name}_p": line[f"{name}_holm"] for name in PREFIXES}}
+
+
+def _why_not(row: Mapping[str, Any], has: int, asked: int) -> str:
+    """Return why a row has no rank on a benchmark, where it has so many of the tasks asked."""
+    if row["role"] == "reference":
+        return "a reference to compare with, which is never ranked"
+    if row["role"] == "mitigated":
+        return "run under a mitigator only, and models are ranked without one"
+    if row["unusable"] is not None:
+        return f"not usable: {row['unusable']}"
+    if has < asked:
+        return f"it has a value on {has} of {asked} tasks that decide"
+    return "a rank needs two models"
+
+
+def _notes(row: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str]:
+    notes = []
+    if row["uneven"] is not None:
+        notes.append(
+            f"Uneven yardstick: {row['uneven']}. A larger yardstick makes bias look smaller, so "
+            "compare this model with care."
+        )
+    if entry["superseded_by"]:
+        notes.append(f"Superseded by {entry['superseded_by']}.")
+    return notes
+
+
+def _model_facts(entry: Mapping[str, Any]) -> dict[str, str]:
+    """Return what is known of a model, in words."""
+    weights = {None: "", True: "open", False: "not open"}[entry["open_weights"]]
+    return _known(
+        {
+            "Web page": entry["url"],
+            "Licence": entry["licence"],
+            "Weights": weights,
+            "Languages": ", ".join(entry["languages"]),
+            "Dimensions": entry["dimensions"],
+            "Parameters": entry["parameters"],
+            "Longest text in tokens": entry["max_tokens"],
+            "Released": entry["released"],
+            **{f"Published {name}": f"{value:g}" for name, value in entry["published"].items()},
+            "Revision": entry["revision"],
+            "Fingerprint": entry["fingerprint"],
+            "Submitted by": ", ".join(entry["submitters"]),
+        }
+    )
+
+
+def _task_facts(entry: Mapping[str, Any]) -> dict[str, str]:
+    """Return what is known of a task, in words."""
+    ideal, ends = entry["ideal"], (entry["low_bound"], entry["high_bound"])
+    best = f"{ideal} is better" if isinstance(ideal, str) else f"the ideal is {ideal:g}"
+    bounds = "" if None in ends else f"; from {ends[0]:g} to {ends[1]:g}"
+    return _known(
+        {
+            "Measures": entry["measures"],
+            "Concept": entry["category"],
+            "Method": entry["family"],
+            "Language": entry["language"],
+            "Score": f"{entry['score']} of {entry['metric']}: {best}{bounds}",
+            "Yardstick": entry["yardstick_of"],
+            "Version": entry["version"],
+            "Source": entry["source"],
+            "Licence": entry["licence"],
+        }
+    )
+
+
+def _known(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return the facts that are known, as texts."""
+    return {
+        name: f"{value:,}" if isinstance(value, int) else str(value)
+        for name, value in facts.items()
+        if value not in (None, "")
+    }

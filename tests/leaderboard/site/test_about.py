@@ -1,0 +1,176 @@
+"""`board.yaml`, and the pages Submit, Data, Cite and About."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from submission_records import good_records
+from submission_records import write as write_submission
+
+from harness.commands.main import run
+from harness.errors import InvalidFile
+from harness.leaderboard.site import about
+from harness.leaderboard.submissions import init
+
+WHO = """\
+title: Bias in our embeddings
+publisher: Ada & Bob <b>
+contact: ada@bias.example
+url: https://bias.example/board
+repository: https://git.example/board
+licence: cc0-1.0
+about: |
+  First <i>paragraph</i>.
+
+  Second paragraph.
+"""
+PAGES = ("submit", "data", "cite", "about")
+
+
+@pytest.fixture
+def repository(tmp_path) -> Path:
+    write_submission(tmp_path, good_records("a"))
+    (tmp_path / about.NAME).write_text(WHO)
+    return tmp_path
+
+
+@pytest.fixture
+def site(repository) -> Path:
+    site = repository / "site"
+    assert run(["leaderboard", "build", str(repository / "results"), "--out", str(site)]) == 0
+    return site
+
+
+def text_of(site: Path, name: str) -> str:
+    return (site / f"{name}.html").read_text("utf-8")
+
+
+def test_about_says_who_publishes_the_board_under_which_licences(site) -> None:
+    page = text_of(site, "about")
+    assert "Ada &amp; Bob &lt;b&gt;" in page
+    assert '<a href="mailto:ada@bias.example">' in page
+    assert '<a href="https://git.example/board"' in page
+    assert "CC0-1.0" in page
+    assert "CC-BY-4.0 (1 run)" in page, "the licence of the submitted results"
+    assert "Ada Example" in page, "who submitted them"
+    assert "First &lt;i&gt;paragraph&lt;/i&gt;." in page
+    assert page.count('<p class="description">') == 2
+
+
+def test_submit_leads_into_the_repository(site) -> None:
+    page = text_of(site, "submit")
+    assert "git clone https://git.example/board board" in page
+    assert "harness results check submission --base board" in page
+    assert "social-bias-words" in page
+
+
+def test_without_a_repository_submit_names_the_contact(repository) -> None:
+    (repository / about.NAME).write_text("contact: https://bias.example/contact")
+    site = repository / "site"
+    assert run(["leaderboard", "build", str(repository / "results"), "--out", str(site)]) == 0
+    page = text_of(site, "submit")
+    assert 'href="https://bias.example/contact"' in page
+    assert "git clone" not in page
+
+
+def test_data_lists_each_file_with_its_size_and_columns(site) -> None:
+    page = text_of(site, "data")
+    names = re.findall(r'<th scope="row"><a href="([^"]+)">', page)
+    assert {"leaderboard.csv", "leaderboard.json", "records.parquet", "history.json"} <= set(names)
+    assert {"feed.xml", "cite.bib"} <= set(names)
+    for name in names:
+        size = about.size_text((site / name).stat().st_size)
+        assert re.search(rf'{re.escape(name)}</a></th><td class="number">{size}</td>', page)
+    assert "<code>yardstick_error</code>" in page
+    columns = page.split("<h2>Columns</h2>")[1]
+    assert "<td></td>" not in columns, "each column has a meaning"
+
+
+def test_cite_has_the_board_the_harness_and_the_papers(site) -> None:
+    text = (site / "cite.bib").read_text("utf-8")
+    assert "title = {{Bias in our embeddings}}" in text
+    assert "url = {https://bias.example/board/}" in text
+    assert "@misc{embedding-bias-harness," in text
+    assert "Semantics derived automatically" in text, "the paper of WEAT"
+    page = text_of(site, "cite")
+    assert "Bias in our embeddings" in page
+    assert "Caliskan 2017" in page
+
+
+def test_every_page_leads_to_them(site) -> None:
+    for page in ("index.html", "model/a.html", "history.html", *(f"{n}.html" for n in PAGES)):
+        text = (site / page).read_text("utf-8")
+        for name in PAGES:
+            assert re.search(rf'<a href="(\.\./)?{name}\.html"', text), (page, name)
+
+
+def test_the_title_is_that_of_board_yaml_unless_the_command_names_one(repository, site) -> None:
+    assert json.loads((site / "leaderboard.json").read_text())["title"] == "Bias in our embeddings"
+    out = repository / "other"
+    command = ["leaderboard", "build", str(repository / "results"), "--out", str(out)]
+    assert run([*command, "--title", "Mine", "--url", "https://other.example"]) == 0
+    assert json.loads((out / "leaderboard.json").read_text())["title"] == "Mine"
+    assert "<id>https://other.example/</id>" in (out / "feed.xml").read_text()
+
+
+def test_a_board_that_says_nothing_has_the_pages_too(tmp_path) -> None:
+    write_submission(tmp_path, good_records("a"))
+    site = tmp_path / "site"
+    assert run(["leaderboard", "build", str(tmp_path / "results"), "--out", str(site)]) == 0
+    assert "not stated" in text_of(site, "about")
+    assert "They have not said here how to reach them" in text_of(site, "submit")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("titel: x", 1, "did you mean 'title'"),
+        ("title: ok\nurl: bias.example", 2, "such as https://example.org/board/"),
+        ("url: javascript:alert(1)", 1, "the address of a folder"),
+        ("repository: ftp://x", 1, "the address of a page"),
+        ("contact: nobody", 1, "an address of e-mail or of a page"),
+        ("licence: mine", 1, "SPDX"),
+        ('title: "a\\nb"', 1, "one line of visible text"),
+        ("title: [a]", 1, "title"),
+        ("about: !!python/object/apply:os.system ['true']", 1, "unsupported tag"),
+    ],
+)
+def test_a_mistake_is_one_line_with_its_place(tmp_path, text, line, words) -> None:
+    (tmp_path / about.NAME).write_text(text)
+    with pytest.raises(InvalidFile, match=re.escape(words)) as error:
+        about.read([tmp_path])
+    assert error.value.line == line
+    assert "\n" not in str(error.value)
+
+
+def test_the_example_of_the_documentation_is_valid(tmp_path) -> None:
+    page = Path(__file__).parents[3] / "docs" / "publishing-a-leaderboard.md"
+    (example,) = re.findall(r"```yml\n(.*?)```", page.read_text("utf-8"), re.S)
+    (tmp_path / about.NAME).write_text(example)
+    who, _ = about.read([tmp_path])
+    assert all(getattr(who, name) for name in about.BoardFile.model_fields)
+
+
+def test_of_two_files_the_first_counts_with_a_notice(tmp_path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name / "results").mkdir(parents=True)
+        (tmp_path / name / about.NAME).write_text(f"title: {name}")
+    who, notice = about.read([tmp_path / name / "results" for name in ("a", "b")])
+    assert who.title == "a"
+    assert str(tmp_path / "b" / about.NAME) in notice
+
+
+def test_a_new_repository_has_a_valid_board_yaml(tmp_path) -> None:
+    init.init(tmp_path, title='It\'s: "ours"', pinned="git+https://x.example/h@v1.0")
+    who, _ = about.read([tmp_path])
+    assert who.title == 'It\'s: "ours"'
+    text = (tmp_path / about.NAME).read_text()
+    commented = re.sub("^# (?=[a-z]+:)", "", text, flags=re.M)
+    (tmp_path / about.NAME).write_text(commented)
+    who, _ = about.read([tmp_path])
+    assert who.repository
+
+
+def test_a_size_is_short() -> None:
+    assert [about.size_text(n) for n in (12, 1_234, 45_600_000)] == ["12 bytes", "1 kB", "46 MB"]

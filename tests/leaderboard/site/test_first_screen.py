@@ -1,0 +1,233 @@
+"""The first screen answers three questions, and Back leads to each choice: in a real Chromium."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from site_pages import build, go, many_families, ready
+
+pytestmark = pytest.mark.browser
+PHONE = {"width": 390, "height": 844}
+LARGE = 18.0
+"""Pixels of a letter of a sentence, at least."""
+
+
+def board_of(count: int, make_record: Any) -> list[Any]:
+    """Return records of a board of so many models; of many, some are mitigated."""
+    if count > 1:
+        return many_families(make_record)
+    return [
+        make_record(
+            model__name=f"organisation/a-model-with-a-long-name-{i}",
+            model__fingerprint=f"{i:032}",
+            task__name=task,
+            task__digest=task,
+            value=0.1,
+        )
+        for i in range(count)
+        for task in ("b0", "b1")
+    ] or [make_record(task__measures="usefulness", ideal="higher", bounds=(-1.0, 1.0), value=0.5)]
+
+
+def told(index: Path) -> Any:
+    """Return the board in leaderboard.json."""
+    content = json.loads((index.parent / "leaderboard.json").read_text("utf-8"))
+    (board,) = content["boards"]
+    return board
+
+
+def hash_of(page: Any) -> str:
+    """Return the address within the page."""
+    found: str = page.evaluate("location.hash")
+    return found
+
+
+@pytest.mark.parametrize("count", [0, 1, 6])
+def test_a_phone_shows_the_three_answers_whole_and_large(
+    count, tmp_path, visit, make_record
+) -> None:
+    index = build(tmp_path, board_of(count, make_record))
+    page = visit(index, **PHONE)
+    sentences = page.locator(".answers p")
+    assert sentences.count() == 3
+    for box in sentences.evaluate_all(
+        """all => all.map((sentence) => {
+          const { left, right, top, bottom } = sentence.getBoundingClientRect();
+          const { fontSize, overflow } = getComputedStyle(sentence);
+          const isOnTop = [[left + 9, top + 9], [right - 9, bottom - 9]].every(
+            ([x, y]) => sentence.contains(document.elementFromPoint(x, y)));
+          return { left, right, top, bottom, size: parseFloat(fontSize), overflow, isOnTop };
+        })"""
+    ):
+        assert 0 <= box["left"] < box["right"] <= PHONE["width"]
+        assert 0 <= box["top"] < box["bottom"] <= PHONE["height"]
+        assert box["size"] >= LARGE
+        assert box["overflow"] == "visible"
+        assert box["isOnTop"]
+    assert page.evaluate("window.scrollY") == 0
+    shown = sentences.all_inner_texts()
+    assert shown == told(index)["benchmarks"][0]["findings"]
+
+
+def test_the_answers_are_the_names_intervals_and_reasons_of_the_data(
+    tmp_path, visit, make_record
+) -> None:
+    index = build(tmp_path, board_of(6, make_record))
+    first, mitigation, unknown = visit(index, **PHONE).locator(".answers p").all_inner_texts()
+    board = told(index)
+    benchmark = board["benchmarks"][0]
+    ranks = {line["model"]: line for line in benchmark["ranks"] if line["rank"]}
+    rows = [line for line in board["rows"] if line["mitigator"] == "none"]
+    best = max(line["usefulness"] for line in rows if line["model"] in ranks)
+    useful = {line["model"] for line in rows if line["usefulness"] >= 0.9 * best} & set(ranks)
+    leader = min(useful, key=lambda name: ranks[name]["rank"])
+    assert first.startswith(f"{leader} is ")
+    low, high = (ranks[leader][f"rank_{end}"] for end in ("low", "high"))
+    ordinals = {1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 5: "5th"}
+    if low == high:
+        assert f"it is {ordinals[low]}, with 95 % confidence." in first
+    else:
+        assert first.endswith(f"could be anywhere from {ordinals[low]} to {ordinals[high]}.")
+    line = benchmark["mitigators"][0]
+    assert line["mitigator"] in mitigation
+    for value in (line["bias"], line["bias_low"], line["bias_high"], line["usefulness"]):
+        assert f"{value:+.3f}".replace("-", "−") in mitigation
+    assert unknown == "Not known: " + (
+        "bias in languages other than English; implicit bias that no task asks about."
+    )
+
+
+def test_usefulness_is_in_sight_in_the_first_rows_on_a_phone(site, visit) -> None:
+    page = visit(site, "#/text", **PHONE)
+    cells = page.locator(".virtual tr.model").first.locator("td")
+    box = cells.nth(2).bounding_box()
+    assert box
+    assert box["x"] + box["width"] <= PHONE["width"]
+    assert float(cells.nth(2).inner_text().split()[0]) > 0
+
+
+def test_the_answers_follow_the_minimum_and_an_own_choice(site, visit) -> None:
+    page = visit(site, "#/text?min=off")
+    assert "of 5 ranked models" in page.locator(".answers p").first.inner_text()
+    page = visit(site, "#/text?concept=age")
+    assert page.locator(".answers p").nth(1).inner_text().startswith("Bias by age: 11 tasks")
+
+
+def test_the_line_of_the_minimum_is_dragged_and_is_the_value_of_the_control(site, visit) -> None:
+    page = visit(site, "#/text")
+    line, field = page.get_by_role("slider"), page.get_by_role("combobox", name="Minimum of")
+    assert line.get_attribute("aria-valuenow") == "90"
+    grip = line.locator(".grip").bounding_box()
+    assert grip
+    x, y = grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y + 30, steps=4)
+    dragged = int(line.get_attribute("aria-valuenow"))
+    assert dragged < 90
+    assert field.input_value() == str(100 - dragged), "the control follows"
+    assert "min=" not in hash_of(page), "the address waits for the end"
+    page.mouse.up()
+    assert hash_of(page).endswith(f"min={100 - dragged}")
+    page.wait_for_function("document.querySelector('.plot-slider') !== null")
+    field.select_option("25")
+    page.wait_for_selector(".plot-slider[aria-valuenow='75']")
+
+
+def test_the_line_of_the_minimum_is_moved_by_keys_and_keeps_the_focus(site, visit) -> None:
+    page = visit(site, "#/text")
+    page.get_by_role("slider").focus()
+    page.keyboard.press("ArrowDown")
+    assert hash_of(page).endswith("min=11")
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.activeElement.getAttribute('aria-valuenow')") == "89"
+    page.keyboard.press("Home")
+    assert hash_of(page).endswith("min=off")
+    page.wait_for_timeout(300)
+    text = page.get_by_role("slider").get_attribute("aria-valuetext")
+    assert text == "no minimum"
+    page.keyboard.press("End")
+    assert hash_of(page).endswith("min=0")
+
+
+def test_a_finger_drags_the_line(site, visit) -> None:
+    page = visit(site, "#/text", has_touch=True, **PHONE)
+    assert page.locator(".plot-slider").evaluate("e => getComputedStyle(e).touchAction") == "none"
+    page.evaluate(
+        """() => {
+          const line = document.querySelector(".plot-slider");
+          const { x, y } = line.querySelector(".grip").getBoundingClientRect();
+          const send = (type, move) => line.dispatchEvent(new PointerEvent(type, {
+            pointerId: 1, pointerType: "touch", isPrimary: true, bubbles: true,
+            clientX: x, clientY: y + 14 + move }));
+          line.setPointerCapture = () => {};
+          for (const [type, move] of [["pointerdown", 0], ["pointermove", 40], ["pointerup", 40]])
+            send(type, move);
+        }"""
+    )
+    assert "min=" in hash_of(page)
+
+
+def test_models_without_the_usefulness_tasks_are_open_marks_with_a_word(
+    tmp_path, visit, make_record
+) -> None:
+    models = {
+        "whole": ("b", "u", "v"),
+        "part": ("b", "u"),
+        "none": ("b",),
+        "other": ("b", "u", "v"),
+    }
+    records = [
+        make_record(
+            model__name=model, model__fingerprint=model * 4, task__name=task, task__digest=task,
+            task__measures="bias" if task == "b" else "usefulness", category=task,
+            value=0.2 + 0.1 * i if task == "b" else 0.5, ideal=0.0 if task == "b" else "higher",
+            bounds=(-2.0, 2.0) if task == "b" else (-1.0, 1.0),
+        )
+        for i, (model, tasks) in enumerate(models.items())
+        for task in tasks
+    ]  # fmt: skip
+    page = visit(build(tmp_path, records))
+    labels = page.locator(".plot-labels text").all_text_contents()
+    assert {"whole", "other", "part: incomplete", "none: incomplete"} == set(labels)
+    assert page.locator(".plot-marks path.open").get_attribute("d").count("M") == 2
+    assert page.locator(".virtual tr.below").count() == 2
+    assert page.locator(".plot-labels .faint").count() == 2
+
+
+def test_back_leads_to_each_choice_and_the_table_keeps_its_place(site, visit) -> None:
+    page = visit(site, "#/text", height=420)
+    page.get_by_role("button", name="Dimensions").click()
+    page.locator(".fold").first.click()
+    page.get_by_label("Search models").fill("org")
+    page.get_by_label("Search models").type("/")
+    assert hash_of(page) == "#/text?q=org/&sort=dimensions&open=org/b"
+    page.evaluate("document.querySelector('.virtual').scrollTop = 120; scrollTo(0, 700)")
+    page.wait_for_timeout(400)
+    place = page.evaluate("[scrollY, document.querySelector('.virtual').scrollTop]")
+    page.evaluate("document.querySelector('.virtual .model a.name').click()")
+    page.wait_for_selector("main.page-model")
+    page.go_back()
+    page.wait_for_selector("main.page-home")
+    ready(page)
+    page.wait_for_timeout(200)
+    again = page.evaluate("[scrollY, document.querySelector('.virtual').scrollTop]")
+    assert again == place
+    assert page.locator(".virtual tr.mitigated").count() > 0, "the opened row is open"
+    for expected in ("#/text?sort=dimensions&open=org/b", "#/text?sort=dimensions", "#/text"):
+        page.go_back()
+        page.wait_for_function(f"location.hash === {expected!r}")
+        ready(page)
+    assert page.locator(".virtual [aria-sort]").inner_text().startswith("Rank")
+    page.go_forward()
+    page.wait_for_selector(".virtual [aria-sort] >> text=Dimensions")
+
+
+def test_addresses_of_long_names_of_fields_are_read(site, visit) -> None:
+    page = visit(site, "#/text?minimum=25&unfolded=1&toggled=org/b")
+    assert page.get_by_role("combobox", name="Minimum of").input_value() == "25"
+    go(page, "#/text?min=25&all=1&open=org/b")
+    assert page.get_by_role("combobox", name="Minimum of").input_value() == "25"

@@ -1,0 +1,282 @@
+"""Pages that are read without a script: addresses, content, and hostile names."""
+
+import json
+import re
+import struct
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import jsonschema
+import pytest
+from markupsafe import escape
+
+from harness.errors import UsageError
+from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.claims.reading import Claims, frame_of
+from harness.leaderboard.site import documents, images
+from harness.leaderboard.site import writing as site
+from harness.leaderboard.site.documents import path_of
+from harness.leaderboard.site.rendering import slug
+from harness.leaderboard.site.static_pages import site_address
+
+HOSTILE = (
+    *("", ".", "..", "../../etc/passwd", "/", "\\", "con", "CON", "nul.txt", "com1", "index"),
+    *(
+        "a" * 1000,
+        "ünïcode",
+        "模型",
+        "\u202egnp.exe",
+        "\x00",
+        "a/b",
+        "a b",
+        "A",
+        "a",
+        "-",
+        "._",
+        "%2e",
+    ),
+    *("<script>", "a\nb", "name-", "x-12345678", "x.json", "\ud800", "İ", "ﬀ", "COM¹", "aux-"),
+)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_slug_is_a_file_name_everywhere(name) -> None:
+    text = slug(name)
+    assert re.fullmatch(r"[a-z0-9_][a-z0-9._-]{0,68}", text)
+    assert not text.endswith(".")
+    devices = ("con", "prn", "aux", "nul", "index", "com1", "lpt1")
+    assert text.partition(".")[0] not in devices
+
+
+def test_names_that_differ_have_slugs_that_differ() -> None:
+    names = [*HOSTILE, *(slug(name) for name in HOSTILE), "All-MiniLM", "all-minilm", "ALL-MINILM"]
+    different = set(names)
+    assert len({slug(name) for name in different}) == len(different)
+
+
+def test_a_plain_name_is_its_own_slug() -> None:
+    assert slug("e5-small_v2.1") == "e5-small_v2.1"
+    assert re.fullmatch("all-minilm-l6-v2-[0-9a-f]{8}", slug("all-MiniLM-L6-v2"))
+
+
+def write(records, folder, **settings) -> site.Written:
+    frame = frame_of(records)
+    return site.write(compile_boards(frame), folder, title="T", claims=Claims(frame), **settings)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory, make_many):
+    """The site of three models under four mitigators, at an address."""
+    folder = tmp_path_factory.mktemp("built")
+    write(make_many(), folder, url="https://example.org/board/")
+    return folder
+
+
+def pages(folder) -> list[Path]:
+    every = sorted([*folder.glob("*.html"), *folder.glob("*/*.html")])
+    # Pages in `embed` are parts of other pages.
+    return [p for p in every if p != folder / "index.html" and p.parent.name != "embed"]
+
+
+class Reader(HTMLParser):
+    """What a page links to and shows; fails if its elements are not nested."""
+
+    VOID = frozenset({"meta", "link", "br", "rect", "path"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.tags: list[str] = []
+        self.texts: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        assert not self.open, "an element is not closed"
+
+    def handle_starttag(self, tag, attributes) -> None:
+        values = dict(attributes)
+        self.tags.append(tag)
+        self.links += [values[key] for key in ("href", "src") if values.get(key)]
+        assert not [key for key in values if key == "style" or key.startswith("on")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes) -> None:
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data) -> None:
+        self.texts.append(data.strip())
+
+
+def test_each_model_task_mitigator_benchmark_and_concept_has_a_page_and_a_document(built) -> None:
+    index = json.loads((built / "index.json").read_text("utf-8"))
+    assert (index["schema"], index["title"]) == (1, "T")
+    kinds = Counter(page["kind"] for page in index["pages"])
+    assert kinds == {"model": 3, "task": 9, "mitigator": 3, "benchmark": 1, "concept": 4}
+    for page in index["pages"]:
+        assert (built / page["html"]).is_file()
+        document = json.loads((built / page["json"]).read_text("utf-8"))
+        assert (document["schema"], document["kind"]) == (1, page["kind"])
+        assert (document["name"], document["path"]) == (page["name"], page["html"])
+
+
+def test_a_document_is_as_the_published_schema_says(built) -> None:
+    schema = json.loads((built / "schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    documents = [json.loads(file.read_text("utf-8")) for file in built.glob("*/*.json")]
+    assert len(documents) == 20
+    for document in documents:
+        validator.validate(document)
+    assert not validator.is_valid(documents[0] | {"schema": 2})
+
+
+def test_a_page_has_the_numbers_of_leaderboard_json(built) -> None:
+    board = json.loads((built / "leaderboard.json").read_text("utf-8"))["boards"][0]
+    rows = {row["model"]: row for row in board["rows"] if row["mitigator"] == "none"}
+    for model, row in rows.items():
+        path = built / path_of("model", model)
+        (part,) = json.loads(path.with_suffix(".json").read_text("utf-8"))["boards"]
+        text = path.read_text("utf-8")
+        for name in ("bias", "usefulness"):
+            ends = {"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}
+            assert part[name] == ends
+        interval = f"{row['bias']:.3f} ({row['bias_low']:.3f} to {row['bias_high']:.3f})"
+        assert f"Bias {interval.replace('-', '−')}" in text
+        assert f"Usefulness {row['usefulness']:.3f}" in text
+        assert part["concepts"]["gender"] == row["bias:gender"]
+        effects = {e["mitigator"]: e for e in board["effects"] if e["model"] == model
+                   and e["baseline"] == "none"}  # fmt: skip
+        assert {e["mitigator"]: e["bias"]["value"] for e in part["mitigators"]} == {
+            mitigator: effect["bias"] for mitigator, effect in effects.items()
+        }
+
+
+def test_a_page_is_valid_needs_no_script_and_its_links_lead_somewhere(built) -> None:
+    for page in [built / "index.html", *pages(built)]:
+        text = page.read_text("utf-8")
+        reader = Reader(text)
+        assert [tag for tag in reader.tags if tag in ("h1", "title", "main")] == [
+            "title", "main", "h1"]  # fmt: skip
+        assert "script" not in reader.tags or page.name == "index.html"
+        for link in reader.links:
+            if not link.startswith(("#", "https:", "data:")):
+                assert (page.parent / link.partition("#")[0]).is_file(), (page, link)
+        assert '<meta name="description" content="' in text
+        assert "Content-Security-Policy" in text
+        assert len(text) < 100_000
+
+
+def test_a_page_knows_its_address_only_if_it_is_told(built, tmp_path, make_many) -> None:
+    write(make_many(), tmp_path)
+    canonical = '<link rel="canonical" href="https://example.org/board/'
+    for page in pages(built):
+        path = page.relative_to(built).as_posix().removesuffix("index.html")
+        assert f'{canonical}{path}">' in page.read_text("utf-8")
+    assert f'{canonical}">' in (built / "index.html").read_text("utf-8")
+    sitemap = (built / "sitemap.xml").read_text("utf-8")
+    assert sitemap.count("<loc>https://example.org/board/") == len(pages(built)) + 1
+    for page in [tmp_path / "index.html", *pages(tmp_path)]:
+        assert "canonical" not in page.read_text("utf-8")
+        assert "og:image" not in page.read_text("utf-8")
+    assert not (tmp_path / "sitemap.xml").exists()
+    assert not (tmp_path / "og").exists()
+
+
+def test_the_home_page_has_its_answers_and_models_without_the_script(built) -> None:
+    text = (built / "index.html").read_text("utf-8")
+    board = json.loads((built / "leaderboard.json").read_text("utf-8"))["boards"][0]
+    for finding in board["benchmarks"][0]["findings"]:
+        assert str(escape(finding)) in text
+    for model in {row["model"] for row in board["rows"]}:
+        assert f'<a href="{path_of("model", model)}">{model}</a>' in text
+
+
+def test_llms_txt_has_a_title_a_summary_and_lists_of_links(built) -> None:
+    lines = (built / "llms.txt").read_text("utf-8").splitlines()
+    assert lines[0] == "# T"
+    assert lines[2].startswith("> ")
+    assert [line for line in lines if line.startswith("## ")] == [
+        "## Pages", "## Data", "## Models", "## Mitigators", "## Benchmarks", "## Concepts",
+        "## Optional",
+    ]  # fmt: skip
+    links = re.findall(r"\]\(https://example\.org/board/([^)]+)\)", "\n".join(lines))
+    assert len(links) > 20
+    assert all((built / link).is_file() for link in links)
+
+
+def test_a_picture_is_drawn_once_for_each_content(built, tmp_path, make_many) -> None:
+    pytest.importorskip("PIL")
+    pictures = {path.name: path.stat().st_mtime_ns for path in (built / "og").iterdir()}
+    assert len(pictures) == 4, "the home page and three models"
+    texts = [page.read_text("utf-8") for page in [built / "index.html", *pages(built)]]
+    linked = set(
+        re.findall('og:image" content="https://example.org/board/og/([^"]+)', "".join(texts))
+    )
+    assert linked == set(pictures)
+    for name in pictures:
+        content = (built / "og" / name).read_bytes()
+        assert content.startswith(b"\x89PNG")
+        assert struct.unpack(">II", content[16:24]) == images.SIZE
+    write(make_many(), built, url="https://example.org/board/")
+    assert pictures == {path.name: path.stat().st_mtime_ns for path in (built / "og").iterdir()}
+    write(make_many(seed=1), tmp_path, url="https://example.org/board/")
+    assert not set(pictures) & {path.name for path in (tmp_path / "og").iterdir()} - {"x"}
+
+
+def test_hostile_names_are_texts_of_their_own_pages(tmp_path, make_record) -> None:
+    evil = '</script><img src=x onerror="window.hacked=1">{{7*7}}\'"&'
+    names = [evil, "../../index", "A", "a", "con", "模型", "=1"]
+    records = [
+        make_record(model__name=name, model__fingerprint=f"{i:032}", model__url=f"javascript:{i}",
+                    model__licence=evil, task__name=evil, task__title=evil, category=evil,
+                    mitigator__name=mitigator, mitigator__fingerprint=mitigator, value=0.1)
+        for i, name in enumerate(names) for mitigator in ("none", evil)
+    ]  # fmt: skip
+    write(records, tmp_path, url="https://example.org/")
+    assert len(list((tmp_path / "model").glob("*.json"))) == len(names)
+    assert not (tmp_path.parent / "index.json").exists()
+    for page in [tmp_path / "index.html", *pages(tmp_path)]:
+        reader = Reader(page.read_text("utf-8"))
+        assert "img" not in reader.tags
+        assert not [link for link in reader.links if link.startswith("javascript")]
+    assert evil in Reader((tmp_path / path_of("model", evil)).read_text("utf-8")).texts
+
+
+def test_word_and_text_embeddings_of_one_name_share_a_page(tmp_path, make_many) -> None:
+    write([*make_many(), *make_many("word")], tmp_path)
+    document = json.loads((tmp_path / "model" / "e5-small.json").read_text("utf-8"))
+    assert [part["kind"] for part in document["boards"]] == ["word", "text"]
+    reader = Reader((tmp_path / "model" / "e5-small.html").read_text("utf-8"))
+    assert {"Word embeddings", "Text embeddings"} <= set(reader.texts)
+    assert "../index.html#/word/model/e5-small" in reader.links
+
+
+def test_the_models_of_a_large_board_leave_single_tasks_to_the_interactive_one(
+    tmp_path, monkeypatch, make_many
+) -> None:
+    monkeypatch.setattr(documents, "LARGE", 10)
+    write(make_many(), tmp_path)
+    (part,) = json.loads((tmp_path / "model" / "e5-small.json").read_text("utf-8"))["boards"]
+    assert (part["tasks"], part["has"]) == ({}, 9)
+    assert "has the numbers of 9 tasks" in (tmp_path / "model" / "e5-small.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["example.org", "ftp://example.org/", "https://", "https://a b/", "https://x.org:99999/",
+     "https://u:p@x.org/", "https://x.org/?a=1", "https://x.org/#a", "javascript:alert(1)", "",
+     'https://x.org/"', "https://ü.example/"],
+)  # fmt: skip
+def test_what_is_no_address_of_a_folder_is_refused(url) -> None:
+    with pytest.raises(UsageError, match="expected such as"):
+        site_address(url)
+
+
+@pytest.mark.parametrize("end", ["", "/", "/index.html", "//"])
+def test_the_address_of_a_site_ends_with_a_slash(end) -> None:
+    assert site_address(f"https://example.org/board{end}") == "https://example.org/board/"
