@@ -5589,7 +5589,7 @@ ${cited}`;
     const families = votesText(n, measures);
     const few = n < board.enough_families;
     const p = Number.isNaN(adjusted) ? "no upper limit" : `p ${pText(adjusted)}`;
-    const why = few ? `${families} are too few` : `${p}, ${families}`;
+    const why = few ? `${families} of ${board.enough_families} needed` : `${p}, ${families}`;
     return {
       marks: [{ value, low, high, form: isShown ? "full" : "open" }],
       words: [
