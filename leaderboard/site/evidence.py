@@ -167,9 +167,10 @@ def gather(
     """
     aside: list[SetAside] = []
     notices: list[str] = []
-    of_boards = _cells(boards, frame)
-    places = _places(reading.files(sources), of_boards.keys(), aside)
-    cells = sorted((of_boards[id_] for id_ in places), key=lambda cell: cell.priority)
+    boards = list(boards)
+    ids = {id_ for board in boards for id_ in board.cells["id"]}
+    places = _places(reading.files(sources), ids, aside)
+    cells = sorted(_cells(boards, frame, places), key=lambda cell: cell.priority)
     if len(cells) > MOST_CELLS:
         n = len(cells) - MOST_CELLS
         notices.append(f"the items of {n:,} cells are left out: at most {MOST_CELLS:,} have items")
@@ -249,11 +250,10 @@ def _sample_problem(file: Path) -> str:
     return limits.too_many(size, limits.RECORDS_BYTES) if size > limits.RECORDS_BYTES else ""
 
 
-def _cells(boards: Iterable[Board], frame: pl.DataFrame) -> dict[str, Cell]:
-    """Return the cells of boards by the id of their record."""
-    scales = frame.lazy().select("id", *_SCALE)
-    cells: dict[str, Cell] = {}
-    for board in boards:
+def _cells(boards: Iterable[Board], frame: pl.DataFrame, ids: Collection[str]) -> Iterator[Cell]:
+    """Yield the cells of boards whose records have these ids."""
+    scales = frame.lazy().select("id", *_SCALE).filter(pl.col("id").is_in(list(ids)))
+    for board in boards if ids else ():
         lines = (
             board.cells.lazy()
             .select("row", "task", "id")
@@ -263,8 +263,8 @@ def _cells(boards: Iterable[Board], frame: pl.DataFrame) -> dict[str, Cell]:
             .cast(dict.fromkeys(("row", "task", "ideal", "scenario", "metric"), pl.String))
             .collect()
         )
-        cells |= {line["id"]: _cell(board.kind, line) for line in lines.iter_rows(named=True)}
-    return cells
+        for line in lines.iter_rows(named=True):
+            yield _cell(board.kind, line)
 
 
 def _cell(kind: str, line: Mapping[str, Any]) -> Cell:
@@ -282,11 +282,12 @@ def _places(runs: Iterable[Path], ids: Collection[str], aside: list[SetAside]) -
     """
     runs = list(runs)
     places: dict[str, Place] = {}
-    names = {PurePath(samples_path(id_)).name: id_ for id_ in ids}
-    for folder in sorted({run.parent / PurePath(samples_path("")).parent for run in runs}):
-        if folder.is_dir() and not folder.is_symlink():
-            files = (file for file in sorted(folder.iterdir()) if not file.is_symlink())
-            places |= {names[file.name]: Place(file) for file in files if file.name in names}
+    folders = sorted({run.parent / PurePath(samples_path("")).parent for run in runs})
+    folders = [folder for folder in folders if folder.is_dir() and not folder.is_symlink()]
+    names = {PurePath(samples_path(id_)).name: id_ for id_ in ids} if folders else {}
+    for folder in folders:
+        files = (file for file in sorted(folder.iterdir()) if not file.is_symlink())
+        places |= {names[file.name]: Place(file) for file in files if file.name in names}
     for file in (evidence.samples_file(run) for run in runs):
         if not file.exists():
             continue

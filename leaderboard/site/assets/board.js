@@ -248,6 +248,9 @@ var harness = (() => {
   function capital(text) {
     return text.slice(0, 1).toUpperCase() + text.slice(1);
   }
+  function votesText(count, measures) {
+    return measures === "bias" ? countText(count, "method") : countText(count, "family", "families");
+  }
 
   // ../../leaderboard/site/scripts/pooling.js
   var LEAK = 1;
@@ -2216,7 +2219,8 @@ var harness = (() => {
     const panels = [biasPanel(board), ...isUseful ? [usefulnessPanel(board, usefulness.mean)] : []];
     const lines = rows.map((row) => {
       const reason = board.rows.unusable[row];
-      const note = reason && h("small", { class: "under" }, `not usable: ${reason}`);
+      const text = reason ? `not usable: ${reason}` : keptMeaning(board, row);
+      const note = text && h("small", { class: "under" }, text);
       const cells = [changedCell(board, bias, effects.bias, row, "bias")];
       if (isUseful) {
         cells.push(changedCell(board, usefulness, effects.usefulness, row, "usefulness"));
@@ -2234,6 +2238,11 @@ var harness = (() => {
     if (isUseful) return chart;
     const line = "Usefulness was not measured with a mitigator, so the cost is not known.";
     return h("div", {}, chart, h("p", { class: "quiet" }, line));
+  }
+  function keptMeaning({ rows, reference }, row) {
+    const share = rows.meaning[row];
+    if (share === null) return "";
+    return `tells mother from father by ${(100 * share).toFixed(0)} % of what ${reference} does`;
   }
   function changedCell(board, { mean, low, high }, effect, row, measures) {
     const base = board.rows.model.indexOf(board.rows.model[row]);
@@ -2264,9 +2273,8 @@ var harness = (() => {
     const word = `${mean[row] < 0 ? "less" : "more"} ${measures === "bias" ? "bias" : "useful"}`;
     if (holm2[row] < EVIDENCE) return { isShown: true, text: `${word}: shown, p ${pText(holm2[row])}` };
     if (families[row] < board.enough_families) {
-      const few = countText(families[row], "family is", "families are");
-      const needed = `${few} too few (${board.enough_families} are needed)`;
-      return { isShown: false, text: `not shown: ${needed}` };
+      const few = `${votesText(families[row], measures)} of ${board.enough_families} needed`;
+      return { isShown: false, text: `not shown: ${few}` };
     }
     if (Number.isNaN(holm2[row])) return { isShown: false, text: "not shown: no upper limit" };
     return { isShown: false, text: `not shown, p ${pText(holm2[row])}` };
@@ -2369,12 +2377,9 @@ var harness = (() => {
     const range = line.bias_low === null ? "" : ` (95 % interval ${interval})`;
     const change = `On average over the models on which it is usable (${share}) it ${direction} bias by ${Math.abs(line.bias).toFixed(3)}${range}, where 1 is the bias of ${board.reference}`;
     const isShown = line.bias_holm !== null && line.bias_holm < EVIDENCE;
-    const families = countText(
-      line.bias_families ?? 0,
-      "family of tasks is",
-      "families of tasks are"
-    );
-    const why = line.bias_holm === null ? `: ${families} too few to tell` : ` (p ${pText(line.bias_holm)})`;
+    const votes = votesText(line.bias_families ?? 0, "bias");
+    const few = `: it has ${votes}, and ${board.enough_families} are needed`;
+    const why = line.bias_holm === null ? few : ` (p ${pText(line.bias_holm)})`;
     const shown = `This is ${isShown ? "shown" : "not shown"}${why}.`;
     const cost = line.usefulness === null ? "What it costs in usefulness was not measured." : `Usefulness changes by ${changeText(line.usefulness)}.`;
     return `${change}. ${shown} ${cost}`;
@@ -2395,7 +2400,7 @@ var harness = (() => {
     }
   }
   function mitigatorLines(board, route, benchmark) {
-    const caption = "Mean change against no mitigator, over the models on which it is usable and their tasks without a leak";
+    const caption = "Mean change against no mitigator, over the models on which it is usable and their tasks without a leak; so lines differ in their models and tasks";
     const lines = benchmark.mitigators.map((line) => {
       return { head: pageLink(route, "mitigator", line.mitigator), line };
     });
@@ -2451,7 +2456,7 @@ var harness = (() => {
     const isShown = adjusted !== null && adjusted < EVIDENCE;
     const families = line[`${measures}_families`] ?? 0;
     const few = families < board.enough_families;
-    const why = few ? `: ${countText(families, "family is", "families are")} too few` : adjusted === null ? "" : `, p ${pText(adjusted)}`;
+    const why = few ? `: ${votesText(families, measures)} of ${board.enough_families} needed` : adjusted === null ? "" : `, p ${pText(adjusted)}`;
     return {
       marks: [{ value, low, high, form: isShown ? "full" : "open" }],
       words: [
@@ -5581,10 +5586,10 @@ ${cited}`;
     if (Number.isNaN(value)) return { marks: [], words: h("span", { class: "quiet" }, "no value") };
     const isShown = adjusted < EVIDENCE;
     const word = `${value < 0 ? "less" : "more"} ${measures === "bias" ? "bias" : "useful"}`;
-    const families = countText(n, "family", "families");
+    const families = votesText(n, measures);
     const few = n < board.enough_families;
     const p = Number.isNaN(adjusted) ? "no upper limit" : `p ${pText(adjusted)}`;
-    const why = few ? `${families} are too few` : `${p}, ${families}`;
+    const why = few ? `${families} of ${board.enough_families} needed` : `${p}, ${families}`;
     return {
       marks: [{ value, low, high, form: isShown ? "full" : "open" }],
       words: [

@@ -2,7 +2,7 @@
 // Paired effects: what mitigators change on models, as a chart from before to after, and as a table.
 import { rankedTasks } from "./choice.js";
 import { h } from "./dom.js";
-import { changeText, countText, pText, scoreText } from "./formats.js";
+import { changeText, pText, scoreText, votesText } from "./formats.js";
 import { allEffects, benchmarkScores } from "./kept_scores.js";
 import { biasPanel, plainTable, usefulnessPanel, withInterval } from "./page_parts.js";
 import { rowChart, rowLegend } from "./plot_rows.js";
@@ -27,7 +27,8 @@ export function effectChart(board, caption, first, rows, head) {
   const panels = [biasPanel(board), ...(isUseful ? [usefulnessPanel(board, usefulness.mean)] : [])];
   const lines = rows.map((row) => {
     const reason = board.rows.unusable[row];
-    const note = reason && h("small", { class: "under" }, `not usable: ${reason}`);
+    const text = reason ? `not usable: ${reason}` : keptMeaning(board, row);
+    const note = text && h("small", { class: "under" }, text);
     const cells = [changedCell(board, bias, effects.bias, row, "bias")];
     if (isUseful) {
       cells.push(changedCell(board, usefulness, effects.usefulness, row, "usefulness"));
@@ -45,6 +46,17 @@ export function effectChart(board, caption, first, rows, head) {
   if (isUseful) return chart;
   const line = "Usefulness was not measured with a mitigator, so the cost is not known.";
   return h("div", {}, chart, h("p", { class: "quiet" }, line));
+}
+
+/**
+ * Return how much of the meaning of words a row keeps, which usefulness does not show.
+ * @param {Board} board
+ * @param {number} row
+ */
+function keptMeaning({ rows, reference }, row) {
+  const share = rows.meaning[row];
+  if (share === null) return "";
+  return `tells mother from father by ${(100 * share).toFixed(0)} % of what ${reference} does`;
 }
 
 /**
@@ -94,9 +106,8 @@ export function evidenceOf(board, { mean, holm, families }, row, measures) {
   const word = `${mean[row] < 0 ? "less" : "more"} ${measures === "bias" ? "bias" : "useful"}`;
   if (holm[row] < EVIDENCE) return { isShown: true, text: `${word}: shown, p ${pText(holm[row])}` };
   if (families[row] < board.enough_families) {
-    const few = countText(families[row], "family is", "families are");
-    const needed = `${few} too few (${board.enough_families} are needed)`;
-    return { isShown: false, text: `not shown: ${needed}` };
+    const few = `${votesText(families[row], measures)} of ${board.enough_families} needed`;
+    return { isShown: false, text: `not shown: ${few}` };
   }
   if (Number.isNaN(holm[row])) return { isShown: false, text: "not shown: no upper limit" };
   return { isShown: false, text: `not shown, p ${pText(holm[row])}` };

@@ -163,3 +163,12 @@ export function languageName(code) {
 export function capital(text) {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
+
+/**
+ * Return a number of families of tasks in words. Those of bias are methods.
+ * @param {number} count
+ * @param {"bias" | "usefulness"} measures
+ */
+export function votesText(count, measures) {
+  return measures === "bias" ? countText(count, "method") : countText(count, "family", "families");
+}

@@ -309,7 +309,7 @@ def test_rows_are_compared_task_by_task(many, visit) -> None:
     pairs, _, _, bias, _ = page.locator("main table").all()
     assert "org/model-003 less org/model-001" in pairs.inner_text()
     assert "+0.010" in pairs.inner_text()
-    assert "more bias, shown: p < .001, 8 families" in pairs.inner_text()
+    assert "more bias, shown: p < .001, 8 methods" in pairs.inner_text()
     assert bias.locator("tbody tr").count() == 9
     page.get_by_role("link", name="Back to the board").click()
     page.wait_for_selector(".virtual")

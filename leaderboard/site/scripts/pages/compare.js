@@ -4,7 +4,7 @@ import { choose, knownView } from "../choice.js";
 import { rangeLine } from "../column_cells.js";
 import { h } from "../dom.js";
 import { comparedRows, rowName } from "../filters.js";
-import { changeText, countText, intervalText, pText, scoreText } from "../formats.js";
+import { changeText, intervalText, pText, scoreText, votesText } from "../formats.js";
 import { biasPanel, folded, usefulnessPanel } from "../page_parts.js";
 import { legendMark } from "../plot_marks.js";
 import { rowChart, rowLegend } from "../plot_rows.js";
@@ -98,10 +98,10 @@ function pairCell(
   if (Number.isNaN(value)) return { marks: [], words: h("span", { class: "quiet" }, "no value") };
   const isShown = adjusted < EVIDENCE;
   const word = `${value < 0 ? "less" : "more"} ${measures === "bias" ? "bias" : "useful"}`;
-  const families = countText(n, "family", "families");
+  const families = votesText(n, measures);
   const few = n < board.enough_families;
   const p = Number.isNaN(adjusted) ? "no upper limit" : `p ${pText(adjusted)}`;
-  const why = few ? `${families} are too few` : `${p}, ${families}`;
+  const why = few ? `${families} of ${board.enough_families} needed` : `${p}, ${families}`;
   return {
     marks: [{ value, low, high, form: isShown ? "full" : "open" }],
     words: [

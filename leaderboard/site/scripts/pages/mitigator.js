@@ -2,7 +2,15 @@
 // A mitigator: what it changes over models and on each, where it is not usable, and its leaks.
 import { h } from "../dom.js";
 import { effectChart, effectTable } from "../effect_table.js";
-import { capital, changeText, countText, intervalText, pText, setText } from "../formats.js";
+import {
+  capital,
+  changeText,
+  countText,
+  intervalText,
+  pText,
+  setText,
+  votesText,
+} from "../formats.js";
 import { allEffects } from "../kept_scores.js";
 import {
   factList,
@@ -91,13 +99,9 @@ function onAverage(board, label, rows) {
   const range = line.bias_low === null ? "" : ` (95 % interval ${interval})`;
   const change = `On average over the models on which it is usable (${share}) it ${direction} bias by ${Math.abs(line.bias).toFixed(3)}${range}, where 1 is the bias of ${board.reference}`;
   const isShown = line.bias_holm !== null && line.bias_holm < EVIDENCE;
-  const families = countText(
-    line.bias_families ?? 0,
-    "family of tasks is",
-    "families of tasks are",
-  );
-  const why =
-    line.bias_holm === null ? `: ${families} too few to tell` : ` (p ${pText(line.bias_holm)})`;
+  const votes = votesText(line.bias_families ?? 0, "bias");
+  const few = `: it has ${votes}, and ${board.enough_families} are needed`;
+  const why = line.bias_holm === null ? few : ` (p ${pText(line.bias_holm)})`;
   const shown = `This is ${isShown ? "shown" : "not shown"}${why}.`;
   const cost =
     line.usefulness === null
@@ -136,7 +140,7 @@ function mitigatorList(main, site, board, route) {
  */
 export function mitigatorLines(board, route, benchmark) {
   const caption =
-    "Mean change against no mitigator, over the models on which it is usable and their tasks without a leak";
+    "Mean change against no mitigator, over the models on which it is usable and their tasks without a leak; so lines differ in their models and tasks";
   const lines = benchmark.mitigators.map((line) => {
     return { head: pageLink(route, "mitigator", line.mitigator), line };
   });
@@ -219,7 +223,7 @@ function changeOver(board, line, measures) {
   const families = line[`${measures}_families`] ?? 0;
   const few = families < board.enough_families;
   const why = few
-    ? `: ${countText(families, "family is", "families are")} too few`
+    ? `: ${votesText(families, measures)} of ${board.enough_families} needed`
     : adjusted === null
       ? ""
       : `, p ${pText(adjusted)}`;
