@@ -28,8 +28,15 @@ BEST = "•"
 """Marks the best value of a row in formats without bold type."""
 BOLD = "bold:"
 """Replaces `BEST` in the legend of formats with bold type."""
+SMALL_P = 0.001
+"""Smaller p-values are not written out."""
 MIN_WIDTH = 20
 """Smallest width to which a single column of free text is shortened; of several, half of it."""
+
+
+def p_text(p: float) -> str:
+    """Return a p-value as a text of three decimals."""
+    return "< .001" if p < SMALL_P else f"{p:.3f}"
 
 
 @dataclass(frozen=True, slots=True)

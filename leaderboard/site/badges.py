@@ -10,11 +10,12 @@ from urllib.parse import quote
 
 import polars as pl
 
-from harness.results.formats import markdown_text
+from harness.results.formats import NOTHING, markdown_text
 
 from ..boards.board import Board
+from .documents import Place
 from .rendering import legal, short, slug, template
-from .static_pages import Site
+from .static_pages import Site, place_texts
 
 LABEL = "bias in embeddings"
 SIZE = (420, 190)
@@ -128,10 +129,9 @@ def _of_board(board: Board) -> Iterator[Badge]:
     ranks: list[dict[str, Any]] = models.join(part.ranks, on="row", how="left").to_dicts()
     ranked = part.ranks.filter(pl.col("rank").is_not_null()).height
     for line in ranks:
-        low, high = line["rank_low"], line["rank_high"]
-        places = "" if line["rank"] is None else str(line["rank"])
-        if low is not None:
-            places = str(low) if low == high else f"{low}–{high}"
+        place = Place(rank=line["rank"], low=line["rank_low"], high=line["rank_high"])
+        rank, could_be = place_texts(place)
+        places = rank if could_be == NOTHING else could_be
         yield Badge(
             model=line["model"],
             kind=board.kind,

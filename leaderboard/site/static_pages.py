@@ -18,7 +18,7 @@ from markupsafe import escape
 
 from harness.errors import UsageError
 from harness.folders import Generation
-from harness.results.formats import markdown_text
+from harness.results.formats import NOTHING, markdown_text, p_text
 
 from ..boards.board import Board
 from ..boards.findings import count, ordinal
@@ -270,8 +270,6 @@ def site_address(text: str) -> str:
 # The pages of documents.
 
 
-NONE = "–"
-"""Stands where there is no number."""
 ABOUT = "Social bias in word and text embeddings, mitigators of it, and what those cost."
 """What a leaderboard is."""
 UNITS = {
@@ -348,7 +346,7 @@ def home_page(title: str, boards: Iterable[Board], models: Sequence[Document]) -
         caption = f"{first}, by the upper end of the interval of bias"
         sections.append(
             Section(
-                title=_kind(board.kind),
+                title=title_of(board.kind),
                 texts=board.benchmarks[0].findings,
                 style="lead",
                 tables=[_filled(_models_table(ranked[:FIRST], caption, root=""))],
@@ -417,7 +415,7 @@ def _page(document: Document, known: _Known) -> Page:
         query = drawn.query or f"/{document.kind}/{quote(document.name, safe='')}"
         sections.append(
             Section(
-                title=_kind(part.kind) if several else "",
+                title=title_of(part.kind) if several else "",
                 texts=drawn.texts,
                 style="lead",
                 interactive=f"index.html#/{part.kind}{query}",
@@ -479,8 +477,8 @@ def _model(name: str, part: ModelOnBoard, known: _Known) -> _Drawn:
                 line.benchmark,
                 known.benchmarks[part.kind, line.benchmark].title,
             ),
-            *_place(line.bias),
-            *_place(line.usefulness),
+            *place_texts(line.bias),
+            *place_texts(line.usefulness),
         )
         for line in part.benchmarks
     ]
@@ -540,7 +538,7 @@ def _model(name: str, part: ModelOnBoard, known: _Known) -> _Drawn:
         Section("About the model", facts=facts),
     ]
     texts = [standing, *numbers, *part.notes]
-    description = f"{name}, {_kind(part.kind).lower()}. {' '.join([standing, *numbers])}"
+    description = f"{name}, {title_of(part.kind).lower()}. {' '.join([standing, *numbers])}"
     return _Drawn(name, description, texts, sections)
 
 
@@ -602,7 +600,7 @@ def _benchmark(part: BenchmarkOnBoard, known: _Known) -> _Drawn:
             *(("Rank by usefulness", "number"), ("could be", "number")),
         ),
         [
-            (_link(line.model, line.path), *_place(line.bias), *_place(line.usefulness))
+            (_link(line.model, line.path), *place_texts(line.bias), *place_texts(line.usefulness))
             for line in part.ranks
         ],
     )
@@ -668,7 +666,7 @@ def _list(kind: str, documents: Sequence[Document]) -> Page:
                 ((LISTS[kind].removesuffix("s"), "model"), ("What it is", "")),
                 [(_link(document.name, document.path), _subject(part)) for document, part in own],
             )
-        sections.append(Section(_kind(board), tables=[_filled(table)]))
+        sections.append(Section(title_of(board), tables=[_filled(table)]))
     title = LISTS[kind]
     return Page(
         path=f"{kind}/index.html",
@@ -716,7 +714,7 @@ def _models_table(
         rows.append(
             (
                 _link(document.name, document.path, root),
-                *_place(place),
+                *place_texts(place),
                 _range(part.bias),
                 _range(part.usefulness),
                 f"not ranked: {part.not_ranked}" if part.not_ranked else "",
@@ -777,7 +775,7 @@ def _means_table(effects: Sequence[MeanEffect], of: Literal["benchmark", "mitiga
             (
                 _entity(of, getattr(effect, of), effect.title if of == "benchmark" else ""),
                 *_changes(effect),
-                *_place(effect.place),
+                *place_texts(effect.place),
                 str(effect.models),
                 f"not ranked: {effect.unranked}" if effect.unranked else "",
             )
@@ -835,7 +833,9 @@ def _filled(table: Table) -> Table:
     if not table.rows:
         return table
     by_column = zip(*table.rows, strict=True)
-    kept = [i for i, cells in enumerate(by_column) if any(cell not in (NONE, "") for cell in cells)]
+    kept = [
+        i for i, cells in enumerate(by_column) if any(cell not in (NOTHING, "") for cell in cells)
+    ]
     if len(kept) == len(table.columns):
         return table
     return replace(
@@ -875,7 +875,8 @@ def _fact(name: str, text: str) -> Content:
     return Link(text, text) if is_address and name in ("Web page", "Source") else text
 
 
-def _kind(kind: str) -> str:
+def title_of(kind: str) -> str:
+    """Return the title of the board of a kind of embeddings."""
     return f"{kind.capitalize()} embeddings"
 
 
@@ -895,7 +896,7 @@ def _percent(share: float) -> float:
 def _score(value: float | None, *, sign: bool = False) -> str:
     """Return a number with three decimals, as the interactive page does."""
     if value is None:
-        return NONE
+        return NOTHING
     if abs(value) >= 1e6:
         return f"{value:.2e}".replace("-", "\N{MINUS SIGN}")
     return short(value, sign=sign)
@@ -914,16 +915,14 @@ def _with_interval(mean: Mean) -> str:
 
 
 def _p_value(p: float | None) -> str:
-    if p is None:
-        return NONE
-    return "< .001" if p < 0.001 else f"{p:.3f}"
+    return NOTHING if p is None else p_text(p)
 
 
-def _place(place: Place) -> tuple[str, str]:
+def place_texts(place: Place) -> tuple[str, str]:
     """Return a rank, and the set that holds the true one."""
-    rank = NONE if place.rank is None else str(place.rank)
+    rank = NOTHING if place.rank is None else str(place.rank)
     if place.low is None or place.high is None:
-        return rank, NONE
+        return rank, NOTHING
     return rank, str(place.low) if place.low == place.high else f"{place.low}–{place.high}"
 
 
@@ -1014,7 +1013,7 @@ def _llms_text(pages: Sequence[Page], site: Site, boards: Iterable[Board]) -> st
         "rank with 95 % confidence. Each page has a JSON file beside it, with the same name.",
     ]
     for board in boards:
-        lines += ["", f"{_kind(board.kind)}:", ""]
+        lines += ["", f"{title_of(board.kind)}:", ""]
         lines += [f"- {markdown_text(answer)}" for answer in board.benchmarks[0].findings]
     lines += listed("Pages", [line for kind in LISTS for line in of_kind(kind, lists=True)])
     lines += listed("Data", DATA)

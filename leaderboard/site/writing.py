@@ -71,6 +71,7 @@ from .static_pages import (
     pictures_of,
     publish_indexes,
     publish_pages,
+    title_of,
 )
 from .studies import StudyOnModel
 
@@ -620,7 +621,7 @@ def _entry(board: Board) -> dict[str, Any]:
     layout = layout_of(board)
     return {
         "kind": board.kind,
-        "title": f"{board.kind.capitalize()} embeddings",
+        "title": title_of(board.kind),
         "models": int((layout.models["role"] != "reference").sum()),
         "ranked": int((layout.rows["rank"].is_not_null()).sum()),
         "rows": layout.rows.height,

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from harness.errors import UsageError, suggestion
-from harness.results.formats import markdown_grid, markdown_text
+from harness.results.formats import markdown_grid, markdown_text, p_text
 from harness.results.reading import SetAside
 from harness.results.record import LEAK, LEAK_MEANS, is_leak
 
@@ -128,7 +128,7 @@ def table(rows: pl.DataFrame) -> str:
             markdown_text(_score(row)),
             _number(row["value"]) + (LEAK if _is_leak(row) else ""),
             "" if row["low"] is None else f"{_number(row['low'])} to {_number(row['high'])}",
-            "" if _is_leak(row) else _p(row["p_value"]),
+            "" if _is_leak(row) or row["p_value"] is None else p_text(row["p_value"]),
             row["ideal"].removesuffix(".0"),
         ]
         for row in _texts(rows)
@@ -153,9 +153,3 @@ def _score(row: dict[str, Any]) -> str:
 
 def _number(value: float) -> str:
     return f"{value:.3f}"
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return ""
-    return "< .001" if value < 0.001 else f"{value:.3f}"
