@@ -294,7 +294,7 @@ def _difference(source: Source, change: Map, stored: StoredEmbedder, saved: Embe
         rounded = change.apply(vectors * _alternating(vectors.shape[1]))
         allowed = max(allowed, _TIMES_ROUNDING * _relative(rounded, expected))
         arguments = {"role": role} if source.info.readings else {}
-        found = np.concatenate([saved.encode([text], **arguments) for text in texts])
+        found = saved.encode(texts, **arguments)
         largest = max(largest, _relative(found, expected))
     if largest > allowed:
         raise HarnessError(
@@ -551,7 +551,7 @@ def _grid(pairs: Iterable[Pair]) -> str:
         rows.append(
             [
                 f"`{a.task.name}` v{a.task.version}",
-                f"{a.task.measures}, {markdown_text(a.concept or a.category)}",
+                f"{a.task.measures}, {markdown_text(a.category)}",
                 markdown_text(a.score),
                 a.ideal if isinstance(a.ideal, str) else f"{a.ideal:g}",
                 _value(a),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
-import os
 import re
+import shutil
 import subprocess
 import sys
 from string import ascii_lowercase
@@ -14,6 +15,7 @@ import pytest
 from hub_server import COMMIT, TOKEN, Hub
 
 import harness
+from harness.commands.main import run
 from harness.concept import Concept
 from harness.embedder import MockEmbedder
 from harness.errors import DiskError, NotApplicable, UsageError
@@ -37,14 +39,17 @@ TOY = [
     *("he is here", "the man asked", "this is a boy"),
     *("she is here", "the woman asked", "this is a girl"),
 ]
-MITIGATORS = [
-    *("none", "normalize", "leace", "leace?normalize=false", "inlp", "sent-debias", "whitening"),
-    *("half-sibling-regression?alpha=0.1", "hard-debias", "multiclass-hard-debias?k=2"),
-    *("hard-debias?normalize=false", "context-injection", "whitening+leace", "leace+normalize"),
-    "context-injection+sent-debias",
-]
+MITIGATORS = {
+    "plain": ["none", "leace", "inlp", "whitening", "hard-debias?normalize=false"],
+    "unit": [
+        *("normalize", "leace", "hard-debias", "half-sibling-regression?alpha=0.1"),
+        *("multiclass-hard-debias?k=2", "whitening+leace", "context-injection+sent-debias"),
+    ],
+    "router": ["sent-debias", "leace?normalize=false", "leace+normalize", "context-injection"],
+}
+"""Each mitigator on a kind of base; a long test has all of them on all kinds."""
+PAIRED = [(kind, mitigator) for kind, listed in MITIGATORS.items() for mitigator in listed]
 ROLES = ("text", "query", "document")
-KINDS = ("plain", "unit", "router")
 CONCEPT = Concept(
     name="toy",
     definitional_pairs=PAIRS,
@@ -138,86 +143,112 @@ def name_of(mitigator):
 
 
 @pytest.fixture(scope="module")
-def exported(bases, tmp_path_factory):
-    """Each base under each mitigator, and what a process without the harness gets of them."""
-    out = tmp_path_factory.mktemp("exported")
-    written = {
-        (kind, mitigator): harness.debias(
-            str(bases[kind]),
-            mitigator,
-            out / kind / name_of(mitigator),
-            concept=concept_of(mitigator),
-        )
-        for kind in KINDS
-        for mitigator in MITIGATORS
+def written(bases, tmp_path_factory):
+    """What `debias` says of each base under some mitigators."""
+    return {
+        (kind, mitigator): export(bases, kind, mitigator, tmp_path_factory.mktemp("exported"))
+        for kind, mitigator in PAIRED
     }
-    folders = [str(entry.path) for entry in written.values()]
-    code = LOADING.format(texts=TEXTS, folders=folders)
-    subprocess.run([sys.executable, "-I", "-c", code, out / "vectors.npz"], check=True)
-    with np.load(out / "vectors.npz") as vectors:
-        return written, dict(vectors)
 
 
-def vectors_of_eval(model, mitigator, role="text"):
-    """Return the vectors that metrics get of the texts."""
-    embedder = Registry().embedder(model)
+def export(bases, kind, mitigator, folder):
+    out = folder / kind / name_of(mitigator)
+    return harness.debias(str(bases[kind]), mitigator, out, concept=concept_of(mitigator))
+
+
+loaded = functools.cache(Registry().embedder)
+
+
+def vectors_of_eval(model, mitigator):
+    """Return the vectors that metrics get of the texts, by role."""
+    embedder = loaded(str(model))
     chain = Registry().mitigator(mitigator).fit(embedder, concept_of(mitigator))
-    encoded = embedder.encode(chain.rewrite(TEXTS), role=role)
-    return chain.transform(encoded, TEXTS)
+    texts = chain.rewrite(TEXTS)
+    return {role: chain.transform(embedder.encode(texts, role=role), TEXTS) for role in ROLES}
 
 
-@pytest.mark.parametrize("mitigator", MITIGATORS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_library_alone_gets_the_vectors_of_an_evaluation(bases, exported, kind, mitigator):
-    written, vectors = exported
+def assert_same(found, expected, what=""):
+    scale = np.maximum(np.linalg.norm(expected, axis=1, keepdims=True), 1)
+    np.testing.assert_allclose(found / scale, expected / scale, rtol=0, atol=1e-6, err_msg=what)
+
+
+@pytest.mark.parametrize(("kind", "mitigator"), PAIRED)
+def test_the_library_gets_the_vectors_of_an_evaluation(bases, written, kind, mitigator):
+    from sentence_transformers import SentenceTransformer
+
     entry = written[kind, mitigator]
-    for role in ROLES:
-        expected = vectors_of_eval(str(bases[kind]), mitigator, role)
-        found = vectors[f"{entry.path} {role}"]
-        scale = np.maximum(np.linalg.norm(expected, axis=1, keepdims=True), 1)
-        np.testing.assert_allclose(found / scale, expected / scale, rtol=0, atol=1e-6, err_msg=role)
+    steps = json.loads((entry.path / "modules.json").read_text())
+    assert all(step["type"].startswith("sentence_transformers.") for step in steps)
+    model = SentenceTransformer(str(entry.path), device="cpu")
+    encoders = (model.encode, model.encode_query, model.encode_document)
+    expected = vectors_of_eval(bases[kind], mitigator)
+    for role, encode in zip(ROLES, encoders, strict=True):
+        assert_same(encode(TEXTS), expected[role], role)
     assert entry.difference < 1e-6
     assert not list(entry.path.parent.glob(".*")), "a temporary folder is left"
 
 
-@pytest.mark.parametrize("mitigator", ["leace", "context-injection+sent-debias"])
-def test_the_folder_is_a_model_of_the_harness_with_the_same_records(bases, exported, mitigator):
-    written, _ = exported
-    entry = written["unit", mitigator]
-    task = {
-        "name": "toy-association",
-        "version": 1,
-        "title": "Toy",
-        "source": "this test",
-        "licence": "MIT",
-        "description": "Toy",
-        "category": "gender",
-        "concept": "gender",
-        "kinds": ["text"],
-        "inputs": {
-            "targets_1": {"words": TOY[:4]},
-            "targets_2": {"words": TOY[4:8]},
-            "attributes_1": {"words": TOY[8:11]},
-            "attributes_2": {"words": TOY[11:]},
-        },
-        "metrics": {"weat": {}},
-        "primary": {"metric": "weat", "score": "association"},
+@pytest.mark.long
+def test_a_process_without_the_harness_gets_the_vectors_of_an_evaluation(bases, tmp_path):
+    mitigators = [mitigator for _, mitigator in PAIRED]
+    entries = {
+        (kind, mitigator): export(bases, kind, mitigator, tmp_path)
+        for kind in MITIGATORS
+        for mitigator in mitigators
     }
-    assert entry.concept == "toy"
-    out = entry.path.parents[1] / "records" / name_of(mitigator)
-    harness.debias(str(bases["unit"]), mitigator, out, concept="gender")
-    before = harness.evaluate(str(bases["unit"]), task, mitigator, concept="gender")
-    after = harness.evaluate(str(out), task)
-    assert [r.value is not None for r in before] == [r.value is not None for r in after]
+    folders = [str(entry.path) for entry in entries.values()]
+    code = LOADING.format(texts=TEXTS, folders=folders)
+    subprocess.run([sys.executable, "-I", "-c", code, tmp_path / "vectors.npz"], check=True)
+    with np.load(tmp_path / "vectors.npz") as vectors:
+        for (kind, mitigator), entry in entries.items():
+            expected = vectors_of_eval(bases[kind], mitigator)
+            for role in ROLES:
+                what = f"{entry.path} {role}"
+                assert_same(vectors[what], expected[role], what)
+
+
+ASSOCIATION = {
+    "name": "toy-association",
+    "version": 1,
+    "title": "Toy",
+    "source": "this test",
+    "licence": "MIT",
+    "description": "Toy",
+    "category": "gender",
+    "concept": "gender",
+    "kinds": ["text"],
+    "inputs": {
+        "targets_1": {"words": TOY[:4]},
+        "targets_2": {"words": TOY[4:8]},
+        "attributes_1": {"words": TOY[8:11]},
+        "attributes_2": {"words": TOY[11:]},
+    },
+    "metrics": {"weat": {}},
+    "primary": {"metric": "weat", "score": "association"},
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "mitigator", "task"),
+    [
+        ("unit", "context-injection+sent-debias", ASSOCIATION),
+        ("router", "leace", "retrieval-army"),  # queries and documents take routes of their own
+    ],
+)
+def test_the_folder_is_a_model_of_the_harness_with_the_same_records(
+    bases, tmp_path, kind, mitigator, task
+):
+    harness.debias(str(bases[kind]), mitigator, tmp_path / "model", concept="gender")
+    before = harness.evaluate(str(bases[kind]), task, mitigator, concept="gender")
+    after = harness.evaluate(str(tmp_path / "model"), task)
     assert len(before) == len(after) > 1
     for a, b in zip(before, after, strict=True):
         assert (a.task.name, a.scenario, a.score) == (b.task.name, b.scenario, b.score)
+        assert a.value is not None
         assert b.value == pytest.approx(a.value, abs=1e-6)
 
 
-def test_linear_steps_become_one_and_a_length_of_1_is_not_set_twice(exported):
-    written, _ = exported
-
+def test_linear_steps_become_one_and_a_length_of_1_is_not_set_twice(written):
     def modules(kind, mitigator):
         listed = json.loads((written[kind, mitigator].path / "modules.json").read_text())
         return [entry["type"].rpartition(".")[2] for entry in listed]
@@ -236,8 +267,7 @@ def test_linear_steps_become_one_and_a_length_of_1_is_not_set_twice(exported):
     np.testing.assert_array_equal(turn.then(turn).apply(np.eye(2)), [[5, 2], [3, 4]])
 
 
-def test_roles_and_prompts_of_the_base_are_kept(bases, exported):
-    written, _ = exported
+def test_roles_and_prompts_of_the_base_are_kept(bases, written):
     folder = written["unit", "leace"].path
     settings = json.loads((folder / "config_sentence_transformers.json").read_text())
     assert settings["prompts"] == {"query": "query : ", "document": "", "sts": "this is "}
@@ -245,23 +275,22 @@ def test_roles_and_prompts_of_the_base_are_kept(bases, exported):
     infos = [Registry().embedder(str(path)).info for path in (folder, bases["unit"])]
     assert infos[0].role_prompts == infos[1].role_prompts
     routes = [Registry().embedder(str(path)).info.routes for path in (
-        written["router", "leace"].path, bases["router"],
+        written["router", "sent-debias"].path, bases["router"],
     )]  # fmt: skip
     assert routes[0] == routes[1] == {"text": "document", "query": "query", "document": "document"}
 
 
 @pytest.mark.parametrize(
     "options",
-    ["dimensions=6", "normalize=true", "prompt=", "prompt=good : ", "max_length=9", "pooling=max",
-     "dimensions=6&normalize=true&query_prompt=bad : "],
+    ["dimensions=6", "dimensions=6&normalize=true&query_prompt=bad : ", "prompt=&pooling=max",
+     "prompt=good : &max_length=9"],
 )  # fmt: skip
 def test_options_of_the_model_are_part_of_what_is_written(bases, tmp_path, options):
     name = f"sentence-transformers:{bases['unit']}?{options}"
     harness.debias(name, "sent-debias", tmp_path / "model", concept=CONCEPT)
+    expected, saved = vectors_of_eval(name, "sent-debias"), loaded(str(tmp_path / "model"))
     for role in ROLES:
-        found = Registry().embedder(str(tmp_path / "model")).encode(TEXTS, role=role)
-        expected = vectors_of_eval(name, "sent-debias", role)
-        np.testing.assert_allclose(found, expected, atol=1e-6, err_msg=role)
+        assert_same(saved.encode(TEXTS, role=role), expected[role], role)
 
 
 def test_a_model_in_memory_is_written_too(bases, tmp_path):
@@ -299,11 +328,11 @@ def test_the_graph_has_the_vectors_of_the_model(bases, tmp_path):
         session = onnxruntime.InferenceSession(str(entry.onnx))
         arrays = {put.name: tokens[put.name].numpy() for put in session.get_inputs()}
         (found,) = session.run(["sentence_embedding"], arrays)
-        expected = vectors_of_eval(str(bases["plain"]), mitigator)
+        expected = vectors_of_eval(bases["plain"], mitigator)["text"]
         np.testing.assert_allclose(found, expected, atol=1e-5)
         # As the folder is read by everything that knows the library's layout, such as the harness.
-        run = Registry().embedder(f"sentence-transformers:{folder}?backend=onnx", device="cpu")
-        np.testing.assert_allclose(run.encode(TEXTS), expected, atol=1e-5)
+        again = Registry().embedder(f"sentence-transformers:{folder}?backend=onnx", device="cpu")
+        np.testing.assert_allclose(again.encode(TEXTS), expected, atol=1e-5)
     with pytest.raises(NotApplicable, match="begins with Router"):
         harness.debias(str(bases["router"]), "leace", tmp_path / "r", concept=CONCEPT, onnx=True)
     assert not (tmp_path / "r").exists()
@@ -312,8 +341,7 @@ def test_the_graph_has_the_vectors_of_the_model(bases, tmp_path):
 # The card.
 
 
-def test_a_card_without_results_has_no_scores_and_says_how_to_get_them(exported):
-    written, _ = exported
+def test_a_card_without_results_has_no_scores_and_says_how_to_get_them(written):
     card = (written["unit", "leace"].path / "README.md").read_text()
     assert card.startswith("---\nlibrary_name: sentence-transformers\n")
     assert "None are given" in card
@@ -325,8 +353,7 @@ def test_a_card_without_results_has_no_scores_and_says_how_to_get_them(exported)
     assert "unknown: the harness knows none" in card  # its licence
 
 
-def test_a_card_says_what_the_model_does_not_do(exported):
-    written, _ = exported
+def test_a_card_says_what_the_model_does_not_do(written):
     entry = written["unit", "hard-debias"]
     (line,) = entry.omits
     assert "equalises 6 words" in line
@@ -334,47 +361,84 @@ def test_a_card_says_what_the_model_does_not_do(exported):
     assert written["unit", "leace"].omits == ()
 
 
-RECOVERABLE = "residual-bias-sentences"
-TASKS = [RECOVERABLE, "gender-occupations"]
+TASKS = ["residual-bias-sentences", "gender-occupations", "ws-353"]
 
 
-@pytest.fixture
-def results(bases, tmp_path):
+@pytest.fixture(scope="module")
+def results(bases, tmp_path_factory):
     """Records of a base without and under two mitigators."""
-    harness.evaluate(
-        str(bases["unit"]),
-        TASKS,
-        ["none", "leace", "hard-debias"],
-        results=tmp_path / "results",
-    )
-    return tmp_path / "results"
+    folder = tmp_path_factory.mktemp("records") / "results"
+    harness.evaluate(str(bases["unit"]), TASKS, ["none", "leace", "hard-debias"], results=folder)
+    return folder
 
 
-def test_each_number_of_a_card_is_that_of_a_record(bases, results, tmp_path):
+def numbers_of(records):
+    """Return the numbers that a card states of two records of a task, as it writes them."""
+    found = []
+    for record in records:
+        interval, ratio = record.interval, record.ratio
+        found += [record.value, *((interval.low, interval.high) if interval else ())]
+        found += [record.floor.mean] if record.floor else []
+        found += [ratio.value, ratio.low, ratio.high] if ratio else []
+    return [f"{number:z.3f}" for number in found if number is not None]
+
+
+def assert_true(card, results, model, mitigator):
+    """Assert that each number of a card is in the records, and that each of theirs is on it."""
+    known = harness.read_results(results).select(model=model)
+    before, after = (known.select(mitigator=label) for label in ("none", mitigator))
+    stated = re.findall(r"(?<![\w.])-?\d+\.\d{3}(?!\d)", card)
+    expected = []
+    for a in before:
+        (b,) = [record for record in after if record.task.name == a.task.name]
+        (line,) = [line for line in card.splitlines() if line.startswith(f"| `{a.task.name}` v")]
+        cells = re.findall(r"-?\d+\.\d{3}", line)
+        assert sorted(cells) == sorted(numbers_of([a, b]))
+        expected += cells
+        if a.score == "recoverability":
+            found = [f"{b.value:z.3f}", f"{a.value:z.3f}", "0.500"]
+            assert (
+                "`{}`: a classifier finds the group of {} of the texts, of {} before".format(
+                    a.task.name, *found
+                )
+                in card
+            )
+            expected += found
+    of_verdict = harness.compare(before, after, folder=results).verdict.sentences()
+    for sentence in of_verdict:
+        assert sentence in card.replace("\\[", "[").replace("\\]", "]")
+        expected += re.findall(r"-?\d+\.\d{3}", sentence)
+    assert sorted(stated) == sorted(expected), "a number of the card is in no record"
+
+
+def assert_of_folder(entry, results, mitigator):
+    """Assert that an evaluation of the folder gives the scores after of its card."""
+    after = harness.read_results(results).select(mitigator=mitigator)
+    found = harness.evaluate(str(entry.path), TASKS).select()
+    assert {record.task.name for record in found} == set(TASKS)
+    for record in found:
+        (expected,) = [other for other in after if other.task.name == record.task.name]
+        assert record.value == pytest.approx(expected.value, abs=1e-6)
+
+
+def test_each_number_of_a_card_is_that_of_a_record_and_of_the_folder(bases, results, tmp_path):
     entry = harness.debias(str(bases["unit"]), "leace", tmp_path / "model", results=results)
     card = (entry.path / "README.md").read_text()
-    records = harness.read_results(results).select()
-    assert entry.scores == 2
-    by_row = {
-        (record.task.name, record.mitigator.label): record
-        for record in records
-        if record.mitigator.concept in ("gender", None)
-    }
-    for task in TASKS:
-        (line,) = [line for line in card.splitlines() if line.startswith(f"| `{task}` ")]
-        cells = [cell.strip() for cell in line.split("|")[1:-1]]
-        for cell, mitigator in zip(cells[4:6], ("none", "leace"), strict=True):
-            record = by_row[task, mitigator]
-            assert cell.startswith(f"{record.value:z.3f}")
-            if record.interval:
-                assert f" \\[{record.interval.low:z.3f}, " in cell
-    before, after = (by_row[RECOVERABLE, label].value for label in ("none", "leace"))
-    assert f"of {after:.3f} of the texts, of {before:.3f} before; chance is 0.500" in card
+    assert entry.scores == len(TASKS)
+    assert_true(card, results, "unit", "leace")
+    assert_of_folder(entry, results, "leace")
+    concept = Registry().concept("gender")
+    fitted = Registry().mitigator("leace").fitting_texts(concept)
+    assert f"the concept `gender`, {len(fitted)} texts: {fitted[0]}," in card
+    (record,) = harness.read_results(results).select(mitigator="leace", task=TASKS[0])
+    assert f"`leace`, fingerprint `{record.mitigator.fingerprint}`" in card
+    assert f"fingerprint `{record.model.fingerprint}`" in card
 
 
 def test_where_a_mitigator_does_more_the_scores_are_those_of_the_folder_itself(
     bases, results, tmp_path
 ):
+    results = shutil.copytree(results, tmp_path / "results")
     asked = (str(bases["unit"]), "hard-debias", tmp_path / "model")
     with pytest.raises(UsageError, match="and of the folder itself"):
         harness.debias(*asked, results=results)
@@ -392,42 +456,35 @@ def test_where_a_mitigator_does_more_the_scores_are_those_of_the_folder_itself(
 # The hub.
 
 
-def test_a_model_is_pushed_to_the_hub_and_the_token_is_not_printed(bases, tmp_path):
-    def pushed(out, token, *options):
-        command = [
-            *(sys.executable, "-c", "from harness.commands.main import main; main()", "debias"),
-            *(
-                "--model",
-                bases["unit"],
-                "-M",
-                "normalize",
-                "--out",
-                out,
-                "--push",
-                "me/fair",
-                *options,
-            ),
-        ]
-        environment = os.environ | hub.environment | {"HF_TOKEN": token}
-        return subprocess.run(
-            list(map(str, command)), env=environment, capture_output=True, text=True
-        )
+def test_a_model_is_pushed_to_the_hub_and_the_token_is_not_printed(
+    bases, tmp_path, monkeypatch, capsys
+):
+    def pushed(name, token):
+        monkeypatch.setenv("HF_TOKEN", token)
+        options = ["-m", bases["unit"], "-M", "normalize", "-o", tmp_path / name, "--json"]
+        code = run(["debias", *map(str, options), "--push", "me/fair"])
+        out, err = capsys.readouterr()
+        assert token not in out + err
+        return code, out, err
 
     with Hub() as hub:
-        done = pushed(tmp_path / "model", TOKEN, "--json")
-        assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout)["url"] == f"{hub.url}/me/fair/commit/{COMMIT}"
+        # The library reads its environment when it is imported.
+        constants = {"ENDPOINT": hub.url, "HF_HUB_OFFLINE": False, "HF_HUB_DISABLE_XET": True}
+        for name, value in constants.items():
+            monkeypatch.setattr(f"huggingface_hub.constants.{name}", value)
+        code, out, err = pushed("model", TOKEN)
+        assert code == 0, err
+        assert json.loads(out)["url"] == f"{hub.url}/me/fair/commit/{COMMIT}"
         files = {
             path.relative_to(tmp_path / "model").as_posix(): path.read_bytes()
             for path in (tmp_path / "model").rglob("*")
             if path.is_file()
         }
         assert hub.repositories == {"me/fair": files}
-        assert TOKEN not in done.stdout + done.stderr
-        refused = pushed(tmp_path / "again", "hf_wrongSecret")
-        assert refused.returncode == 1
-        assert "is written, but the hub did not take it" in refused.stderr
-        assert "hf_wrongSecret" not in refused.stdout + refused.stderr
+        code, out, err = pushed("again", "hf_wrongSecret")
+        assert (code, out) == (1, "")
+        assert "is written, but the hub did not take it" in err
+        assert "hf auth login" in err
         assert (tmp_path / "again" / "modules.json").exists()
 
 
