@@ -11,15 +11,31 @@ import pytest
 import harness
 from harness.registry.registry import Registry
 
+pytestmark = pytest.mark.long
+
 MODEL = "all-MiniLM-L6-v2"
-MITIGATORS = ["normalize", "leace", "inlp", "sent-debias", "whitening", "leace+whitening"]
-DO_MORE = [
-    *("hard-debias", "half-sibling-regression", "multiclass-hard-debias?k=1"),
-    *("context-injection", "context-injection+leace"),
+SENTENCES = ["residual-bias-sentences", "retrieval-army"]
+WORDS = ["gender-direction-words", "weathub-india-en", "ws-353"]
+"""Some of their texts are single words about gender, which some mitigators leave alone."""
+EVERY_METRIC = [
+    *SENTENCES,
+    *WORDS,
+    *("book-genres", "gender-in-sentences", "name-sentences", "name-stories"),
+    *("rag-gender-answers", "retrieval-grep-biasir", "screening-gender", "seat-c9-published"),
+    *("yardstick-choices", "yardstick-contexts", "yardstick-groups", "yardstick-quotes"),
 ]
-"""They do more to single words, or leave probes alone, so the tasks have sentences without."""
-SENTENCES = "residual-bias-sentences,retrieval-army"
-TASKS = f"{SENTENCES},seat-c6,gender-occupations"
+"""The shortest task of each metric of text encoders but for those of SentEval and SummEval, which
+take minutes; their mitigators are fitted on gender."""
+LEAVE_WORDS = ("hard-debias", "half-sibling-regression", "multiclass-hard-debias?k=1")
+TASKS = {
+    "leace": EVERY_METRIC,
+    "inlp": EVERY_METRIC,
+    "leace+whitening": EVERY_METRIC,
+    "hard-debias": EVERY_METRIC,
+    **{name: [*SENTENCES, *WORDS] for name in ("normalize", "sent-debias", "whitening")},
+    **{name: [*SENTENCES, *WORDS] for name in LEAVE_WORDS[1:]},
+    **{name: SENTENCES for name in ("context-injection", "context-injection+leace")},
+}
 TEXTS = ["The nurse asked the doctor.", "plumber", "A very long text " * 60, "Ärzte, müde!"]
 LOADING = """
 import sys
@@ -30,17 +46,23 @@ np.save(sys.argv[2], SentenceTransformer(sys.argv[1], device="cpu").encode({text
 """
 
 
-@pytest.mark.parametrize("mitigator", [*MITIGATORS, *DO_MORE])
+@pytest.mark.parametrize("mitigator", TASKS)
 def test_records_of_the_folder_are_those_of_the_base_under_the_mitigator(mitigator, tmp_path):
-    tasks = TASKS if mitigator in MITIGATORS else SENTENCES
     entry = harness.debias(MODEL, mitigator, tmp_path / "model")
     assert entry.difference < 1e-6
-    before = harness.evaluate(MODEL, tasks, mitigator)
-    after = harness.evaluate(str(tmp_path / "model"), tasks)
-    assert len(before) == len(after) > 8
-    for a, b in zip(before, after, strict=True):
-        assert (a.task.name, a.scenario, a.score) == (b.task.name, b.scenario, b.score)
-        assert b.value == pytest.approx(a.value, rel=1e-6, abs=1e-6), (a.task.name, a.score)
+    before = harness.evaluate(MODEL, ",".join(TASKS[mitigator]), mitigator)
+    after = harness.evaluate(str(tmp_path / "model"), ",".join(TASKS[mitigator]))
+    assert {record.task.name for record in before} == set(TASKS[mitigator])
+    values = {key(record): record.value for record in after}
+    assert {key(record) for record in before} == set(values)
+    for record in before:
+        if record.task.name not in WORDS or mitigator not in LEAVE_WORDS:
+            value = values[key(record)]
+            assert value == pytest.approx(record.value, rel=1e-6, abs=1e-6), key(record)
+
+
+def key(record):
+    return record.task.name, record.scenario, record.metric, record.score
 
 
 def test_a_process_without_the_harness_and_the_graph_have_the_vectors(tmp_path):

@@ -248,6 +248,37 @@ def test_the_folder_is_a_model_of_the_harness_with_the_same_records(
         assert b.value == pytest.approx(a.value, abs=1e-6)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("mitigator", ["leace", "whitening+leace", "context-injection"])
+def test_all_tasks_with_roles_have_the_same_records_on_a_router(bases, tmp_path, mitigator):
+    tasks = "retrieval-*,screening-gender,rag-gender-answers"
+    harness.debias(str(bases["router"]), mitigator, tmp_path / "model", concept="gender")
+    before = harness.evaluate(str(bases["router"]), tasks, mitigator)
+    after = harness.evaluate(str(tmp_path / "model"), tasks)
+    assert len(before) == len(after) > 20
+    for a, b in zip(before, after, strict=True):
+        assert (a.task.name, a.scenario, a.score) == (b.task.name, b.scenario, b.score)
+        assert b.value == pytest.approx(a.value, rel=1e-6, abs=1e-6), (a.task.name, a.score)
+
+
+@pytest.mark.parametrize(
+    "mitigator",
+    ["hard-debias", "half-sibling-regression?alpha=0.1", "multiclass-hard-debias?k=2"],
+)
+def test_only_words_about_the_concept_have_other_vectors_than_in_an_evaluation(bases, mitigator):
+    embedder, concept = loaded(str(bases["unit"])), concept_of(mitigator)
+    chain = Registry().mitigator(mitigator).fit(embedder, concept)
+    about = [word for group in (*PAIRS, *SETS) for word in group]
+    texts = [*TEXTS, *TOY, *about, *(f"the {word} said" for word in about)]
+    vectors = embedder.encode(texts)
+    under, mapped = chain.transform(vectors, texts), chain.as_map().apply(vectors)
+    differ = ~np.isclose(under, mapped, rtol=0, atol=1e-6).all(axis=1)
+    (stage,) = chain.mitigators
+    left = {*stage.left_alone_, *getattr(stage, "equalized_", {})}
+    assert {text for text, is_other in zip(texts, differ, strict=True) if is_other} <= left
+    assert differ.any()
+
+
 def test_linear_steps_become_one_and_a_length_of_1_is_not_set_twice(written):
     def modules(kind, mitigator):
         listed = json.loads((written[kind, mitigator].path / "modules.json").read_text())
