@@ -302,6 +302,14 @@ def temporary_beside(path: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def sync_files(folder: Path) -> None:
+    """Let the disk have all files of a folder before it gets its name."""
+    for file in folder.rglob("*"):
+        if file.is_file():
+            with file.open("rb+") as opened:
+                os.fsync(opened.fileno())
+
+
 TEMPORARY = re.compile(r"\..{1,40}\.[a-z0-9_]{8}\.tmp")
 """Names of the temporary files of `write_atomically`, which a kill leaves behind."""
 STAGING = ".generation"

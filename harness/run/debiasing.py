@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -258,9 +257,7 @@ def _check(words: Sequence[str], format: Format) -> None:  # noqa: A002 -- as ab
 def _put_in_place(folder: Path, path: Path) -> int:
     """Sync the files and rename them, `path` last; return their size in bytes."""
     files = sorted(folder.iterdir(), key=lambda file: file.name == path.name)
-    for file in files:
-        with file.open("rb+") as opened:
-            os.fsync(opened.fileno())
+    folders.sync_files(folder)
     size = sum(file.stat().st_size for file in files)
     for file in files:
         file.replace(path.parent / file.name)

@@ -8,11 +8,9 @@ absent. The card states scores of records that the user names, and never others.
 from __future__ import annotations
 
 import math
-import os
 import re
-import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness import folders
-from harness.arrays import ROUNDING as SMALLEST
+from harness.arrays import ROUNDING as FLOAT32
 from harness.chain import Chain
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo, Role
@@ -165,12 +163,9 @@ def check(embedder: Embedder, path: Path, *, overwrite: bool) -> None:
         return
     if not overwrite:
         raise UsageError(f"'{path}' exists already; overwrite replaces it")
-    if not path.is_dir() or (any(path.iterdir()) and not _is_model(path)):
+    is_model = any((path / file).is_file() for file in _MODEL_FILES)
+    if not path.is_dir() or (any(path.iterdir()) and not is_model):
         raise UsageError(f"'{path}' is no folder of a model, so it is not replaced")
-
-
-def _is_model(path: Path) -> bool:
-    return any((path / file).is_file() for file in _MODEL_FILES)
 
 
 def export(
@@ -219,11 +214,15 @@ def export(
             folder = temporary / path.name
             folder.mkdir()
             exported = _written(source, folder, path, results, onnx=onnx, progress=progress)
-            _put_in_place(folder, path, temporary)
+            folders.sync_files(folder)
+            if path.exists():
+                path.rename(temporary / "replaced")
+            folder.rename(path)
+            folders.sync(path.parent)
     except OSError as error:
         raise DiskError(f"cannot write '{path}' ({error.strerror or error})") from None
     url = None if push is None else _push(path, push, f"{source.info.name} under {source.label}")
-    return Exported(**{**vars(exported), "url": url})
+    return replace(exported, url=url)
 
 
 def _written(
@@ -306,7 +305,7 @@ def _difference(source: Source, change: Map, stored: StoredEmbedder, saved: Embe
 
 def _alternating(dimensions: int) -> Floats:
     """Return factors that change the last digit of float32, up and down by turns."""
-    return 1 + SMALLEST * np.where(np.arange(dimensions) % 2, 1.0, -1.0)
+    return 1 + FLOAT32 * np.where(np.arange(dimensions) % 2, 1.0, -1.0)
 
 
 def _relative(found: Reals, expected: Reals) -> float:
@@ -315,19 +314,6 @@ def _relative(found: Reals, expected: Reals) -> float:
     lengths = np.linalg.norm(expected, axis=1, keepdims=True)
     difference = np.abs(found.astype(np.float64) - expected) / np.maximum(lengths, 1.0)
     return float(difference.max(initial=0.0))
-
-
-def _put_in_place(folder: Path, path: Path, temporary: Path) -> None:
-    """Sync the files of a folder and give it its name; an older folder is removed."""
-    for file in folder.rglob("*"):
-        if file.is_file():
-            with file.open("rb+") as opened:
-                os.fsync(opened.fileno())
-    if path.exists():
-        path.rename(temporary / "replaced")
-    folder.rename(path)
-    folders.sync(path.parent)
-    shutil.rmtree(temporary / "replaced", ignore_errors=True)
 
 
 # The scores of a card.
@@ -446,8 +432,7 @@ def _metadata(info: ModelInfo) -> str:
 
 def _facts(source: Source, change: Map) -> str:
     info, chain, concept = source.info, source.chain, source.concept
-    stages = [type(step).__name__ if not isinstance(step, str) else step for step in change.steps]
-    shown = {"Affine": "an affine map", "unit": "unit length"}
+    stages = ["unit length" if step == "unit" else "an affine map" for step in change.steps]
     texts = chain.fitting_texts(concept)
     missing = list(dict.fromkeys(word for part in chain.mitigators for word in part.missing_words))
     fitted = f"{len(texts)} texts" + (f": {_some(texts)}" if texts else "")
@@ -461,13 +446,13 @@ def _facts(source: Source, change: Map) -> str:
         "Concept": markdown_text(concept.name) if concept else "none is needed",
         "Fitted on": fitted,
         **({"Not known to the base": markdown_text(_some(missing))} if missing else {}),
-        "Added behind the base": ", then ".join(shown[stage] for stage in stages) or "nothing",
+        "Added behind the base": ", then ".join(stages) or "nothing",
         **(
             {"Added after each text": " ".join(f"`{line}`" for line in change.sentences)}
             if change.sentences
             else {}
         ),
-        "Saved by": f"sentence-transformers {version('sentence-transformers')}",
+        "Saved by": f"sentence-transformers {version('sentence-transformers')}, loads from 6.0 on",
         "Licence": markdown_text(info.licence)
         if info.licence
         else "unknown: the harness knows none of the base; that of the base applies",

@@ -34,7 +34,8 @@ TASKS = {
     "hard-debias": EVERY_METRIC,
     **{name: [*SENTENCES, *WORDS] for name in ("normalize", "sent-debias", "whitening")},
     **{name: [*SENTENCES, *WORDS] for name in LEAVE_WORDS[1:]},
-    **{name: SENTENCES for name in ("context-injection", "context-injection+leace")},
+    "context-injection": SENTENCES,
+    "context-injection+leace": SENTENCES,
 }
 TEXTS = ["The nurse asked the doctor.", "plumber", "A very long text " * 60, "Ärzte, müde!"]
 LOADING = """
