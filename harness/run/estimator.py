@@ -80,7 +80,11 @@ class Debiaser(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit
         labels = y if groups is None else groups
         _, chain = plan.chain_of(self.mitigator, Registry())
         concept = None
-        if labels is not None and chain.all_needs:
+        if chain.all_needs:
+            if labels is None:
+                raise NotApplicable(
+                    f"'{self.mitigator}' needs the group of each row: fit(X, y) or fit(X, groups=…)"
+                )
             concept = _concept(np.asarray(labels, dtype=object), len(rows))
         self.n_features_in_ = rows.shape[1]
         self.map_ = Map()
