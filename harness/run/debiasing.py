@@ -387,10 +387,11 @@ def debias(
                 refuse_to_replace(path)
             fitted_on = concept_for(chain, label, embedder.info, concept)
             return _debias_words(embedder, chain, label, fitted_on, path, format_, shown(progress))
-        exporting.check(embedder, path, overwrite=overwrite)
+        typed = model if isinstance(model, str) else None
+        exporting.check(embedder, typed, path, overwrite=overwrite)
         fitted_on = concept_for(chain, label, embedder.info, concept)
         return exporting.export(
-            Source(embedder, model if isinstance(model, str) else None, label, chain, fitted_on),
+            Source(embedder, typed, label, chain, fitted_on),
             path,
             results=None if results is None else Path(results),
             onnx=onnx,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness import folders
+from harness import folders, names
 from harness.arrays import ROUNDING as FLOAT32
 from harness.chain import Chain
 from harness.concept import Concept
@@ -59,8 +59,11 @@ _SENTENCES = (
 )
 """Texts that every export is compared on, besides those that the mitigator was fitted on."""
 _MOST_FITTED = 16
+"""Most texts of the fit that an export is compared on."""
 _TIMES_ROUNDING = 16
+"""How many roundings of float32 a difference may have, after what the map makes of one."""
 _MODEL_FILES = ("modules.json", "config.json")
+"""A folder with one of these is a model, which may be replaced."""
 _LICENCE = re.compile(r"[A-Za-z0-9.-]+")
 _HUB = re.compile(r"https://huggingface\.co/([\w.-]+/[\w.-]+)/?")
 
@@ -141,8 +144,17 @@ class Source:
         return plan.mitigator_part(self.label, self.chain, self.concept)
 
 
-def check(embedder: Embedder, path: Path, *, overwrite: bool) -> None:
+def check(embedder: Embedder, typed: str | None, path: Path, *, overwrite: bool) -> None:
     """Check what can be known before a model is loaded.
+
+    Parameters
+    ----------
+    embedder, typed
+        The text encoder, and the name that the user typed; None for an object.
+    path
+        The folder to write.
+    overwrite
+        Whether an older model there is replaced.
 
     Raises
     ------
@@ -163,6 +175,9 @@ def check(embedder: Embedder, path: Path, *, overwrite: bool) -> None:
         return
     if not overwrite:
         raise UsageError(f"'{path}' exists already; overwrite replaces it")
+    base = names.model(typed) if typed else None
+    if base and Path(base.reference or base.name).resolve() == path.resolve():
+        raise UsageError(f"'{path}' is the model itself; write its debiased one to another folder")
     is_model = any((path / file).is_file() for file in _MODEL_FILES)
     if not path.is_dir() or (any(path.iterdir()) and not is_model):
         raise UsageError(f"'{path}' is no folder of a model, so it is not replaced")

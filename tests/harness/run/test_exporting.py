@@ -190,7 +190,7 @@ def test_the_library_gets_the_vectors_of_an_evaluation(bases, written, kind, mit
 
 @pytest.mark.long
 def test_a_process_without_the_harness_gets_the_vectors_of_an_evaluation(bases, tmp_path):
-    mitigators = [mitigator for _, mitigator in PAIRED]
+    mitigators = sorted({mitigator for _, mitigator in PAIRED})
     entries = {
         (kind, mitigator): export(bases, kind, mitigator, tmp_path)
         for kind in MITIGATORS
@@ -579,6 +579,8 @@ def test_a_folder_is_replaced_only_if_it_is_a_model_and_overwrite_is_set(bases, 
         harness.debias(str(bases["unit"]), "normalize", out)
     harness.debias(str(bases["unit"]), "normalize", out, overwrite=True)
     assert not (out / "old").exists()
+    with pytest.raises(UsageError, match="is the model itself"):
+        harness.debias(f"sentence-transformers:{out}?dimensions=6", "none", out, overwrite=True)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("precious")
     with pytest.raises(UsageError, match="no folder of a model"):
