@@ -25,12 +25,14 @@ if os.path.isfile(os.path.join(_checkout, "plugins", "embedders", "cards.yaml"))
 # name of a submodule: `harness.metric` is the decorator, and its module is `harness.metrics`.
 _HOMES = {
     "AdapterSpec": "specs",
+    "Affine": "mitigator",
     "AnswerCache": "store.answers",
     "BiasEvaluator": "plugins.train.bias_evaluator",
     "BoundStoppingCallback": "plugins.train.bias_evaluator",
     "Card": "embedder",
     "Concept": "concept",
     "Contrast": "metrics",
+    "Debiaser": "run.estimator",
     "DiskError": "errors",
     "Embedder": "embedder",
     "EmbedderSpec": "specs",
@@ -39,6 +41,7 @@ _HOMES = {
     "Interval": "metrics",
     "InvalidFile": "errors",
     "InvalidOption": "errors",
+    "Map": "mitigator",
     "MetricSpec": "specs",
     "Mitigator": "mitigator",
     "MitigatorSpec": "specs",

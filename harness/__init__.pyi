@@ -23,6 +23,8 @@ from harness.metrics import Samples as Samples
 from harness.metrics import Scale as Scale
 from harness.metrics import Score as Score
 from harness.metrics import metric as metric
+from harness.mitigator import Affine as Affine
+from harness.mitigator import Map as Map
 from harness.mitigator import Mitigator as Mitigator
 from harness.plugins.train.bias_evaluator import (  # type: ignore[import-not-found]  # in a checkout
     BiasEvaluator as BiasEvaluator,
@@ -34,6 +36,7 @@ from harness.results.folder import read_results as read_results
 from harness.results.record import Record as Record
 from harness.results.records import Records as Records
 from harness.run.debiasing import debias as debias
+from harness.run.estimator import Debiaser as Debiaser
 from harness.run.evaluation import compare_models as compare_models
 from harness.run.evaluation import evaluate as evaluate
 from harness.run.words import words as words

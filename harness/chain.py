@@ -14,7 +14,7 @@ from harness.arrays import Reals, Vectors
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind, ModelInfo, Vocabulary, vocabulary_of
 from harness.errors import HarnessError
-from harness.mitigator import Mitigator, checked, clone, named
+from harness.mitigator import Map, Mitigator, checked, clone, named
 
 # The embedders that mitigators of a chain are fitted with.
 #
@@ -253,6 +253,16 @@ class Chain(Mitigator):
         """Return the further texts that any stage reads, as all stages rewrite them."""
         read = [text for stage in self.mitigators for text in stage.reads(texts, concept)]
         return self.rewrite(read)
+
+    def as_map(self) -> Map:
+        """Return the maps of all stages as one.
+
+        Raises
+        ------
+        NotApplicable
+            If a stage is no map.
+        """
+        return functools.reduce(Map.then, (stage.as_map() for stage in self.mitigators), Map())
 
     @property
     def notes(self) -> tuple[str, ...]:

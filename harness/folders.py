@@ -21,7 +21,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
@@ -290,6 +290,24 @@ def _replace(path: Path, content: bytes | Iterable[bytes]) -> None:
         if temporary is not None:
             with contextlib.suppress(OSError):  # gone since it was renamed, or the disk fails
                 temporary.unlink()
+
+
+@contextlib.contextmanager
+def temporary_beside(path: Path) -> Iterator[Path]:
+    """Yield a new hidden folder next to a path, for what will be renamed to it; then remove it."""
+    folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def sync_files(folder: Path) -> None:
+    """Let the disk have all files of a folder before it gets its name."""
+    for file in folder.rglob("*"):
+        if file.is_file():
+            with file.open("rb+") as opened:
+                os.fsync(opened.fileno())
 
 
 TEMPORARY = re.compile(r"\..{1,40}\.[a-z0-9_]{8}\.tmp")

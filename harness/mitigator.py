@@ -8,14 +8,86 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from harness.arrays import Reals, Vectors
+from harness.arrays import Floats, Reals, Vectors, unit_rows
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind
-from harness.errors import HarnessError, suggestion
+from harness.errors import HarnessError, NotApplicable, suggestion
+
+
+@dataclass(frozen=True)
+class Affine:
+    """The step x ↦ Wx + b.
+
+    Parameters
+    ----------
+    matrix
+        (m, d) W.
+    offset
+        (m,) b; None for 0.
+    """
+
+    matrix: Floats
+    offset: Floats | None = None
+
+
+Step: TypeAlias = "Affine | Literal['unit']"
+"""What is done to each vector: an affine step, or its length is set to 1 (0 stays 0)."""
+
+
+@dataclass(frozen=True)
+class Map:
+    """What a fitted mitigator does to any text, in steps that need neither it nor the harness.
+
+    Parameters
+    ----------
+    steps
+        What is done to a vector, in order.
+    sentences
+        Sentences that are added after each text before it is embedded, in order.
+    omits
+        What the mitigator does beyond these steps, a line each, such as to single words.
+    """
+
+    steps: tuple[Step, ...] = ()
+    sentences: tuple[str, ...] = ()
+    omits: tuple[str, ...] = ()
+
+    def then(self, other: Map) -> Map:
+        """Return this map, then the other one, in as few steps as possible.
+
+        Affine steps after each other become one, and a length that is 1 already is not set again.
+        """
+        steps: list[Step] = list(self.steps)
+        for step in other.steps:
+            before = steps[-1] if steps else None
+            if isinstance(step, Affine) and isinstance(before, Affine):
+                steps[-1] = _product(step, before)
+            elif step != "unit" or before != "unit":
+                steps.append(step)
+        sentences = (*self.sentences, *other.sentences)
+        return Map(tuple(steps), sentences, (*self.omits, *other.omits))
+
+    def apply(self, vectors: Reals) -> Floats:
+        """Return the (n, m) vectors that the steps make of (n, d) vectors, in float64."""
+        rows = np.asarray(vectors, dtype=np.float64)
+        for step in self.steps:
+            if isinstance(step, Affine):
+                rows = rows @ step.matrix.T + (0.0 if step.offset is None else step.offset)
+            else:
+                rows = unit_rows(rows)
+        return rows
+
+
+def _product(second: Affine, first: Affine) -> Affine:
+    offset = None if first.offset is None else second.matrix @ first.offset
+    if second.offset is not None:
+        offset = second.offset if offset is None else offset + second.offset
+    return Affine(second.matrix @ first.matrix, offset)
 
 
 class Mitigator:
@@ -139,6 +211,21 @@ class Mitigator:
         tasks use it.
         """
         return np.asarray(vectors, dtype=np.float32)
+
+    def as_map(self) -> Map:
+        """Return what the fitted mitigator does to any text, as a map.
+
+        With this method a mitigator can be exported into a model, and used in scikit-learn.
+
+        Raises
+        ------
+        NotApplicable
+            If it is no such map, with the reason.
+        """
+        if self.rewrites or type(self).transform is not Mitigator.transform:
+            what = "rewrites texts" if self.rewrites else "is no map of a vector alone"
+            raise NotApplicable(f"{named(self)} {what}, so it cannot become part of a model")
+        return Map()
 
     def reads(self, texts: Sequence[str], concept: Concept | None) -> list[str]:
         """Return the further texts whose vectors `transform` needs to change `texts`.

@@ -38,6 +38,7 @@ HEAVY = {
     *("harness/commands/test_new.py", "harness/commands/test_validate.py"),
     "harness/commands/test_hostile_files.py",
     *("harness/encode/test_batch_size.py", "harness/run/test_damaged_vectors.py"),
+    "harness/run/test_exporting.py",
     *("harness/run/test_job_pool.py", "harness/test_bad_input.py", "harness/test_signals.py"),
     *("leaderboard/submissions/test_hostile.py", "leaderboard/submissions/test_rerun.py"),
     *("leaderboard/submissions/test_workflows.py", "leaderboard/test_command.py"),

@@ -136,12 +136,20 @@ def concept(purpose: str) -> Callable[[F], F]:
     )
 
 
-def out(purpose: str) -> Callable[[F], F]:
-    """Return the required option `--out`, a file to write; `purpose` is its help."""
+def out(purpose: str, *, folder: bool = False) -> Callable[[F], F]:
+    """Return the required option `--out`, what to write; `purpose` is its help.
+
+    Parameters
+    ----------
+    purpose
+        Its help.
+    folder
+        Whether it may be a folder.
+    """
     return click.option(
         "--out",
         "-o",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=click.Path(path_type=Path, dir_okay=folder),
         required=True,
         help=purpose,
     )

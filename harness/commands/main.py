@@ -22,7 +22,7 @@ COMMANDS = {
     "eval": ("evaluate:command", "Evaluate models under mitigators on tasks."),
     "compare": ("verdict:command", "Compare a model with its base: more biased, or less?"),
     "words": ("words:command", "Score own word lists by every metric that they allow."),
-    "debias": ("debias:command", "Write the debiased vocabulary of a word model to a file."),
+    "debias": ("debias:command", "Write a debiased model: word vectors or a text encoder."),
     "results": ("results:command", "Show, compare and export recorded scores."),
     "figure": ("results:figure_command", "Draw the description of a figure as SVG, PDF or PNG."),
     "cite": ("cite:command", "Print BibTeX of what results were made with."),

@@ -9,5 +9,7 @@
 `recording`           scores become records and samples, with the model's facts and notices
 `steps`               resumable steps, of studies and recipes
 `debiasing`           writes a debiased vocabulary to a file, in several formats
+`exporting`           writes a debiased text encoder as a model, with its card
+`estimator`           mitigators as transformers of scikit-learn
 ====================  ==============================================================
 """

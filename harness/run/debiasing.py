@@ -1,18 +1,15 @@
-"""Writes a whole vocabulary under mitigation to a file: `harness debias`.
+"""Writes a model under mitigation: `harness debias`.
 
-The mitigators are fitted on the words that they need. Then the vocabulary is transformed and
-written block by block. Nothing is stored or scored.
+Of a word embedder, the whole vocabulary is written to a file. The mitigators are fitted on the
+words that they need. Then the vocabulary is transformed and written block by block. Nothing is
+stored or scored. A text encoder becomes a model of its own (`exporting`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
-import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
+from harness import folders
 from harness.chain import Chain, MitigatedEmbedder
 from harness.concept import Concept
 from harness.embedder import Embedder, ModelInfo, Vocabulary, vocabulary_of
@@ -34,7 +32,8 @@ from harness.errors import (
 )
 from harness.progress import Advance, Progress, shown
 from harness.registry.registry import Registry
-from harness.run import evaluation, plan
+from harness.run import evaluation, exporting, plan
+from harness.run.exporting import Exported, Source
 from harness.run.plan import Row
 from harness.run.settings import FALLBACK_CONCEPT, paths
 
@@ -135,7 +134,7 @@ def write_vectors(
     writer = _WRITERS[format]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _temporary_folder(path) as folder:
+        with folders.temporary_beside(path) as folder:
             writer(folder / path.name, words, dimensions, _finite(blocks), dict(about or {}))
             return _put_in_place(folder, path)
     except OSError as error:
@@ -255,21 +254,10 @@ def _check(words: Sequence[str], format: Format) -> None:  # noqa: A002 -- as ab
             )
 
 
-@contextlib.contextmanager
-def _temporary_folder(path: Path) -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _put_in_place(folder: Path, path: Path) -> int:
     """Sync the files and rename them, `path` last; return their size in bytes."""
     files = sorted(folder.iterdir(), key=lambda file: file.name == path.name)
-    for file in files:
-        with file.open("rb+") as opened:
-            os.fsync(opened.fileno())
+    folders.sync_files(folder)
     size = sum(file.stat().st_size for file in files)
     for file in files:
         file.replace(path.parent / file.name)
@@ -320,29 +308,42 @@ def debias(
     *,
     concept: str | Concept | None = FALLBACK_CONCEPT,
     format: str | None = None,  # noqa: A002 -- what users call it
+    results: Path | str | None = None,
+    onnx: bool = False,
+    push: str | None = None,
     overwrite: bool = False,
     include: Path | str | Iterable[Path | str] = (),
     registry: Registry | None = None,
     progress: bool | Progress = False,
-) -> Debiased:
-    """Write a word embedder's whole vocabulary under a mitigator, in bounded memory.
+) -> Debiased | Exported:
+    """Write a model under a mitigator.
+
+    The whole vocabulary of a word embedder is written to a file, in bounded memory. A text encoder
+    of sentence-transformers becomes a folder with a card, which that library loads by itself.
 
     Parameters
     ----------
     model
-        A word embedder, its name, or an object that `evaluate` takes as one.
+        A word embedder or a text encoder, its name, or an object that `evaluate` takes as one.
     mitigator
         Name, such as `hard-debias?k=2`, or a chain with `+`; `none` writes the unmitigated model.
         Or a `Mitigator` object, or a tuple or list of names and objects, which is a chain.
     out
-        File to write. Evaluate it as `vectors:OUT`, except gensim's format, which is a pickle.
+        File or folder to write. Evaluate it as `vectors:OUT`, except gensim's format, which is a
+        pickle, or a folder by its path.
     concept
         Concept to remove, or its name.
     format
-        `word2vec`, `word2vec-binary`, `gensim` or `safetensors`; by default that of the suffix of
-        `out`: `.txt`, `.vec`, `.bin`, `.kv`, `.safetensors`.
+        Of word vectors: `word2vec`, `word2vec-binary`, `gensim` or `safetensors`; by default that
+        of the suffix of `out`: `.txt`, `.vec`, `.bin`, `.kv`, `.safetensors`.
+    results
+        Of a text encoder: results folder with scores for the card; by default it has none.
+    onnx
+        Of a text encoder: whether to write the whole model as `onnx/model.onnx`, too.
+    push
+        Of a text encoder: repository of the Hugging Face hub to upload it to.
     overwrite
-        Whether an existing file is replaced.
+        Whether an existing file or model is replaced.
     include
         Further folders of concepts.
     registry
@@ -352,55 +353,88 @@ def debias(
 
     Returns
     -------
-    Debiased
-        Facts about the file.
+    Debiased or Exported
+        Facts about the file, or about the folder.
 
     Raises
     ------
     UsageError
-        If a name, option or path is wrong, the file exists, or the format cannot hold a word.
+        If a name, option or path is wrong, the path exists, the format cannot hold a word, or the
+        results have no scores of the model.
     NotApplicable
-        If the model has no vocabulary, or the mitigator cannot be fitted.
+        If the mitigator cannot be fitted, or what it does cannot be written.
     DiskError
-        If the file cannot be written. Temporary files are removed.
+        If it cannot be written. Temporary files are removed.
+    Unavailable
+        If a package is missing, or the hub does not take the model.
     """
     path = Path(out).expanduser()
-    format_ = format_of(path, format)
-    if not overwrite:
-        refuse_to_replace(path)
     registry = registry or Registry(include=paths(include))
-    name, chain = plan.chain_of(mitigator, registry)
+    label, chain = plan.chain_of(mitigator, registry)
     concept = registry.concept(concept) if isinstance(concept, str) else concept
     embedder = evaluation.embedder_of(model, registry)
-    info = embedder.info
-    fitted_on = concept_for(chain, name, info, concept)
-    progress = shown(progress)
+    is_text = embedder.info.kind == "text"
+    asked = {"results": results, "onnx": onnx, "push": push, "format": format}
+    foreign = ("format",) if is_text else ("results", "onnx", "push")
+    for name in foreign:
+        if asked[name]:
+            kind = "word vectors" if is_text else "text encoders"
+            raise UsageError(f"{name} is for {kind}, not for '{embedder.info.name}'")
     try:
-        chain.fit(embedder, fitted_on)
-        words = vocabulary_of(MitigatedEmbedder(embedder, chain))
-        dimensions = words.rows(0, 1).shape[1]
-        label = f"{info.name}: writing {path.name}"
-        with progress.stage(label, len(words), "words") as advance:
-            size = write_vectors(
-                path,
-                format_,
-                words.words,
-                dimensions,
-                _blocks(words, dimensions, advance),
-                about={
-                    "model": info.name,
-                    "mitigator": name,
-                    "concept": fitted_on.name if fitted_on else "",
-                },
-            )
+        if not is_text:
+            format_ = format_of(path, format)
+            if not overwrite:
+                refuse_to_replace(path)
+            fitted_on = concept_for(chain, label, embedder.info, concept)
+            return _debias_words(embedder, chain, label, fitted_on, path, format_, shown(progress))
+        typed = model if isinstance(model, str) else None
+        exporting.check(embedder, typed, path, overwrite=overwrite)
+        fitted_on = concept_for(chain, label, embedder.info, concept)
+        return exporting.export(
+            Source(embedder, typed, label, chain, fitted_on),
+            path,
+            results=None if results is None else Path(results),
+            onnx=onnx,
+            push=push,
+            progress=shown(progress),
+        )
     finally:
         getattr(embedder, "close", lambda: None)()
+
+
+def _debias_words(
+    embedder: Embedder,
+    chain: Chain,
+    label: str,
+    concept: Concept | None,
+    path: Path,
+    format: Format,  # noqa: A002 -- as above
+    progress: Progress,
+) -> Debiased:
+    """Fit a chain and write the vocabulary under it."""
+    info = embedder.info
+    chain.fit(embedder, concept)
+    words = vocabulary_of(MitigatedEmbedder(embedder, chain))
+    dimensions = words.rows(0, 1).shape[1]
+    with progress.stage(f"{info.name}: writing {path.name}", len(words), "words") as advance:
+        size = write_vectors(
+            path,
+            format,
+            words.words,
+            dimensions,
+            _blocks(words, dimensions, advance),
+            about={
+                "model": info.name,
+                "mitigator": label,
+                "concept": concept.name if concept else "",
+            },
+        )
     return Debiased(
         path=path,
-        format=format_,
+        format=format,
         model=info.name,
-        mitigator=name,
-        concept=fitted_on.name if fitted_on else None,
+        mitigator=label,
+        concept=concept.name if concept else None,
         words=len(words),
         dimensions=dimensions,
         bytes=size,
@@ -414,21 +448,17 @@ def debias(
 def concept_for(
     chain: Chain, mitigator: str, info: ModelInfo, concept: Concept | None
 ) -> Concept | None:
-    """Return the concept to fit a chain on for a whole vocabulary, or None if none is needed.
+    """Return the concept to fit a chain on for a whole model, or None if none is needed.
 
     Raises
     ------
     NotApplicable
-        If the model has no vocabulary, or the mitigator cannot be fitted.
+        If the mitigator does not work on the kind of model, or cannot be fitted.
     """
-    if info.kind != "word":
-        raise NotApplicable(
-            f"'{info.name}' is a text encoder and has no vocabulary; "
-            "give a word embedder, such as glove-6b-50d or vectors:PATH"
-        )
-    if "word" not in chain.all_kinds:
-        raise NotApplicable(f"'{mitigator}' does not work on word embedders")
-    if chain.rewrites:
+    if info.kind not in chain.all_kinds:
+        kind = "word embedders" if info.kind == "word" else "text encoders"
+        raise NotApplicable(f"'{mitigator}' does not work on {kind}")
+    if info.kind == "word" and chain.rewrites:
         raise NotApplicable(f"'{mitigator}' rewrites texts, but a vocabulary keeps its words")
     needs = chain.all_needs
     if not needs:

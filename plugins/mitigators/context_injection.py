@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.errors import NotApplicable, suggestion
-from harness.mitigator import Mitigator
+from harness.mitigator import Map, Mitigator
 
 from .fitting.words import require
 
@@ -77,6 +77,15 @@ class ContextInjection(Mitigator):
     def rewrite(self, texts: Sequence[str]) -> list[str]:
         """Return the `n` texts, each followed by the sentence."""
         return [self._with_sentence(text) for text in texts]
+
+    def as_map(self) -> Map:
+        """Return the sentence as a map that adds it after each text."""
+        omits = (
+            "context-injection leaves the texts that define a concept as they are where a task "
+            "compares with them, and embeds the sentence alone for an empty text; the model adds "
+            "the sentence to every text that is not empty"
+        )
+        return Map(sentences=(self.sentence_,), omits=(omits,))
 
     def _with_sentence(self, text: str) -> str:
         text = text.rstrip()

@@ -11,7 +11,7 @@ from harness.arrays import Reals, Vectors
 from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
-from harness.mitigator import Mitigator
+from harness.mitigator import Affine, Map, Mitigator
 
 from .fitting.words import find, ignores_case, look_up, require, with_lower_case
 
@@ -127,6 +127,14 @@ class HalfSiblingRegression(Mitigator):
         listed = list(find(texts, self.left_alone_, ignoring_case=self.ignores_case_))
         out[listed] = vectors[listed]
         return out
+
+    def as_map(self) -> Map:
+        """Return the residual of neutral words as a map, which words about the concept get too."""
+        omits = (
+            f"half-sibling-regression leaves {len(self.left_alone_)} words about the concept as "
+            "they are where such a word is the whole text; the model changes them as any other text"
+        )
+        return Map((Affine(self.kept_.T),), omits=(omits,))
 
     def _key(self, word: str) -> str:
         return word.lower() if self.ignores_case_ else word

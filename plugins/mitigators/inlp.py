@@ -12,7 +12,7 @@ from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.concept import Concept
 from harness.embedder import Embedder, vocabulary_of
 from harness.errors import InvalidOption, NotApplicable
-from harness.mitigator import Mitigator
+from harness.mitigator import Affine, Map, Mitigator, Step
 
 from .fitting.concept_subspace import fit_subspace, pair_words
 from .fitting.sentences import BY_LANGUAGE, defining_sets, template_texts
@@ -141,6 +141,11 @@ class Inlp(Mitigator):
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
         """Return (n, d) projected vectors P w."""
         return (self._prepared(vectors) @ self.projection_).astype(np.float32)
+
+    def as_map(self) -> Map:
+        """Return the projection P as a map."""
+        unit: tuple[Step, ...] = ("unit",) if self.normalize else ()
+        return Map((*unit, Affine(self.projection_.T)))
 
     def _prepared(self, vectors: Reals) -> Floats:
         return unit_rows(vectors) if self.normalize else np.asarray(vectors, dtype=np.float64)

@@ -11,7 +11,7 @@ from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.concept import Concept
 from harness.embedder import Embedder, Vocabulary, vocabulary_of
 from harness.errors import InvalidOption, NotApplicable
-from harness.mitigator import Mitigator
+from harness.mitigator import Affine, Map, Mitigator, Step
 
 from .fitting.sentences import defining_sets, sets_in_templates
 from .fitting.vocabulary import VocabularyCache
@@ -154,6 +154,12 @@ class Leace(Mitigator):
         """Return (n, d) vectors r(x)."""
         rows = self._prepared(vectors)
         return (rows - (rows - self.mean_) @ self.projection_.T).astype(np.float32)
+
+    def as_map(self) -> Map:
+        """Return r(x) as a map."""
+        kept = np.eye(len(self.mean_)) - self.projection_
+        unit: tuple[Step, ...] = ("unit",) if self.normalize else ()
+        return Map((*unit, Affine(kept, self.projection_ @ self.mean_)))
 
     def _prepared(self, vectors: Reals) -> Floats:
         return _prepared(vectors, unit=self.normalize)

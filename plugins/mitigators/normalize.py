@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from harness.arrays import Reals, Vectors, unit_rows
-from harness.mitigator import Mitigator
+from harness.mitigator import Map, Mitigator
 
 
 class Normalize(Mitigator):
@@ -23,3 +23,7 @@ class Normalize(Mitigator):
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
         """Return `vectors`, (n, d), at length 1 in float32."""
         return unit_rows(vectors).astype(np.float32)
+
+    def as_map(self) -> Map:
+        """Return the map that sets lengths to 1."""
+        return Map(("unit",))

@@ -11,10 +11,10 @@ from harness.arrays import Reals, Vectors
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind
 from harness.errors import InvalidOption, NotApplicable
-from harness.mitigator import Mitigator
+from harness.mitigator import Map, Mitigator
 
 from .fitting.sentences import defining_sets, sets_in_templates
-from .fitting.subspaces import neutralized, principal_axes, set_centred
+from .fitting.subspaces import neutralized, principal_axes, set_centred, without
 from .fitting.words import look_up, require
 
 
@@ -120,3 +120,7 @@ class SentDebias(Mitigator):
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
         """Return (n, d) vectors without their components in the subspace."""
         return neutralized(vectors, self.subspace_, unit=self.normalize)
+
+    def as_map(self) -> Map:
+        """Return the projection out of the subspace as a map."""
+        return without(self.subspace_, unit=self.normalize)

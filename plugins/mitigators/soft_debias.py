@@ -11,7 +11,7 @@ from harness.arrays import Floats, Reals, Vectors, has_direction, unit_rows
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind, Vocabulary, vocabulary_of
 from harness.errors import InvalidOption, NotApplicable
-from harness.mitigator import Mitigator
+from harness.mitigator import Affine, Map, Mitigator
 
 from .fitting.concept_subspace import (
     about_concept,
@@ -146,6 +146,10 @@ class SoftDebias(Mitigator):
     def transform(self, vectors: Reals, texts: Sequence[str]) -> Vectors:
         """Return (n, d) vectors T w, with w and the result at length 1."""
         return unit_rows(unit_rows(vectors) @ self.transform_).astype(np.float32)
+
+    def as_map(self) -> Map:
+        """Return T as a map, between lengths of 1."""
+        return Map(("unit", Affine(self.transform_.T), "unit"))
 
 
 def second_moments(words: Vocabulary, hard: HardDebias) -> tuple[Floats, Floats, int, int]:

@@ -18,7 +18,7 @@ from harness.concept import Concept
 from harness.digest import digest
 from harness.embedder import Embedder, vocabulary_of
 from harness.errors import InvalidFile, InvalidOption, NotApplicable
-from harness.mitigator import Mitigator
+from harness.mitigator import Affine, Map, Mitigator, Step
 
 from .fitting.sentences import neutral_sentences
 
@@ -146,6 +146,11 @@ class Whitening(Mitigator):
         """Return (n, d) vectors x̃, at length 1 if `normalize`."""
         white = (self._prepared(vectors) - self.mean_) @ self.matrix_
         return (unit_rows(white) if self.normalize else white).astype(np.float32)
+
+    def as_map(self) -> Map:
+        """Return x̃ as a map."""
+        unit: tuple[Step, ...] = ("unit",) if self.normalize else ()
+        return Map((*unit, Affine(self.matrix_.T, -self.mean_ @ self.matrix_), *unit))
 
     def _sample(self, embedder: Embedder, concept: Concept | None) -> Floats:
         """Return the (n, d) vectors to fit on."""

@@ -9,6 +9,7 @@
 `hub`                     a model of the Hugging Face hub as a local folder
 `model_folder`            what the files of a model say, without loading it
 `model_settings`          kind, settings and routes of a model, checked against its weights
+`mapped_model`            writes a `SentenceTransformer` with a mitigator's map behind it
 `model2vec`               static models of that package
 `gguf_file`               a language model in a GGUF file: what its header says
 `exported_backend`        runs a transformer that was exported to ONNX or OpenVINO

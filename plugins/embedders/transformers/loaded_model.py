@@ -20,10 +20,11 @@ from harness.digest import digest
 from harness.embedder import Embedder, ModelInfo, Role
 from harness.encode import adapters, identity
 from harness.encode.identity import Unidentified
-from harness.errors import HarnessError
+from harness.errors import HarnessError, NotApplicable
+from harness.mitigator import Map
 
 from .. import prompts
-from . import hub, model_settings, tokens
+from . import hub, mapped_model, model_settings, tokens
 from .model_settings import TASK_SETTINGS, Router, Routes
 from .sentence_transformer import SentenceTransformersEmbedder
 
@@ -121,6 +122,30 @@ class LoadedSentenceTransformer:
 
     def _prompt(self, role: Role) -> str:
         return self._prompts.get(role, self._prompts.get("text", ""))
+
+    def export(self, change: Map, folder: Path, *, onnx: bool = False) -> Embedder:
+        """Save the model with a map behind it, for the library alone; return what is saved.
+
+        Parameters
+        ----------
+        change
+            The map, of the vectors that `encode` returns.
+        folder
+            An empty folder.
+        onnx
+            Whether to write the whole model as a graph, too.
+
+        Raises
+        ------
+        NotApplicable
+            If the model cannot be saved as it is run here.
+        """
+        name = self.info.name
+        if self.precision != "float32" or self._model.truncate_dim is not None:
+            raise NotApplicable(f"'{name}': only whole vectors of float32 weights can be exported")
+        prompts = self._prompts
+        mapped_model.write(self._model, change, folder, prompts=prompts, onnx=onnx, name=name)
+        return SentenceTransformersEmbedder(str(folder), device="cpu")
 
 
 def adapt(model: Any) -> Embedder:

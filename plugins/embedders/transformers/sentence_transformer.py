@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from harness.embedder import Card, Role
-from harness.errors import HarnessError, InvalidOption, ModelError
+from harness.errors import HarnessError, InvalidOption, ModelError, NotApplicable
+from harness.mitigator import Affine, Map, Step
 
 from .. import quiet_loading, weight_files
 from ..weight_files import Backend
-from . import encoder, exported_backend, hub, model2vec, model_settings, tokens
+from . import encoder, exported_backend, hub, mapped_model, model2vec, model_settings, tokens
 from .encoder import (
     EncoderOptions,
     Precision,
@@ -372,6 +373,58 @@ class SentenceTransformersEmbedder(TransformerEncoder):
     def model(self) -> Any:
         """The `SentenceTransformer` itself, loaded when it is first asked for; for training."""
         return self._model
+
+    def export(
+        self, change: Map, folder: Path, *, onnx: bool = False
+    ) -> SentenceTransformersEmbedder:
+        """Save the model with a map behind it, for the library alone; return what is saved.
+
+        Parameters
+        ----------
+        change
+            The map, of the vectors that `encode` returns.
+        folder
+            An empty folder.
+        onnx
+            Whether to write the whole model as a graph, too.
+
+        Raises
+        ------
+        NotApplicable
+            If the model cannot be saved as it is run here.
+        Unavailable
+            If a package is missing.
+        """
+        name = self._folder.name
+        if self._folder.backend != "torch" or self._options.precision != "float32":
+            raise NotApplicable(f"'{name}': write the model of backend=torch in float32")
+        if self._runs_own_code or self._folder.is_model2vec:
+            own = "its own Python code" if self._runs_own_code else "a file of model2vec"
+            raise NotApplicable(f"'{name}' has {own}, which the library alone does not load")
+        mapped_model.write(
+            self._model,
+            self._own_map.then(change),
+            folder,
+            prompts=self._prompts,
+            onnx=onnx,
+            name=name,
+        )
+        return SentenceTransformersEmbedder(str(folder), device="cpu")
+
+    @property
+    def _own_map(self) -> Map:
+        """What `encode` does to the vectors of the last module."""
+        with self._model.truncate_embeddings(None):
+            width = self._model.get_embedding_dimension()
+        cut, kept = self._folder.truncate_dim, self._dimensions
+        steps: list[Step] = [Affine(np.eye(min(cut, width), width))] if cut else []
+        if self._options.normalize:
+            steps.append("unit")
+        if kept is not None:
+            steps.append(Affine(np.eye(kept, min(cut or width, width))))
+            if self._options.normalize or self._folder.normalizes:
+                steps.append("unit")
+        return Map(tuple(steps))
 
     @property
     def poolings(self) -> tuple[str, ...]:

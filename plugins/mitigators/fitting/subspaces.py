@@ -5,6 +5,7 @@ Knows vectors only, not the words that they belong to.
 
 from __future__ import annotations
 
+import dataclasses
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from harness.arrays import Floats, Reals, Vectors, unit_rows
 from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.errors import InvalidOption, NotApplicable
-from harness.mitigator import Mitigator
+from harness.mitigator import Affine, Map, Mitigator
 
 from . import words
 from .words import require
@@ -170,6 +171,12 @@ def neutralized(vectors: Reals, subspace: Floats, *, unit: bool) -> Vectors:
     return out
 
 
+def without(subspace: Floats, *, unit: bool) -> Map:
+    """Return `neutralized` as a map."""
+    kept = np.eye(subspace.shape[1]) - subspace.T @ subspace
+    return Map((Affine(kept), "unit") if unit else (Affine(kept),))
+
+
 def _neutralized_exactly(vectors: Reals, subspace: Floats, *, unit: bool) -> Floats:
     """Return `vectors` without their components in the subspace, computed in float64."""
     rows = np.asarray(vectors, dtype=np.float64)
@@ -320,6 +327,16 @@ class SubspaceDebias(Mitigator):
             if key in self.equalized_ and np.isfinite(out[row]).all():
                 out[row] = self.equalized_[key]
         return out
+
+    def as_map(self) -> Map:
+        """Return step 2a for neutral words as a map, which words about the concept get too."""
+        equalized = f", and equalises {len(self.equalized_)} words" if self.equalized_ else ""
+        omits = (
+            f"{self.name} leaves {len(self.left_alone_)} words about the concept as they are where "
+            f"such a word is the whole text{equalized}; the model neutralises them as any other "
+            "text"
+        )
+        return dataclasses.replace(without(self.subspace_, unit=self.normalize), omits=(omits,))
 
     def _find_subspace(
         self,

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from harness import folders
 from harness.digest import json_like
@@ -173,9 +173,9 @@ class _Doer:
         return {"counts": dict(fair.about["counts"]), "threshold": fair.about["threshold"]}
 
     def _words(self, step: Step) -> Facts:
-        from harness.run.debiasing import debias
+        from harness.run.debiasing import Debiased, debias
 
-        debiased = debias(
+        written = debias(
             step.settings["base"],
             step.settings["mitigator"],
             self.folder / step.folder,
@@ -184,6 +184,7 @@ class _Doer:
             registry=self.registry,
             progress=self.progress,
         )
+        debiased = cast("Debiased", written)  # a recipe's file has the suffix of word vectors
         return {"words": debiased.words, "missing": list(debiased.missing)}
 
     def _train(self, step: Step) -> Facts:

@@ -156,7 +156,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch,
     def full(_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(debiasing.os, "fsync", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(DiskError, match=r"cannot write .*No space left"):
         write(path, WORDS[::-1])
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
