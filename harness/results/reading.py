@@ -52,6 +52,8 @@ Status: TypeAlias = Literal["damaged", "torn", "unknown", "repeated", "doubtful"
 MOST_NOTICES = 5
 """Number of lines of a file with their own notice."""
 _BLOCK = 1_000_000
+_BUFFER = 262_144
+"""Bytes that are read at once: few lines are in two of them."""
 
 
 class Trust(enum.Enum):
@@ -202,7 +204,7 @@ def raw_lines(path: Path, most: int) -> Iterator[tuple[bytes, int]]:
         If the file cannot be read.
     """
     try:
-        with path.open("rb") as file:
+        with path.open("rb", buffering=_BUFFER) as file:
             while raw := file.readline(most + 1):
                 size, rest = len(raw), raw
                 while size > most and rest and not rest.endswith(b"\n"):
