@@ -415,6 +415,8 @@ class _PartReader(NamedTuple):
 
 _MOST_KNOWN = 4096
 """Most texts of a part that are kept."""
+_DICTIONARIES = ("interval", "floor", "ratio")
+"""Fields whose parts are read as dictionaries."""
 _P_VALUE = list(fields_by_part()).index("p_value")
 """The part with the ratio."""
 
@@ -422,8 +424,8 @@ _P_VALUE = list(fields_by_part()).index("p_value")
 def _validator(fields: Mapping[str, FieldInfo]) -> Callable[[bytes], dict[str, Any]]:
     """Return a function that reads an object of JSON with these fields and no others.
 
-    It checks values as the schema of the fields does. Parts that have a column for each of their
-    fields are dictionaries: pydantic makes them in half the time of models.
+    It checks values as the schema of the fields does. Parts that records do not share are read as
+    dictionaries, which pydantic makes in half the time of models.
     """
     validate: Callable[[bytes], dict[str, Any]] = TypeAdapter(
         _dictionary(fields, extra="forbid")
@@ -433,22 +435,16 @@ def _validator(fields: Mapping[str, FieldInfo]) -> Callable[[bytes], dict[str, A
 
 def _dictionary(fields: Mapping[str, FieldInfo], *, extra: Literal["forbid", "ignore"]) -> Any:
     make: Any = TypedDict
-    types_ = {
-        name: Annotated[
-            _flat(field.annotation) if name in ("interval", "floor", "ratio") else field.annotation,
-            _same_default(field),
-        ]
-        for name, field in fields.items()
-    }
-    dictionary = make("Part", types_)
+    hints = {}
+    for name, field in fields.items():
+        annotation: Any = field.annotation
+        if name in _DICTIONARIES:
+            part, _ = get_args(annotation)  # or None
+            annotation = _dictionary(part.model_fields, extra="ignore") | None
+        hints[name] = Annotated[annotation, _same_default(field)]
+    dictionary = make("Part", hints)
     dictionary.__pydantic_config__ = ConfigDict(extra=extra, allow_inf_nan=False)
     return dictionary
-
-
-def _flat(annotation: Any) -> Any:
-    """Return the type of a part or None, with a dictionary in place of the part."""
-    part, _ = get_args(annotation)
-    return _dictionary(part.model_fields, extra="ignore") | None
 
 
 def _looked_at_closely(raw: bytes, schema: type[Kind]) -> Kind | tuple[Status, str]:

@@ -206,18 +206,18 @@ function* pairSteps(losses) {
   const norms = losses.map((row) => row.reduce((sum, loss) => sum + loss ** 2, 0));
   const least = 1e-12 * norms.reduce((most, norm) => Math.max(most, norm), 1e-300);
   const squares = new Float64Array(pairAt(losses.length));
+  let unequal = 0;
   for (let k = 1; k < losses.length; k++) {
-    addSquares(losses, k, least, squares);
+    unequal += addSquares(losses, k, least, squares);
     yield;
   }
-  const unequal = squares.filter((square) => square < Infinity);
-  yield;
-  const middle = unequal.length >> 1;
-  yield* selectSteps(unequal, middle);
-  let median = unequal[middle];
-  if (unequal.length % 2 === 0) {
+  const sorted = squares.slice(); // as far as the median needs; infinite ones are last
+  const middle = unequal >> 1;
+  yield* selectSteps(sorted, middle);
+  let median = sorted[middle];
+  if (unequal % 2 === 0) {
     let before = 0;
-    for (let i = 0; i < middle; i++) before = Math.max(before, unequal[i]);
+    for (let i = 0; i < middle; i++) before = Math.max(before, sorted[i]);
     median = (before + median) / 2;
   }
   return { squares, median };
@@ -229,16 +229,20 @@ function* pairSteps(losses) {
  * @param {number} k
  * @param {number} least below which rows are equal
  * @param {Float64Array} squares
+ * @returns {number} how many pairs are not equal
  */
 function addSquares(losses, k, least, squares) {
   const theirs = losses[k];
   const start = pairAt(k);
+  let unequal = 0;
   for (let j = 0; j < k; j++) {
     const ours = losses[j];
     let square = 0;
     for (let i = 0; i < ours.length; i++) square += (ours[i] - theirs[i]) ** 2;
     squares[start + j] = square < least ? Infinity : square;
+    if (square >= least) unequal++;
   }
+  return unequal;
 }
 
 /**
@@ -257,9 +261,9 @@ function* selectSteps(values, n) {
       while (values[i] < pivot) i++;
       while (pivot < values[j]) j--;
       if (i > j) break;
-      [values[i], values[j]] = [values[j], values[i]];
-      i++;
-      j--;
+      const value = values[i];
+      values[i++] = values[j];
+      values[j--] = value;
     }
     if (j < n) first = i;
     if (n < i) last = j;
@@ -284,41 +288,47 @@ function addFlipped(losses, signs, sums) {
 
 /**
  * Return the largest statistic of the open pairs, and its pair; -1 without one. No scale is below
- * the root of the median, so pairs with a small difference need not be looked at: hardly one of a
- * hundred is.
+ * the root of the median, so pairs with a small difference need not be looked at: hardly one of
+ * twenty is. Squares of statistics are compared, without roots and quotients.
  * @param {Float64Array} sums
  * @param {Pairs} pairs
  */
 function largestOf(sums, { squares, median }) {
   const rows = sums.length;
-  const leastScale = Math.sqrt(median);
-  let statistic = 0;
-  let at = -1;
-  /** @param {number} j @param {number} k */
-  const compare = (j, k) => {
-    const place = j < k ? pairAt(k) + j : pairAt(j) + k;
-    const size = Math.abs(sums[j] - sums[k]) / Math.sqrt(squares[place] + median);
-    if (size > statistic) [statistic, at] = [size, place];
-  };
   let [lowest, highest] = [0, 0];
   for (let row = 1; row < rows; row++) {
     if (sums[row] < sums[lowest]) lowest = row;
     if (sums[row] > sums[highest]) highest = row;
   }
-  for (let row = 0; row < rows; row++) {
-    if (row !== lowest) compare(lowest, row);
-    if (row !== highest) compare(row, highest);
-  }
-  const least = statistic * leastScale; // a larger statistic has a larger difference
-  const highs = [];
-  for (let row = 0; row < rows; row++) if (sums[row] - sums[lowest] > least) highs.push(row);
-  for (let row = 0; row < rows; row++) {
-    if (!(sums[highest] - sums[row] > least)) continue;
-    for (const high of highs) {
-      if (sums[high] - sums[row] > statistic * leastScale) compare(row, high);
+  // First the pairs of the two rows at the ends, whose differences are large.
+  let square = 0;
+  let at = -1;
+  for (const end of [lowest, highest]) {
+    for (let row = 0; row < rows; row++) {
+      if (row === end) continue;
+      const place = row < end ? pairAt(end) + row : pairAt(row) + end;
+      const difference = (sums[row] - sums[end]) ** 2;
+      if (difference <= square * (squares[place] + median)) continue;
+      square = difference / (squares[place] + median);
+      if (square > 0) at = place;
     }
   }
-  return { statistic, at };
+  // A larger statistic has a difference of at least so much.
+  let least = Math.sqrt(square * median);
+  const low = [...sums.keys()].filter((row) => sums[highest] - sums[row] > least);
+  const high = [...sums.keys()].filter((row) => sums[row] - sums[lowest] > least);
+  for (const j of low) {
+    for (const k of high) {
+      const difference = sums[k] - sums[j];
+      if (difference <= least) continue;
+      const place = j < k ? pairAt(k) + j : pairAt(j) + k;
+      if (difference ** 2 <= square * (squares[place] + median)) continue;
+      square = difference ** 2 / (squares[place] + median);
+      least = Math.sqrt(square * median);
+      if (square > 0) at = place;
+    }
+  }
+  return { statistic: Math.sqrt(square), at };
 }
 
 /**
