@@ -37,12 +37,14 @@ from harness.results.record import (
     NO_SCALE,
     NO_YARDSTICK,
     OUTSIDE,
+    OWN,
     UNRANKED,
     VOID,
     FloorPart,
     IntervalPart,
     RatioPart,
     Record,
+    fields_by_part,
     is_leak,
 )
 
@@ -67,7 +69,8 @@ _HINTS = {
 }  # fmt: skip
 """For each shared part a field that is compared first with the part before. Parts with values of
 any type have none, since 1, 1.0 and true are equal in Python."""
-_CHUNK = 65_536
+_CHUNK = 8_192
+"""Records that are in memory as objects at once."""
 _BLOCK = 4_096
 
 
@@ -113,7 +116,6 @@ def _schema() -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 _COLUMNS, _SHARED = _schema()
-_NAMES = tuple(name for name in _COLUMNS if "." not in name)
 _FIELDS = {name: tuple(part.model_fields) for name, part in _FLAT.items()}
 
 
@@ -248,24 +250,23 @@ class Collector:
     """Makes columns of records that are added one by one."""
 
     def __init__(self) -> None:
-        self._rows: list[list[Any]] = []
-        self._chunks: list[pl.DataFrame] = []
         self._shared = {name: _Shared(name) for name in _SHARED}
+        self._parts = [
+            _Part(names, self._shared, is_own=first in OWN)
+            for first, names in fields_by_part().items()
+        ]
+        self._records: list[Sequence[Mapping[str, Any]]] = []
+        """Of each record the values of each part."""
+        self._chunks: list[pl.DataFrame] = []
 
     def add(self, record: Record) -> None:
         """Add a record."""
-        values = record.__dict__
-        row = [values[name] for name in _NAMES]
-        for name, fields in _FIELDS.items():
-            part = values[name]
-            if part is None:
-                row += [None] * len(fields)
-            else:
-                own = part.__dict__
-                row += [own[key] for key in fields]
-        row += [shared.place(values[name]) for name, shared in self._shared.items()]
-        self._rows.append(row)
-        if len(self._rows) == _CHUNK:
+        self.add_parts([record.__dict__] * len(self._parts))
+
+    def add_parts(self, parts: Sequence[Mapping[str, Any]]) -> None:
+        """Add a record by the values of its parts, as `reading.PartsReader` returns them."""
+        self._records.append(parts)
+        if len(self._records) == _CHUNK:
             self._flush()
 
     def columns(self) -> Columns:
@@ -275,19 +276,65 @@ class Collector:
         return Columns(pl.concat(self._chunks), shared)
 
     def _flush(self) -> None:
-        flat = [f"{name}.{key}" for name, keys in _FIELDS.items() for key in keys]
-        kinds = {name: _COLUMNS[name] for name in (*_NAMES, *flat)}
-        kinds |= dict.fromkeys(self._shared, pl.UInt32())
-        columns = list(zip(*self._rows, strict=True)) or [()] * len(kinds)
-        self._chunks.append(
-            pl.DataFrame(
-                [
-                    _typed(name, values, kind)
-                    for (name, kind), values in zip(kinds.items(), columns, strict=True)
-                ]
-            )
+        by_part = list(zip(*self._records, strict=True)) or [()] * len(self._parts)
+        self._records.clear()
+        columns = [
+            column
+            for part, values in zip(self._parts, by_part, strict=True)
+            for column in part.columns(values)
+        ]
+        self._chunks.append(pl.DataFrame(columns).select(*_COLUMNS, *_SHARED))
+
+
+class _Part:
+    """Makes columns of the fields of a part of records."""
+
+    def __init__(
+        self, names: Sequence[str], shared: Mapping[str, _Shared], *, is_own: bool
+    ) -> None:
+        self._plain = [name for name in names if name in _COLUMNS]
+        self._flat = [name for name in names if name in _FLAT]
+        self._shared = {name: shared[name] for name in names if name in shared}
+        self._is_own = is_own
+
+    def columns(self, values: Sequence[Mapping[str, Any]]) -> list[pl.Series]:
+        """Return a column for each field."""
+        if self._is_own:
+            return self._columns(values)
+        # Of values in the same object, and of those in equal ones, a line is made once.
+        objects = {id(part): part for part in values}
+        names = (*self._plain, *self._shared)
+        lines: dict[tuple[Any, ...], int] = {}
+        place_of = {
+            key: lines.setdefault(self._line(part), len(lines)) for key, part in objects.items()
+        }
+        places = pl.Series([place_of[id(part)] for part in values], dtype=pl.UInt32)
+        columns = zip(*lines, strict=True) if lines else [()] * len(names)
+        kinds = {**_COLUMNS, **dict.fromkeys(self._shared, pl.UInt32())}
+        return [
+            _typed(name, column, kinds[name]).gather(places)
+            for name, column in zip(names, columns, strict=True)
+        ]
+
+    def _line(self, part: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the plain values, and the places of the others."""
+        return (
+            *(part[name] for name in self._plain),
+            *(shared.place(part[name]) for name, shared in self._shared.items()),
         )
-        self._rows.clear()
+
+    def _columns(self, values: Sequence[Mapping[str, Any]]) -> list[pl.Series]:
+        columns = [
+            _typed(name, [part[name] for part in values], _COLUMNS[name]) for name in self._plain
+        ]
+        for name in self._flat:
+            parts = [part[name] for part in values]
+            parts = [part.__dict__ if isinstance(part, BaseModel) else part for part in parts]
+            for key in _FIELDS[name]:
+                path = f"{name}.{key}"
+                column = [None if part is None else part[key] for part in parts]
+                columns.append(_typed(path, column, _COLUMNS[path]))
+        return columns
 
 
 class _Shared:

@@ -72,8 +72,17 @@ def check_of(line: bytes) -> bytes | None:
 
 def is_as_written(line: bytes) -> bool:
     """Return whether a line agrees with its check; a line without one does."""
-    check = check_of(line)
-    return check is None or check == _hash(line.strip()[:-_LENGTH] + b"}").encode()
+    return without_check(line) is not None
+
+
+def without_check(line: bytes) -> bytes | None:
+    """Return a line without its check and the space around it; None if the check differs."""
+    content = line.strip()
+    check = check_of(content)
+    if check is None:
+        return content
+    content = content[:-_LENGTH] + b"}"
+    return content if check == _hash(content).encode() else None
 
 
 def _hash(content: bytes) -> str:
@@ -806,6 +815,29 @@ def identity(
     `model` and `mitigator` are fingerprints, so that the spelling of a name does not matter.
     """
     return digest([SCHEMA, model, mitigator, task, scenario, metric, score, seed])
+
+
+OWN = ("schema_version", "value", "p_value", "seconds")
+"""First fields of the parts of a record that differ in each record."""
+SHARED = (
+    *("model", "mitigator", "task", "ideal", "contrasts", "n", "coverage", "overlap"),
+    "environment",
+)
+"""First fields of the parts that many records share."""
+
+
+def fields_by_part() -> dict[str, tuple[str, ...]]:
+    """Return the fields of each part by its first one: those up to the next part.
+
+    The check belongs to no part.
+    """
+    fields: dict[str, tuple[str, ...]] = {}
+    part = ""
+    for name in Record.model_fields:
+        part = name if name in OWN + SHARED else part
+        if name != "check":
+            fields[part] = (*fields.get(part, ()), name)
+    return fields
 
 
 def finite(value: float | None) -> float | None:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
 import os
 from array import array
@@ -12,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -21,7 +23,7 @@ from harness.errors import DiskError
 from harness.results import columns, record
 from harness.results.columns import TEXT, Collector, Column, Columns
 from harness.results.folder import STUDY
-from harness.results.reading import SetAside, Trust, entries
+from harness.results.reading import PartsReader, SetAside, Trust, judged, raw_lines
 from harness.results.record import Record
 
 # The frame of claims: one line a record, in flat columns, whose names are documented here.
@@ -161,13 +163,17 @@ def read(paths: Iterable[Path]) -> Claims:
     aside: list[SetAside] = []
     frame = pl.DataFrame(schema=SCHEMA)
     collector, numbers, names = Collector(), array("I"), list[str]()
-    for name, number, claim in _claims(paths, aside):
-        collector.add(claim)
-        numbers.append(number)
-        names.append(name)
-        if len(names) == _CHUNK:
-            frame.extend(_chunk(collector, names, numbers))
-            collector, numbers, names = Collector(), array("I"), []
+    with _without_garbage_collection():
+        for name, number, claim in _claims(paths, aside):
+            if isinstance(claim, list):
+                collector.add_parts(claim)
+            else:
+                collector.add(claim)
+            numbers.append(number)
+            names.append(name)
+            if len(names) == _CHUNK:
+                frame.extend(_chunk(collector, names, numbers))
+                collector, numbers, names = Collector(), array("I"), []
     frame.extend(_chunk(collector, names, numbers))
     is_stored = frame["params"].is_not_null()
     if not is_stored.all():
@@ -179,6 +185,18 @@ def read(paths: Iterable[Path]) -> Claims:
     return Claims(frame, tuple(aside))
 
 
+@contextlib.contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Pause the garbage collector: records have no cycles, but it would traverse them often."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
+
+
 def _chunk(collector: Collector, files: Sequence[str], lines: array[int]) -> pl.DataFrame:
     """Return records that were collected, with their files and lines."""
     return frame_of(collector.columns()).with_columns(
@@ -187,11 +205,16 @@ def _chunk(collector: Collector, files: Sequence[str], lines: array[int]) -> pl.
     )
 
 
-def _claims(paths: Iterable[Path], aside: list[SetAside]) -> Iterator[tuple[str, int, Record]]:
+_Claim: TypeAlias = Record | list[dict[str, Any]]
+"""A record, or the values of its parts."""
+
+
+def _claims(paths: Iterable[Path], aside: list[SetAside]) -> Iterator[tuple[str, int, _Claim]]:
     """Yield the records of all files, each with its file and line, and tell what is none."""
+    reader = PartsReader()
     for file in files(paths):
         name = os.fsencode(file).decode(errors="replace")  # names may be no UTF-8
-        for number, claim in _claims_in(file, name, aside):
+        for number, claim in _claims_in(file, name, reader, aside):
             yield name, number, claim
 
 
@@ -209,7 +232,9 @@ def files(paths: Iterable[Path]) -> Iterator[Path]:
         yield from (file for file in found if not file.name.endswith((STUDY, record.SUFFIX)))
 
 
-def _claims_in(file: Path, name: str, aside: list[SetAside]) -> Iterator[tuple[int, Record]]:
+def _claims_in(
+    file: Path, name: str, reader: PartsReader, aside: list[SetAside]
+) -> Iterator[tuple[int, _Claim]]:
     """Yield the records of a file with the numbers of their lines; invalid lines go to `aside`."""
     short = 0
     try:
@@ -221,12 +246,19 @@ def _claims_in(file: Path, name: str, aside: list[SetAside]) -> Iterator[tuple[i
                 SetAside(name, 0, f"a file of {limits.too_many(size, limits.RECORDS_BYTES)}")
             )
             return
-        for entry in entries(file, Record, Trust.ANYBODY):
-            short += entry.size < _SHORTEST
-            if entry.record is not None:
-                yield entry.number, entry.record
-            elif entry.fault is not None and (entry.size >= _SHORTEST or short <= MOST_LISTED):
-                aside.append(SetAside(name, entry.number, entry.fault.reason))
+        for number, (line, size) in enumerate(raw_lines(file, limits.LINE_BYTES), start=1):
+            parts = reader.read(line)
+            if parts is not None:
+                yield number, parts
+                continue
+            claim = judged(line, Record, Trust.ANYBODY, size)
+            if claim is None:
+                continue
+            short += size < _SHORTEST
+            if not isinstance(claim, tuple):
+                yield number, claim
+            elif size >= _SHORTEST or short <= MOST_LISTED:
+                aside.append(SetAside(name, number, claim[1]))
             if short > MOST_SHORT:
                 reason = "most lines are too short for a record; the rest is not read"
                 aside.append(SetAside(name, 0, reason))

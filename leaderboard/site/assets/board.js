@@ -553,9 +553,9 @@ var harness = (() => {
   function ticksOf(low, high, count) {
     const rough = (high - low) / count;
     const power = 10 ** Math.floor(Math.log10(rough));
-    const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
+    const step2 = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
     const ticks = [];
-    for (let i = Math.ceil(low / step); i * step <= high; i++) ticks.push(i * step);
+    for (let i = Math.ceil(low / step2); i * step2 <= high; i++) ticks.push(i * step2);
     return ticks;
   }
   function logTicks(low, high) {
@@ -1094,12 +1094,12 @@ var harness = (() => {
     }
     return query;
   }
-  function keepView(route, view, step) {
+  function keepView(route, view, step2) {
     const hash = address(route.kind, route.page, route.name, queryOf(view));
     if (hash === location.hash) return;
     savePlace();
     try {
-      if (step === "push") history.pushState(history.state, "", hash);
+      if (step2 === "push") history.pushState(history.state, "", hash);
       else history.replaceState(history.state, "", hash);
     } catch {
     }
@@ -1742,10 +1742,10 @@ var harness = (() => {
     line.addEventListener("pointercancel", drop);
     line.addEventListener("click", (event) => event.stopPropagation());
     line.addEventListener("keydown", (event) => {
-      const step = STEPS.get(event.key);
-      if (step === void 0) return;
+      const step2 = STEPS.get(event.key);
+      if (step2 === void 0) return;
       event.preventDefault();
-      moveTo(share + step);
+      moveTo(share + step2);
     });
     const release = () => {
       if (share !== chosen && !isDragged) moveTo(share, true);
@@ -2109,8 +2109,8 @@ var harness = (() => {
       ...lines.map(({ value }) => upright(value === 0 ? "zero" : "reference-line", value))
     );
     const ticks = others.filter(Number.isFinite).toSorted((a, b) => a - b);
-    const step = Math.max(1, ticks.length / MOST_OTHERS);
-    for (let i = 0; i < ticks.length; i += step) {
+    const step2 = Math.max(1, ticks.length / MOST_OTHERS);
+    for (let i = 0; i < ticks.length; i += step2) {
       parts.push(upright("other", ticks[Math.floor(i)], [32, 68]));
     }
     const known = marks.map((mark, i) => ({ mark, y: percent(100 * (i + 0.8) / (marks.length + 0.6)) })).filter(({ mark }) => Number.isFinite(mark.value));
@@ -2553,100 +2553,229 @@ var harness = (() => {
   var FLIPS = 2048;
   var FEWEST_FLIPS = 256;
   var WORK = 1e8;
-  var keptSets = /* @__PURE__ */ new WeakMap();
+  var AT_ONCE = 100;
+  var TURN = 15;
+  var computations = /* @__PURE__ */ new WeakMap();
   function setsOf(choice, measures) {
     const { benchmark, isBenchmark, scores } = choice;
     if (isBenchmark) {
       return measures === "bias" ? { low: benchmark.rank_low, high: benchmark.rank_high } : { low: benchmark.usefulness_rank_low, high: benchmark.usefulness_rank_high };
     }
-    const kept = keptSets.get(scores) ?? /* @__PURE__ */ new Map();
-    keptSets.set(scores, kept);
-    const sets = kept.get(measures) ?? computedSets(choice, measures);
-    kept.set(measures, sets);
-    return sets;
+    const known = computations.get(scores) ?? /* @__PURE__ */ new Map();
+    computations.set(scores, known);
+    let computation = known.get(measures);
+    if (!computation) {
+      computation = { steps: setSteps(choice, measures), sets: null };
+      known.set(measures, computation);
+      const ranks = measures === "bias" ? scores.rank : scores.usefulness_rank;
+      if (ranks.filter((rank) => rank).length <= AT_ONCE) finish(computation);
+    }
+    return computation.sets;
   }
-  function computedSets({ board, tasks, leaks, scores }, measures) {
+  function computeSets({ scores }, done) {
+    const missing = [...computations.get(scores)?.values() ?? []].filter(({ sets }) => !sets);
+    let timer = 0;
+    const turn = () => {
+      const end = performance.now() + TURN;
+      while (missing.length && performance.now() < end) if (step(missing[0])) missing.shift();
+      if (missing.length) timer = window.setTimeout(turn);
+      else done();
+    };
+    const frame = missing.length ? requestAnimationFrame(() => timer = window.setTimeout(turn)) : 0;
+    return () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+    };
+  }
+  function finishSets({ scores }) {
+    computations.get(scores)?.forEach(finish);
+  }
+  function finish(computation) {
+    while (!step(computation)) ;
+  }
+  function step(computation) {
+    if (computation.sets) return true;
+    const { done, value } = computation.steps.next();
+    if (done) computation.sets = value;
+    return Boolean(done);
+  }
+  function* setSteps({ board, tasks, leaks, scores }, measures) {
     const isBias = measures === "bias";
     const ranks = isBias ? scores.rank : scores.usefulness_rank;
     const sets = { low: Array(ranks.length).fill(null), high: Array(ranks.length).fill(null) };
     const families = familiesOf(board, tasksOf(board, tasks, measures));
     const rows = [...ranks.keys()].filter((row) => ranks[row]);
-    const losses = rows.map(
-      (row) => Float64Array.from(families, (family) => {
-        const { measure } = pooledOf(board, sumsOf(board, family, row, leaks));
-        return isBias ? measure : -measure;
-      })
-    );
+    const losses = [];
+    for (const row of rows) {
+      losses.push(
+        Float64Array.from(families, (family) => {
+          const { measure } = pooledOf(board, sumsOf(board, family, row, leaks));
+          return isBias ? measure : -measure;
+        })
+      );
+      yield;
+    }
     const scaled = families.map((_, i) => losses.some((row) => !Number.isNaN(row[i])));
     const counted = losses.map((row) => row.filter((_, i) => scaled[i]));
     if (!rows.length || counted[0].length < board.enough_families) return sets;
     const order = isBias ? upperEnds(scores.bias) : scores.usefulness.mean;
-    const isKnown = (i) => Number.isFinite(order[rows[i]]) && !counted[i].includes(NaN);
-    const known = [...rows.keys()].filter(isKnown);
-    const { low, high } = rankSets(known.map((i) => counted[i]));
+    const isKnown = rows.map((row, i) => Number.isFinite(order[row]) && !counted[i].includes(NaN));
+    const known = counted.filter((_, i) => isKnown[i]);
+    const { low, high } = yield* rankSetSteps(known);
+    let place = 0;
     for (const [i, row] of rows.entries()) {
-      const place = known.indexOf(i);
-      const ends = place < 0 ? [1, rows.length] : [low[place], high[place] + rows.length - known.length];
+      const ends = isKnown[i] ? [low[place], high[place] + rows.length - known.length] : [1, rows.length];
+      if (isKnown[i]) place++;
       sets.low[row] = Math.min(ends[0], ranks[row]);
       sets.high[row] = Math.max(ends[1], ranks[row]);
     }
     return sets;
   }
   function rankSets(losses) {
+    const steps = rankSetSteps(losses);
+    for (; ; ) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
+  }
+  function* rankSetSteps(losses) {
     const rows = losses.length;
     const low = new Int32Array(rows).fill(1);
     const high = new Int32Array(rows).fill(rows);
-    const families = losses[0]?.length ?? 0;
-    const totals = losses.map((row) => row.reduce((sum, loss) => sum + loss, 0));
-    const pairs = pairsOf2(losses);
-    const sums = flippedSums(losses, signsOf(families, rows));
-    const flips = sums[0]?.length ?? 0;
-    const largest = new Float64Array(flips);
-    let open = pairs;
+    const signs = signsOf(losses[0]?.length ?? 0, rows);
+    const totals = Float64Array.from(losses, (row) => row.reduce((sum, loss) => sum + loss, 0));
+    const pairs = yield* pairSteps(losses);
+    const sums = new Float64Array(rows);
+    const largest = new Float64Array(signs.length);
+    const largestAt = new Int32Array(signs.length).fill(-1);
     for (; ; ) {
-      largest.fill(0);
-      for (const { j, k, scale } of open) {
-        const [ours, theirs] = [sums[j], sums[k]];
-        for (let flip = 0; flip < flips; flip++) {
-          const statistic = Math.abs(ours[flip] - theirs[flip]) / scale;
-          if (statistic > largest[flip]) largest[flip] = statistic;
-        }
+      for (let flip = 0; flip < signs.length; flip++) {
+        if (largestAt[flip] >= 0 && pairs.squares[largestAt[flip]] < Infinity) continue;
+        addFlipped(losses, signs[flip], sums);
+        const { statistic, at } = largestOf(sums, pairs);
+        [largest[flip], largestAt[flip]] = [statistic, at];
+        yield;
       }
-      const critical = largest.toSorted()[Math.ceil(QUANTILE * flips) - 1];
-      const isDifferent = ({ j, k, scale }) => Math.abs(totals[j] - totals[k]) / scale > critical * (1 + 1e-4);
-      const differing = open.filter(isDifferent);
-      for (const { j, k } of differing) {
-        const [better, worse] = totals[j] < totals[k] ? [j, k] : [k, j];
-        low[worse]++;
-        high[better]--;
+      const critical = largest.toSorted()[Math.ceil(QUANTILE * signs.length) - 1];
+      const limit = critical * (1 + 1e-4);
+      let closed = 0;
+      for (let k = 1; k < rows; k++) {
+        closed += closePairs(k, totals, limit, pairs, low, high);
+        yield;
       }
-      if (!differing.length) return { low, high };
-      open = open.filter((pair) => !isDifferent(pair));
+      if (!closed) return { low, high };
     }
   }
-  function pairsOf2(losses) {
+  function pairAt(k) {
+    return k * (k - 1) / 2;
+  }
+  function* pairSteps(losses) {
     const norms = losses.map((row) => row.reduce((sum, loss) => sum + loss ** 2, 0));
-    const least = 1e-12 * Math.max(...norms, 1e-300);
-    const pairs = [];
-    for (let k = 0; k < losses.length; k++) {
-      for (let j = 0; j < k; j++) {
-        let square = 0;
-        losses[j].forEach((loss, i) => square += (loss - losses[k][i]) ** 2);
-        if (square >= least) pairs.push({ j, k, scale: square });
+    const least = 1e-12 * norms.reduce((most, norm) => Math.max(most, norm), 1e-300);
+    const squares = new Float64Array(pairAt(losses.length));
+    let unequal = 0;
+    for (let k = 1; k < losses.length; k++) {
+      unequal += addSquares(losses, k, least, squares);
+      yield;
+    }
+    const sorted = squares.slice();
+    const middle = unequal >> 1;
+    yield* selectSteps(sorted, middle);
+    let median = sorted[middle];
+    if (unequal % 2 === 0) {
+      let before = 0;
+      for (let i = 0; i < middle; i++) before = Math.max(before, sorted[i]);
+      median = (before + median) / 2;
+    }
+    return { squares, median };
+  }
+  function addSquares(losses, k, least, squares) {
+    const theirs = losses[k];
+    const start = pairAt(k);
+    let unequal = 0;
+    for (let j = 0; j < k; j++) {
+      const ours = losses[j];
+      let square = 0;
+      for (let i = 0; i < ours.length; i++) square += (ours[i] - theirs[i]) ** 2;
+      squares[start + j] = square < least ? Infinity : square;
+      if (square >= least) unequal++;
+    }
+    return unequal;
+  }
+  function* selectSteps(values, n) {
+    let first = 0;
+    let last = values.length - 1;
+    while (first < last) {
+      const pivot = values[first + last >> 1];
+      let [i, j] = [first, last];
+      while (i <= j) {
+        while (values[i] < pivot) i++;
+        while (pivot < values[j]) j--;
+        if (i > j) break;
+        const value = values[i];
+        values[i++] = values[j];
+        values[j--] = value;
+      }
+      if (j < n) first = i;
+      if (n < i) last = j;
+      yield;
+    }
+  }
+  function addFlipped(losses, signs, sums) {
+    for (let row = 0; row < losses.length; row++) {
+      const own = losses[row];
+      let sum = 0;
+      for (let i = 0; i < signs.length; i++) sum += signs[i] * own[i];
+      sums[row] = sum;
+    }
+  }
+  function largestOf(sums, { squares, median }) {
+    const rows = sums.length;
+    let [lowest, highest] = [0, 0];
+    for (let row = 1; row < rows; row++) {
+      if (sums[row] < sums[lowest]) lowest = row;
+      if (sums[row] > sums[highest]) highest = row;
+    }
+    let square = 0;
+    let at = -1;
+    for (const end of [lowest, highest]) {
+      for (let row = 0; row < rows; row++) {
+        if (row === end) continue;
+        const place = row < end ? pairAt(end) + row : pairAt(row) + end;
+        const difference = (sums[row] - sums[end]) ** 2;
+        if (difference <= square * (squares[place] + median)) continue;
+        square = difference / (squares[place] + median);
+        if (square > 0) at = place;
       }
     }
-    const squares = Float64Array.from(pairs, ({ scale }) => scale).toSorted();
-    const middle = squares.length >> 1;
-    const median = squares.length % 2 ? squares[middle] : (squares[middle - 1] + squares[middle]) / 2;
-    return pairs.map(({ j, k, scale }) => ({ j, k, scale: Math.sqrt(scale + median) }));
+    let least = Math.sqrt(square * median);
+    const low = [...sums.keys()].filter((row) => sums[highest] - sums[row] > least);
+    const high = [...sums.keys()].filter((row) => sums[row] - sums[lowest] > least);
+    for (const j of low) {
+      for (const k of high) {
+        const difference = sums[k] - sums[j];
+        if (difference <= least) continue;
+        const place = j < k ? pairAt(k) + j : pairAt(j) + k;
+        if (difference ** 2 <= square * (squares[place] + median)) continue;
+        square = difference ** 2 / (squares[place] + median);
+        least = Math.sqrt(square * median);
+        if (square > 0) at = place;
+      }
+    }
+    return { statistic: Math.sqrt(square), at };
   }
-  function flippedSums(losses, signs) {
-    return losses.map(
-      (row) => Float64Array.from(
-        signs,
-        (flip) => row.reduce((sum, loss, family) => sum + flip[family] * loss, 0)
-      )
-    );
+  function closePairs(k, totals, limit, { squares, median }, low, high) {
+    const start = pairAt(k);
+    let closed = 0;
+    for (let j = 0; j < k; j++) {
+      const size = Math.abs(totals[j] - totals[k]) / Math.sqrt(squares[start + j] + median);
+      if (!(size > limit)) continue;
+      squares[start + j] = Infinity;
+      low[totals[j] < totals[k] ? k : j]++;
+      high[totals[j] < totals[k] ? j : k]--;
+      closed++;
+    }
+    return closed;
   }
   function signsOf(families, rows) {
     const pairs = Math.max(1, rows * (rows - 1) / 2);
@@ -2710,8 +2839,8 @@ var harness = (() => {
     const { name } = board.models[board.rows.model[best]];
     const n = ranked.length;
     const areAll = !useful.length || useful.length === n;
-    const { low, high } = setsOf(choice, "bias");
-    const [first, last] = [low[best], high[best]];
+    const sets = setsOf(choice, "bias");
+    const [first, last] = [sets?.low[best] ?? null, sets?.high[best] ?? null];
     const isSure = first === last;
     const level = `${Math.round(100 * board.level)} %`;
     const place = isSure ? `is ${ordinal(first ?? 0)}, with ${level} confidence` : `could be anywhere from ${ordinal(first ?? 0)} to ${ordinal(last ?? 0)}`;
@@ -2721,7 +2850,9 @@ var harness = (() => {
       lead = useful.length === 1 ? `${name} is the only one of ${n} ranked models with good usefulness` : `${name} is the least biased of ${useful.length} models with good usefulness`;
       end = useful.length === 1 ? `; by bias it ${place}` : `; among all ${n} ranked ones it ${place}`;
     }
-    if (first === null) {
+    if (!sets) {
+      end = "; how sure this is, is being computed";
+    } else if (first === null) {
       const methods = familiesOf(board, tasksOf(board, choice.tasks, "bias")).length;
       const verb = methods === 1 ? "is" : "are";
       const what = useful.length === 1 && !areAll ? "its rank by bias" : "how sure this is";
@@ -4379,6 +4510,7 @@ var harness = (() => {
     "parameters",
     "dimensions"
   ];
+  var COMPUTING = "…";
   function columnsOf(choice) {
     const hasBias2 = ranksShown(choice) === choice.scores.rank;
     return [
@@ -4414,9 +4546,10 @@ var harness = (() => {
     const [low, high] = (
       /** @type {const} */
       ["low", "high"].map(
-        (end) => (row) => ranks[row] ? setsOf(choice, measures)[end][row] ?? null : null
+        (end) => (row) => ranks[row] ? setsOf(choice, measures)?.[end][row] ?? null : null
       )
     );
+    const set = (row) => ranks[row] && !setsOf(choice, measures) ? COMPUTING : setText(low(row), high(row));
     return {
       key: isBias ? "rank" : "usefulness-rank",
       title: isBias ? "Rank" : "Rank by usefulness",
@@ -4426,11 +4559,8 @@ var harness = (() => {
       isNumber: true,
       value: (row) => ranks[row] || null,
       more: { low, high },
-      text: (row) => withRange(String(ranks[row] || ""), setText(low(row), high(row))),
-      draw: ({ row }) => [
-        ranks[row] ? String(ranks[row]) : "",
-        rangeLine(setText(low(row), high(row)))
-      ]
+      text: (row) => withRange(String(ranks[row] || ""), set(row)),
+      draw: ({ row }) => [ranks[row] ? String(ranks[row]) : "", rangeLine(set(row))]
     };
   }
   function meanColumn({ board, scores }, measures) {
@@ -4934,12 +5064,12 @@ var harness = (() => {
     return Boolean(found);
   }
   function moveBetweenRows(table, event) {
-    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    const step2 = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     const focused = focusedControl(table);
-    if (!step || !focused?.control) return;
+    if (!step2 || !focused?.control) return;
     event.preventDefault();
     const { lines } = table;
-    for (let i = lines.findIndex(({ row }) => row === focused.row) + step; lines[i]; i += step) {
+    for (let i = lines.findIndex(({ row }) => row === focused.row) + step2; lines[i]; i += step2) {
       if (lines[i].row >= 0 && focusControl(table, lines[i].row, focused.control)) return;
     }
   }
@@ -5433,6 +5563,8 @@ ${cited}`;
       this.shown = { lines: [], groups: [], models: 0, ranked: 0 };
       this.columns = [];
       this.known = { choice: this.choice, columns: columnsOf(this.choice) };
+      this.stopSets = () => {
+      };
     }
     /**
      * Change fields of the view, and draw what depends on them. Each change is a step of the history,
@@ -5485,6 +5617,16 @@ ${cited}`;
         descending: view.desc
       });
       drawCompareLink(this);
+      this.computeSets();
+    }
+    /** Compute sets of ranks that could not be drawn, then draw them. A later choice stops it. */
+    computeSets() {
+      this.stopSets();
+      this.stopSets = computeSets(this.choice, () => {
+        if (!this.table.element.isConnected) return;
+        this.drawTable();
+        this.drawAnswers();
+      });
     }
     /** Return all columns after the names; new ones only if their numbers are new. */
     allColumns() {
@@ -5498,10 +5640,8 @@ ${cited}`;
       if (!this.table.element.isConnected) return;
       const { models, ranked } = this.shown;
       this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
-      const sentences = answersOf(this.choice, this.view);
-      this.answers.replaceChildren(
-        ...sentences.map((text) => h("p", {}, ...linkedName(this.board, text)))
-      );
+      this.drawAnswers();
+      this.computeSets();
       this.drawNotices(this.choice.benchmark);
       const { groups } = this.shown;
       const focused = document.activeElement?.getAttribute("role");
@@ -5514,6 +5654,12 @@ ${cited}`;
         this.plot.querySelector("[role=slider]")
       );
       if (isOnLine) line?.focus({ preventScroll: true });
+    }
+    drawAnswers() {
+      const sentences = answersOf(this.choice, this.view);
+      this.answers.replaceChildren(
+        ...sentences.map((text) => h("p", {}, ...linkedName(this.board, text)))
+      );
     }
     /** Draw the notices; an unfolded list stays so. @param {Benchmark} benchmark */
     drawNotices(benchmark) {
@@ -5552,6 +5698,7 @@ ${cited}`;
     }
     /** @returns {Exported} */
     exported() {
+      finishSets(this.choice);
       return {
         site: this.site,
         benchmark: this.choice.benchmark,

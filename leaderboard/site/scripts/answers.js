@@ -67,8 +67,8 @@ function leastBiased(choice) {
   const { name } = board.models[board.rows.model[best]];
   const n = ranked.length;
   const areAll = !useful.length || useful.length === n;
-  const { low, high } = setsOf(choice, "bias");
-  const [first, last] = [low[best], high[best]];
+  const sets = setsOf(choice, "bias");
+  const [first, last] = [sets?.low[best] ?? null, sets?.high[best] ?? null];
   const isSure = first === last;
   const level = `${Math.round(100 * board.level)} %`;
   const place = isSure
@@ -84,7 +84,9 @@ function leastBiased(choice) {
     end =
       useful.length === 1 ? `; by bias it ${place}` : `; among all ${n} ranked ones it ${place}`;
   }
-  if (first === null) {
+  if (!sets) {
+    end = "; how sure this is, is being computed";
+  } else if (first === null) {
     const methods = familiesOf(board, tasksOf(board, choice.tasks, "bias")).length;
     const verb = methods === 1 ? "is" : "are";
     const what = useful.length === 1 && !areAll ? "its rank by bias" : "how sure this is";

@@ -20,6 +20,9 @@ export const STANDARD_COLUMNS = [
   "dimensions",
 ];
 
+/** Stands for a set of ranks until it is computed. */
+const COMPUTING = "…";
+
 /**
  * Return all columns after the name of the model, in their order.
  * @param {Choice} choice
@@ -73,8 +76,10 @@ function rankColumn(choice, measures) {
   const ranks = isBias ? scores.rank : scores.usefulness_rank;
   const [low, high] = /** @type {const} */ (["low", "high"]).map(
     (end) => (/** @type {number} */ row) =>
-      ranks[row] ? (setsOf(choice, measures)[end][row] ?? null) : null,
+      ranks[row] ? (setsOf(choice, measures)?.[end][row] ?? null) : null,
   );
+  const set = (/** @type {number} */ row) =>
+    ranks[row] && !setsOf(choice, measures) ? COMPUTING : setText(low(row), high(row));
   return {
     key: isBias ? "rank" : "usefulness-rank",
     title: isBias ? "Rank" : "Rank by usefulness",
@@ -86,11 +91,8 @@ function rankColumn(choice, measures) {
     isNumber: true,
     value: (row) => ranks[row] || null,
     more: { low, high },
-    text: (row) => withRange(String(ranks[row] || ""), setText(low(row), high(row))),
-    draw: ({ row }) => [
-      ranks[row] ? String(ranks[row]) : "",
-      rangeLine(setText(low(row), high(row))),
-    ],
+    text: (row) => withRange(String(ranks[row] || ""), set(row)),
+    draw: ({ row }) => [ranks[row] ? String(ranks[row]) : "", rangeLine(set(row))],
   };
 }
 

@@ -6,16 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from harness import limits
 from harness.errors import InvalidFile
 from harness.leaderboard.claims import reading
 from harness.leaderboard.claims.reading import SCHEMA, Claims, frame_of, read
 from harness.results import columns
-from harness.results.reading import SetAside
+from harness.results.reading import PartsReader, SetAside, Trust, judged
 from harness.results.record import Record
 
 Make = Callable[..., Record]
@@ -311,3 +313,71 @@ def test_carriage_returns_between_keys_are_no_lines(tmp_path: Path, make_record:
     (tmp_path / "a.jsonl").write_bytes(line.encode() + make_record(seed=1).line().encode())
     claims = read([tmp_path])
     assert (claims.frame.height, claims.aside) == (2, ())
+
+
+def frame_by_parts(reader: PartsReader, *lines: bytes) -> pl.DataFrame | None:
+    """Return lines that are read by their parts; None if one is left to `judged`."""
+    collector = columns.Collector()
+    for line in lines:
+        parts = reader.read(line)
+        if parts is None:
+            return None
+        collector.add_parts(parts)
+    return frame_of(collector.columns())
+
+
+def test_lines_are_read_by_their_parts_as_they_are_judged(make_many) -> None:
+    records = make_many()
+    lines = [text.encode() for record in records for text in (record.line(), bare(record))]
+    frame = frame_by_parts(PartsReader(), *lines)
+    assert frame is not None
+    assert frame.equals(frame_of([judged(line, Record, Trust.ANYBODY) for line in lines]))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_a_changed_line_is_read_by_its_parts_as_it_is_judged_or_not_at_all(
+    make_record: Make, data: st.DataObject
+) -> None:
+    line = bare(make_record(interval=INTERVAL, p_value=0.5)).encode()
+    reader = PartsReader()
+    assert reader.read(line) is not None, "its parts are known"
+    tokens = (
+        *(b",", b":", b"{", b"}", b"[", b"]", b'"', b"0", b"null", b"NaN", b'"x":{', b'"value":0'),
+        *(b',"model":{}', b',"value":1', b',"seconds":0', b',"environment":', b',"id":""', b"\xff"),
+    )
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(line)))
+        end = min(len(line), start + data.draw(st.integers(0, 30)))
+        line = line[:start] + data.draw(st.sampled_from(tokens)) + line[end:]
+    frame = frame_by_parts(reader, line)
+    if frame is not None:
+        record = judged(line, Record, Trust.ANYBODY)
+        assert isinstance(record, BaseModel)
+        assert frame.equals(frame_of([record]))
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        (',"model":', ',"x":{"y":1,"model":'),  # in an object that ends in a later part
+        (',"model":{', ',"x":[{"y":[1],"model":{'),
+        ('"seed":', '"seed":1,"seed":'),
+        ('"run":', '"run":"a","value":1,"run":'),
+        ('"kind":', '"value":0,"kind":'),
+        ('"platform":"', '"platform":"NaN'),
+        ('"value":', '"value":Infinity,"value":'),
+        ('"schema":1', '"schema":2'),
+        (',"task":', ', "task":'),
+        ('"score":', '"later":1,"score":'),
+    ],
+)
+def test_parts_that_are_no_objects_of_their_fields_are_left_to_be_judged(
+    make_record: Make, text: str, changed: str
+) -> None:
+    line = bare(make_record())
+    reader = PartsReader()
+    assert reader.read(line.encode()) is not None
+    assert text in line
+    frame = frame_by_parts(reader, line.replace(text, changed, 1).encode())
+    assert frame is None or "seed" in text, "only the last of equal keys in a part counts"

@@ -6,8 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from site_pages import build, go, many_families, ready
+
+from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.claims.reading import frame_of
 
 pytestmark = pytest.mark.browser
 PHONE = {"width": 390, "height": 844}
@@ -114,6 +118,39 @@ def test_the_answers_follow_the_minimum_and_an_own_choice(site, visit) -> None:
     assert "of 5 ranked models" in page.locator(".answers p").first.inner_text()
     page = visit(site, "#/text?concept=age")
     assert page.locator(".answers p").nth(1).inner_text().startswith("Bias by age: 11 tasks")
+
+
+def test_the_table_of_a_choice_is_drawn_before_its_sets_of_ranks(
+    tmp_path, visit, make_record
+) -> None:
+    n, methods = 101, [f"m{i}" for i in range(7)]  # the sets of 100 models are computed at once
+    records = [
+        make_record(
+            model__name=f"model-{model:03}",
+            model__fingerprint=f"{model:032}",
+            task__name=method,
+            task__digest=method,
+            metric=method,
+            value=0.1 + 0.005 * model + 0.05 * np.sin(model * (i + 1)),
+        )
+        for model in range(n)
+        for i, method in enumerate(methods)
+    ]
+    page = visit(build(tmp_path, records), "#/text")
+    cells = "[...document.querySelectorAll('.virtual tr.model')].map((tr) => tr.cells[0].innerText)"
+    drawn = page.evaluate(
+        f"() => {{ document.querySelector('main .tasks .boxes input').click(); return {cells}; }}"
+    )
+    assert drawn, "rows are drawn"
+    assert all(text.split()[1] == "…" for text in drawn)
+    page.locator(".answers", has_text="could be anywhere").wait_for()
+    (board,) = compile_boards(frame_of([r for r in records if r.metric != methods[0]]))
+    ranks = board.benchmarks[0].ranks.sort("rank", "row").head(len(drawn)).to_dicts()
+    shown = [text.split() for text in page.evaluate(cells)]
+    for (rank, ends), line in zip(shown, ranks, strict=True):
+        low, high = line["rank_low"], line["rank_high"]
+        assert rank == str(line["rank"])
+        assert ends == (str(low) if low == high else f"{low}–{high}")
 
 
 def test_the_line_of_the_minimum_is_dragged_and_is_the_value_of_the_control(site, visit) -> None:

@@ -10,6 +10,7 @@ import { linesOf } from "../filters.js";
 import { countText } from "../formats.js";
 import { plotField, plotOfModels } from "../home_plot.js";
 import { drawCompareLink, modelColumn } from "../model_cell.js";
+import { computeSets, finishSets } from "../rank_sets.js";
 import { address, keepView, viewOf } from "../state.js";
 import { EVIDENCE } from "../student.js";
 import { updateTable, virtualTable } from "../table.js";
@@ -73,6 +74,7 @@ export class HomeScreen {
     /** @type {TableColumn[]} */
     this.columns = [];
     this.known = { choice: this.choice, columns: columnsOf(this.choice) };
+    this.stopSets = () => {};
   }
 
   /**
@@ -129,6 +131,17 @@ export class HomeScreen {
       descending: view.desc,
     });
     drawCompareLink(this);
+    this.computeSets();
+  }
+
+  /** Compute sets of ranks that could not be drawn, then draw them. A later choice stops it. */
+  computeSets() {
+    this.stopSets();
+    this.stopSets = computeSets(this.choice, () => {
+      if (!this.table.element.isConnected) return; // another page is shown by now
+      this.drawTable();
+      this.drawAnswers();
+    });
   }
 
   /** Return all columns after the names; new ones only if their numbers are new. */
@@ -147,10 +160,8 @@ export class HomeScreen {
     if (!this.table.element.isConnected) return; // another page is shown by now
     const { models, ranked } = this.shown;
     this.status.textContent = `${countText(models, "model")}, ${ranked.toLocaleString("en")} of them ranked`;
-    const sentences = answersOf(this.choice, this.view);
-    this.answers.replaceChildren(
-      ...sentences.map((text) => h("p", {}, ...linkedName(this.board, text))),
-    );
+    this.drawAnswers();
+    this.computeSets(); // the answers may need other ones than the table
     this.drawNotices(this.choice.benchmark);
     const { groups } = this.shown;
     const focused = document.activeElement?.getAttribute("role");
@@ -160,6 +171,13 @@ export class HomeScreen {
     );
     const line = /** @type {HTMLElement | null} */ (this.plot.querySelector("[role=slider]"));
     if (isOnLine) line?.focus({ preventScroll: true });
+  }
+
+  drawAnswers() {
+    const sentences = answersOf(this.choice, this.view);
+    this.answers.replaceChildren(
+      ...sentences.map((text) => h("p", {}, ...linkedName(this.board, text))),
+    );
   }
 
   /** Draw the notices; an unfolded list stays so. @param {Benchmark} benchmark */
@@ -203,6 +221,7 @@ export class HomeScreen {
 
   /** @returns {Exported} */
   exported() {
+    finishSets(this.choice);
     return {
       site: this.site,
       benchmark: this.choice.benchmark,
