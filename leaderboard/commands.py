@@ -271,12 +271,13 @@ def check(
 def _show(added: Sequence[Addition]) -> None:
     """Print the means of new rows, and the values of each task of the first new row."""
     from harness.commands import output
+    from harness.printing import printable
     from harness.results.formats import Report, Sentences, Table
 
     from .submissions import check as comment
 
     def shown(text: str) -> str:
-        return comment.printable(text, comment.SHOWN)
+        return printable(text, comment.SHOWN)
 
     means = comment.means_table(added, shown)
     parts: list[Table | Sentences] = []
@@ -309,7 +310,9 @@ def merge(submissions: tuple[Path, ...], into: Path) -> None:
     from harness.commands.output import counted
 
     from .submissions import merge as merges
-    from .submissions.check import listed, printable
+    from harness.printing import printable
+
+    from .submissions.check import listed
 
     merged = merges.merge(submissions, into)
     for file, n in merged.added.items():
@@ -456,10 +459,10 @@ def rerun(
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness import names
     from harness.commands import output
+    from harness.printing import printable
     from harness.registry.registry import Registry
 
     from .submissions import rerun as running
-    from .submissions.check import printable
 
     verdicts = running.rerun(
         paths,

@@ -186,9 +186,9 @@ def _folder(cache: Place | None) -> Place:
 
 
 def _model(store: Info) -> str:
-    from harness.errors import shown
+    from harness.printing import printable
 
-    return shown(str(store.model.get("name", "?")))
+    return printable(str(store.model.get("name", "?")))
 
 
 def _megabytes(n_bytes: int) -> float:
