@@ -21,7 +21,7 @@ _IN_LINES = re.compile(f"[{_HIDDEN}]")
 _IN_A_LINE = re.compile(rf"[\t\n{_HIDDEN}]")
 
 
-def printable(text: str, longest: int = LONGEST) -> str:
+def printable(text: str, longest: int | None = LONGEST) -> str:
     """Return a text of others in one line, without characters that act, and not too long.
 
     Joiners stay: words of some languages have them.
@@ -31,9 +31,9 @@ def printable(text: str, longest: int = LONGEST) -> str:
     text
         Any text.
     longest
-        Most characters; a longer text is cut, and ends with `…`.
+        Most characters; a longer text is cut, and ends with `…`. None for no limit.
     """
-    if len(text) > longest:
+    if longest is not None and len(text) > longest:
         text = f"{text[: longest - 1]}…"
     return _IN_A_LINE.sub("\N{REPLACEMENT CHARACTER}", text)
 

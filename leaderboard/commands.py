@@ -86,7 +86,7 @@ def build(
     from .site.static_pages import site_address
 
     address = site_address(url) if url is not None else ""
-    say = functools.partial(click.echo, err=True)
+    say = functools.partial(echo, err=True)
     registry = Registry(include=include)
     who, notice = about.read(results)
     study_reading = studies.read(results)

@@ -15,7 +15,10 @@ from collections.abc import Sequence
 import click
 
 import harness
+from harness.printing import echo, printable
 
+LONGEST_LINE = 4_000
+"""Characters of an error."""
 VERSION = getattr(harness, "__version__", None)
 """The version; None if another project, which is installed later, has replaced our files."""
 COMMANDS = {
@@ -210,5 +213,5 @@ def _fail(line: str, code: int) -> int:
     from harness.names import without_secrets
 
     line = " ".join(line.splitlines())  # what the user typed may have several
-    click.echo(f"harness: {without_secrets(line)}", err=True)
+    echo(f"harness: {printable(without_secrets(line), LONGEST_LINE)}", err=True)
     return code

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from harness.printing import printable_json
 from harness.results import formats
 from harness.results.formats import Report, Table
 
@@ -41,4 +42,5 @@ def counted(n: int, noun: str) -> str:
 
 def as_json(content: Any) -> None:
     """Print `content` as JSON."""
-    click.echo(json.dumps(content, indent=2, ensure_ascii=False, default=str))
+    text = json.dumps(content, indent=2, ensure_ascii=False, default=str)
+    click.echo(printable_json(text))

@@ -171,7 +171,7 @@ def text(value: Any) -> str:
 # CSV and tab-separated values.
 
 
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """First characters of a formula in spreadsheets."""
 
 
@@ -373,10 +373,6 @@ def _html_cell(value: Any) -> str:
 # terminal wraps.
 
 
-_CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
-"""Characters that would break the lines of a table."""
-
-
 def show(report: Report, width: int | None) -> None:
     """Print a report.
 
@@ -472,14 +468,15 @@ class _Column:
 
 def _columns(table: Table) -> list[_Column]:
     columns = []
-    for name, values in zip(table.columns, table.by_column(), strict=True):
+    for column, values in zip(table.columns, table.by_column(), strict=True):
+        name = _plain(column)
         cells = _cells(values)
         is_right = bool(values) and all(map(_is_number, values))
         broken = re.sub(r"(?<=.)(?=[+?&])", "\n", name)
         widest = max((_length(plain) for plain, _ in cells), default=0)
         whole, least = (max(widest, *map(_length, n.split("\n"))) for n in (name, broken))
         floor = least
-        if name in table.shorten:
+        if column in table.shorten:
             floor = min(least, max(MIN_WIDTH // min(2, len(table.shorten)), len(name)))
         columns.append(_Column(name, broken, cells, is_right, whole, least, floor))
     return columns
@@ -488,7 +485,7 @@ def _columns(table: Table) -> list[_Column]:
 def _cells(values: Sequence[Any]) -> list[tuple[str, str]]:
     """Return a column's cells; those of `Value`s have points and marks below each other."""
     if not values or not all(isinstance(value, Value) for value in values):
-        return [(text(value).translate(_CONTROLS),) * 2 for value in values]
+        return [(_plain(text(value)),) * 2 for value in values]
     lines = [(BEST * v.is_best, v.number, v.stars + v.sign, v.beside) for v in values]
     best, number, mark, beside = (max(map(len, texts)) for texts in zip(*lines, strict=True))
     cells = []
@@ -498,6 +495,10 @@ def _cells(values: Sequence[Any]) -> list[tuple[str, str]]:
         bold = click.style(shown, bold=True) if line[0] else shown
         cells.append((shown + small, bold + click.style(small, dim=True)))
     return cells
+
+
+def _plain(cell: str) -> str:
+    return printable(" ".join(cell.splitlines()), None)
 
 
 def _divided(

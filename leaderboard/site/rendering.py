@@ -176,7 +176,9 @@ def grouped(entries: Iterable[SetAside]) -> list[Group]:
         Group(
             reason=printable(groups[key][0].reason, LONGEST_REASON) if key != OTHERS else key,
             count=counts[key],
-            examples=tuple(printable(line.place, LONGEST_REASON) for line in groups[key] if line.file),
+            examples=tuple(
+                printable(line.place, LONGEST_REASON) for line in groups[key] if line.file
+            ),
         )
         for key in sorted(groups, key=lambda key: -counts[key])
     ]

@@ -378,9 +378,9 @@ def _cell(record: Record | None) -> Value | None:
 
 
 LISTED = 40
+"""Number of problems that a comment or a terminal lists."""
 LINE = 400
 """Characters of a problem."""
-"""Number of problems that a comment or a terminal lists."""
 NAMED = 3
 """Number of names, and of lines, that one line on many problems lists."""
 _ROWS, _TASKS, SHOWN = 20, 100, 60

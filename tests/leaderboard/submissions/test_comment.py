@@ -14,6 +14,7 @@ from harness.leaderboard.submissions import check
 from harness.leaderboard.submissions.additions import additions
 from harness.leaderboard.submissions.check import Checked
 from harness.leaderboard.submissions.submission import Base
+from harness.printing import printable
 from harness.results.reading import SetAside
 
 HOSTILE = (
