@@ -70,4 +70,4 @@ def echo(text: object = "", *, err: bool = False, nl: bool = True, italic: bool 
     import click
 
     line = printable_lines(str(text))
-    click.echo(click.style(line, italic=True) if italic else line, err=err, nl=nl)
+    click.echo(click.style(line, italic=True) if italic else line, err=err, nl=nl)  # noqa: TID251

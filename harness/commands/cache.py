@@ -8,6 +8,7 @@ import click
 
 from harness.commands import arguments
 from harness.folders import Place
+from harness.printing import echo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +51,7 @@ def info(cache: Place | None, as_json: bool) -> None:
     if rows:
         _print_stores(rows, folder)
     else:
-        click.echo(f"no embeddings are cached in {folder}")
+        echo(f"no embeddings are cached in {folder}")
     if answer_files:
         output.lines(
             [{"cached answers": r["answers"], "MB": _megabytes(r["bytes"])} for r in answer_files],
@@ -85,7 +86,7 @@ def verify(cache: Place | None, as_json: bool) -> int:
     else:
         if damaged:
             output.lines(damaged, drop=("texts",))
-        click.echo(f"{output.counted(len(rows), 'segment')}, {len(damaged)} damaged")
+        echo(f"{output.counted(len(rows), 'segment')}, {len(damaged)} damaged")
     return 1 if damaged else 0
 
 
@@ -130,7 +131,7 @@ def prune(
         unused_days=unused_days,
         max_bytes=None if max_gb is None else int(max_gb * 1e9),
     )
-    click.echo(
+    echo(
         f"removed {output.counted(len(pruned.removed), 'store')} and "
         f"{output.counted(pruned.leftovers, 'leftover')}, "
         f"merged {output.counted(pruned.merged, 'segment')}, freed {pruned.freed / 1e6:.1f} MB"
@@ -176,7 +177,7 @@ def _remove_answers() -> None:
     for path in paths:
         path.unlink(missing_ok=True)
     count = output.counted(len(paths), "file")
-    click.echo(f"removed {count} of answers, freed {freed / 1e6:.1f} MB")
+    echo(f"removed {count} of answers, freed {freed / 1e6:.1f} MB")
 
 
 def _folder(cache: Place | None) -> Place:

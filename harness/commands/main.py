@@ -191,7 +191,7 @@ def _report_other_project() -> None:
     from importlib.metadata import Distribution
 
     for other in Distribution.discover(name="harness"):
-        click.echo(
+        echo(
             f"harness: another project, 'harness' {other.version}, is installed in this "
             "environment and has the same import package; use an environment for each",
             err=True,
@@ -206,7 +206,7 @@ def _report_failed_plugins() -> None:
     if discovery.installed.cache_info().currsize:
         for plugin in discovery.installed().failed:
             owner = f"'{plugin.name}' ({plugin.distribution} {plugin.version})"
-            click.echo(f"harness: plugin {owner} failed and was skipped: {plugin.error}", err=True)
+            echo(f"harness: plugin {owner} failed and was skipped: {plugin.error}", err=True)
 
 
 def _fail(line: str, code: int) -> int:

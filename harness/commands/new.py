@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.printing import echo
+
 if TYPE_CHECKING:
     from harness.registry.discovery import Catalogue
 
@@ -65,8 +67,8 @@ def command(kind: str, name: str, out: Path) -> None:
         raise UsageError(f"'{existing[0]}' exists already; nothing was written")
     for path, text in files.items():
         folders.write_atomically(out / path, text.encode())
-        click.echo(out / path)
-    click.echo("\nnext: " + "\n      ".join(stub.next_steps))
+        echo(out / path)
+    echo("\nnext: " + "\n      ".join(stub.next_steps))
 
 
 @dataclass(frozen=True)

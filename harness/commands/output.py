@@ -6,9 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import click
-
-from harness.printing import printable_json
+from harness.printing import echo, printable_json
 from harness.results import formats
 from harness.results.formats import Report, Table
 
@@ -43,4 +41,4 @@ def counted(n: int, noun: str) -> str:
 def as_json(content: Any) -> None:
     """Print `content` as JSON."""
     text = json.dumps(content, indent=2, ensure_ascii=False, default=str)
-    click.echo(printable_json(text))
+    echo(printable_json(text))

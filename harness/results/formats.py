@@ -22,6 +22,8 @@ from typing import Any
 
 import click
 
+from harness.printing import echo, printable
+
 NOTHING = "–"
 """Shown for a missing value."""
 BEST = "•"
@@ -384,7 +386,7 @@ def show(report: Report, width: int | None) -> None:
         Width of the terminal in characters; None for no limit.
     """
     if report.title:
-        click.echo(wrapped(report.title, width) + "\n")
+        echo(wrapped(report.title, width) + "\n")
     dropped: dict[str, None] = {}
     for part in [*report.parts, Sentences("", ())]:
         if isinstance(part, Table):
@@ -392,12 +394,12 @@ def show(report: Report, width: int | None) -> None:
             continue
         if dropped:
             line = f"columns not shown on this narrow terminal: {', '.join(dropped)} (see --json)"
-            click.echo(wrapped(line, width) + "\n")
+            echo(wrapped(line, width) + "\n")
             dropped = {}
         for line in part.lines:
-            click.echo(wrapped(f"{part.prefix}{line}", width))
+            echo(wrapped(f"{part.prefix}{line}", width))
         if part.lines:
-            click.echo()
+            echo()
 
 
 def width() -> int | None:
@@ -436,8 +438,8 @@ def _print(table: Table, width: int | None) -> list[str]:
         fitted = _fitted(part, table.drop, width)
         shown |= {column.name for column, *_ in fitted}
         if table.title:
-            click.secho(f"{table.title} (continued)" if i else table.title, italic=True)
-        click.echo("\n".join(_grid(fitted)))
+            echo(f"{table.title} (continued)" if i else table.title, italic=True)
+        click.echo("\n".join(_grid(fitted)))  # noqa: TID251  # printable cells, with styles
     return [name for name in table.drop if name in table.columns and name not in shown]
 
 
