@@ -24,17 +24,20 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.printing import printable, printable_lines
+
 if TYPE_CHECKING:
     from harness.arrays import Vectors
-
-_LONGEST = 2_000
-"""Characters of a message that quotes a file."""
 
 
 class HarnessError(Exception):
     """Root of all errors of the harness; the message is one line for the user."""
 
     exit_code = 1
+
+    def __init__(self, message: object = "", *further: object) -> None:
+        text = printable_lines(message) if isinstance(message, str) else message
+        super().__init__(text, *further)
 
     def _render_traceback_(self) -> list[str]:
         """Return what IPython and notebooks print: one line, as on the command line.
@@ -97,7 +100,7 @@ class InvalidFile(UsageError):
     def __init__(
         self, problem: str, *, path: Path | str, line: int | None = None, key: str = ""
     ) -> None:
-        problem, key = shown(problem), shown(key)
+        problem, key = printable(problem), printable(key)
         self.problem, self.path, self.line, self.key = problem, Path(path), line, key
         self.further: tuple[InvalidFile, ...] = ()
         location = f"{path}:{line}" if line else f"{path}"
@@ -164,13 +167,6 @@ def unreadable(path: Path | str, error: OSError | None = None) -> InvalidFile:
     return InvalidFile(f"cannot be read ({error.strerror or error})", path=path)
 
 
-def shown(text: str) -> str:
-    """Return a text that quotes a file: one line, no control characters, not too long."""
-    if len(text) > _LONGEST:
-        text = f"{text[: _LONGEST - 1]}…"
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
 def listed(texts: Iterable[str], most: int) -> str:
     """Return texts with commas between; of long lists the first ones, and how many more there are.
 
@@ -193,7 +189,8 @@ def one_line(error: BaseException) -> str:
     """
     message = str(error) if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
-    return "; ".join(line.strip() for line in message.splitlines() if line.strip()) + notes
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return printable_lines("; ".join(lines) + notes)
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

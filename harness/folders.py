@@ -21,6 +21,7 @@ import shutil
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -276,15 +277,15 @@ def _replace(path: Path, content: bytes | Iterable[bytes]) -> None:
     temporary = None
     try:
         create(path.parent)
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp", delete=False
-        ) as file:
-            temporary = Path(file.name)
+        opened, temporary = _temporary(path)
+        with open(opened, "wb") as file:  # noqa: PTH123  # a descriptor
             file.writelines([content] if isinstance(content, bytes) else content)
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())  # temporary files are private; others may read this one
-        temporary.replace(path)
+            if os.name == "posix":
+                temporary.replace(path)  # while it is locked
+        if os.name != "posix":
+            temporary.replace(path)
         sync(path.parent)
     finally:
         if temporary is not None:
@@ -310,6 +311,81 @@ def sync_files(folder: Path) -> None:
                 os.fsync(opened.fileno())
 
 
+def _temporary(path: Path) -> tuple[int, Path]:
+    """Open a new file in the folder of `path`, locked as long as it is open, and return both.
+
+    Its name depends on `path` alone, so that the next write removes what a killed one left. If
+    another process is writing the same file, it is a random name.
+    """
+    start = f".{path.name[:40]}."
+    end = hashlib.blake2b(path.name.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    temporary = path.with_name(f"{start}{end}.tmp")
+    for _ in range(_TRIES):
+        with contextlib.suppress(FileExistsError):
+            opened = os.open(temporary, _NEW_FILE, 0o666)
+            if _locked(opened) is not False and _is_at(opened, temporary):
+                return opened, temporary
+            os.close(opened)  # another process took it for one that a kill left
+            continue
+        if not _is_removed(temporary):
+            break
+    opened, name = tempfile.mkstemp(prefix=start, suffix=".tmp", dir=path.parent)
+    Path(name).chmod(0o666 & ~_umask())  # such files are private; others may read this one
+    return opened, Path(name)
+
+
+def _is_removed(temporary: Path) -> bool:
+    """Remove a temporary file, unless a living process writes it."""
+    try:
+        if os.name == "posix" and not temporary.is_symlink():
+            opened = os.open(temporary, os.O_RDONLY | os.O_NOFOLLOW | _WITHOUT_WAITING)
+            try:
+                is_locked = _locked(opened)
+                age = time.time() - os.fstat(opened).st_mtime
+                if is_locked is False or (is_locked is None and age < _OLD):
+                    return False
+                if _is_at(opened, temporary):
+                    temporary.unlink()
+            finally:
+                os.close(opened)
+        else:
+            temporary.unlink()  # which fails on Windows while another process has it open
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _locked(opened: int) -> bool | None:
+    """Lock an open file or folder; False if another process has locked it.
+
+    None where there are no locks, such as on some network file systems.
+    """
+    if os.name != "posix":
+        return None
+    import fcntl
+
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def _is_at(opened: int, path: Path) -> bool:
+    """Return whether an open file still has this name."""
+    try:
+        return os.path.samestat(os.fstat(opened), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+_TRIES = 8
+_OLD = 3600.0  # seconds after which a temporary file without a lock is nobody's
 TEMPORARY = re.compile(r"\..{1,40}\.[a-z0-9_]{8}\.tmp")
 """Names of the temporary files of `write_atomically`, which a kill leaves behind."""
 STAGING = ".generation"
@@ -582,22 +658,15 @@ def _locked_folder(folder: Path) -> int:
             folder.mkdir()
         if os.name != "posix":
             return os.open(os.devnull, os.O_RDONLY)
-        import fcntl
-
         try:
             opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except FileNotFoundError:  # another process has just removed it
             continue
-        try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if _locked(opened) is False:
             os.close(opened)
-            raise OSError(errno.EBUSY, "another process is writing it") from None
-        except OSError:  # a file system without locks
+            raise OSError(errno.EBUSY, "another process is writing it")
+        if _is_at(opened, folder):
             return opened
-        with contextlib.suppress(FileNotFoundError):
-            if folder.stat().st_ino == os.fstat(opened).st_ino:
-                return opened
         os.close(opened)
 
 

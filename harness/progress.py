@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from typing import IO, Any, Protocol
 
 from harness.errors import InvalidOption
+from harness.printing import printable
 
 Advance = Callable[[int], None]
 """Called with the number of units that were done since the last call."""
@@ -69,7 +70,7 @@ class Lines:
 
     def say(self, line: str) -> None:
         """Print a line."""
-        print(line, file=self.stream, flush=True)
+        print(printable(line), file=self.stream, flush=True)
 
 
 class Bars:
@@ -94,7 +95,7 @@ class Bars:
             progress.TextColumn("{task.fields[left]}", markup=False),
         )
         with progress.Progress(*columns, console=self.console, transient=True) as bars:
-            bar = bars.add_task(label, total=total, unit=unit, rate="", left="")
+            bar = bars.add_task(printable(label), total=total, unit=unit, rate="", left="")
 
             def advance(n: int) -> None:
                 done = int(bars.tasks[0].completed) + n
@@ -108,7 +109,7 @@ class Bars:
 
     def say(self, line: str) -> None:
         """Print a line above the bar."""
-        self.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self.console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
 
 class CellLine:
@@ -142,7 +143,7 @@ class CellLine:
 
     def say(self, line: str) -> None:
         """Print a line."""
-        print(line, file=sys.stderr, flush=True)
+        print(printable(line), file=sys.stderr, flush=True)
 
 
 def _left(done: int, total: int, seconds: float) -> str:
@@ -156,7 +157,7 @@ def _left(done: int, total: int, seconds: float) -> str:
 
 
 def _plain(line: str) -> dict[str, Any]:
-    return {"text/plain": line}
+    return {"text/plain": printable(line)}
 
 
 def for_terminal() -> Progress:

@@ -14,6 +14,7 @@ import click
 
 from harness.commands import arguments
 from harness.folders import Place
+from harness.printing import echo, printable, printable_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +87,7 @@ def build(
     from .site.static_pages import site_address
 
     address = site_address(url) if url is not None else ""
-    say = functools.partial(click.echo, err=True)
+    say = functools.partial(echo, err=True)
     registry = Registry(include=include)
     who, notice = about.read(results)
     study_reading = studies.read(results)
@@ -132,13 +133,13 @@ def build(
         if line:
             say(line)
     if as_json:
-        click.echo(written.json.read_text("utf-8"), nl=False)
+        echo(printable_json(written.json.read_text("utf-8")), nl=False)
         return
     for board in ranked.boards:
-        click.echo(f"{board.kind} embeddings: {board.summary()}")
+        echo(f"{board.kind} embeddings: {board.summary()}")
     for study in compared:
-        click.echo(study.line())
-    click.echo(f"wrote {written.page}")
+        echo(study.line())
+    echo(f"wrote {written.page}")
 
 
 @leaderboard.command("figure")
@@ -197,8 +198,8 @@ def figure(
         )
     figures.write_figure(out, drawing)
     for line in without_point(board):
-        click.echo(line, err=True)
-    click.echo(f"wrote {out}", err=True)
+        echo(line, err=True)
+    echo(f"wrote {out}", err=True)
 
 
 # `harness results check`: what the workflow of a results repository runs on a submission.
@@ -260,11 +261,11 @@ def check(
         )
     else:
         for line in comment.listed(comment.folded(checked.problems), "problem"):
-            click.echo(line)
+            echo(line)
         for line in comment.listed(comment.folded(checked.warnings), "warning"):
-            click.echo(f"warning: {line}")
+            echo(f"warning: {line}")
         _show(added)
-        click.echo(comment.comment_summary(checked))
+        echo(comment.comment_summary(checked))
     if checked.problems:
         click.get_current_context().exit(1)
 
@@ -277,7 +278,7 @@ def _show(added: Sequence[Addition]) -> None:
     from .submissions import check as comment
 
     def shown(text: str) -> str:
-        return comment.printable(text, comment.SHOWN)
+        return printable(text, comment.SHOWN)
 
     means = comment.means_table(added, shown)
     parts: list[Table | Sentences] = []
@@ -310,23 +311,23 @@ def merge(submissions: tuple[Path, ...], into: Path) -> None:
     from harness.commands.output import counted
 
     from .submissions import merge as merges
-    from .submissions.check import listed, printable
+    from .submissions.check import listed
 
     merged = merges.merge(submissions, into)
     for file, n in merged.added.items():
-        click.echo(f"{file}: {counted(n, 'new record')}")
+        echo(f"{file}: {counted(n, 'new record')}")
     for file, n in merged.samples.items():
-        click.echo(f"{file}: strongest items of {counted(n, 'record')}")
+        echo(f"{file}: strongest items of {counted(n, 'record')}")
     for (first, second), n in merged.conflicts.items():
-        click.echo(f"conflict: {counted(n, 'record')} with different values in:", err=True)
-        click.echo(f"  {first.relative_to(into)}\n  {second.relative_to(into)}", err=True)
-        click.echo(f"  such as {printable(merged.examples[first, second])}", err=True)
+        echo(f"conflict: {counted(n, 'record')} with different values in:", err=True)
+        echo(f"  {first.relative_to(into)}\n  {second.relative_to(into)}", err=True)
+        echo(f"  such as {printable(merged.examples[first, second])}", err=True)
     for line in listed(map(str, merged.problems), "problem"):
-        click.echo(line, err=True)
+        echo(line, err=True)
     new = sum(merged.added.values())
-    click.echo(f"{counted(new, 'new record')}, {counted(merged.repeats, 'record')} there already")
+    echo(f"{counted(new, 'new record')}, {counted(merged.repeats, 'record')} there already")
     if merged.conflicts:
-        click.echo(
+        echo(
             f"none of these counts until {into / 'withdrawn.yaml'} withdraws one of the two, such "
             "as by `records: [{file: …, reason: …}]`",
             err=True,
@@ -389,19 +390,19 @@ def pack(
         include=include,
     )
     for reason, n in packed.left_out.items():
-        click.echo(f"{counted(n, 'record')} left out: {reason}", err=True)
+        echo(f"{counted(n, 'record')} left out: {reason}", err=True)
     for warning in packed.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        echo(f"warning: {warning}", err=True)
     for reason, n in packed.without_items.items():
-        click.echo(f"items of {counted(n, 'score')} left out: {reason}", err=True)
+        echo(f"items of {counted(n, 'score')} left out: {reason}", err=True)
     for path, n in packed.written.items():
         is_samples = path.name.endswith(SUFFIX)
-        click.echo(f"{path}: {'strongest items of ' * is_samples}{counted(n, 'record')}")
+        echo(f"{path}: {'strongest items of ' * is_samples}{counted(n, 'record')}")
     for path in packed.kept:
-        click.echo(f"{path}: is there, unchanged")
-    click.echo(f"\nlicence of the results: {licence}")
+        echo(f"{path}: is there, unchanged")
+    echo(f"\nlicence of the results: {licence}")
     folders = [word for folder in include for word in ("--include", str(folder))]
-    click.echo(f"next: {shlex.join(['harness', 'results', 'check', str(out), *folders])}")
+    echo(f"next: {shlex.join(['harness', 'results', 'check', str(out), *folders])}")
 
 
 # `harness results rerun`: runs random cells of a submission again.
@@ -460,7 +461,6 @@ def rerun(
     from harness.registry.registry import Registry
 
     from .submissions import rerun as running
-    from .submissions.check import printable
 
     verdicts = running.rerun(
         paths,
@@ -523,14 +523,14 @@ def card(
 
     scores = scores_for_card(results, model, mitigator, include=include)
     for line in listed(map(str, scores.aside), "record"):
-        click.echo(line, err=True)
+        echo(line, err=True)
     if evals is not None:
-        click.echo(eval_results(scores.rows, evals, url=url), nl=False)
+        echo(eval_results(scores.rows, evals, url=url), nl=False)
         return
     under = "" if mitigator == "none" else f" under the mitigator {markdown_text(mitigator)}"
-    click.echo(f"---\n{model_index(scores.rows, url=url)}\n---\n")
-    click.echo(f"Bias and usefulness{under}, by the Embedding Bias Harness:\n")
-    click.echo(table(scores.rows))
+    echo(f"---\n{model_index(scores.rows, url=url)}\n---\n")
+    echo(f"Bias and usefulness{under}, by the Embedding Bias Harness:\n")
+    echo(table(scores.rows))
 
 
 # The commands of submissions, which join `harness results`.
@@ -572,8 +572,8 @@ def init(folder: Path, title: str, pinned: str | None) -> None:
 
     written = write(folder, title=title, pinned=pinned)
     for file in written.files:
-        click.echo(file)
+        echo(file)
     for file in written.kept:
-        click.echo(f"kept '{file}', which exists", err=True)
-    click.echo(f"\nit installs {written.requirement}; others must be able to, too")
-    click.echo(f"next: read {folder / 'README.md'}, section 'Set up'")
+        echo(f"kept '{file}', which exists", err=True)
+    echo(f"\nit installs {written.requirement}; others must be able to, too")
+    echo(f"next: read {folder / 'README.md'}, section 'Set up'")

@@ -8,6 +8,7 @@ import click
 
 from harness.commands import arguments
 from harness.folders import Place
+from harness.printing import echo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +51,7 @@ def info(cache: Place | None, as_json: bool) -> None:
     if rows:
         _print_stores(rows, folder)
     else:
-        click.echo(f"no embeddings are cached in {folder}")
+        echo(f"no embeddings are cached in {folder}")
     if answer_files:
         output.lines(
             [{"cached answers": r["answers"], "MB": _megabytes(r["bytes"])} for r in answer_files],
@@ -85,7 +86,7 @@ def verify(cache: Place | None, as_json: bool) -> int:
     else:
         if damaged:
             output.lines(damaged, drop=("texts",))
-        click.echo(f"{output.counted(len(rows), 'segment')}, {len(damaged)} damaged")
+        echo(f"{output.counted(len(rows), 'segment')}, {len(damaged)} damaged")
     return 1 if damaged else 0
 
 
@@ -131,7 +132,7 @@ def prune(
         unused_days=unused_days,
         max_bytes=None if max_gb is None else int(max_gb * 1e9),
     )
-    click.echo(
+    echo(
         f"removed {output.counted(len(pruned.removed), 'store')} and "
         f"{output.counted(pruned.leftovers, 'leftover')}, "
         f"merged {output.counted(pruned.merged, 'segment')}, freed {pruned.freed / 1e6:.1f} MB"
@@ -139,7 +140,7 @@ def prune(
     count, freed = (0, 0) if cache else compiled.prune(unused_days)
     if count:
         files = output.counted(count, "file")
-        click.echo(f"removed {files} of compiled tasks, freed {freed / 1e6:.1f} MB")
+        echo(f"removed {files} of compiled tasks, freed {freed / 1e6:.1f} MB")
     if include_answers:
         _remove_answers()
 
@@ -181,7 +182,7 @@ def _remove_answers() -> None:
     for path in paths:
         path.unlink(missing_ok=True)
     count = output.counted(len(paths), "file")
-    click.echo(f"removed {count} of answers, freed {freed / 1e6:.1f} MB")
+    echo(f"removed {count} of answers, freed {freed / 1e6:.1f} MB")
 
 
 def _folder(cache: Place | None) -> Place:
@@ -191,9 +192,9 @@ def _folder(cache: Place | None) -> Place:
 
 
 def _model(store: Info) -> str:
-    from harness.errors import shown
+    from harness.printing import printable
 
-    return shown(str(store.model.get("name", "?")))
+    return printable(str(store.model.get("name", "?")))
 
 
 def _megabytes(n_bytes: int) -> float:

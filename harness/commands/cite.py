@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.commands import arguments
+from harness.printing import echo
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
@@ -98,10 +99,10 @@ def command(
     records = read_selected(paths)
     text = bibliography(records, Registry(include=include), include)
     if out is None:
-        click.echo(text, nl=False)
+        echo(text, nl=False)
     else:
         folders.write_atomically(out, text.encode())
-        click.echo(f"wrote {out}", err=True)
+        echo(f"wrote {out}", err=True)
     notices(records)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.commands import arguments
+from harness.printing import echo
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
@@ -50,7 +51,7 @@ def status(tasks: tuple[str, ...], include: tuple[Path, ...], as_json: bool) -> 
     if as_json:
         output.as_json([_as_json(task, file) for task, file in needs])
     elif not needs:
-        click.echo("no data files: texts are in the task files, or a run reads them from the hub")
+        echo("no data files: texts are in the task files, or a run reads them from the hub")
     else:
         rows = [
             [task, file.name, file.state, _megabytes(file.size), file.terms] for task, file in needs
@@ -58,9 +59,9 @@ def status(tasks: tuple[str, ...], include: tuple[Path, ...], as_json: bool) -> 
         columns = ["task", "file", "state", "MB", "licence or terms"]
         output.table(columns, rows, shorten=["file", "licence or terms"], drop=("MB",))
         for line in _totals(file for _, file in needs):
-            click.echo(line)
+            echo(line)
     for line in registry.notices:
-        click.echo(line, err=True)
+        echo(line, err=True)
 
 
 @command.command("fetch")
@@ -110,9 +111,9 @@ def fetch(
     here = [file for file in files if file.path is not None]
     folder = out or data_files.cache()
     n_fetched = output.counted(len(fetched), "file")
-    click.echo(f"fetched {n_fetched}, {len(here)} were there already; folder: {folder}")
+    echo(f"fetched {n_fetched}, {len(here)} were there already; folder: {folder}")
     for line in registry.notices:
-        click.echo(line, err=True)
+        echo(line, err=True)
     return 0 if len(fetched) + len(here) == len(files) else 1
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.commands import arguments
+from harness.printing import echo
 
 if TYPE_CHECKING:
     from harness.run.debiasing import Debiased
@@ -108,11 +109,11 @@ def report_words(debiased: Debiased, *, as_json: bool) -> None:
     facts = {"file": debiased.path, **shown, "missing words": len(debiased.missing)}
     output.lines([facts], drop=("format",))
     if debiased.missing:
-        click.echo(f"not in the vocabulary: {', '.join(debiased.missing)}")
+        echo(f"not in the vocabulary: {', '.join(debiased.missing)}")
     if debiased.format == "gensim":
-        click.echo(f"its vectors are beside it, in {debiased.path.name}.vectors.npy", err=True)
+        echo(f"its vectors are beside it, in {debiased.path.name}.vectors.npy", err=True)
     for note in debiased.notes:
-        click.echo(note, err=True)
+        echo(note, err=True)
 
 
 def report_model(exported: Exported, *, as_json: bool) -> None:
@@ -131,6 +132,6 @@ def report_model(exported: Exported, *, as_json: bool) -> None:
     }
     output.lines([facts])
     if exported.url:
-        click.echo(exported.url)
+        echo(exported.url)
     for line in exported.omits:
-        click.echo(line, err=True)
+        echo(line, err=True)

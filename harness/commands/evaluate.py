@@ -12,6 +12,7 @@ import click
 
 from harness import names
 from harness.commands import arguments, output
+from harness.printing import echo
 
 if TYPE_CHECKING:
     from harness.embedder import Embedder
@@ -167,20 +168,20 @@ def plan_command(ctx: click.Context, /, **options: Any) -> int:
                 title=plan["model"],
                 shorten=["mitigators"],
             )
-        click.echo(
+        echo(
             f"{output.counted(plan['texts'], 'distinct text')}, {plan['stored']} stored, "
             f"{plan['to_encode']} to encode; "
             f"{output.counted(plan['done'], 'job')} recorded already"
             f"{_cost(plan)}\n"
         )
     for line in asked:
-        click.echo(line)
+        echo(line)
     for line in counts([Outcome(**plan["outcome"]) for plan in plans], "can run"):
-        click.echo(line)
+        echo(line)
     not_run = [NotRun(**entry) for plan in plans for entry in plan["not_run"]]
     explain(not_run, verbose=options["verbose"])
     for line in notices:
-        click.echo(line, err=True)
+        echo(line, err=True)
     return 0
 
 
@@ -299,27 +300,25 @@ def show_report(
 
             result_tables.show_other_scenarios(records, intervals=intervals, width=width)
             result_tables.show_seconds(records, width=width)
-            click.echo(f"encoding took {records.seconds:.1f} s\n")
+            echo(f"encoding took {records.seconds:.1f} s\n")
         for line in counts(outcomes(records, records.not_run)):
-            click.echo(line)
+            echo(line)
         _joined(_facts(records, results), width or WIDTH)
         if records.reused:
             n_scores = output.counted(records.reused, "score")
-            click.echo(f"{n_scores} from earlier records (--overwrite computes them again)")
+            echo(f"{n_scores} from earlier records (--overwrite computes them again)")
         if any(record.is_leak for record in primary):
-            click.echo(
-                f"a score in place of {LEAK}: a task whose words the mitigator was not fitted on"
-            )
+            echo(f"a score in place of {LEAK}: a task whose words the mitigator was not fitted on")
         if line := _next(records, results):
-            click.echo(f"next: {line}")
+            echo(f"next: {line}")
         explain((e for e in records.skipped if e.task not in records.missed), verbose=verbose)
         for notice in records.notices:
-            click.echo(notice, err=True)
+            echo(notice, err=True)
     _lines("FAILED: ", reasons(records.failed), verbose=True)
     missed = [entry for entry in records.skipped if entry.task in records.missed]
     _lines("skipped, but asked for by name: ", reasons(missed), verbose=True)
     if not records and not records.failed and not missed:
-        click.echo("no task was run", err=True)
+        echo("no task was run", err=True)
 
 
 def report_as_json(records: Records) -> dict[str, Any]:
@@ -429,16 +428,16 @@ def _joined(facts: Iterable[str], width: int) -> None:
     for fact in facts:
         longer = f"{line} · {fact}" if line else fact
         if len(longer) > width:
-            click.echo(line)
+            echo(line)
             longer = fact
         line = longer
-    click.echo(line)
+    echo(line)
 
 
 def _lines(label: str, reasons: Sequence[Reason], *, verbose: bool) -> None:
     shown = reasons if verbose else reasons[:LINES]
     for reason in shown:
-        click.echo(f"{label}{reason.line(verbose=verbose)}", err=True)
+        echo(f"{label}{reason.line(verbose=verbose)}", err=True)
     if len(reasons) > len(shown):
         more = output.counted(len(reasons) - len(shown), "more reason")
-        click.echo(f"{label}{more} (--verbose lists them)", err=True)
+        echo(f"{label}{more} (--verbose lists them)", err=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from harness.commands import arguments
+from harness.printing import echo
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -56,9 +57,9 @@ def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *filters: 
             shown = [{key.replace("_", " "): row[key] for key in row} for row in matching]
             output.lines(shown, shorten=list(shown[0])[-1:], drop=_DROPPED_FIRST)
         else:
-            click.echo(f"no {kind} match '{pattern}'", err=True)
+            echo(f"no {kind} match '{pattern}'", err=True)
         for line in (*registry.notices, *registry.name_errors):
-            click.echo(line, err=True)
+            echo(line, err=True)
 
     for option in filters:
         run = option(run)
@@ -250,4 +251,4 @@ def completion_command(ctx: click.Context, shell: str) -> None:
     completion = get_completion_class(shell)
     if completion is not None:
         root = ctx.find_root()
-        click.echo(completion(root.command, {}, "harness", "_HARNESS_COMPLETE").source())
+        echo(completion(root.command, {}, "harness", "_HARNESS_COMPLETE").source())

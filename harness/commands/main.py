@@ -15,7 +15,10 @@ from collections.abc import Sequence
 import click
 
 import harness
+from harness.printing import echo, printable
 
+LONGEST_LINE = 4_000
+"""Characters of an error."""
 VERSION = getattr(harness, "__version__", None)
 """The version; None if another project, which is installed later, has replaced our files."""
 COMMANDS = {
@@ -188,7 +191,7 @@ def _report_other_project() -> None:
     from importlib.metadata import Distribution
 
     for other in Distribution.discover(name="harness"):
-        click.echo(
+        echo(
             f"harness: another project, 'harness' {other.version}, is installed in this "
             "environment and has the same import package; use an environment for each",
             err=True,
@@ -203,12 +206,12 @@ def _report_failed_plugins() -> None:
     if discovery.installed.cache_info().currsize:
         for plugin in discovery.installed().failed:
             owner = f"'{plugin.name}' ({plugin.distribution} {plugin.version})"
-            click.echo(f"harness: plugin {owner} failed and was skipped: {plugin.error}", err=True)
+            echo(f"harness: plugin {owner} failed and was skipped: {plugin.error}", err=True)
 
 
 def _fail(line: str, code: int) -> int:
     from harness.names import without_secrets
 
     line = " ".join(line.splitlines())  # what the user typed may have several
-    click.echo(f"harness: {without_secrets(line)}", err=True)
+    echo(f"harness: {printable(without_secrets(line), LONGEST_LINE)}", err=True)
     return code

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.printing import echo
+
 if TYPE_CHECKING:
     from harness.registry.discovery import Catalogue
 
@@ -60,13 +62,16 @@ def command(kind: str, name: str, out: Path) -> None:
     _check_free(kind, name)
     stub = Stub(kind, name, out)
     files = stub.files
+    folders.recover(out)
     existing = [out / path for path in files if (out / path).exists()]
     if existing:
         raise UsageError(f"'{existing[0]}' exists already; nothing was written")
-    for path, text in files.items():
-        folders.write_atomically(out / path, text.encode())
-        click.echo(out / path)
-    click.echo("\nnext: " + "\n      ".join(stub.next_steps))
+    with folders.Generation(out) as generation:
+        for path, text in files.items():
+            generation.write(path, text)
+    for path in files:
+        echo(out / path)
+    echo("\nnext: " + "\n      ".join(stub.next_steps))
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import click
-
+from harness.printing import echo, printable_json
 from harness.results import formats
 from harness.results.formats import Report, Table
 
@@ -41,4 +40,5 @@ def counted(n: int, noun: str) -> str:
 
 def as_json(content: Any) -> None:
     """Print `content` as JSON."""
-    click.echo(json.dumps(content, indent=2, ensure_ascii=False, default=str))
+    text = json.dumps(content, indent=2, ensure_ascii=False, default=str)
+    echo(printable_json(text))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.commands import arguments
+from harness.printing import echo
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
@@ -56,9 +57,9 @@ def command(check: bool, as_json: bool) -> int:
             drop=("version", "distribution"),
         )
         for plugin in plugins.failed:  # in full: a narrow terminal shortens the table
-            click.echo(f"FAILED: {plugin.name}: {plugin.error}")
+            echo(f"FAILED: {plugin.name}: {plugin.error}")
         for error in errors:
-            click.echo(f"FAILED: {error}")
+            echo(f"FAILED: {error}")
     return 1 if plugins.failed or errors else 0
 
 

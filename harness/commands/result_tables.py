@@ -9,9 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import click
-
 from harness.commands import output
+from harness.printing import echo
 from harness.results import formats, tables
 from harness.results.comparison import Average, Score, agreements
 from harness.results.formats import Report, Sentences, Table, Value
@@ -39,7 +38,7 @@ def show_other_scenarios(records: Sequence[Record], *, intervals: bool, width: i
         if not record.primary and (record.task.name, record.metric, record.score) in primary
     ]
     if others:
-        click.echo("other scenarios\n")
+        echo("other scenarios\n")
         formats.show(tables.report(tables.sections(others), intervals=intervals), width)
 
 
@@ -225,17 +224,17 @@ def show_averages(rows: Sequence[Average], means: Sequence[Mapping[str, Any]]) -
     for row in rows:
         name = f"{row.model}, {row.mitigator}"
         if row.missing:
-            click.echo(f"{name}: no value of {', '.join(row.missing)}")
+            echo(f"{name}: no value of {', '.join(row.missing)}")
         if row.leaks and row.mean is not None:
             n = f"{len(row.leaks)} of {output.counted(row.tasks, 'task')}"
-            click.echo(f"{name}: {LEAK} {n} leaked: {', '.join(row.leaks)}")
+            echo(f"{name}: {LEAK} {n} leaked: {', '.join(row.leaks)}")
     if any(row.leaks for row in rows):
-        click.echo(f"{LEAK} {LEAK_MEANS}")
-    click.echo()
+        echo(f"{LEAK} {LEAK_MEANS}")
+    echo()
     _show_means(means)
     pairs = agreements(rows)
     if pairs and all(pair.pearson is None for pair in pairs):
-        click.echo("no correlation: it needs three models or mitigators with different values")
+        echo("no correlation: it needs three models or mitigators with different values")
     elif pairs:
         output.table(
             ["A", "B", "rows", "Pearson", "Spearman"],
@@ -324,11 +323,11 @@ def show_comparison(
     formats.show(Report("", [*shown, Sentences("", verdict.legend() if shown else ())]), width)
     for mean in comparison.means:
         for line in _conclusion(mean, names, comparison, verbose=verbose):
-            click.echo(formats.wrapped(line, width))
+            echo(formats.wrapped(line, width))
     for measures, means in comparison.without_mean.items():
-        click.echo(f"{measures}: no score counts in both")
+        echo(f"{measures}: no score counts in both")
         for line in tables.left_out_lines({"": means}, verbose=verbose):
-            click.echo(formats.wrapped(f"  {line}", width))
+            echo(formats.wrapped(f"  {line}", width))
     reasons: dict[str, list[str]] = {}
     for task, reason in comparison.left_out:
         reasons.setdefault(reason, []).append(task)
@@ -336,8 +335,8 @@ def show_comparison(
         names_ = list(dict.fromkeys(tasks))
         is_short = verbose or len(names_) <= tables.LISTED
         listed = ", ".join(names_) if is_short else f"{len(names_)} tasks"
-        click.echo(f"left out: {listed}: {reason}", err=True)
-    click.echo()
+        echo(f"left out: {listed}: {reason}", err=True)
+    echo()
 
 
 def _legend(names: tuple[str, str], comparison: Comparison) -> list[str]:

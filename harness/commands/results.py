@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from harness.commands import arguments, output, result_tables
+from harness.printing import echo
 
 if TYPE_CHECKING:
     from harness import folders
@@ -178,7 +179,7 @@ def _folder(path: Path | str) -> Path:
 def notices(records: Records) -> None:
     """Print the notices from reading the records."""
     for notice in records.notices:
-        click.echo(notice, err=True)
+        echo(notice, err=True)
 
 
 # `harness results correlate`: how two groups of tasks correlate.
@@ -308,14 +309,12 @@ def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
     for part in whole:
         models = len({point.model for point in part.points})
         if part.spearman is None:
-            click.echo(
-                f"no correlation over {part.over}: fewer than {FEWEST_PAIRS} points, or all alike"
-            )
+            echo(f"no correlation over {part.over}: fewer than {FEWEST_PAIRS} points, or all alike")
         elif models < metrics.FEWEST:
             few = f"{output.counted(models, 'model')}, an interval needs {metrics.FEWEST}"
-            click.echo(f"no interval over {part.over}: {few}")
+            echo(f"no interval over {part.over}: {few}")
     for model, reason in found.left_out:
-        click.echo(f"left out: {model}: {reason}", err=True)
+        echo(f"left out: {model}: {reason}", err=True)
 
 
 def _show_tasks(by_task: Mapping[str, Mapping[str, Correlation]], a: str) -> None:
@@ -379,9 +378,9 @@ def verify(paths: tuple[Path, ...], as_json: bool) -> int:
         if rows:
             output.lines(rows, shorten=("problem",))
         facts = f"{output.counted(len(checked), 'file')}, {output.counted(records, 'record')}"
-        click.echo(f"{facts}, {output.counted(len(rows), 'problem')}")
+        echo(f"{facts}, {output.counted(len(rows), 'problem')}")
         if rows:
-            click.echo("`harness results repair` moves damaged lines to a file beside", err=True)
+            echo("`harness results repair` moves damaged lines to a file beside", err=True)
     return int(bool(rows))
 
 
@@ -417,15 +416,15 @@ def repair(paths: tuple[Path, ...], as_json: bool) -> int:
     for part in changed:
         if part.moved:
             lines = output.counted(len(part.moved), "line")
-            click.echo(f"{part.path}: {lines} moved to {part.beside}")
+            echo(f"{part.path}: {lines} moved to {part.beside}")
         if part.left:
             lines = output.counted(len(part.left), "line")
             reason = "of another version" if part.has_records else "without any record"
-            click.echo(f"{part.path}: {lines} {reason} left")
+            echo(f"{part.path}: {lines} {reason} left")
     if removed:
-        click.echo(f"{output.counted(len(removed), 'temporary file')} removed")
+        echo(f"{output.counted(len(removed), 'temporary file')} removed")
     if not changed and not removed:
-        click.echo("nothing to repair")
+        echo("nothing to repair")
     return 0
 
 
@@ -540,7 +539,7 @@ def _write(out: Path, parts: list[Items], a: str, b: str, width: float | None) -
             "--scenario, --metric, --model or --mitigator"
         )
     write_figure(out, parts[0].figure(a, b), width=width)
-    click.echo(f"wrote {out}", err=True)
+    echo(f"wrote {out}", err=True)
 
 
 def _check_out(out: Path | None) -> None:
@@ -572,7 +571,7 @@ def tables_command(
     if as_json:
         output.as_json(result_tables.attached_as_json(shown))
     elif not result_tables.show_attached(shown):
-        click.echo("no tables lie beside these scores")
+        echo("no tables lie beside these scores")
     notices(records)
 
 
@@ -633,9 +632,9 @@ def figures_command(
         without = dict.fromkeys(r.task.name for r in records if r.task.name not in drawn)
         if without and not name:
             advice = "`harness eval --samples` keeps the items that one is made of"
-            click.echo(f"no figure: {', '.join(without)}; {advice}", err=True)
+            echo(f"no figure: {', '.join(without)}; {advice}", err=True)
     else:
-        click.echo("no figures lie beside these scores")
+        echo("no figures lie beside these scores")
     notices(records)
 
 
@@ -687,7 +686,7 @@ def _write_together(
         titles = {str((layout.get("title") or {}).get("text", "")) for layout in layouts}
         drawing["layout"]["title"] = {"text": _title_of_figures(files, titles)}
     figures.write_figure(out, drawing, width=width)
-    click.echo(f"wrote {out}", err=True)
+    echo(f"wrote {out}", err=True)
 
 
 def _title_of_figures(files: Sequence[tuple[Path, Record, str]], titles: set[str]) -> str:
@@ -756,7 +755,7 @@ def figure_command(
     if len(files) > 1:
         drawing = figures.figures_together(dict(zip(labels, drawings, strict=True)))
     figures.write_figure(out, drawing, width=width)
-    click.echo(f"wrote {out}", err=True)
+    echo(f"wrote {out}", err=True)
 
 
 intervals = click.option(
@@ -817,7 +816,7 @@ def show(
         sections = tables.sections(records, installed)
         output.report(tables.report(sections, intervals=intervals, verbose=verbose))
         if line := _older_versions(records, installed):
-            click.echo(line, err=True)
+            echo(line, err=True)
     notices(records)
 
 
@@ -937,7 +936,7 @@ def export(
     records = _selected(paths, over_seeds, options)
     content = result_tables.written(records, kind, intervals=intervals)
     if out is None:
-        click.echo(content, nl=False)
+        echo(content, nl=False)
     else:
         folders.write_atomically(out, content)
     notices(records)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.commands import arguments, data
+from harness.printing import echo, printable
 
 if TYPE_CHECKING:
     from harness.errors import UnknownName, UsageError
@@ -62,9 +63,9 @@ def command(
         output.as_json(facts)
     else:
         for line in lines({key: value for key, value in facts.items() if key != "unavailable"}):
-            click.echo(line)
+            click.echo(line)  # noqa: TID251  # printable, with styles
         if unavailable:
-            click.echo(f"harness: {unavailable}", err=True)
+            echo(f"harness: {unavailable}", err=True)
     return 1 if unavailable else 0
 
 
@@ -92,7 +93,7 @@ def lines(facts: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
     for key, value in facts.items():
         if value == "":
             continue
-        label = f"{pad}{click.style(str(key), bold=True)}:"
+        label = f"{pad}{click.style(printable(str(key)), bold=True)}:"
         if isinstance(value, dict) and value:
             yield label
             yield from lines(value, depth + 1)
@@ -104,9 +105,9 @@ def lines(facts: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
             yield f"{label} {count}{', '.join(_item(item) for item in value)}"
         elif "\n" in str(value):
             yield label
-            yield from (f"{pad}  {line}" for line in str(value).splitlines())
+            yield from (f"{pad}  {printable(line, None)}" for line in str(value).splitlines())
         else:
-            yield f"{label} {value}"
+            yield f"{label} {printable(str(value), None)}"
 
 
 def _no_kind(registry: Registry, word: str) -> UsageError:
@@ -294,4 +295,5 @@ def _benchmark(registry: Registry, name: str) -> dict[str, Any]:
 
 
 def _item(item: Any) -> str:
-    return " – ".join(map(str, item)) if isinstance(item, list | tuple) else str(item)
+    text = " – ".join(map(str, item)) if isinstance(item, list | tuple) else str(item)
+    return printable(text, None)

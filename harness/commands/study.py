@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.commands import arguments, listing, output
+from harness.printing import echo
 
 if TYPE_CHECKING:
     from harness.study.running import StudyRun
@@ -73,9 +74,9 @@ def run(studies: tuple[str, ...], as_json: bool, workers: int | None, **options:
         else:
             _show(summaries)
             counts = f"{output.counted(len(result), 'record')}, {result.new} of them new"
-            click.echo(f"{counts}, in {result.path}{tables if summaries else ''}")
+            echo(f"{counts}, in {result.path}{tables if summaries else ''}")
             for line in (*(f"FAILED: {failure}" for failure in result.failed), *result.notices):
-                click.echo(line, err=True)
+                echo(line, err=True)
         code = max(code, int(bool(result.failed)), _code(summaries))
     if as_json:
         output.as_json(reports)
@@ -105,9 +106,9 @@ def show(study: str, results: Path, kind: str) -> int:
     elif kind == "json":
         output.as_json([study_tables.as_json(summary) for summary in summaries])
     else:
-        click.echo(study_tables.formatted(summaries, kind), nl=False)
+        echo(study_tables.formatted(summaries, kind), nl=False)
     for line in notices:
-        click.echo(line, err=True)
+        echo(line, err=True)
     return _code(summaries)
 
 

@@ -11,6 +11,7 @@ import click
 
 from harness import folders
 from harness.commands import arguments
+from harness.printing import echo
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
@@ -52,20 +53,20 @@ def command(debug: bool, /, paths: tuple[Path, ...], trust: tuple[Path, ...]) ->
             summary, notices = _check(registries[folder], path, debug)
         except Unavailable as error:
             unavailable += 1
-            click.echo(f"{path}: unavailable: {error}")
+            echo(f"{path}: unavailable: {error}")
         except HarnessError as error:
             mistakes += 1
             for mistake in getattr(error, "mistakes", [error]):
-                click.echo(str(mistake) if str(path) in str(mistake) else f"{path}: {mistake}")
+                echo(str(mistake) if str(path) in str(mistake) else f"{path}: {mistake}")
         else:
-            click.echo(f"{path}: {summary}")
+            echo(f"{path}: {summary}")
             for line in _asked(registries[folder], path):
-                click.echo(f"{path}: {line}")
+                echo(f"{path}: {line}")
             for notice in notices:
                 if notice not in shown:
-                    click.echo(notice)
+                    echo(notice)
             shown |= dict.fromkeys(notices)
-    click.echo(
+    echo(
         f"{output.counted(checked, 'file')}, {mistakes} with mistakes"
         + (f", {output.counted(len(shown), 'notice')}" if shown else "")
         + (f", {unavailable} without their data" if unavailable else "")

@@ -10,6 +10,7 @@ import click
 
 from harness import names
 from harness.commands import arguments, output
+from harness.printing import echo
 
 
 @click.command("compare")
@@ -196,11 +197,11 @@ def command(
         report = verdict.report(verbose=options["verbose"])
         report = formats.Report(report.title, [*report.parts, formats.Sentences("Result", result)])
         if options["markdown"]:
-            click.echo(formats.markdown(report), nl=False)
+            echo(formats.markdown(report), nl=False)
         else:
             output.report(report)
     for line in (*verdict.notices, *not_run):
-        click.echo(line, err=True)
+        echo(line, err=True)
     if failures:
         return min(part.code for part in failures)
     return 1 if not_run else 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.commands import arguments, output
+from harness.printing import echo
 
 if TYPE_CHECKING:
     from harness.embedder import Kind
@@ -161,12 +162,12 @@ def command(debug: bool, /, **options: Any) -> int:
         output.as_json(report_as_json(records))
     else:
         show(records, own)
-        click.echo(f"{output.counted(len(records), 'record')} in {options['results']}")
+        echo(f"{output.counted(len(records), 'record')} in {options['results']}")
         for line in records.notices:
-            click.echo(line, err=True)
+            echo(line, err=True)
     for label, entries in (("FAILED", records.failed), ("skipped", records.skipped)):
         for reason in reasons(entries):
-            click.echo(f"{label}: {reason.line(verbose=True)}", err=True)
+            echo(f"{label}: {reason.line(verbose=True)}", err=True)
     has_score = any(record.value is not None for record in records)
     return 0 if has_score and not records.failed else 1
 
@@ -202,7 +203,7 @@ def _write(
         task = words.task_of(own, kind, reading, registry)
         head = f"# Own word lists. Run it: harness eval --model MODEL --tasks {file.name}\n"
         folders.write_atomically(file, (head + task.yaml).encode())
-        click.echo(f"wrote {file}, for {'word embeddings' if kind == 'word' else 'text encoders'}")
+        echo(f"wrote {file}, for {'word embeddings' if kind == 'word' else 'text encoders'}")
 
 
 def show(records: Records, own: WordSets) -> None:

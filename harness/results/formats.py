@@ -22,6 +22,8 @@ from typing import Any
 
 import click
 
+from harness.printing import echo, printable
+
 NOTHING = "–"
 """Shown for a missing value."""
 BEST = "•"
@@ -171,7 +173,7 @@ def text(value: Any) -> str:
 # CSV and tab-separated values.
 
 
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """First characters of a formula in spreadsheets."""
 
 
@@ -373,10 +375,6 @@ def _html_cell(value: Any) -> str:
 # terminal wraps.
 
 
-_CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
-"""Characters that would break the lines of a table."""
-
-
 def show(report: Report, width: int | None) -> None:
     """Print a report.
 
@@ -388,7 +386,7 @@ def show(report: Report, width: int | None) -> None:
         Width of the terminal in characters; None for no limit.
     """
     if report.title:
-        click.echo(wrapped(report.title, width) + "\n")
+        echo(wrapped(report.title, width) + "\n")
     dropped: dict[str, None] = {}
     for part in [*report.parts, Sentences("", ())]:
         if isinstance(part, Table):
@@ -396,12 +394,12 @@ def show(report: Report, width: int | None) -> None:
             continue
         if dropped:
             line = f"columns not shown on this narrow terminal: {', '.join(dropped)} (see --json)"
-            click.echo(wrapped(line, width) + "\n")
+            echo(wrapped(line, width) + "\n")
             dropped = {}
         for line in part.lines:
-            click.echo(wrapped(f"{part.prefix}{line}", width))
+            echo(wrapped(f"{part.prefix}{line}", width))
         if part.lines:
-            click.echo()
+            echo()
 
 
 def width() -> int | None:
@@ -440,8 +438,8 @@ def _print(table: Table, width: int | None) -> list[str]:
         fitted = _fitted(part, table.drop, width)
         shown |= {column.name for column, *_ in fitted}
         if table.title:
-            click.secho(f"{table.title} (continued)" if i else table.title, italic=True)
-        click.echo("\n".join(_grid(fitted)))
+            echo(f"{table.title} (continued)" if i else table.title, italic=True)
+        click.echo("\n".join(_grid(fitted)))  # noqa: TID251  # printable cells, with styles
     return [name for name in table.drop if name in table.columns and name not in shown]
 
 
@@ -472,14 +470,15 @@ class _Column:
 
 def _columns(table: Table) -> list[_Column]:
     columns = []
-    for name, values in zip(table.columns, table.by_column(), strict=True):
+    for column, values in zip(table.columns, table.by_column(), strict=True):
+        name = _plain(column)
         cells = _cells(values)
         is_right = bool(values) and all(map(_is_number, values))
         broken = re.sub(r"(?<=.)(?=[+?&])", "\n", name)
         widest = max((_length(plain) for plain, _ in cells), default=0)
         whole, least = (max(widest, *map(_length, n.split("\n"))) for n in (name, broken))
         floor = least
-        if name in table.shorten:
+        if column in table.shorten:
             floor = min(least, max(MIN_WIDTH // min(2, len(table.shorten)), len(name)))
         columns.append(_Column(name, broken, cells, is_right, whole, least, floor))
     return columns
@@ -488,7 +487,7 @@ def _columns(table: Table) -> list[_Column]:
 def _cells(values: Sequence[Any]) -> list[tuple[str, str]]:
     """Return a column's cells; those of `Value`s have points and marks below each other."""
     if not values or not all(isinstance(value, Value) for value in values):
-        return [(text(value).translate(_CONTROLS),) * 2 for value in values]
+        return [(_plain(text(value)),) * 2 for value in values]
     lines = [(BEST * v.is_best, v.number, v.stars + v.sign, v.beside) for v in values]
     best, number, mark, beside = (max(map(len, texts)) for texts in zip(*lines, strict=True))
     cells = []
@@ -498,6 +497,10 @@ def _cells(values: Sequence[Any]) -> list[tuple[str, str]]:
         bold = click.style(shown, bold=True) if line[0] else shown
         cells.append((shown + small, bold + click.style(small, dim=True)))
     return cells
+
+
+def _plain(cell: str) -> str:
+    return printable(" ".join(cell.splitlines()), None)
 
 
 def _divided(

@@ -12,6 +12,7 @@ import contextlib
 import errno
 import io
 import os
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -420,9 +421,15 @@ def _move(repaired: Repaired, lines: Iterable[Entry[Kind]], numbers: Iterable[in
             content = entry.bytes_in(file)
             whole = content if content.endswith(b"\n") else content + b"\n"
             (moved if entry.number in chosen else kept).append(whole)
-    with repaired.beside.open("ab") as file:
-        file.write(b"".join(moved))
-        file.flush()
-        os.fsync(file.fileno())
-    folders.sync(repaired.path.parent)
+    before = repaired.beside.read_bytes() if repaired.beside.exists() else b""
+    content = b"".join(moved)
+    is_there = _overlap(before, content)  # if a repair was killed before it removed the lines
+    folders.write_atomically(repaired.beside, before + content[is_there:])
     folders.write_atomically(repaired.path, b"".join(kept))
+
+
+def _overlap(before: bytes, content: bytes) -> int:
+    """Return how many bytes of the beginning of `content` are the end of `before`."""
+    least = max(0, len(before) - len(content))
+    starts = [least, *(least + m.end() for m in re.finditer(b"\n", before[least:]))]
+    return next((len(before) - start for start in starts if content.startswith(before[start:])), 0)

@@ -33,6 +33,7 @@ from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from harness import limits
 from harness.errors import DiskError
+from harness.printing import printable
 from harness.results.record import (
     OWN,
     Line,
@@ -452,11 +453,11 @@ def _looked_at_closely(raw: bytes, schema: type[Kind]) -> Kind | tuple[Status, s
     try:
         content = parsed_strictly(raw)
     except ValueError as error:
-        return "damaged", in_one_line(str(error))
+        return "damaged", _reason(str(error))
     try:
         return _without_unknown_keys(content, schema)
     except ValidationError as error:
-        return "damaged", in_one_line(f"not a record: {_first_mistake(error, schema)}")
+        return "damaged", _reason(f"not a record: {_first_mistake(error, schema)}")
     except (ValueError, RecursionError):
         return "damaged", "not a record: a text or a number in it cannot be stored"
 
@@ -556,19 +557,17 @@ def mistakes(content: bytes, schema: type[Model]) -> tuple[Model | None, list[tu
         return schema.model_validate_json(content, strict=True), []
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False, include_context=False)
-        return None, [(_key(mistake["loc"]), in_one_line(mistake["msg"])) for mistake in errors]
+        return None, [(_key(mistake["loc"]), _reason(mistake["msg"])) for mistake in errors]
     except ValueError as error:
-        return None, [("", in_one_line(str(error)))]
+        return None, [("", _reason(str(error)))]
+
+
+def _reason(text: str) -> str:
+    return printable(text, LONGEST_REASON)
 
 
 def _key(parts: tuple[int | str, ...]) -> str:
-    return in_one_line(".".join(map(str, parts)))
-
-
-def in_one_line(text: str) -> str:
-    """Return a text that quotes a file, without control characters, and cut if it is long."""
-    line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-    return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1] + "…"
+    return _reason(".".join(map(str, parts)))
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -26,8 +26,9 @@ from harness import folders, limits
 from harness.bucket import Address, Downloads
 from harness.concept import Concept
 from harness.digest import file_sha256, remembered_sha256
-from harness.errors import InvalidFile, Unavailable, shown, suggestion
+from harness.errors import InvalidFile, Unavailable, suggestion
 from harness.names import convert_options, parameters_of
+from harness.printing import printable
 from harness.progress import Progress, Silent
 from harness.task.schema import Table, TaskFile
 from harness.task.yaml_files import Collector, Document, KeyPath
@@ -654,7 +655,7 @@ def without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(values) < len(pairs):
         names = [name for name, _ in pairs]
         repeated = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key '{shown(repeated)}' stands twice in one object")
+        raise ValueError(f"the key '{printable(repeated)}' stands twice in one object")
     return values
 
 

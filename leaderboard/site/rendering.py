@@ -15,7 +15,8 @@ import polars as pl
 
 import harness
 from harness.errors import DiskError
-from harness.results.reading import LONGEST_REASON, SetAside, in_one_line
+from harness.printing import printable
+from harness.results.reading import LONGEST_REASON, SetAside
 
 if TYPE_CHECKING:
     import jinja2
@@ -173,9 +174,11 @@ def grouped(entries: Iterable[SetAside]) -> list[Group]:
             examples.append(line)
     return [
         Group(
-            reason=in_one_line(groups[key][0].reason) if key != OTHERS else key,
+            reason=printable(groups[key][0].reason, LONGEST_REASON) if key != OTHERS else key,
             count=counts[key],
-            examples=tuple(in_one_line(line.place) for line in groups[key] if line.file),
+            examples=tuple(
+                printable(line.place, LONGEST_REASON) for line in groups[key] if line.file
+            ),
         )
         for key in sorted(groups, key=lambda key: -counts[key])
     ]

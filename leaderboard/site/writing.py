@@ -27,6 +27,7 @@ import harness
 from harness import folders
 from harness.digest import digest
 from harness.errors import InvalidFile
+from harness.results.formats import FORMULAS
 
 from ..boards.board import Board
 from ..claims.reading import Claims
@@ -205,7 +206,7 @@ def _plain(file: Path) -> bytes | None:
 def _cell(text: str) -> str:
     """Return a cell without control characters, and not as a formula."""
     clean = "".join(c if c.isprintable() else " " for c in text)
-    if not clean.startswith(("=", "+", "-", "@")):
+    if not clean.startswith(FORMULAS):
         return clean
     try:
         float(clean)
@@ -238,7 +239,7 @@ def _inside(root: Path, path: str) -> Path | None:
 
 
 PARQUET = "records.parquet"
-_FORMULA = r"^([=+\-@\t\r])"
+_FORMULA = rf"^([{''.join(FORMULAS).replace('-', '')}\-])"
 _RECORD = (
     *("kind", "model", "fingerprint", "revision", "mitigator", "label", "params", "fitted_on"),
     *("mitigator_fingerprint", "task", "version", "digest", "measures", "category", "family"),

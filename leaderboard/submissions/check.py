@@ -16,6 +16,7 @@ import polars as pl
 
 from harness import errors, limits
 from harness.errors import InvalidFile
+from harness.printing import printable
 from harness.registry.registry import Registry
 from harness.results.formats import Sentences, Table, Value, markdown_grid
 from harness.results.reading import SetAside
@@ -27,7 +28,7 @@ from ..claims.facts import TaskFacts
 from ..claims.reading import Claims
 from . import submission, withdrawn
 from .additions import Addition, measure
-from .submission import Base, Tree, hidden, tree
+from .submission import Base, Tree, tree
 
 _FACTS = (
     *("low_bound", "high_bound", "ideal", "measures", "category", "family", "concept", "language"),
@@ -378,6 +379,8 @@ def _cell(record: Record | None) -> Value | None:
 
 LISTED = 40
 """Number of problems that a comment or a terminal lists."""
+LINE = 400
+"""Characters of a problem."""
 NAMED = 3
 """Number of names, and of lines, that one line on many problems lists."""
 _ROWS, _TASKS, SHOWN = 20, 100, 60
@@ -446,15 +449,9 @@ def _together(group: Sequence[SetAside]) -> str:
 def listed(lines: Iterable[str], noun: str) -> list[str]:
     """Return the first lines, printable and not too long, and how many more there are."""
     every = list(lines)
-    shown = [printable(line) for line in every[:LISTED]]
+    shown = [printable(line, LINE) for line in every[:LISTED]]
     more = len(every) - len(shown)
     return [*shown, f"and {more:,} more {noun}{'s'[: more != 1]}"] if more else shown
-
-
-def printable(text: str, longest: int = 400) -> str:
-    """Return a text without control sequences for terminals and logs, cut if it is long."""
-    clean = "".join("�" if hidden(character) else character for character in text[: longest + 1])
-    return clean if len(clean) <= longest else clean[: longest - 1] + "…"
 
 
 def inert(text: str) -> str:

@@ -18,6 +18,7 @@ import click
 from harness.commands import arguments, output
 from harness.digest import digest
 from harness.errors import InvalidOption
+from harness.printing import echo
 from harness.progress import Progress
 
 if TYPE_CHECKING:
@@ -264,7 +265,7 @@ def print_json(scores: CorpusScores) -> None:
 def print_tables(scores: CorpusScores) -> None:
     """Print the resolved method, then the means and the most biased sentences and pairs."""
     method, summary = scores.method, scores.summary
-    click.echo(
+    echo(
         f"importance: {method.importance}\n"
         f"direction: {method.direction_source} ({output.counted(scores.direction.pairs, 'pair')}, "
         f"{scores.direction.explained:.1%} of their differences explained)\n"
@@ -286,8 +287,8 @@ def print_tables(scores: CorpusScores) -> None:
     if pairs:
         output.table(["abs", "pair", "label"], pairs, title="Most biased pairs", shorten=["pair"])
     for reason, n in scores.dropped.items():
-        click.echo(f"left out: {output.counted(n, 'row')} with {reason}")
-    click.echo(f"wrote {scores.path}")
+        echo(f"left out: {output.counted(n, 'row')} with {reason}")
+    echo(f"wrote {scores.path}")
 
 
 SCORES, FIGURE = "scored.jsonl", "scores.json"
@@ -613,13 +614,13 @@ def report_tables(
         )
     counts = corpora[0].about["counts"]
     if counts["without_score"]:
-        click.echo(
+        echo(
             f"without a score, because the model knows none of the words: "
             f"{counts['without_score']:,} of {counts['entries']:,} entries"
         )
     for fair in corpora:
-        click.echo(f"{'wrote' if fair.new else 'unchanged, there already:'} {fair.path}")
-    click.echo(f"distribution of the scores: {figure}")
+        echo(f"{'wrote' if fair.new else 'unchanged, there already:'} {fair.path}")
+    echo(f"distribution of the scores: {figure}")
 
 
 def _subtracted(about: Mapping[str, Any]) -> list[Any]:

@@ -12,7 +12,8 @@ from pathlib import Path, PureWindowsPath
 from typing import Any, Literal, TypeAlias
 
 from harness import folders, limits
-from harness.errors import InvalidFile, ModelError, shown
+from harness.errors import InvalidFile, ModelError
+from harness.printing import printable
 from harness.task.data_files import without_repeated_keys
 
 Backend: TypeAlias = Literal["torch", "onnx", "openvino"]
@@ -306,7 +307,7 @@ def _described(value: object) -> str:
         return "a list"
     if isinstance(value, bool):
         return str(value).lower()
-    text = shown(json.dumps(value, ensure_ascii=False))
+    text = printable(json.dumps(value, ensure_ascii=False))
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
 
 

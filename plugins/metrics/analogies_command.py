@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.commands import arguments
+from harness.printing import echo
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -141,7 +142,7 @@ def run(options: Options) -> None:
         if rows:
             output.table(columns, rows, title=title)
         else:
-            click.echo(f"{title}: none was found")
+            echo(f"{title}: none was found")
 
 
 def _searched(

@@ -11,6 +11,7 @@ import click
 
 from harness.commands import arguments
 from harness.folders import Place
+from harness.printing import echo
 
 if TYPE_CHECKING:
     from .rows import PaperFile, Value
@@ -97,7 +98,7 @@ def run(options: Options) -> int:
         known = rows.read(registry, options.include)
     except InvalidFile as error:
         for mistake in error.mistakes:
-            click.echo(f"harness: {mistake}", err=True)
+            echo(f"harness: {mistake}", err=True)
         return error.exit_code
     papers = rows.chosen(known, options.papers)
     findings = _findings(options, papers)
@@ -118,12 +119,12 @@ def run(options: Options) -> int:
         if problems:
             raise HarnessError(f"'{options.out}' was not written: {problems[0]}")
         folders.write_atomically(options.out, page.render(papers, shown).encode())
-        click.echo(f"wrote {options.out}", err=True)
+        echo(f"wrote {options.out}", err=True)
     unexplained = [r for r in shown if r.problem and r.status != "no value"]
     lines = [f"FAILED: {line}" for line in findings.failed]
     lines += [f"row '{r.row.id}': {r.problem}" for r in unexplained]
     for line in lines:
-        click.echo(line, err=True)
+        echo(line, err=True)
     return int(bool(lines))
 
 
@@ -203,10 +204,10 @@ def _show(
             columns = ["item", "claim", "printed", "here", "status"]
             output.table(columns, lines, title=file.paper.name, shorten=columns)
     counts = {kind: sum(r.status == kind for r in shown) for kind in _kinds(shown)}
-    click.echo(", ".join(f"{n} {kind}" for kind, n in counts.items()) or "no row fits this model")
+    echo(", ".join(f"{n} {kind}" for kind, n in counts.items()) or "no row fits this model")
     if options.model and findings.inapplicable:
         rows_ = output.counted(len(findings.inapplicable), "row")
-        click.echo(f"{rows_} made for the other kind of model: not shown")
+        echo(f"{rows_} made for the other kind of model: not shown")
 
 
 def _cut(text: str) -> str:

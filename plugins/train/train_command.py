@@ -13,6 +13,7 @@ import click
 
 from harness.commands import arguments
 from harness.errors import InvalidFile, UsageError
+from harness.printing import echo
 
 if TYPE_CHECKING:
     from .recipes.recipe import Overrides, Recipe
@@ -157,7 +158,7 @@ def report(trained: Trained, *, as_json: bool) -> None:
     output.table(list(columns), list(zip(*columns.values(), strict=True)))
     folder, here = Path(trained.folder), Path.cwd()
     shown = folder.relative_to(here) if folder.is_relative_to(here) else folder
-    click.echo(
+    echo(
         f"{'wrote' if trained.is_new else 'complete before, nothing done:'} {shown} "
         f"(epoch {trained.best_epoch} of {trained.epochs})"
     )
@@ -217,7 +218,7 @@ def run(
         )
     except InvalidFile as error:
         for mistake in error.mistakes:
-            click.echo(f"harness: {mistake}", err=True)
+            echo(f"harness: {mistake}", err=True)
         return error.exit_code
     folder = options.get("out") or Path(folders.safe_name(resolved.file.name))
     if dry_run:
@@ -230,9 +231,9 @@ def run(
     else:
         output.report(recipe_tables.report(result.summary))
         steps = output.counted(len(result.steps), "step")
-        click.echo(f"{steps}, {result.new} of them new; tables and records in {folder}")
+        echo(f"{steps}, {result.new} of them new; tables and records in {folder}")
     for line in result.notices:
-        click.echo(line, err=True)
+        echo(line, err=True)
     return int(bool(result.missed))
 
 
@@ -273,4 +274,4 @@ def _list(recipe: Recipe, folder: Path, *, as_json: bool) -> None:
         output.as_json({"corpus": recipe.corpus, "folder": str(folder), "steps": rows})
         return
     output.lines(rows, drop=("needs", "result"))
-    click.echo(f"{len(left)} of {len(steps)} steps to do; corpus {recipe.corpus}")
+    echo(f"{len(left)} of {len(steps)} steps to do; corpus {recipe.corpus}")

@@ -10,6 +10,7 @@ import click
 
 from harness.commands import arguments
 from harness.folders import Place
+from harness.printing import echo
 
 if TYPE_CHECKING:
     from harness.task.validity import Validity
@@ -118,12 +119,12 @@ def run(options: Options) -> int:
         _show(rows)
     if options.record and rows:
         for path in measuring.write_recorded(registry, rows):
-            click.echo(f"wrote {path}", err=True)
+            echo(f"wrote {path}", err=True)
     if options.out is not None:
         folders.write_atomically(options.out, page.render(rows).encode())
-        click.echo(f"wrote {options.out}", err=True)
+        echo(f"wrote {options.out}", err=True)
     for line in skipped:
-        click.echo(f"not measured: {line}", err=True)
+        echo(f"not measured: {line}", err=True)
     return int(bool(skipped))
 
 
@@ -162,4 +163,4 @@ def _show(rows: list[Validity]) -> None:
     failed = sum(bool(row.failures) for row in rows)
     untested = sum(bool(row.missing and not row.failures) for row in rows)
     counts = [f"{len(rows) - failed - untested} valid", f"{failed} not valid"]
-    click.echo(", ".join([*counts, *([f"{untested} not fully measured"] if untested else [])]))
+    echo(", ".join([*counts, *([f"{untested} not fully measured"] if untested else [])]))

@@ -39,11 +39,12 @@ import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from unittest.mock import patch
 
 Tree = dict[str, bytes | None]
 """Content by path below the root; None for a folder."""
+Result = TypeVar("Result")
 OnStep = Callable[[str], None]
 
 STATES = ("synced", "named", "torn", "whole")
@@ -115,6 +116,27 @@ def power_cuts(
         if before.get(cut.state) != (cut.promised, cut.tree):
             before[cut.state] = (cut.promised, cut.tree)
             yield cut
+
+
+def kills(root: Path, work: Callable[[], Result], states: list[tuple[str, Tree]]) -> Result:
+    """Run `work`, note before each step what a kill would leave, and return its result.
+
+    Content that is still in a buffer of the process is not there.
+    """
+
+    def step(name: str) -> None:
+        states.append((name, _whole(root)))
+
+    with _steps(step):
+        return work()
+
+
+def _whole(root: Path) -> Tree:
+    tree: Tree = {}
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root).as_posix()
+        tree[name] = None if path.is_dir() else _content(path)
+    return tree
 
 
 class _Disk:

@@ -252,6 +252,19 @@ WITHHELD = "(message withheld: it repeats the key)"
 LONGEST = 20_000  # characters of a message that are read
 _ESCAPE = re.compile(r"\\(?:u\{?|x)([0-9a-fA-F]{2,6})\}?")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{6,}")
+_BASE32 = re.compile(r"[A-Za-z2-7]{8,}")
+_LETTERS = (
+    *("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliet"),
+    *("kilo", "lima", "mike", "november", "oscar", "papa", "quebec", "romeo", "sierra", "tango"),
+    *("uniform", "victor", "whiskey", "x", "yankee", "zulu"),
+)
+_DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_SIGNS = ("capital", "dash", "dot", "hyphen", "minus", "ray", "underscore")
+_SPOKEN = {
+    **{word: word[0] for word in _LETTERS},
+    **{word: str(digit) for digit, word in enumerate(_DIGITS)},
+    **dict.fromkeys(_SIGNS, ""),
+}
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}[\s:,]?){4,}")
 _SEPARATOR = re.compile(r"[\W_]+")
 
@@ -264,8 +277,10 @@ def masked(message: str, secret: str) -> str:
     line = _without_parts(line, secret)
     if any(_repeats(view, secret, PART) for view in _decoded(line)):
         return WITHHELD
-    if _repeats(_SEPARATOR.sub("", line), _SEPARATOR.sub("", secret), APART):
-        return WITHHELD
+    apart = _SEPARATOR.sub("", secret)
+    for view in (line, line[::-1], _said(line)):
+        if _repeats(_SEPARATOR.sub("", view), apart, APART):
+            return WITHHELD
     return line
 
 
@@ -301,6 +316,8 @@ def _decoded(line: str) -> Iterator[str]:
     for text in {line, plain}:
         for token in _BASE64.findall(text):
             yield from _of_base64(token)
+        for token in _BASE32.findall(text):
+            yield from _of_base32(token)
         for token in _HEX.findall(text):
             digits = re.sub(r"[\s:,]", "", token)
             yield bytes.fromhex(digits).decode("latin-1")
@@ -315,6 +332,18 @@ def _of_base64(token: str) -> Iterator[str]:
             yield base64.b64decode(whole).decode("latin-1")
         except binascii.Error:  # such as a length that none has
             continue
+
+
+def _of_base32(token: str) -> Iterator[str]:
+    for skipped in range(8):
+        whole = token[skipped:].upper()
+        whole = whole[: len(whole) // 8 * 8]
+        yield base64.b32decode(whole).decode("latin-1")
+
+
+def _said(line: str) -> str:
+    """Return a line with the names of letters and digits, such as `kilo one`, as characters."""
+    return re.sub(r"[A-Za-z]+", lambda word: _SPOKEN.get(word[0].lower(), word[0]), line)
 
 
 def _character(match: re.Match[str]) -> str:

@@ -14,6 +14,7 @@ from harness.leaderboard.submissions import check
 from harness.leaderboard.submissions.additions import additions
 from harness.leaderboard.submissions.check import Checked
 from harness.leaderboard.submissions.submission import Base
+from harness.printing import printable
 from harness.results.reading import SetAside
 
 HOSTILE = (
@@ -57,7 +58,7 @@ def test_a_name_stays_text(name):
         assert part not in outside
     assert "@" not in text
     shown = unescape(re.findall(r"<code>(.*?)</code>", html)[0])
-    assert shown == check.printable(name)
+    assert shown == printable(name)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -66,7 +67,7 @@ def test_a_problem_stays_in_its_block_of_code(name):
     html = rendered(check.comment_markdown(checked, []))
     assert set(re.findall(r"</?([a-z0-9]+)", html)) == {"h3", "pre", "code"}
     (block,) = re.findall(r"<code[^>]*>(.*?)</code>", html, re.DOTALL)
-    assert unescape(block) == check.printable(str(checked.problems[0])) + "\n"
+    assert unescape(block) == printable(str(checked.problems[0])) + "\n"
 
 
 def test_a_comment_is_short_enough_for_a_host():

@@ -25,7 +25,7 @@ from harness.results.folder import ResultsFile
 pytestmark = [pytest.mark.end_to_end, pytest.mark.posix]
 
 COMMIT = "git+https://models.example/harness@0123abcd"
-TITLE = "Bias: 'all' # models"
+TITLE = "Bias: \"all\" 'models' ${{ secrets.KEY }} # \\ é"
 INSTALLED = "python -m pip install", "python3 -m pip install"
 """Commands that need the network; the harness is installed."""
 GH = """#!/bin/bash
@@ -34,6 +34,8 @@ case "$*" in
   "api repos/o/board/actions/runs/77/artifacts"*) cat "$HOST/size" ;;
   "run download 77 --name report --dir report") cp -r "$HOST/report" report ;;
   "api repos/o/board/pulls/1 --jq .head.sha") echo 0123abcd ;;
+  "api repos/o/board/pulls/1 --jq .changed_files") wc -l < "$HOST/files" ;;
+  "api --paginate repos/o/board/pulls/1/files"*) cat "$HOST/files" ;;
   "pr comment 1 --edit-last --create-if-none --body-file comment.md") cp comment.md "$HOST/" ;;
   *) echo "unexpected: gh $*"; exit 64 ;;
 esac
@@ -181,6 +183,7 @@ def host(tmp_path: Path) -> Path:
     (tmp_path / "bin" / "gh").write_text(GH)
     (tmp_path / "bin" / "gh").chmod(0o755)
     (tmp_path / "size").write_text("2000")
+    (tmp_path / "files").write_text("results/mine.jsonl\nresults/.github/mine.jsonl\n")
     (tmp_path / "report").mkdir()
     (tmp_path / "report" / "number").write_text("1\n")
     (tmp_path / "report" / "report.md").write_text("valid, says @ada\n")
@@ -228,6 +231,17 @@ def test_a_forged_report_runs_nothing(host, change, said) -> None:
         assert said in done.stdout
         assert not (host / "comment.md").exists()
     assert not list(host.rglob("owned"))
+
+
+@pytest.mark.parametrize(
+    "files", [["results/mine.jsonl", ".github/workflows/check.yml"], ["results/a.jsonl"] * 3_001]
+)
+def test_a_pull_request_that_could_write_its_report_gets_none(host, files) -> None:
+    (host / "files").write_text("".join(f"{file}\n" for file in files))
+    assert comment(host).returncode == 0
+    text = (host / "comment.md").read_text("utf-8")
+    assert text.startswith("No report is shown: this pull request changes .github")
+    assert "ada" not in text
 
 
 def test_a_report_of_another_commit_is_not_written(host) -> None:

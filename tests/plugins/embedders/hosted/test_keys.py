@@ -17,6 +17,15 @@ def coded(data):
     return base64.b64encode(data.encode()).decode()
 
 
+def spoken(character):
+    """Return the name of a character, as people say it on the phone."""
+    digits = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+    letters = {"k": "kilo", "p": "Papa", "s": "Sierra", "x": "X-ray", "w": "whiskey"}
+    if character.isdigit():
+        return digits[int(character)]
+    return letters.get(character.lower(), character) if character.isalpha() else "dash"
+
+
 FORMS = {
     "whole": KEY,
     "capitals": KEY.upper(),
@@ -38,6 +47,12 @@ FORMS = {
     "hex": KEY.encode().hex(),
     "hex with colons": KEY.encode().hex(":"),
     "apart": " ".join(KEY),
+    "backwards": KEY[::-1],
+    "backwards and apart": "-".join(KEY[::-1]),
+    "base32": base64.b32encode(KEY.encode()).decode(),
+    "base32 of a header": base64.b32encode(f"Bearer {KEY}".encode()).decode().lower(),
+    "spoken": " ".join(map(spoken, KEY)),
+    "half spoken": ", ".join(map(spoken, KEY[8:20])),
     "on lines": "\n".join(KEY[i : i + 3] for i in range(0, len(KEY), 3)),
 }
 
