@@ -311,8 +311,11 @@ larger, mitigators were run on fewer tasks on purpose."""
 
 
 def _not_mitigated(ranked: pl.DataFrame) -> list[str]:
-    """Return a line on the few tasks that models have and no mitigated row."""
-    has = ranked.filter("held").select("task", "role").unique()
+    """Return a line on the few tasks that every model has and no mitigated row."""
+    by_role = ranked.group_by("task", "role").agg(
+        every=pl.col("held").all(), held=pl.col("held").any()
+    )
+    has = by_role.filter(pl.when(pl.col("role") == "model").then("every").otherwise("held"))
     lines = ranked.filter(role="mitigated").select("row", "task")
     of_models, of_mitigated = (has.filter(role=role) for role in ("model", "mitigated"))
     lacking = (

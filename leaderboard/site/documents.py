@@ -570,11 +570,7 @@ class _Parts:
                 mitigator=line["mitigator"],
                 unusable=line["unusable"],
                 **_changes(line),
-                **{
-                    f"{name}{of}": _mean(line, name, of)
-                    for name in PREFIXES
-                    for of in (_WITH, _WITHOUT)
-                },
+                **_without_and_with(line),
             )
             for line in significant(frame).to_dicts()
         ]
@@ -630,6 +626,11 @@ def _place(line: Mapping[str, Any], prefix: str) -> Place:
 
 def _places(line: Mapping[str, Any]) -> dict[str, Any]:
     return {measures: _place(line, prefix) for measures, prefix in PREFIXES.items()}
+
+
+def _without_and_with(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the means of a model without its mitigator, and with it."""
+    return {f"{name}{of}": _mean(line, name, of) for name in PREFIXES for of in (_WITH, _WITHOUT)}
 
 
 def _changes(line: Mapping[str, Any]) -> dict[str, Any]:
