@@ -295,12 +295,37 @@ def _replace(path: Path, content: bytes | Iterable[bytes]) -> None:
 
 @contextlib.contextmanager
 def temporary_beside(path: Path) -> Iterator[Path]:
-    """Yield a new hidden folder next to a path, for what will be renamed to it; then remove it."""
-    folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp"))
+    """Yield a hidden folder next to a path, for what will be renamed to it; then remove it.
+
+    What a killed process left in it is removed first. What lay at the path and was moved to
+    `REPLACED` in the folder gets its place again, unless something else has it.
+
+    Raises
+    ------
+    OSError
+        If it cannot be made, or another process is writing the same path.
+    """
+    folder = path.with_name(_temporary_name(path))
+    lock = _locked_folder(folder)
+    replaced = folder / REPLACED
     try:
+        if exists(replaced) and not exists(path):
+            replaced.rename(path)
+        _empty(folder)
         yield folder
     finally:
+        if exists(replaced) and not exists(path):
+            replaced.rename(path)
         shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _empty(folder: Path) -> None:
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
 
 
 def sync_files(folder: Path) -> None:
@@ -317,9 +342,7 @@ def _temporary(path: Path) -> tuple[int, Path]:
     Its name depends on `path` alone, so that the next write removes what a killed one left. If
     another process is writing the same file, it is a random name.
     """
-    start = f".{path.name[:40]}."
-    end = hashlib.blake2b(path.name.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    temporary = path.with_name(f"{start}{end}.tmp")
+    temporary = path.with_name(_temporary_name(path))
     for _ in range(_TRIES):
         with contextlib.suppress(FileExistsError):
             opened = os.open(temporary, _NEW_FILE, 0o666)
@@ -329,9 +352,15 @@ def _temporary(path: Path) -> tuple[int, Path]:
             continue
         if not _is_removed(temporary):
             break
-    opened, name = tempfile.mkstemp(prefix=start, suffix=".tmp", dir=path.parent)
+    prefix = f".{path.name[:40]}."
+    opened, name = tempfile.mkstemp(prefix=prefix, suffix=".tmp", dir=path.parent)
     Path(name).chmod(0o666 & ~_umask())  # such files are private; others may read this one
     return opened, Path(name)
+
+
+def _temporary_name(path: Path) -> str:
+    digest = hashlib.blake2b(path.name.encode("utf-8", "surrogatepass"), digest_size=4)
+    return f".{path.name[:40]}.{digest.hexdigest()}.tmp"
 
 
 def _is_removed(temporary: Path) -> bool:
@@ -385,6 +414,8 @@ def _is_at(opened: int, path: Path) -> bool:
 
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _TRIES = 8
+REPLACED = "replaced"
+"""Where in its temporary folder the old content of a path waits until the new one is in place."""
 _OLD = 3600.0  # seconds after which a temporary file without a lock is nobody's
 TEMPORARY = re.compile(r"\..{1,40}\.[a-z0-9_]{8}\.tmp")
 """Names of the temporary files of `write_atomically`, which a kill leaves behind."""

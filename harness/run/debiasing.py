@@ -259,6 +259,9 @@ def _put_in_place(folder: Path, path: Path) -> int:
     files = sorted(folder.iterdir(), key=lambda file: file.name == path.name)
     folders.sync_files(folder)
     size = sum(file.stat().st_size for file in files)
+    if len(files) > 1 and path.exists():
+        path.unlink()  # a reader finds no file rather than one with the numbers of another
+        folders.sync(path.parent)
     for file in files:
         file.replace(path.parent / file.name)
     return size

@@ -231,7 +231,7 @@ def export(
             exported = _written(source, folder, path, results, onnx=onnx, progress=progress)
             folders.sync_files(folder)
             if path.exists():
-                path.rename(temporary / "replaced")
+                path.rename(temporary / folders.REPLACED)
             folder.rename(path)
             folders.sync(path.parent)
     except OSError as error:
