@@ -494,7 +494,7 @@ def rerun(
 @click.option(
     "--evals",
     metavar="DATASET",
-    help="Print entries of .eval_results/*.yaml instead, for this benchmark on the hub: OWNER/NAME "
+    help="Print a file of .eval_results instead, for this benchmark on the hub: OWNER/NAME "
     "or OWNER/NAME@REVISION, a data set whose eval.yaml has the tasks.",
 )
 @arguments.include
