@@ -69,5 +69,5 @@ def echo(text: object = "", *, err: bool = False, nl: bool = True, italic: bool 
     """
     import click
 
-    line = printable_lines(str(text))
+    line = printable_lines(text.decode() if isinstance(text, bytes) else str(text))
     click.echo(click.style(line, italic=True) if italic else line, err=err, nl=nl)  # noqa: TID251

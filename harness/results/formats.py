@@ -22,7 +22,7 @@ from typing import Any
 
 import click
 
-from harness.printing import echo, printable
+from harness.printing import echo, printable, printable_lines
 
 NOTHING = "–"
 """Shown for a missing value."""
@@ -471,7 +471,7 @@ class _Column:
 def _columns(table: Table) -> list[_Column]:
     columns = []
     for column, values in zip(table.columns, table.by_column(), strict=True):
-        name = _plain(column)
+        name = printable_lines(column)  # a header may have several lines
         cells = _cells(values)
         is_right = bool(values) and all(map(_is_number, values))
         broken = re.sub(r"(?<=.)(?=[+?&])", "\n", name)

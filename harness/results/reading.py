@@ -442,7 +442,8 @@ def _dictionary(fields: Mapping[str, FieldInfo], *, extra: Literal["forbid", "ig
         if name in _DICTIONARIES:
             part, _ = get_args(annotation)  # or None
             annotation = _dictionary(part.model_fields, extra="ignore") | None
-        hints[name] = Annotated[annotation, _same_default(field)]
+        # pydantic keeps limits, such as those of integers, apart from the type.
+        hints[name] = Annotated[(annotation, *field.metadata, _same_default(field))]
     dictionary = make("Part", hints)
     dictionary.__pydantic_config__ = ConfigDict(extra=extra, allow_inf_nan=False)
     return dictionary

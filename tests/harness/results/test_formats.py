@@ -125,9 +125,13 @@ def test_a_table_without_columns_is_its_title():
     assert formats.plain_text(Report("", [Table("none", [], [])])).split() == ["none"]
 
 
-def test_what_would_break_a_line_becomes_a_space():
+def test_what_would_break_a_line_becomes_a_space_and_what_acts_is_seen():
     text = formats.plain_text(Report("", [Table("", ["a", "b"], [["x\ny\x1b[1m", "z"]])]))
-    assert [line.split() for line in text.splitlines()][-2] == ["x", "y", "[1m", "z"]
+    assert [line.split() for line in text.splitlines()][-2] == [
+        "x",
+        "y\N{REPLACEMENT CHARACTER}[1m",
+        "z",
+    ]
 
 
 LEAKING = [

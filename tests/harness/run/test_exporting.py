@@ -13,6 +13,7 @@ from string import ascii_lowercase
 import numpy as np
 import pytest
 from hub_server import COMMIT, TOKEN, Hub
+from huggingface_hub import close_session
 
 import harness
 from harness.commands.main import run
@@ -503,6 +504,7 @@ def test_a_model_is_pushed_to_the_hub_and_the_token_is_not_printed(
         constants = {"ENDPOINT": hub.url, "HF_HUB_OFFLINE": False, "HF_HUB_DISABLE_XET": True}
         for name, value in constants.items():
             monkeypatch.setattr(f"huggingface_hub.constants.{name}", value)
+        close_session()  # one that another test opened may go through its proxy
         code, out, err = pushed("model", TOKEN)
         assert code == 0, err
         assert json.loads(out)["url"] == f"{hub.url}/me/fair/commit/{COMMIT}"
