@@ -309,15 +309,18 @@ def temporary_beside(path: Path) -> Iterator[Path]:
     lock = _locked_folder(folder)
     replaced = folder / REPLACED
     try:
-        if exists(replaced) and not exists(path):
-            replaced.rename(path)
+        _put_back(replaced, path)
         _empty(folder)
         yield folder
     finally:
-        if exists(replaced) and not exists(path):
-            replaced.rename(path)
+        _put_back(replaced, path)
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
+
+
+def _put_back(replaced: Path, path: Path) -> None:
+    if exists(replaced) and not exists(path):
+        replaced.rename(path)
 
 
 def _empty(folder: Path) -> None:

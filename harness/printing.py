@@ -7,6 +7,7 @@ could clear a screen, hide a line or change its order. Each is shown as a replac
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Final
 
 LONGEST: Final = 2_000
@@ -53,7 +54,9 @@ def _escaped(character: str) -> str:
     return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
 
 
-def echo(text: object = "", *, err: bool = False, nl: bool = True, italic: bool = False) -> None:
+def echo(
+    text: str | Path = "", *, err: bool = False, nl: bool = True, italic: bool = False
+) -> None:
     """Print a text on standard output, without characters that act; all commands print by this.
 
     Parameters
@@ -69,5 +72,5 @@ def echo(text: object = "", *, err: bool = False, nl: bool = True, italic: bool 
     """
     import click
 
-    line = printable_lines(text.decode() if isinstance(text, bytes) else str(text))
+    line = printable_lines(str(text))
     click.echo(click.style(line, italic=True) if italic else line, err=err, nl=nl)  # noqa: TID251

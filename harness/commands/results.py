@@ -936,7 +936,7 @@ def export(
     records = _selected(paths, over_seeds, options)
     content = result_tables.written(records, kind, intervals=intervals)
     if out is None:
-        echo(content, nl=False)
+        echo(content.decode(), nl=False)
     else:
         folders.write_atomically(out, content)
     notices(records)

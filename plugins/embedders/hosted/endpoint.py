@@ -252,6 +252,7 @@ WITHHELD = "(message withheld: it repeats the key)"
 LONGEST = 20_000  # characters of a message that are read
 _ESCAPE = re.compile(r"\\(?:u\{?|x)([0-9a-fA-F]{2,6})\}?")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{6,}")
+_STANDARD = str.maketrans("-_", "+/")
 _BASE32 = re.compile(r"[A-Za-z2-7]{8,}")
 _LETTERS = (
     *("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliet"),
@@ -315,30 +316,23 @@ def _decoded(line: str) -> Iterator[str]:
     yield plain
     for text in {line, plain}:
         for token in _BASE64.findall(text):
-            yield from _of_base64(token)
+            yield from _plain(token.translate(_STANDARD), 4, base64.b64decode)
         for token in _BASE32.findall(text):
-            yield from _of_base32(token)
+            yield from _plain(token.upper(), 8, base64.b32decode)
         for token in _HEX.findall(text):
             digits = re.sub(r"[\s:,]", "", token)
             yield bytes.fromhex(digits).decode("latin-1")
 
 
-def _of_base64(token: str) -> Iterator[str]:
-    standard = token.translate(str.maketrans("-_", "+/"))
-    for skipped in range(4):
-        whole = standard[skipped:]
-        whole = whole[: len(whole) // 4 * 4]
+def _plain(token: str, block: int, decode: Callable[[str], bytes]) -> Iterator[str]:
+    """Yield what a token says that was coded in blocks, from each place where one may begin."""
+    for skipped in range(block):
+        whole = token[skipped:]
+        whole = whole[: len(whole) // block * block]
         try:
-            yield base64.b64decode(whole).decode("latin-1")
+            yield decode(whole).decode("latin-1")
         except binascii.Error:  # such as a length that none has
             continue
-
-
-def _of_base32(token: str) -> Iterator[str]:
-    for skipped in range(8):
-        whole = token[skipped:].upper()
-        whole = whole[: len(whole) // 8 * 8]
-        yield base64.b32decode(whole).decode("latin-1")
 
 
 def _said(line: str) -> str:
