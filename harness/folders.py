@@ -322,7 +322,7 @@ def temporary_beside(path: Path) -> Iterator[Path]:
     replaced = folder / REPLACED
     try:
         _put_back(replaced, path)
-        _empty(folder)
+        empty(folder)
         yield folder
     finally:
         _put_back(replaced, path)
@@ -335,7 +335,8 @@ def _put_back(replaced: Path, path: Path) -> None:
         replaced.rename(path)
 
 
-def _empty(folder: Path) -> None:
+def empty(folder: Path) -> None:
+    """Remove what is in a folder. Links are not followed."""
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

@@ -61,7 +61,7 @@ def open_training(folder: Path, identity: Mapping[str, Any], *, overwrite: bool)
         folders.make(folder)
         return {}
     if overwrite:
-        _clear(folder)
+        folders.empty(folder)  # it is a folder, since its state could be read
         return {}
     before = state["identity"]
     differing = [key for key in identity if before.get(key) != identity[key]]
@@ -130,15 +130,6 @@ def read_state(folder: Path) -> dict[str, Any] | None:
     if not isinstance(state, dict):
         raise InvalidFile("expected a JSON object", path=path)
     return state
-
-
-def _clear(folder: Path) -> None:
-    """Delete the files of a training; the folder is one, since its state could be read."""
-    for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
 
 
 def curves(state: Mapping[str, Any], name: str) -> dict[str, Any]:
