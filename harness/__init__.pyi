@@ -26,9 +26,7 @@ from harness.metrics import metric as metric
 from harness.mitigator import Affine as Affine
 from harness.mitigator import Map as Map
 from harness.mitigator import Mitigator as Mitigator
-from harness.plugins.train.bias_evaluator import (  # type: ignore[import-not-found]  # in a checkout
-    BiasEvaluator as BiasEvaluator,
-)
+from harness.plugins.train.bias_evaluator import BiasEvaluator as BiasEvaluator
 from harness.plugins.train.bias_evaluator import BoundStoppingCallback as BoundStoppingCallback
 from harness.registry.registry import Registry as Registry
 from harness.results.comparison import compare as compare
