@@ -257,10 +257,20 @@ def write_json(path: Path, content: Any) -> None:
     write_atomically(path, text.encode())
 
 
-def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
+def write_atomically(
+    path: Path, content: bytes | Iterable[bytes], *, is_synced: bool = True
+) -> None:
     """Write a file atomically; its folder is created if it does not exist.
 
-    Of content in parts, one is in memory at a time.
+    Parameters
+    ----------
+    path
+        The file.
+    content
+        Of content in parts, one is in memory at a time.
+    is_synced
+        Whether it survives a power failure from now on. Without it, a power failure may leave a
+        part of it: the reader has to check its content.
 
     Raises
     ------
@@ -268,12 +278,12 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
         If the disk is full or not writable; an old file stays unchanged.
     """
     try:
-        _replace(path, content)
+        _replace(path, content, is_synced=is_synced)
     except OSError as error:
         raise DiskError(f"cannot write '{path}' ({error.strerror})") from None
 
 
-def _replace(path: Path, content: bytes | Iterable[bytes]) -> None:
+def _replace(path: Path, content: bytes | Iterable[bytes], *, is_synced: bool = True) -> None:
     temporary = None
     try:
         create(path.parent)
@@ -281,12 +291,14 @@ def _replace(path: Path, content: bytes | Iterable[bytes]) -> None:
         with open(opened, "wb") as file:  # noqa: PTH123  # a descriptor
             file.writelines([content] if isinstance(content, bytes) else content)
             file.flush()
-            os.fsync(file.fileno())
+            if is_synced:
+                os.fsync(file.fileno())
             if os.name == "posix":
                 temporary.replace(path)  # while it is locked
         if os.name != "posix":
             temporary.replace(path)
-        sync(path.parent)
+        if is_synced:
+            sync(path.parent)
     finally:
         if temporary is not None:
             with contextlib.suppress(OSError):  # gone since it was renamed, or the disk fails
@@ -318,6 +330,16 @@ def temporary_beside(path: Path) -> Iterator[Path]:
             replaced.rename(path)
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
+
+
+def recover_beside(path: Path) -> None:
+    """Undo what a killed process left next to a path that it wrote by `temporary_beside`.
+
+    Nothing happens if another process is writing the path.
+    """
+    if is_folder(path.with_name(_temporary_name(path))):
+        with contextlib.suppress(OSError), temporary_beside(path):
+            pass
 
 
 def _empty(folder: Path) -> None:

@@ -372,6 +372,7 @@ def debias(
         If a package is missing, or the hub does not take the model.
     """
     path = Path(out).expanduser()
+    folders.recover_beside(path)
     registry = registry or Registry(include=paths(include))
     label, chain = plan.chain_of(mitigator, registry)
     concept = registry.concept(concept) if isinstance(concept, str) else concept

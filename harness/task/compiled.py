@@ -16,7 +16,6 @@ import functools
 import hashlib
 import json
 import os
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -77,18 +76,9 @@ def read(path: Path) -> bytes | None:
 
 def write(path: Path, content: bytes) -> None:
     """Write a file; a disk that is full or not writable only costs the time to read again."""
-    temporary = None
-    try:
-        folders.create(path.parent)
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
-            temporary = Path(file.name)
-            file.writelines([_check(content), content])
-        # No fsync: the digest tells whether all of the content has arrived.
-        temporary.replace(path)
-    except (OSError, DiskError):
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
+    # Not synced: the digest tells whether all of the content has arrived.
+    with contextlib.suppress(DiskError):
+        folders.write_atomically(path, b"".join([_check(content), content]), is_synced=False)
 
 
 def _check(content: bytes) -> bytes:
