@@ -253,8 +253,12 @@ def create(folder: Path) -> None:
 
 def write_json(path: Path, content: Any) -> None:
     """Write indented JSON as `write_atomically` does; the same errors."""
-    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    write_atomically(path, text.encode())
+    write_atomically(path, json_text(content).encode())
+
+
+def json_text(content: Any) -> str:
+    """Return indented JSON, with the end of its last line."""
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def write_atomically(
