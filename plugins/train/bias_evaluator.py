@@ -377,6 +377,8 @@ class BoundStoppingCallback(TrainerCallback):
         self._was_evaluated = True
         values = {name.removeprefix(_EVAL): value for name, value in metrics.items()}
         self.check(values, state, control)
+        if control.should_training_stop and self.reason:
+            logger.warning(self.reason)
 
     def check(self, values: Mapping[str, float], state: Any, control: Any) -> None:
         """Stop the training if one of its metrics is beyond its bound.
@@ -412,7 +414,6 @@ class BoundStoppingCallback(TrainerCallback):
         if self._beyond >= self.patience:
             control.should_training_stop = True
             self.reason = f"stopped at step {state.global_step}: {', '.join(beyond)}"
-            logger.warning(self.reason)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Warn if no bound was ever checked."""
