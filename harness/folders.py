@@ -381,7 +381,16 @@ def _temporary(path: Path) -> tuple[int, Path]:
     prefix = f".{path.name[:40]}."
     opened, name = tempfile.mkstemp(prefix=prefix, suffix=".tmp", dir=path.parent)
     Path(name).chmod(0o666 & ~_umask())  # such files are private; others may read this one
+    _locked(opened)
     return opened, Path(name)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files of `write_atomically` that killed processes left in a folder."""
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            if TEMPORARY.fullmatch(path.name) and is_file(path):
+                _is_removed(path)
 
 
 def _temporary_name(path: Path) -> str:
