@@ -189,6 +189,7 @@ def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Case]
         folder.mkdir()
         monkeypatch.chdir(folder)
         monkeypatch.setenv("HARNESS_CACHE", "cache")
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
         case.prepare(folder)
         return tree(folder)
 
