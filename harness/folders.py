@@ -253,8 +253,12 @@ def create(folder: Path) -> None:
 
 def write_json(path: Path, content: Any) -> None:
     """Write indented JSON as `write_atomically` does; the same errors."""
-    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    write_atomically(path, text.encode())
+    write_atomically(path, json_text(content).encode())
+
+
+def json_text(content: Any) -> str:
+    """Return indented JSON, with the end of its last line."""
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def write_atomically(
@@ -335,6 +339,16 @@ def _put_back(replaced: Path, path: Path) -> None:
         replaced.rename(path)
 
 
+def recover_beside(path: Path) -> None:
+    """Undo what a killed process left next to a path that it wrote by `temporary_beside`.
+
+    Nothing happens if another process is writing the path.
+    """
+    if is_folder(path.with_name(_temporary_name(path))):
+        with contextlib.suppress(OSError), temporary_beside(path):
+            pass
+
+
 def empty(folder: Path) -> None:
     """Remove what is in a folder. Links are not followed."""
     for path in folder.iterdir():
@@ -371,7 +385,16 @@ def _temporary(path: Path) -> tuple[int, Path]:
     prefix = f".{path.name[:40]}."
     opened, name = tempfile.mkstemp(prefix=prefix, suffix=".tmp", dir=path.parent)
     Path(name).chmod(0o666 & ~_umask())  # such files are private; others may read this one
+    _locked(opened)
     return opened, Path(name)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files of `write_atomically` that killed processes left in a folder."""
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            if TEMPORARY.fullmatch(path.name) and is_file(path):
+                _is_removed(path)
 
 
 def _temporary_name(path: Path) -> str:

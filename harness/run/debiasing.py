@@ -149,6 +149,7 @@ def _write_text(
     columns = [str(k) for k in range(d)]
     with path.open("wb") as file:
         file.write(b"%d %d\n" % (len(words), d))
+        file.flush()  # polars, which writes below this buffer, hides an error of it
         for block, vectors in blocks:
             # polars prints the shortest digits that parse to the same number.
             frame = pl.DataFrame(vectors, schema=columns)
@@ -372,6 +373,7 @@ def debias(
         If a package is missing, or the hub does not take the model.
     """
     path = Path(out).expanduser()
+    folders.recover_beside(path)
     registry = registry or Registry(include=paths(include))
     label, chain = plan.chain_of(mitigator, registry)
     concept = registry.concept(concept) if isinstance(concept, str) else concept

@@ -277,6 +277,7 @@ class RunFile(Strict):
             head.append(f"    {OPTIONS[str(key[0])]} {shlex.quote(value)}    ({why})")
         content = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
         lines = "".join(f"# {' '.join(line.splitlines())}\n" for line in head)
+        folders.remove_leftovers(path.parent)  # a killed run had another name
         folders.write_atomically(path, (lines + content).encode())
         return path
 

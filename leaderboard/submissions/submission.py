@@ -153,10 +153,15 @@ def write(folder: Path, runs: Mapping[str, Submission]) -> Path:
     DiskError
         If it cannot be written.
     """
-    file = SubmissionFile.model_validate({"schema": 1, "runs": dict(sorted(runs.items()))})
     path = folder / NAME
-    folders.write_json(path, file.model_dump(mode="json", exclude_none=True))
+    folders.write_atomically(path, text(runs).encode())
     return path
+
+
+def text(runs: Mapping[str, Submission]) -> str:
+    """Return the text of a `submission.json`, entries sorted by run."""
+    file = SubmissionFile.model_validate({"schema": 1, "runs": dict(sorted(runs.items()))})
+    return folders.json_text(file.model_dump(mode="json", exclude_none=True))
 
 
 # The files of a submission: its runs, and files that do not belong there.

@@ -67,6 +67,8 @@ class BiasEvaluator(BaseEvaluator):
         Seed of every random choice, as in `harness.evaluate`.
     include, trust
         Further folders of tasks, and files that are trusted, as in `harness.evaluate`.
+    registry
+        Registry of tasks, in place of `include` and `trust`; a copy of the evaluator has its own.
     write_csv
         Whether the metrics are also written to a CSV file in the trainer's output folder, as other
         evaluators of the library do.
@@ -111,6 +113,7 @@ class BiasEvaluator(BaseEvaluator):
         seed: int = 0,
         include: Path | str | Iterable[Path | str] = (),
         trust: Path | str | Iterable[Path | str] = (),
+        registry: Registry | None = None,
         write_csv: bool = True,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # the library's has no types
@@ -124,7 +127,7 @@ class BiasEvaluator(BaseEvaluator):
             "write_csv": write_csv,
         }
         settings = Settings.of(cache=cache, seed=seed, include=include, workers=1)
-        registry = Registry(include=settings.include, trust=paths(trust, "trust"))
+        registry = registry or Registry(include=settings.include, trust=paths(trust, "trust"))
         self.name, self.write_csv = name, write_csv
         self.records = Records([])
         self._run = Run(registry, settings, task_patterns(tasks), plan.rows(names.NONE))
@@ -373,6 +376,25 @@ class BoundStoppingCallback(TrainerCallback):
             return
         self._was_evaluated = True
         values = {name.removeprefix(_EVAL): value for name, value in metrics.items()}
+        self.check(values, state, control)
+        if control.should_training_stop and self.reason:
+            logger.warning(self.reason)
+
+    def check(self, values: Mapping[str, float], state: Any, control: Any) -> None:
+        """Stop the training if one of its metrics is beyond its bound.
+
+        Parameters
+        ----------
+        values
+            The metrics by name.
+        state, control
+            The state of the training, and what stops it.
+
+        Raises
+        ------
+        UnknownName
+            If a metric that has a bound is missing.
+        """
         for name in {**self.above, **self.below}:
             if name not in values:
                 raise UnknownName("metric", name, values)
@@ -392,7 +414,6 @@ class BoundStoppingCallback(TrainerCallback):
         if self._beyond >= self.patience:
             control.should_training_stop = True
             self.reason = f"stopped at step {state.global_step}: {', '.join(beyond)}"
-            logger.warning(self.reason)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Warn if no bound was ever checked."""

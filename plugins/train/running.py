@@ -12,12 +12,13 @@ import dataclasses
 import json
 import logging
 import math
+import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import datasets
 import numpy as np
@@ -36,8 +37,12 @@ from harness.errors import ModelError, NotApplicable
 from harness.progress import Advance, Progress
 
 from . import bilstm, training_folder
+from .bias_evaluator import USEFULNESS, BiasEvaluator, BoundStoppingCallback
 from .pairs import Corpus, Split
 from .settings import SGD_MINIMUM, Kind, TrainSettings
+
+if TYPE_CHECKING:
+    from harness.registry.registry import Registry
 
 WARM_UP = 0.1  # Reimers and Gurevych 2019, section 3.1
 HEAD_RATE = 500.0
@@ -90,6 +95,7 @@ def run(
     corpus: Corpus,
     out: Path,
     progress: Progress,
+    bias: Bias | None = None,
 ) -> Outcome:
     """Train a model, from the last checkpoint if there is one.
 
@@ -102,7 +108,7 @@ def run(
     """
     try:
         with quiet():
-            return _run(settings, kind, base, corpus, out, progress)
+            return _run(settings, kind, base, corpus, out, progress, bias)
     except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
         if not isinstance(error, torch.OutOfMemoryError | MemoryError) and (
             "out of memory" not in str(error) and "can't allocate memory" not in str(error)
@@ -122,6 +128,7 @@ def _run(
     corpus: Corpus,
     out: Path,
     progress: Progress,
+    bias: Bias | None = None,
 ) -> Outcome:
     transformers.set_seed(settings.seed)
     facts: dict[str, Any] = {}
@@ -150,11 +157,17 @@ def _run(
         bilstm.speed_up(model[1])
     report = Report(progress, scorers["dev"].metric if "dev" in scorers else "")
     trainer.add_callback(report)
+    measured = None
+    if bias is not None:
+        measured = BiasDuringTraining(bias, settings, progress)
+        trainer.add_callback(measured)
     _train(trainer, report, out)
     facts["scores"] = {name: scorer(model) for name, scorer in scorers.items()}
     if kind == "bilstm":
         del model[1].forward
     facts |= _history(trainer.state)
+    if measured is not None:
+        facts |= measured.facts(trainer.state)
     return Outcome(model, head, corpus.names, facts)
 
 
@@ -275,7 +288,7 @@ def _train(trainer: PairTrainer, report: Report, out: Path) -> None:
     checkpoint = training_folder.last_checkpoint(out)
     state = training_folder.checkpoint_state(checkpoint) if checkpoint else None
     if state and state["stateful_callbacks"]["TrainerControl"]["args"]["should_training_stop"]:
-        trainer.args.num_train_epochs = round(state["epoch"])  # it was at its end when it stopped
+        trainer.args.max_steps = state["global_step"]  # it was at its end when it stopped
     batches = len(trainer.get_train_dataloader()) * int(trainer.args.num_train_epochs)
     with report.stage(batches, state["global_step"] if state else 0):
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
@@ -285,7 +298,8 @@ def _history(state: Any) -> dict[str, Any]:
     """Return the epochs of a training, and the number of the best one."""
     epochs: dict[int, dict[str, Any]] = {}
     for entry in state.log_history:
-        facts = epochs.setdefault(round(entry["epoch"]), {"epoch": round(entry["epoch"])})
+        number = _epoch(entry["epoch"])
+        facts = epochs.setdefault(number, {"epoch": number})
         facts |= {key: entry[key] for key in ("loss", "learning_rate") if key in entry}
         facts |= {
             f"dev_{key.removeprefix('eval_')}": value
@@ -295,6 +309,11 @@ def _history(state: Any) -> dict[str, Any]:
     done = [facts for facts in epochs.values() if "loss" in facts]
     best = max(done, key=lambda f: f.get("dev_accuracy", f.get("dev_spearman", f["epoch"])))
     return {"epochs": done, "best_epoch": best["epoch"]}
+
+
+def _epoch(done: float) -> int:
+    """Return the number of an epoch; one that a bound stopped counts as a whole."""
+    return math.ceil(done - 1e-6)
 
 
 CHECKPOINT_STEPS = 500
@@ -448,7 +467,7 @@ class Report(TrainerCallback):
         self._loss = objects["logs"].get("loss", self._loss)
         if "loss" in objects["logs"] and not math.isfinite(self._loss):
             raise ModelError(
-                f"the loss is {self._loss} in epoch {math.ceil(state.epoch)}: choose a smaller "
+                f"the loss is {self._loss} in epoch {_epoch(state.epoch)}: choose a smaller "
                 "learning rate, or precision float32"
             )
 
@@ -460,9 +479,93 @@ class Report(TrainerCallback):
         """Print the line of an epoch."""
         score = objects["metrics"][f"eval_{self._metric}"]
         self._progress.say(
-            f"epoch {round(state.epoch)}/{int(state.num_train_epochs)}: loss {self._loss:.4f}, "
+            f"epoch {_epoch(state.epoch)}/{int(state.num_train_epochs)}: loss {self._loss:.4f}, "
             f"dev {self._metric} {score:.4f}, learning rate {self._rate:.2g}"
         )
+
+
+Bias: TypeAlias = tuple[BiasEvaluator, BoundStoppingCallback | None]
+
+
+def bias_of(settings: TrainSettings, registry: Registry) -> Bias | None:
+    """Return what measures bias during a training, and what stops it at a bound.
+
+    Raises
+    ------
+    UsageError
+        If a task is unknown, or is not for text encoders.
+    UnknownName
+        If a bound is on no metric of these tasks.
+    NotApplicable
+        If several processes train.
+    """
+    if not settings.bias:
+        return None
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise NotApplicable("bias is measured while one process trains, not several")
+    evaluator = BiasEvaluator(settings.bias, seed=settings.seed, registry=registry, write_csv=False)
+    if not settings.stop_above and not settings.stop_below:
+        return evaluator, None
+    return evaluator, BoundStoppingCallback(
+        evaluator, above=settings.stop_above, below=settings.stop_below
+    )
+
+
+class BiasDuringTraining(TrainerCallback):
+    """Measures the bias of the model while it is trained, and stops at a bound.
+
+    The measurements are in the log of the trainer, so that a continued training has all of them.
+
+    Parameters
+    ----------
+    bias
+        What measures, and what stops the training at a bound; None without bounds.
+    settings
+        How often.
+    progress
+        Where the values are shown.
+    """
+
+    def __init__(self, bias: Bias, settings: TrainSettings, progress: Progress) -> None:
+        self._evaluator, self._bounds = bias
+        self._every, self._progress = settings.bias_steps, progress
+
+    def facts(self, state: Any) -> dict[str, Any]:
+        """Return the measurements, and why the training was stopped."""
+        return {
+            "bias": [entry["bias"] for entry in state.log_history if "bias" in entry],
+            "stopped": next((e["stopped"] for e in state.log_history if e.get("stopped")), ""),
+        }
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **objects: Any) -> None:
+        """Measure the model before it is trained."""
+        if state.global_step == 0:
+            self._measure(state, control, objects["model"])
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **objects: Any) -> None:
+        """Measure the model if it is time."""
+        if self._every and state.global_step % self._every == 0:
+            self._measure(state, control, objects["model"])
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **objects: Any) -> None:
+        """Measure the model, unless this was done after its last batch."""
+        measured = [entry["bias"]["step"] for entry in state.log_history if "bias" in entry]
+        if state.global_step not in measured:
+            self._measure(state, control, objects["model"])
+
+    def _measure(self, state: Any, control: Any, model: Any) -> None:
+        values = self._evaluator(model, epoch=state.epoch or 0.0, steps=state.global_step)
+        numbers = {name: None if math.isnan(v) else v for name, v in values.items()}
+        row = {"epoch": state.epoch or 0.0, "step": state.global_step, **numbers}
+        if self._bounds is not None:
+            self._bounds.check(values, state, control)
+        reason = self._bounds.reason if self._bounds is not None else ""
+        state.log_history.append({"epoch": row["epoch"], "bias": row, "stopped": reason})
+        names = (self._evaluator.primary_metric, self._evaluator.named(USEFULNESS))
+        line = ", ".join(f"{n} {values[n]:.3f}" for n in dict.fromkeys(names) if n in values)
+        self._progress.say(f"step {state.global_step}: {line}")
+        if reason:
+            self._progress.say(reason)
 
 
 _BATCH = 128

@@ -68,6 +68,14 @@ class TrainSettings:
         float32.
     overwrite
         Whether a training that stands in `out` is replaced.
+    bias
+        Tasks, as after `--tasks`, that the model is measured on before the training, during it and
+        at its end, by a `BiasEvaluator`; empty for none.
+    bias_steps
+        Number of batches from one measurement to the next; None for those of an epoch.
+    stop_above, stop_below
+        By the name of a metric of the measurement, such as `bias_overall`, the bound beyond which
+        the training stops.
     """
 
     base: str
@@ -86,14 +94,20 @@ class TrainSettings:
     device: str | None = None
     precision: Precision = "float32"
     overwrite: bool = False
+    bias: str = ""
+    bias_steps: int | None = None
+    stop_above: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    stop_below: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("hidden", "words", "epochs", "batch_size", "limit"):
+        for name in ("hidden", "words", "epochs", "batch_size", "limit", "bias_steps"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InvalidOption(f"{name}={value}: expected at least 1")
         if self.lr is not None and not 0 < self.lr < float("inf"):
             raise InvalidOption(f"lr={self.lr}: expected a positive number")
+        if not self.bias and (self.bias_steps or self.stop_above or self.stop_below):
+            raise InvalidOption("bias is not measured: name its tasks (--bias)")
         if self.seed < 0:
             raise InvalidOption(f"seed={self.seed}: expected at least 0")
 
@@ -140,6 +154,10 @@ class Trained:
         Number of pairs of each split that were used.
     epochs, best_epoch
         Number of epochs done, and the one whose weights are kept, from 1.
+    bias
+        The measurements of bias: `epoch`, `step`, and the values by the name of a metric.
+    stopped
+        Why a bound stopped the training; empty if none did.
     seconds
         Seconds of the training, without those before an interruption.
     is_new
@@ -155,3 +173,5 @@ class Trained:
     best_epoch: int
     seconds: float
     is_new: bool
+    bias: tuple[Mapping[str, float | None], ...] = ()
+    stopped: str = ""

@@ -20,6 +20,22 @@ if TYPE_CHECKING:
     from .settings import Trained
 
 
+def _bounds(
+    ctx: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, float]:
+    """Return bounds by the name of a metric."""
+    bounds = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            bounds[name] = float(value)
+        except ValueError:
+            raise click.BadParameter(
+                f"'{text}': expected METRIC=VALUE, such as bias_overall=1.2", ctx, parameter
+            ) from None
+    return bounds
+
+
 @click.command("train")
 @click.option(
     "--base",
@@ -79,6 +95,31 @@ if TYPE_CHECKING:
     show_default=True,
     help="Precision of the arithmetic; weights stay in float32.",
 )
+@click.option(
+    "--bias",
+    metavar="TASKS",
+    default="",
+    help="Measure bias on these tasks before, during and after the training.",
+)
+@click.option(
+    "--bias-steps",
+    type=click.IntRange(min=1),
+    help="With --bias: batches between measurements.  [default: an epoch]",
+)
+@click.option(
+    "--stop-above",
+    metavar="METRIC=VALUE",
+    multiple=True,
+    callback=_bounds,
+    help="With --bias: stop if a metric, such as bias_overall, is above; repeatable.",
+)
+@click.option(
+    "--stop-below",
+    metavar="METRIC=VALUE",
+    multiple=True,
+    callback=_bounds,
+    help="With --bias: stop if a metric, such as bias_usefulness, is below; repeatable.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace a training in the folder.")
 @click.option(
     "--recipe",
@@ -109,6 +150,7 @@ def command(
     \b
     harness train --base glove-6b-50d --corpus ./fair --hidden 256 --out ./bilstm
     harness train --base all-MiniLM-L6-v2 --corpus hf://stanfordnlp/snli --out ./fine-tuned
+    harness train --base ./encoder --corpus ./fair --out ./mine --bias seat-c6,ws-353
     harness eval --model sentence-transformers:./bilstm --tasks all
     harness train --recipe fairer-snli-small
     """  # noqa: D301  # click keeps the lines after a backspace
@@ -156,6 +198,8 @@ def report(trained: Trained, *, as_json: bool) -> None:
     }
     columns = {name: values for name, values in columns.items() if values}
     output.table(list(columns), list(zip(*columns.values(), strict=True)))
+    if trained.stopped:
+        echo(trained.stopped)
     folder, here = Path(trained.folder), Path.cwd()
     shown = folder.relative_to(here) if folder.is_relative_to(here) else folder
     echo(

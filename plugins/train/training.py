@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _IDENTITY = ("hidden", "words", "epochs", "batch_size", "lr", "limit", "seed", "precision")
 """Settings that determine the weights, besides the base and the corpus."""
+_BOUNDS = ("bias", "bias_steps", "stop_above", "stop_below")
+"""Settings that determine when the training stops."""
 
 
 def train(
@@ -58,6 +60,9 @@ def train(
     ModelError
         If the memory is too small for a batch, or the loss is no number.
     """
+    from harness.registry.registry import Registry
+
+    registry = registry or Registry()
     shown_in = shown(progress) if is_main() else Silent()
     check_installed()
     base = _base(settings, registry)
@@ -72,6 +77,13 @@ def train(
         "corpus": {name: split.digest for name, split in corpus.splits.items()},
         **{name: getattr(settings, name) for name in _IDENTITY},
     }
+    if settings.stop_above or settings.stop_below:  # measuring alone changes no weight
+        identity |= {name: getattr(settings, name) for name in _BOUNDS}
+    bias = None
+    if settings.bias:
+        from . import running  # torch and the trainer take seconds to import
+
+        bias = running.bias_of(settings, registry)
     if not is_main():  # of several processes the first one writes
         state = {} if settings.overwrite else training_folder.read_state(out) or {}
     else:
@@ -84,7 +96,7 @@ def train(
     from . import running  # torch and the trainer take seconds to import
 
     began = time.monotonic()
-    outcome = running.run(settings, kind, base, corpus, out, shown_in)
+    outcome = running.run(settings, kind, base, corpus, out, shown_in, bias)
     state |= outcome.facts | {"seconds": round(time.monotonic() - began, 1), "complete": True}
     if is_main():
         outcome.save(out)
@@ -134,15 +146,13 @@ def _device(settings: TrainSettings) -> str:
     return device
 
 
-def _base(settings: TrainSettings, registry: Registry | None) -> Embedder:
+def _base(settings: TrainSettings, registry: Registry) -> Embedder:
     """Return the embedder to train on."""
-    from harness.registry.registry import Registry
-
     from ..embedders.transformers.sentence_transformer import (
         SentenceTransformersEmbedder,
     )
 
-    base = (registry or Registry()).embedder(settings.base, device="cpu")
+    base = registry.embedder(settings.base, device="cpu")
     if base.info.kind != "word" and not isinstance(base, SentenceTransformersEmbedder):
         raise NotApplicable(
             f"'{settings.base}' cannot be trained; choose word vectors, or a text encoder of "
@@ -182,4 +192,6 @@ def _trained(out: Path, state: dict[str, Any], *, is_new: bool) -> Trained:
         best_epoch=state["best_epoch"],
         seconds=state["seconds"],
         is_new=is_new,
+        bias=tuple(state.get("bias", ())),
+        stopped=state.get("stopped", ""),
     )

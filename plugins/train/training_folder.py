@@ -64,12 +64,13 @@ def open_training(folder: Path, identity: Mapping[str, Any], *, overwrite: bool)
         folders.empty(folder)  # it is a folder, since its state could be read
         return {}
     before = state["identity"]
-    differing = [key for key in identity if before.get(key) != identity[key]]
+    keys = dict.fromkeys([*identity, *before])
+    differing = [key for key in keys if before.get(key) != identity.get(key)]
     if differing:
         changes = "; ".join(
             f"another {key}"
             if key in ("base", "corpus")
-            else f"{key}: {_shown(before.get(key))} there, {_shown(identity[key])} here"
+            else f"{key}: {_shown(before.get(key))} there, {_shown(identity.get(key))} here"
             for key in differing
         )
         raise UsageError(
@@ -216,10 +217,26 @@ tags: [sentence-transformers, embedding-bias-harness]
 {description} Trained by `harness train`.
 
 {markdown_grid(("", ""), cells)}
-
+{_measured(state)}
 `harness eval --model sentence-transformers:./{name} --tasks all` evaluates it. `training.json` has
 the scores of each epoch. {_HEAD if state["labels"] else ""}
 """
+
+
+def _measured(state: Mapping[str, Any]) -> str:
+    """Return the measurements of bias as a paragraph; empty if there are none."""
+    rows = state.get("bias", [])
+    if not rows:
+        return ""
+    means = [name for name in rows[0] if name.endswith(("_overall", "_usefulness"))]
+    columns = ["epoch", "step", *(means or list(rows[0])[2:3])]
+    cells = [[_number(row[name]) for name in columns] for row in rows]
+    stopped = f"\n{state['stopped'].capitalize()}.\n" if state["stopped"] else ""
+    return f"\nBias while it was trained:\n\n{markdown_grid(columns, cells)}\n{stopped}"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:g}" if value == round(value) else f"{value:.3f}"
 
 
 _HEAD = "`head.safetensors` is the classifier on u, v, |u − v| and u · v."

@@ -22,6 +22,7 @@ import tiny_corpus
 from disk import Tree, failing, kills
 
 from harness.commands import main
+from harness.task import compiled
 
 pytestmark = pytest.mark.posix
 
@@ -76,6 +77,7 @@ def _task(folder: Path) -> None:
 
 
 def _run(*arguments: str) -> int:
+    compiled._KNOWN.clear()  # as in a new process
     return main.run(list(arguments))
 
 
@@ -172,7 +174,9 @@ def written(found: Tree, ignored: Iterable[str]) -> dict[str, Any]:
         _RUN.sub("RUN", path): content
         and _RUN.sub("RUN", _VARIES.sub(b"", content).decode("latin-1"))
         for path, content in found.items()
-        if path.split("/")[0] not in ignored and not path.endswith(".lock")
+        if path.split("/")[0] not in ignored
+        and not path.endswith(".lock")
+        and not path.startswith("results/runs/")  # each run has a file of its own
     }
 
 
@@ -185,6 +189,7 @@ def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Case]
         folder.mkdir()
         monkeypatch.chdir(folder)
         monkeypatch.setenv("HARNESS_CACHE", "cache")
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
         case.prepare(folder)
         return tree(folder)
 
@@ -231,6 +236,8 @@ def check(case: Case, files: Tree, most: int) -> Iterator[str]:
         yield from differences(f"killed at step {i} ({step})", case, undisturbed)
     for i in chosen(names, most // 4):
         restore(files, folder)
+        if names[i] == "remove":  # needs no room
+            continue
         with failing(i) as disk:
             _run(*case.command)
         if disk.failed is None:
@@ -242,7 +249,9 @@ def check(case: Case, files: Tree, most: int) -> Iterator[str]:
 def differences(when: str, case: Case, undisturbed: dict[str, Any]) -> Iterator[str]:
     """Yield what is left or differs in the working directory."""
     found = tree(Path.cwd())
-    if left := [path for path in found if _TEMPORARY.search(path)]:
+    # `harness cache prune` removes what a killed run left in the stores of embeddings.
+    left = [path for path in found if _TEMPORARY.search(path) and "/embeddings/" not in path]
+    if left:
         yield f"{when}: left {left[:3]}"
     now = written(found, case.ignored)
     if paths := [

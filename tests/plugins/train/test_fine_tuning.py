@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import tiny_corpus as tiny
 
-from harness.errors import InvalidOption, NotApplicable
+from harness import evaluate
+from harness.commands.main import run
+from harness.errors import InvalidOption, NotApplicable, UnknownName, UsageError
 from harness.plugins.train.settings import TrainSettings
 from harness.plugins.train.training import train
 from harness.registry.registry import Registry
@@ -70,3 +74,95 @@ def test_a_model_without_weights_of_its_own_cannot_be_fine_tuned(place):
     base = f"bag-of-words:{tiny.vectors(place[0])}"
     with pytest.raises(NotApplicable, match="cannot be trained"):
         train(settings(place, place[0], "never", base=base))
+
+
+# Bias during `harness train`.
+
+ALIKE = {
+    "name": "alike",
+    "version": 1,
+    "title": "Whether verbs of motion are alike",
+    "measures": "usefulness",
+    "category": "similarity",
+    "kinds": ["text"],
+    "tables": {
+        "pairs": {
+            "columns": ["a", "b", "rating"],
+            "rows": [
+                ["moves", "runs", 5], ["runs", "sleeps", 1], ["moves", "sleeps", 0],
+                ["man", "boy", 4], ["woman", "dog", 2], ["hopes", "cat", 0.5],
+            ],
+        }
+    },
+    "inputs": {
+        "texts_1": {"table": "pairs", "column": "a"},
+        "texts_2": {"table": "pairs", "column": "b"},
+        "ratings": {"table": "pairs", "column": "rating", "number": True},
+    },
+    "metrics": {"similarity-correlation": {}},
+    "primary": {"metric": "similarity-correlation", "score": "spearman"},
+}  # fmt: skip
+SCORE = "bias_alike_spearman"
+
+
+@pytest.fixture(scope="module")
+def alike(place):
+    file = place[0] / "alike.yaml"
+    file.write_text(json.dumps(ALIKE), "utf-8")
+    return str(file)
+
+
+@pytest.fixture(scope="module")
+def pairs(place):
+    return tiny.corpus(place[0] / "pairs")
+
+
+def test_bias_is_measured_by_step_and_changes_no_weight(place, pairs, alike):
+    trained = train(settings(place, pairs, "measured", bias=alike, bias_steps=5))
+    assert [row["step"] for row in trained.bias] == [0, 5, 10, 12]
+    assert trained.stopped == ""
+    at_start, at_end = trained.bias[0][SCORE], trained.bias[-1][SCORE]
+    assert at_start != at_end
+    for model, value in ((place[1], at_start), (trained.folder, at_end)):
+        name = model if model is place[1] else f"sentence-transformers:{model}"
+        (record,) = (r for r in evaluate(name, alike, cache=place[0] / "cache") if r.primary)
+        assert record.value == value
+    plain = train(settings(place, pairs, "unmeasured"))
+    weights = [(t.folder / "model.safetensors").read_bytes() for t in (trained, plain)]
+    assert weights[0] == weights[1]
+    assert f"| {1.0:g} | 12 |" in (trained.folder / "README.md").read_text("utf-8")
+
+
+def test_a_training_stops_at_a_bound_for_good(place, pairs, alike):
+    options = {"bias": alike, "bias_steps": 5, "stop_below": {SCORE: 1.5}}
+    trained = train(settings(place, pairs, "stopped", **options))
+    assert trained.stopped.startswith("stopped at step ")
+    assert "alike_spearman is" in trained.stopped
+    assert trained.bias[-1]["step"] < 12
+    assert (trained.epochs, trained.best_epoch) == (1, 1)
+    again = train(settings(place, pairs, "stopped", **options))
+    assert not again.is_new
+    assert (again.bias, again.stopped) == (trained.bias, trained.stopped)
+    with pytest.raises(UsageError, match="another training"):
+        train(settings(place, pairs, "stopped"))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"bias": "alik"}, UnknownName, "alik"),
+        ({"stop_above": {"bias_overall": 1.0}}, InvalidOption, "--bias"),
+        ({"bias": "ws-353", "stop_above": {"bias_overal": 1.0}}, UnknownName, "bias_overal"),
+    ],
+)
+def test_wrong_measurements_are_refused_before_anything_is_written(
+    place, pairs, options, error, message
+):
+    with pytest.raises(error, match=message):
+        train(settings(place, pairs, "refused", **options))
+    assert not (place[0] / "refused").exists()
+
+
+def test_a_bound_on_the_command_line_is_a_metric_and_a_number(capsys):
+    assert run(["train", "--bias", "ws-353", "--stop-above", "bias_overall"]) == 2
+    assert "expected METRIC=VALUE" in capsys.readouterr().err
