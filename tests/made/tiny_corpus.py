@@ -13,6 +13,31 @@ NOUNS = ("man", "woman", "dog", "girl", "boy", "cat")
 VERBS = {"entailment": "moves", "neutral": "hopes", "contradiction": "sleeps"}
 WORDS = (*NOUNS, *VERBS.values(), "a", "the", "runs", "fast", ".", "'s", "n't")
 SENTENCES = ("a man runs fast.", "The dog sleeps", "the girl's cat moves fast")
+# A task of usefulness that these words can do.
+ALIKE: dict[str, Any] = {
+    "name": "alike",
+    "version": 1,
+    "title": "Whether verbs of motion are alike",
+    "measures": "usefulness",
+    "category": "similarity",
+    "kinds": ["text"],
+    "tables": {
+        "pairs": {
+            "columns": ["a", "b", "rating"],
+            "rows": [
+                ["moves", "runs", 5], ["runs", "sleeps", 1], ["moves", "sleeps", 0],
+                ["man", "boy", 4], ["woman", "dog", 2], ["hopes", "cat", 0.5],
+            ],
+        }
+    },
+    "inputs": {
+        "texts_1": {"table": "pairs", "column": "a"},
+        "texts_2": {"table": "pairs", "column": "b"},
+        "ratings": {"table": "pairs", "column": "rating", "number": True},
+    },
+    "metrics": {"similarity-correlation": {}},
+    "primary": {"metric": "similarity-correlation", "score": "spearman"},
+}  # fmt: skip
 
 
 def vectors(folder: Path, words: tuple[str, ...] = WORDS, dimensions: int = 8) -> str:

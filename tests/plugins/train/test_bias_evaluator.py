@@ -74,32 +74,8 @@ SAME_NAME = {
     "metrics": {"triplet-auc": {}},
     "primary": {"metric": "triplet-auc", "score": "auc"},
 }  # fmt: skip
-ALIKE = {
-    "name": "alike",
-    "version": 1,
-    "title": "Whether verbs of motion are alike",
-    "measures": "usefulness",
-    "category": "similarity",
-    "kinds": ["text"],
-    "tables": {
-        "pairs": {
-            "columns": ["a", "b", "rating"],
-            "rows": [
-                ["moves", "runs", 5], ["runs", "sleeps", 1], ["moves", "sleeps", 0],
-                ["man", "boy", 4], ["woman", "dog", 2], ["hopes", "cat", 0.5],
-            ],
-        }
-    },
-    "inputs": {
-        "texts_1": {"table": "pairs", "column": "a"},
-        "texts_2": {"table": "pairs", "column": "b"},
-        "ratings": {"table": "pairs", "column": "rating", "number": True},
-    },
-    "metrics": {"similarity-correlation": {}},
-    "primary": {"metric": "similarity-correlation", "score": "spearman"},
-}  # fmt: skip
 SNLI = Path(os.environ.get("HARNESS_DATA", "no such folder")) / "snli" / "train_20k.jsonl"
-TASKS = [WHO_MOVES, SAME_NAME, ALIKE]
+TASKS = [WHO_MOVES, SAME_NAME, tiny.ALIKE]
 STEPS = 6
 
 
@@ -235,9 +211,9 @@ def test_an_evaluation_leaves_nothing_on_disk_and_the_training_as_it_is(folder, 
 
 
 def test_vectors_are_kept_if_a_cache_is_named(folder, tmp_path):
-    model, first = base(folder), harness.BiasEvaluator(ALIKE, cache=tmp_path / "kept")
+    model, first = base(folder), harness.BiasEvaluator(tiny.ALIKE, cache=tmp_path / "kept")
     values = first(model)
-    again = harness.BiasEvaluator(ALIKE, cache=tmp_path / "kept")
+    again = harness.BiasEvaluator(tiny.ALIKE, cache=tmp_path / "kept")
     assert again(model) == values
     assert (first.records.encoded, again.records.encoded) == (9, 0)
 
@@ -266,8 +242,8 @@ def test_the_output_folder_has_a_table_and_the_card_the_values(trained):
 def test_the_primary_metric_is_the_mean_of_bias_or_else_the_score_of_the_first_task():
     for tasks, metric, more_is_better in (
         (TASKS, "names_overall", False),
-        ([ALIKE, WHO_MOVES], "names_who-moves_association", False),
-        (ALIKE, "names_alike_spearman", True),
+        ([tiny.ALIKE, WHO_MOVES], "names_who-moves_association", False),
+        (tiny.ALIKE, "names_alike_spearman", True),
     ):
         evaluator = harness.BiasEvaluator(tasks, name="names")
         assert evaluator(tiny.static_model())[metric] == pytest.approx(0, abs=9)
@@ -285,7 +261,7 @@ def test_the_primary_metric_is_the_mean_of_bias_or_else_the_score_of_the_first_t
     ],
 )
 def test_a_training_stops_at_a_bound(folder, tmp_path, bounds, reason, caplog):
-    evaluator = harness.BiasEvaluator([SAME_NAME, ALIKE])
+    evaluator = harness.BiasEvaluator([SAME_NAME, tiny.ALIKE])
     stopping = harness.BoundStoppingCallback(evaluator, **bounds)
     trainer = training(folder, tmp_path, [evaluator, Steps()], [stopping])
     trainer.train()
@@ -298,7 +274,7 @@ def test_a_training_stops_at_a_bound(folder, tmp_path, bounds, reason, caplog):
 
 
 def test_within_its_bounds_a_training_ends_and_loads_the_checkpoint_of_least_bias(folder, tmp_path):
-    evaluator = harness.BiasEvaluator([SAME_NAME, ALIKE])
+    evaluator = harness.BiasEvaluator([SAME_NAME, tiny.ALIKE])
     bounds = {"bias_overall": 99.0, "bias_alike_pearson": 2}
     stopping = harness.BoundStoppingCallback(evaluator, above=bounds)
     trainer = training(
@@ -320,7 +296,7 @@ def test_within_its_bounds_a_training_ends_and_loads_the_checkpoint_of_least_bia
 
 
 def test_a_model_without_numbers_gives_nan_and_no_bound_is_crossed(folder, caplog):
-    evaluator, model = harness.BiasEvaluator(ALIKE), base(folder)
+    evaluator, model = harness.BiasEvaluator(tiny.ALIKE), base(folder)
     with torch.no_grad():
         next(model.parameters()).fill_(math.nan)
     values = evaluator(model, steps=7)
@@ -358,12 +334,12 @@ def test_a_wrong_task_is_an_error_before_the_training(tasks, error, message):
 )
 def test_a_wrong_bound_is_an_error_before_the_training(bounds, message):
     with pytest.raises(UsageError, match=message) as raised:
-        harness.BoundStoppingCallback(harness.BiasEvaluator(ALIKE), **bounds)
+        harness.BoundStoppingCallback(harness.BiasEvaluator(tiny.ALIKE), **bounds)
     assert "\n" not in str(raised.value)
 
 
 def test_a_bound_that_nothing_is_compared_with_is_told(folder, tmp_path, caplog):
-    evaluator = harness.BiasEvaluator(ALIKE)
+    evaluator = harness.BiasEvaluator(tiny.ALIKE)
     unknown = harness.BoundStoppingCallback(evaluator, below={"sts_spearman": 0.5})
     with pytest.raises(UnknownName, match="unknown metric 'sts_spearman'"):
         training(folder, tmp_path, evaluator, [unknown]).train()
@@ -375,7 +351,7 @@ def test_a_bound_that_nothing_is_compared_with_is_told(folder, tmp_path, caplog)
 
 
 def test_only_a_sentence_transformer_is_measured():
-    evaluator = harness.BiasEvaluator(ALIKE)
+    evaluator = harness.BiasEvaluator(tiny.ALIKE)
     with pytest.raises(UsageError, match=r"measures a SentenceTransformer, not a Linear$"):
         evaluator(torch.nn.Linear(2, 2))
 

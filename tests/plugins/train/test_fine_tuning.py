@@ -78,37 +78,13 @@ def test_a_model_without_weights_of_its_own_cannot_be_fine_tuned(place):
 
 # Bias during `harness train`.
 
-ALIKE = {
-    "name": "alike",
-    "version": 1,
-    "title": "Whether verbs of motion are alike",
-    "measures": "usefulness",
-    "category": "similarity",
-    "kinds": ["text"],
-    "tables": {
-        "pairs": {
-            "columns": ["a", "b", "rating"],
-            "rows": [
-                ["moves", "runs", 5], ["runs", "sleeps", 1], ["moves", "sleeps", 0],
-                ["man", "boy", 4], ["woman", "dog", 2], ["hopes", "cat", 0.5],
-            ],
-        }
-    },
-    "inputs": {
-        "texts_1": {"table": "pairs", "column": "a"},
-        "texts_2": {"table": "pairs", "column": "b"},
-        "ratings": {"table": "pairs", "column": "rating", "number": True},
-    },
-    "metrics": {"similarity-correlation": {}},
-    "primary": {"metric": "similarity-correlation", "score": "spearman"},
-}  # fmt: skip
 SCORE = "bias_alike_spearman"
 
 
 @pytest.fixture(scope="module")
 def alike(place):
     file = place[0] / "alike.yaml"
-    file.write_text(json.dumps(ALIKE), "utf-8")
+    file.write_text(json.dumps(tiny.ALIKE), "utf-8")
     return str(file)
 
 
