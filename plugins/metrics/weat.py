@@ -166,8 +166,9 @@ def weat(
     n = len(targets_1) + len(targets_2)
     if reason := empty(dict(zip(INPUTS, arrays, strict=True))):
         return {name: Score(float("nan"), n=n, reason=reason) for name in SCORES}
-    s_1 = differential_association(targets_1, attributes_1, attributes_2)
-    s_2 = differential_association(targets_2, attributes_1, attributes_2)
+    units = [unit_rows(array) for array in arrays]
+    middles = [unit.mean(axis=0) for unit in units]
+    s_1, s_2 = (unit @ (middles[2] - middles[3]) for unit in units[:2])
     deviation = deviation_of(s_1, s_2, ddof=ddof)
     samples = partial(association_samples, *arrays)
     if np.isnan(deviation):
@@ -188,12 +189,11 @@ def weat(
         "targets": shuffled(s_1, s_2, shuffled=nulls.MEMBERS, units=(moved[0], moved[1]))
     }
     if sides == "both":
-        of_sets = (differential_association(array, *arrays[:2]) for array in arrays[2:])
+        of_sets = (unit @ (middles[0] - middles[1]) for unit in units[2:])
         shuffled_sides["attributes"] = shuffled(
             *of_sets, shuffled=nulls.ATTRIBUTES, units=(moved[2], moved[3])
         )
     chance = nulls.Chance(shuffled_sides)
-    units = [unit_rows(array) for array in arrays]
     cosines = np.vstack(units[:2]) @ np.vstack(units[2:]).T
     items = [len(array) for array in arrays]
     interval = partial(
