@@ -107,7 +107,7 @@ def slug(name: str) -> str:
     return f"{base.replace('.', '-') if is_device else base or 'name'}-{end}"
 
 
-DIGITS = 6
+DIGITS = 5
 """Significant digits of the numbers in CSV and JSON."""
 
 
