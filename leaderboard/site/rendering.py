@@ -107,7 +107,7 @@ def slug(name: str) -> str:
     return f"{base.replace('.', '-') if is_device else base or 'name'}-{end}"
 
 
-DIGITS = 5
+DIGITS = 6
 """Significant digits of the numbers in CSV and JSON."""
 
 

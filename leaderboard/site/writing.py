@@ -251,9 +251,10 @@ _RECORD = (
 """Columns of records.parquet that a record states; those of `claims.reading.SCHEMA`."""
 _BITS = {
     "value": 17,
-    **dict.fromkeys(("measure", "gap", "yardstick"), 14),
-    **dict.fromkeys(("low", "high", "gap_error", "yardstick_error"), 11),
-    **dict.fromkeys(("p_value", "floor"), 10),
+    **dict.fromkeys(("gap", "yardstick"), 14),
+    "measure": 13,
+    **dict.fromkeys(("low", "high", "gap_error", "yardstick_error"), 10),
+    **dict.fromkeys(("p_value", "floor"), 9),
     **dict.fromkeys(("floor_sd", "word_share"), 8),
 }
 """Bits of the mantissas of numbers in records.parquet: five digits of values, four of what ranks,
