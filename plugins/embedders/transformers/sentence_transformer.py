@@ -10,7 +10,7 @@ import contextlib
 import functools
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -29,7 +29,7 @@ from .encoder import (
     TransformerEncoder,
 )
 from .model_folder import ModelFolder, Module
-from .tokens import TextLengths
+from .tokens import TextLengths, TokenReader
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -320,20 +320,74 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         unit = self._options.normalize or self._folder.normalizes
         return encoder.cut(rows, self._dimensions, unit=unit)
 
+    def token_ids(self, texts: Sequence[str], *, role: Role = "text") -> list[list[int]] | None:
+        """Return the tokens of each text of a role; None if only the library splits its texts."""
+        with self._splitting:
+            reader = self._reader(role)
+            return None if reader is None else reader.ids(texts)
+
+    def begin(self, ids: Sequence[Sequence[int]], *, role: Role = "text") -> Callable[[], Vectors]:
+        """Begin to encode texts by their tokens as one batch; return what returns (n, d) vectors.
+
+        A GPU works on in the meantime: nothing waits for it but the function that is returned.
+        """
+        reader = self._reader(role)
+        assert reader is not None  # noqa: S101  # `token_ids` returned the tokens
+        normalize = self._options.normalize
+        rows = forward(self._model, reader.features(ids), self._device, normalize=normalize)
+        unit = self._options.normalize or self._folder.normalizes
+        return lambda: encoder.cut(rows(), self._dimensions, unit=unit)
+
+    @functools.cached_property
+    def _device(self) -> Any:
+        """The device of the weights; the library looks through all of them for it."""
+        return self._model.device
+
+    @functools.cached_property
+    def _readers(self) -> dict[str, TokenReader | None]:
+        """What splits texts, by prompt."""
+        return {}
+
+    @functools.cached_property
+    def _splitting(self) -> threading.RLock:
+        """Held while the tokenizer is used, which fails if two threads use it."""
+        return threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is sent to another process."""
+        return {k: v for k, v in self.__dict__.items() if k not in ("_readers", "_splitting")}
+
+    def close(self) -> None:
+        """Free the weights; they are loaded again when needed."""
+        super().close()
+        for name in ("_readers", "_device"):
+            self.__dict__.pop(name, None)
+
+    def _reader(self, role: Role) -> TokenReader | None:
+        """Return what splits texts of a role at once; None if the library must."""
+        prompt = self._prompt(role)
+        if prompt not in self._readers:
+            is_plain = not self._routes.names and not self._task(role)
+            kinds = ("Transformer", "ExportedTransformer")
+            direct = is_plain and type(self._model[0]).__name__ in kinds
+            self._readers[prompt] = TokenReader.of(self._model, prompt) if direct else None
+        return self._readers[prompt]
+
     def lacks(self, texts: Sequence[str], *, role: Role = "text") -> list[bool]:
         """Return whether each text has no word that an encoder of word vectors knows."""
         maxima = self._rows(texts, role, normalize=False)[:, 0]
         return [bool(lacking) for lacking in np.isneginf(maxima)]
 
     def _rows(self, texts: Sequence[str], role: Role, *, normalize: bool) -> Vectors:
-        vectors = self._model.encode(
-            list(texts),
-            prompt=self._prompt(role),
-            batch_size=len(texts),
-            show_progress_bar=False,
-            normalize_embeddings=normalize,
-            **self._task(role),
-        )
+        with self._splitting:  # the library uses the tokenizer, too
+            vectors = self._model.encode(
+                list(texts),
+                prompt=self._prompt(role),
+                batch_size=len(texts),
+                show_progress_bar=False,
+                normalize_embeddings=normalize,
+                **self._task(role),
+            )
         return np.asarray(vectors, dtype=np.float32)
 
     def _counter(self, module: Module, role: Role, **_: bool) -> TextLengths:
@@ -521,6 +575,58 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             model.max_seq_length = self._max_length
         tokens.settle_padding_of(model)
         return model.eval()
+
+
+def forward(
+    model: Any, features: dict[str, Any], device: Any, *, normalize: bool
+) -> Callable[[], Vectors]:
+    """Begin what `SentenceTransformer.encode` does to a batch that is split into tokens.
+
+    On a GPU the copies to and from it are asynchronous, from and to memory that is not paged out.
+
+    Parameters
+    ----------
+    model
+        The `SentenceTransformer`.
+    features
+        Its input, on the CPU.
+    device
+        The device of the model, of torch.
+    normalize
+        Whether vectors are scaled to length 1.
+
+    Returns
+    -------
+    A function that waits for the (n, d) float32 vectors.
+    """
+    import torch
+
+    is_cuda = device.type == "cuda"
+    with torch.inference_mode():
+        for key, value in features.items():
+            if isinstance(value, torch.Tensor) and device.type != "cpu":
+                value = value.pin_memory() if is_cuda else value
+                features[key] = value.to(device, non_blocking=is_cuda)
+        rows = model(features)["sentence_embedding"]
+        if model.truncate_dim is not None:
+            rows = rows[..., : model.truncate_dim]
+        if normalize:
+            rows = torch.nn.functional.normalize(rows, p=2, dim=1)
+        rows = rows.float()
+        if not is_cuda:
+            host = rows.cpu().numpy()
+            return lambda: host
+        waiting = torch.empty(rows.shape, dtype=rows.dtype, pin_memory=True)
+        waiting.copy_(rows, non_blocking=True)
+        copied = torch.cuda.Event()
+        copied.record(torch.cuda.current_stream(device))
+
+    def read() -> Vectors:
+        copied.synchronize()
+        vectors: Vectors = waiting.numpy()
+        return vectors
+
+    return read
 
 
 def _set_pooling(model: Any, pooling: str, name: str) -> None:
