@@ -101,7 +101,6 @@ def print_rate(embedder, engine, texts: list[str], tokens: int, repeat: int) -> 
             store = Store(Path(folder), embedder.info.fingerprint)
             missing = store.missing(texts)
             engine.encode(embedder, missing, store, on_done=lambda n: None, name=MODEL)
-            store.get(texts)
 
     embedder._model.forward = no_forward
     engine._checked = _All()  # random vectors would be refused

@@ -50,6 +50,31 @@ def test_several_processes_share_the_work(tmp_path, plugin):
     assert report.failed == {}
 
 
+@pytest.mark.parametrize(
+    ("engine", "devices"), [("local", ["cpu"]), ("devices", ["cpu"]), ("devices", ["cpu", "cpu"])]
+)
+def test_a_device_waits_less_than_a_tenth_of_the_time(tmp_path, plugin, engine, devices):
+    log = tmp_path / "log"
+    name = f"metered?log={log}"
+    embedder = Registry().embedder(name, device="cpu")
+    texts = [f"text {i} " + "some words " * (i % 29) for i in range(6_000 * len(devices))]
+    store = Store(tmp_path / "store", embedder.info.fingerprint)
+    report = (
+        Registry()
+        .engine(engine, devices)
+        .encode(embedder, texts, store, on_done=lambda n: None, name=name)
+    )
+    assert report.n_texts == len(texts)
+    np.testing.assert_array_equal(store.get(texts[:99]), embedder.encode(texts[:99]))
+    lines = [line.split() for line in log.read_text().splitlines()]
+    for process in {line[0] for line in lines}:
+        times = [(float(begin), float(end)) for pid, begin, end, _ in lines if pid == process]
+        busy = sum(end - begin for begin, end in times)
+        assert busy >= 0.9 * (times[-1][1] - times[0][0])
+    assert len({line[0] for line in lines}) == len(devices)
+    assert max(int(tokens) for *_, tokens in lines) <= 8_192
+
+
 @pytest.mark.parametrize(("budget", "largest"), [(60, 1), (600, 10), (10**6, 300)])
 def test_an_embedders_own_token_budget_is_used(tmp_path, plugin, budget, largest):
     name = f"troubled?log={tmp_path / 'log'}&budget={budget}"
