@@ -46,7 +46,7 @@ from harness.encode.batches import (
     token_lengths,
 )
 from harness.encode.engine import OnDone, Report
-from harness.encode.stored_embedder import default_device
+from harness.encode.stored_embedder import visible_gpus
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, ModelError, UsageError, one_line
 from harness.folders import Place
 from harness.limits import FAILURES_IN_A_ROW
@@ -645,7 +645,7 @@ class DevicesEngine(CrewEngine):
     ----------
     devices
         One worker for each device: `["cuda:0", "cuda:1"]`, or `["cpu", "cpu"]` for two processes
-        that share the cores. With a `timeout`, by default the device that a model chooses.
+        that share the cores. By default all GPUs; with a `timeout`, the CPU if there are none.
     timeout
         Seconds for a batch; a worker that takes longer is ended. None waits.
 
@@ -656,8 +656,9 @@ class DevicesEngine(CrewEngine):
     """
 
     def __init__(self, devices: Sequence[str], *, timeout: float | None = None) -> None:
+        devices = devices or visible_gpus()
         if not devices and timeout is not None:
-            devices = [default_device()]
+            devices = ["cpu"]
         if not devices:
             raise UsageError(
                 "engine 'devices' needs a list of devices, such as cuda:0,cuda:1 or cpu,cpu"
