@@ -81,7 +81,7 @@ class LocalEngine:
 
 
 DRIVER = Path("/dev/nvidiactl")
-"""Exists where there is a driver of GPUs. Without it torch need not be imported to look for them."""
+"""Exists where there is a driver of GPUs; without it torch is not imported to look for them."""
 
 
 def default_device() -> str:
