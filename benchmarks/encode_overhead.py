@@ -7,7 +7,8 @@ torch spin and disturb CPU seconds. The harness is timed with everything that it
 lengths, keys, batches, checks, synced segments, and reading all vectors back. The model is loaded
 before.
 
-`as it comes` is one call of the library, which sorts by characters and uses batches of 32 texts.
+`as it comes` is one call of the library, which sorts by characters and uses batches of 32 texts;
+`its best batches` is the fastest of some sizes. `backend=auto` is the harness with that option.
 `the same batches` calls the library once for each batch that the harness makes; the difference is
 the overhead of the harness. `--stub` leaves the forward pass out, and counts the tokens that the
 rest brings through: set RAYON_NUM_THREADS=1, too, to see those of one core.
@@ -28,6 +29,8 @@ from harness.registry.registry import Registry
 from harness.store.store import Store
 
 MODEL = "all-MiniLM-L6-v2"
+BATCHES = (4, 8, 16, 32, 64, 128)
+"""Numbers of texts among which the best of the library is found."""
 WORDS = (
     *("the", "a", "old", "young", "doctor", "nurse", "teacher", "river", "market", "small"),
     *("very", "quick", "she", "he", "they", "said", "that", "because", "house", "garden"),
@@ -52,12 +55,22 @@ def main() -> None:
         print_rate(embedder, engine, texts, tokens, arguments.repeat)
         return
 
-    def harness() -> None:
+    def harness(embedder=embedder, name="harness") -> None:
         with tempfile.TemporaryDirectory() as folder:
             store = Store(Path(folder), embedder.info.fingerprint)
             missing = store.missing(texts)
             engine.encode(embedder, missing, store, on_done=lambda n: None, name=MODEL)
-            vectors["harness"] = store.get(texts)
+            vectors[name] = store.get(texts)
+
+    auto = Registry().embedder(f"{MODEL}?backend=auto", device="cpu")
+    auto.encode(texts[:8])  # makes or loads the graph
+    sizes = {
+        size: timing.timed(
+            lambda size=size: model.encode(texts, batch_size=size, show_progress_bar=False)
+        ).cpu
+        for size in BATCHES
+    }
+    best = min(sizes, key=sizes.__getitem__)
 
     def library() -> None:
         vectors["library"] = model.encode(texts, show_progress_bar=False)
@@ -71,7 +84,13 @@ def main() -> None:
         for batch in batches:
             model.encode(batch, batch_size=len(batch), show_progress_bar=False)
 
-    works = {"the harness": harness, "the same batches": same_batches, "as it comes": library}
+    works = {
+        "the harness": harness,
+        "the same batches": same_batches,
+        "as it comes": library,
+        "its best batches": lambda: model.encode(texts, batch_size=best, show_progress_bar=False),
+        "backend=auto": lambda: harness(auto, "auto"),
+    }
     measured: dict[str, list[timing.Seconds]] = {name: [] for name in works}
     for turn in range(arguments.repeat):
         for name in sorted(works, reverse=bool(turn % 2)):  # in turns, with alternating order
@@ -81,10 +100,13 @@ def main() -> None:
     print(timing.HEAD)
     for name, times in measured.items():
         print(timing.row(name, times))
-    for name in list(works)[1:]:
+    for name in list(works)[1:4]:
         ratio = timing.ratios(measured["the harness"], measured[name])
         print(f"harness / {name}, CPU: {ratio}")
+    ratio = timing.ratios(measured["backend=auto"], measured["its best batches"])
+    print(f"backend=auto / its best batches (of {best} texts), CPU: {ratio}")
     print(f"largest difference of a value: {difference:.1e}")
+    print(f"and with backend=auto: {np.abs(vectors['auto'] - vectors['library']).max():.1e}")
 
 
 def print_rate(embedder, engine, texts: list[str], tokens: int, repeat: int) -> None:
