@@ -92,6 +92,7 @@ def main() -> None:
 def measure(python: str, work: str, run_on: list[str], folder: Path) -> Usage:
     """Run a work with a harness, and return what it took."""
     folder.mkdir(exist_ok=True)
+    environment = {key: os.environ[key] for key in os.environ if key != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryDirectory(dir=folder) as new:
         results = str(folder / "results") if work == "again" else new
         task = Path(__file__).parents[1] / "tasks/weat/weat-6.yaml"
@@ -106,7 +107,9 @@ def measure(python: str, work: str, run_on: list[str], folder: Path) -> Usage:
             "validate": ["validate", str(task)],
         }[work]
         line = [python, "-c", HARNESS, *command]
-        with subprocess.Popen(line, stdout=subprocess.DEVNULL, cwd=folder) as process:
+        with subprocess.Popen(
+            line, stdout=subprocess.DEVNULL, cwd=folder, env=environment
+        ) as process:
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:

@@ -481,7 +481,7 @@ class TaskFolders:
                     )
                     of_file = _parts(document, kind)
                     for part in of_file:
-                        if not isinstance(part.data.get("name"), str):
+                        if not isinstance(part.name, str):
                             raise part.error(f"a {kind} requires a 'name'", ("name",))
                     if folder:
                         kept[folder].add(path, document, of_file)
@@ -492,7 +492,7 @@ class TaskFolders:
             if resolved not in paths:
                 paths.add(resolved)
                 for part in of_file:
-                    documents.claim(part.data["name"], part, str(path))
+                    documents.claim(part.name, part, str(path))
         for known in kept.values():
             known.save()
         for clash in documents.clashes.values():
