@@ -10,11 +10,11 @@
     ../before/.venv/bin/python -m pip install -e ../before
 
 All interpreters run each command in turns, so that they have the same load. Each of several has its
-own copy of the cache folder, `HARNESS_CACHE`: what is kept there depends on the code. The first run of each,
-which encodes what is missing, compiles the byte code and fills the caches, is not counted. A run
-is repeated, and the smallest number counts: other work of the machine can only add time. CPU
-seconds are user and system time of all threads; the peak of the memory is `ru_maxrss`. `--keep`
-writes the figures to `benchmarks/warm.json`, for the page of speed.
+own copy of the cache folder, `HARNESS_CACHE`, since what is kept there depends on the code. The
+first run of each, which encodes what is missing, compiles the byte code and fills the caches, is
+not counted. A run is repeated, and the smallest number counts: other work of the machine can only
+add time. CPU seconds are user and system time of all threads; the peak of the memory is
+`ru_maxrss`. `--keep` writes the figures to `benchmarks/warm.json`, for the page of speed.
 """
 
 from __future__ import annotations
