@@ -275,7 +275,9 @@ def midranks(values: Floats, counts: Floats) -> Floats:
     ascending = rounded[order]
     first = np.ones(len(order), dtype=bool)  # first of its group of equal values
     np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
-    sizes = np.add.reduceat(counts[:, order], np.flatnonzero(first), axis=1)
+    sizes = counts.take(order, axis=1)  # faster than counts[:, order]
+    if not first.all():
+        sizes = np.add.reduceat(sizes, np.flatnonzero(first), axis=1)
     group = np.empty_like(order)
     group[order] = np.cumsum(first) - 1
     ranks: Floats = np.cumsum(sizes, axis=1) - (sizes - 1) / 2
