@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python benchmarks/warm.py [--python BEFORE --python AFTER] [--repeat 3]
         [--model all-MiniLM-L6-v2] [--tasks all] [--mitigator none --mitigator hard-debias]
-        [--exclude TASKS] [--only eval] [--keep]
+        [--exclude TASKS] [--only eval] [--keep warm]
 
 `--python` is the interpreter of an environment with a harness; for a version in git:
 
@@ -14,7 +14,7 @@ own copy of the cache folder, `HARNESS_CACHE`, since what is kept there depends 
 first run of each, which encodes what is missing, compiles the byte code and fills the caches, is
 not counted. A run is repeated, and the smallest number counts: other work of the machine can only
 add time. CPU seconds are user and system time of all threads; the peak of the memory is
-`ru_maxrss`. `--keep` writes the figures to `benchmarks/warm.json`, for the page of speed.
+`ru_maxrss`. `--keep NAME` writes the figures to `benchmarks/NAME.json`, for the page of speed.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def main() -> None:
     parser.add_argument("--mitigator", action="append")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", action="append", choices=WORKS, help="repeatable")
-    parser.add_argument("--keep", action="store_true", help="write benchmarks/warm.json")
+    parser.add_argument("--keep", metavar="NAME", help="write benchmarks/NAME.json")
     arguments = parser.parse_args()
     pythons = arguments.python or [sys.executable]
     run_on = ["--model", arguments.model, "--tasks", arguments.tasks]
@@ -103,12 +103,22 @@ def main() -> None:
     if arguments.keep:
         mitigators = " and ".join(arguments.mitigator or ["none", "hard-debias"])
         timing.keep(
-            Path(__file__).with_suffix(".json"),
+            Path(__file__).with_name(f"{arguments.keep}.json"),
             title=f"Commands whose vectors are stored: {arguments.model}, {mitigators}",
-            command=f"OMP_NUM_THREADS=1 python benchmarks/warm.py {shlex.join(sys.argv[1:])}",
+            command=f"OMP_NUM_THREADS=1 python benchmarks/warm.py {_as_typed(sys.argv[1:])}",
             rows=rows,
             code={str(row["command"]): CODE[str(row["command"])] for row in rows},
         )
+
+
+def _as_typed(arguments: list[str]) -> str:
+    """Return the arguments of the command, with BEFORE and AFTER for two interpreters."""
+    names = iter(("BEFORE", "AFTER"))
+    is_path = [before == "--python" for before in ["", *arguments]]
+    return shlex.join(
+        next(names, argument) if path else argument
+        for argument, path in zip(arguments, is_path, strict=False)
+    )
 
 
 def measure(python: str, work: str, run_on: list[str], folder: Path) -> Usage:
