@@ -113,7 +113,7 @@ def main() -> None:
 
 def _as_typed(arguments: list[str]) -> str:
     """Return the arguments of the command, with BEFORE and AFTER for two interpreters."""
-    names = iter(("BEFORE", "AFTER"))
+    names = iter(("BEFORE", "AFTER") if arguments.count("--python") == 2 else ())
     is_path = [before == "--python" for before in ["", *arguments]]
     return shlex.join(
         next(names, argument) if path else argument
