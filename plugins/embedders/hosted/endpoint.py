@@ -152,8 +152,8 @@ def _is_key(segment: str) -> bool:
 # The `openai` client of an endpoint, with limits on what a server can make this process do.
 #
 # It follows no redirect, since the texts would go to another host. An answer has a largest size
-# after decompression. A request and its answer have a time together: the client's own timeout is one
-# for each read, so that a byte of a header every second would hold it for hours. It repeats nothing:
+# after decompression. A request and its answer have a time together: the client's own is one for
+# each read, so that a byte of a header every second would hold it for hours. It repeats nothing:
 # `retrying.py` does.
 
 
