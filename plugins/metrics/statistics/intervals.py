@@ -358,6 +358,7 @@ MOST_WORDS = 5_000
 hangs on a single one falls."""
 _BLOCK = 4_000_000  # counts at a time
 
+
 def without_one(
     statistic: Callable[..., Floats],
     value: float,
