@@ -11,6 +11,8 @@ import contextlib
 import functools
 import itertools
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -29,6 +31,54 @@ _START = 4096  # bytes of tokenizer.json that have its settings: the vocabulary 
 _TRUNCATION = re.compile(r'"truncation"\s*:\s*\{.{0,200}?"max_length"\s*:\s*(\d{1,9})', re.DOTALL)
 _AROUND = 8
 """Most tokens that a tokenizer puts around a text."""
+
+
+_SECONDS, _BYTES = 20, 4_000_000_000
+"""Processor time and memory for reading a `tokenizer.json` and a line; ours take 2 s and 1 GB."""
+_TRIAL = """
+import resource, sys
+from tokenizers import Tokenizer
+
+for kind, limit in (("RLIMIT_CPU", int(sys.argv[2])), ("RLIMIT_AS", int(sys.argv[3]))):
+    try:
+        resource.setrlimit(getattr(resource, kind), (limit, limit))
+    except (OSError, ValueError):  # a lower limit of the user, or a system without it
+        pass
+tokenizer = Tokenizer.from_file(sys.argv[1])
+tokenizer.no_padding()
+words = [c * n for c in map(chr, range(32, 127)) for n in (1, 2)]
+tokenizer.encode(" ".join(words) + " caf\\u00e9 \\u4f60\\u597d " + "a" * 100)
+"""
+
+
+def check_ends(file: Path, name: str) -> None:
+    """Check that reading a `tokenizer.json`, and a line with it, ends: a child process tries.
+
+    Its rules may double a text sixty times, or look for a pattern for years, and no call of the
+    library can be interrupted. Nothing is checked without the file, or on a system without limits.
+
+    Raises
+    ------
+    ModelError
+        If the child process exceeds the time or the memory. Other errors are those of loading.
+    """
+    if file.is_file() and sys.executable and sys.platform != "win32":
+        status = file.stat()
+        if not _ends(file, status.st_size, status.st_mtime_ns):
+            raise ModelError(
+                f"'{name}': its tokenizer.json takes more than {_SECONDS} s or "
+                f"{_BYTES / 1e9:g} GB for a line of text"
+            )
+
+
+@functools.cache
+def _ends(file: Path, _size: int, _changed: int) -> bool:
+    trial = [sys.executable, "-c", _TRIAL, str(file), str(_SECONDS), str(_BYTES)]
+    try:
+        done = subprocess.run(trial, capture_output=True, timeout=10 * _SECONDS)  # noqa: S603  # ours
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode >= 0  # the kernel ended it otherwise
 
 
 class TextLengths:
@@ -126,6 +176,7 @@ class TextLengths:
     def _of_file(self, file: Path) -> Count:
         from tokenizers import Tokenizer
 
+        check_ends(file, str(file.parent))
         tokenizer = Tokenizer.from_file(str(file))
         tokenizer.no_padding()
         tokenizer.no_truncation()
@@ -187,6 +238,7 @@ def by_chat_template(folder: Path, *, is_plain: bool, trusted: bool) -> Count:
 
     It is the library's own transformer, with a model that has no weights.
     """
+    check_ends(folder / "tokenizer.json", str(folder))
     import torch
     from sentence_transformers.base.modules import Transformer
     from transformers import AutoModel

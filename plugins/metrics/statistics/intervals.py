@@ -371,6 +371,12 @@ def to_difference(first: Floats, second: Floats, scale: float = 1.0) -> tuple[Fl
 # Range of a statistic when one word is left out: how much hangs on a single word.
 
 
+MOST_WORDS = 5_000
+"""Words of all sets of which each is left out in turn: the work grows with their square, and what
+hangs on a single one falls."""
+_BLOCK = 4_000_000  # counts at a time
+
+
 def without_one(
     statistic: Callable[..., Floats],
     value: float,
@@ -407,7 +413,8 @@ def without_one(
     dict
         Details of a score: `low`, `high`, the first text of the word that each lacks (`low_text`,
         `high_text`), and whether the sign changes without some word (`changes_sign`). Empty if
-        nothing is left out, no set has two words, or the statistic is undefined without each.
+        nothing is left out, no set has two words, there are more than 5,000, or the statistic is
+        undefined without each.
 
     References
     ----------
@@ -429,8 +436,16 @@ def without_one(
         if not is_only:
             k += len(distinct)
             left_out += [texts[i][row] for row in first.tolist()] if texts else []
-    rows = np.arange(k)[:, None]
-    values = statistic(*((rows != unit).astype(np.float64) for unit in unit_of_items))
+    if not 0 < k <= MOST_WORDS:
+        return {}
+    step = max(1, _BLOCK // sum(sizes))
+    blocks = (np.arange(i, min(i + step, k))[:, None] for i in range(0, k, step))
+    values = np.concatenate(
+        [
+            statistic(*((rows != unit).astype(np.float64) for unit in unit_of_items))
+            for rows in blocks
+        ]
+    )
     known = np.flatnonzero(np.isfinite(values))
     if len(known) == 0:
         return {}
