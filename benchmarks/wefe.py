@@ -1,6 +1,7 @@
 """Metrics and mitigators on GloVe 6B 50d, compared with WEFE 1.0.1.
 
     OMP_NUM_THREADS=1 python benchmarks/wefe.py [--wefe-python PYTHON] [--only NAME …] [--repeat 3]
+        [--keep NAME]
 
 WEFE is optional. It needs its own environment (torch is only for RAN):
 
@@ -8,14 +9,17 @@ WEFE is optional. It needs its own environment (torch is only for RAN):
     OMP_NUM_THREADS=1 python benchmarks/wefe.py --wefe-python wefe-env/bin/python
 
 Both get the same words and vectors, and have them in memory before timing starts. A metric is one
-call from words to its number. A mitigator is fitted and then transforms the vectors of all 400,000
-words without changing the model: WEFE copies the model (`copy=True`, its default), the harness
-writes blocks to a new array. RAN is timed by the word, and 200 of the 10,000 draws of WEFE's
-p-value are timed. Each mitigator runs in a new process, whose peak memory is reported.
+call from words to its number, without an interval, which WEFE has not: with the floor that a user
+gets, and without it, which is what WEFE computes. A mitigator is fitted and then transforms the
+vectors of all 400,000 words without changing the model: WEFE copies the model (`copy=True`, its
+default), the harness writes blocks to a new array. RAN is timed by the word, and 200 of the 10,000
+draws of WEFE's p-value are timed. Each mitigator runs in a new process, whose peak memory is
+reported.
 
 `limit` is a lower bound of the time. For mitigators of the whole vocabulary it is one copy of its
 vectors; for the others it is the number of their multiplications at the speed of a matrix product.
 Both speeds are measured here. `x limit` is the time of the harness divided by this bound.
+`--keep NAME` writes the figures to `benchmarks/NAME.json`, for the page of speed.
 """
 
 from __future__ import annotations
@@ -46,6 +50,8 @@ FAMILY = ["home", "parents", "children", "family", "cousins", "marriage", "weddi
 RAN_WORDS = slice(3000, 3040)
 DRAWS, TIMED = 10_000, 200
 """Draws of WEFE's p-value, and the number that is timed: all draws are the same work."""
+STATISTICS = "plugins/metrics/statistics"
+WITH_FLOOR = ("weat", "ripa", "rnd")
 CALLED = ("weat", "mac", "ripa", "rnd", "ect")
 METRICS = ("weat", "weat-p", "mac", "ripa", "rnd", "ect")
 MITIGATORS = ("hard-debias", "multiclass-hard-debias", "double-hard-debias",
@@ -68,6 +74,7 @@ def main() -> None:
     parser.add_argument("--wefe-python", help="a Python that has wefe 1.0.1")
     parser.add_argument("--only", nargs="+", choices=[*METRICS, *MITIGATORS], metavar="NAME")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--keep", metavar="NAME", help="write benchmarks/NAME.json")
     parser.add_argument("--peer", choices=["harness", "wefe"], help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -87,7 +94,8 @@ def main() -> None:
               f"({2 * 4 * N * D / copy / 1e9:.1f} GB/s read and written); "
               f"a matrix product does {rate / 1e9:.1f}e9 multiplications/s")  # fmt: skip
         print(f"medians of {args.repeat} turns, CPU seconds, range of the ratios in brackets\n")
-        print(HEAD)
+        print(f"| {' | '.join(COLUMNS)} |\n| --- |{' ---: |' * (len(COLUMNS) - 1)}")
+        rows = []
         for work in works:
             results: dict[str, dict[str, list[dict[str, float]]]] = {}
             for _ in range(args.repeat):
@@ -96,15 +104,18 @@ def main() -> None:
                         results.setdefault(key, {}).setdefault(peer, []).append(usage)
             for key, peers in results.items():
                 limit = MULTIPLICATIONS[key] / rate if key in MULTIPLICATIONS else copy
-                print(row(key, peers["harness"], peers.get("wefe"), limit), flush=True)
+                rows.append(row(key, peers["harness"], peers.get("wefe"), limit))
+                print(f"| {' | '.join(rows[-1].values())} |", flush=True)
+    if args.keep:
+        keep(args.keep, rows)
     if "wefe" not in pythons:
         print("(WEFE was not measured; its installation is described at the top of this file)")
 
 
-HEAD = (
-    "| work | harness, CPU s | WEFE, CPU s | WEFE / harness | peak MB, harness / WEFE | limit, s "
-    "| x limit |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
-)
+COLUMNS = (
+    "work", "harness, CPU s", "without floor, CPU s", "WEFE, CPU s", "WEFE / harness",
+    "WEFE / without floor", "peak MB, harness / WEFE", "limit, s", "x limit",
+)  # fmt: skip
 
 
 def row(
@@ -112,19 +123,24 @@ def row(
     ours: list[dict[str, float]],
     theirs: list[dict[str, float]] | None,
     limit: float,
-) -> str:
+) -> dict[str, str]:
+    """Return the cells of a work, by column."""
     cpu = median(usage["cpu"] for usage in ours)
-    cells = [name, f"{cpu:.3g}"]
     peaks = [f"{median(usage['peak'] for usage in ours) / 1e6:.0f}"]
+    cells = dict.fromkeys(COLUMNS, "")
+    cells |= {"work": name, "harness, CPU s": f"{cpu:.3g}"}
+    if "bare" in ours[0]:
+        cells["without floor, CPU s"] = f"{median(usage['bare'] for usage in ours):.3g}"
     if theirs:
-        ratios = [b["cpu"] / a["cpu"] for a, b in zip(ours, theirs, strict=True)]
-        cells += [f"{median(usage['cpu'] for usage in theirs):.3g}",
-                  f"{median(ratios):,.1f} ({min(ratios):,.1f} to {max(ratios):,.1f})"]  # fmt: skip
+        cells["WEFE, CPU s"] = f"{median(usage['cpu'] for usage in theirs):.3g}"
+        for key, column in (("cpu", "WEFE / harness"), ("bare", "WEFE / without floor")):
+            if key in ours[0]:
+                ratios = [b["cpu"] / a[key] for a, b in zip(ours, theirs, strict=True)]
+                range_ = f"{min(ratios):,.1f} to {max(ratios):,.1f}"
+                cells[column] = f"{median(ratios):,.1f} ({range_})"
         peaks.append(f"{median(usage['peak'] for usage in theirs) / 1e6:.0f}")
-    else:
-        cells += ["", ""]
-    cells += [" / ".join(peaks), f"{limit:.2g}", f"{cpu / limit:,.0f}"]
-    return f"| {' | '.join(cells)} |"
+    cells["peak MB, harness / WEFE"] = " / ".join(peaks)
+    return cells | {"limit, s": f"{limit:.2g}", "x limit": f"{cpu / limit:,.0f}"}
 
 
 def run(python: str, peer: str, folder: Path, work: list[str]) -> dict[str, dict[str, float]]:
@@ -155,6 +171,26 @@ def write_inputs(folder: Path) -> None:
         "equalize_sets": religion.equalize_sets,
     }
     (folder / "words.json").write_text(json.dumps(words))
+
+
+def keep(name: str, rows: list[dict[str, str]]) -> None:
+    """Write the figures for the page of speed."""
+    import timing  # a peer has no such module on its path
+
+    mitigators = "plugins/mitigators"
+    timing.keep(
+        Path(__file__).with_name(f"{name}.json"),
+        title="Metrics and mitigators on GloVe 6B 50d, against WEFE 1.0.1",
+        command="OMP_NUM_THREADS=1 python benchmarks/wefe.py --wefe-python "
+        f"wefe-env/bin/python --keep {name}",
+        rows=rows,
+        code={
+            row["work"]: [mitigators]
+            if row["work"] in MITIGATORS
+            else [f"plugins/metrics/{row['work'].partition('-')[0]}.py", STATISTICS]
+            for row in rows
+        },
+    )
 
 
 def limits() -> tuple[float, float]:
@@ -216,9 +252,9 @@ def harness(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
     plain = {"resamples": 0, "rng": rng}
     no_test = {"exact_limit": 0, "permutations": 1}
 
-    def measured(name: str, *sets: list[str], **options: Any) -> Callable[[], Any]:
+    def measured(name: str, *sets: list[str], **options: Any) -> Callable[..., Any]:
         function = registry.metric(name).function
-        return lambda: function(*map(model.encode, sets), **plain, **options)
+        return lambda **more: function(*map(model.encode, sets), **plain, **options, **more)
 
     works = {
         "weat": measured("weat", MALE, FEMALE, CAREER, FAMILY, **no_test),
@@ -249,7 +285,13 @@ def harness(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
             return once(lambda: repelled(mitigator, concept), RAN_WORDS.stop - RAN_WORDS.start)
         return once(lambda: debiased(mitigator, concept))
 
-    return {name: by_call(works[name]) if name in works else long(name) for name in names}
+    def short(name: str) -> dict[str, float]:
+        usage = by_call(works[name])
+        if name in WITH_FLOOR:
+            usage["bare"] = by_call(lambda: works[name](null_draws=0))["cpu"]
+        return usage
+
+    return {name: short(name) if name in works else long(name) for name in names}
 
 
 def wefe(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:

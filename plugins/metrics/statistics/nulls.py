@@ -34,6 +34,7 @@ EXACT_LIMIT = 1_000_000
 PERMUTATIONS = 100_000
 TIE = 1e-12  # relative: the order of summation changes a sum by less
 MAX_CELLS = 200_000  # random keys held at once: 1.6 MB, which a processor's cache holds
+FEW_CELLS = 10_000  # keys that are drawn sooner than the state of the generator is looked up
 KEPT = 1_000  # masks that are kept: up to 25 MB
 _KEPT: dict[tuple[object, ...], tuple[npt.NDArray[np.uint8], Mapping[str, Any]]] = {}
 """Masks as bits, and the state of the generator after them, by what they were drawn from. A task is
@@ -183,16 +184,16 @@ def _samples(n: int, size: int, permutations: int, rng: np.random.Generator) -> 
 
     A subset is the positions of the `size` smallest of n random keys; 64-bit keys do not tie.
     """
-    before = rng.bit_generator.state
+    before = rng.bit_generator.state if permutations * n > FEW_CELLS else {}
     key = n, size, permutations, repr(before)
-    if key in _KEPT:
+    if before and key in _KEPT:
         bits, rng.bit_generator.state = _KEPT[key]
         return np.unpackbits(bits, axis=1, count=n).view(np.bool_)
     keys = rng.integers(0, 2**64, size=(permutations, n), dtype=np.uint64)
     largest = np.partition(keys, size - 1, axis=1)[:, size - 1 : size]
     chosen: Chosen = keys <= largest
     # The state of other generators is too long to be a key.
-    if before["bit_generator"] == "PCG64" and chosen.size <= MAX_CELLS:
+    if before.get("bit_generator") == "PCG64" and chosen.size <= MAX_CELLS:
         _KEPT[key] = np.packbits(chosen, axis=1), rng.bit_generator.state
         if len(_KEPT) > KEPT:
             del _KEPT[next(iter(_KEPT))]
