@@ -215,6 +215,36 @@ def pages(
     ]
 
 
+def reading_page(
+    boards: Sequence[Board], notices: Sequence[str], aside: Sequence[Mapping[str, Any]]
+) -> Page:
+    """Return the page that says what the words and marks of a board mean, and what it leaves out.
+
+    Parameters
+    ----------
+    boards
+        What the board shows.
+    notices
+        What is to be said of the build.
+    aside
+        The records that do not count: `reason`, `count` and `examples` of each kind.
+    """
+    environments: Counter[str] = Counter()
+    for board in boards:
+        environments.update(dict(board.environments))
+    return Page(
+        path="reading.html",
+        title="How to read it",
+        description="What the words, numbers and marks of this board mean.",
+        template="reading.html.j2",
+        content={
+            "aside": aside,
+            "notices": notices,
+            "environments": sorted(environments.items(), key=lambda line: (-line[1], line[0])),
+        },
+    )
+
+
 def _run_for(board: Board) -> str:
     """Return what a model is run on to be ranked on the benchmark that a board opens on.
 

@@ -25,7 +25,7 @@ from ..boards.findings import count, ordinal
 from ..submissions.withdrawn import Decision
 from .payload import SCHEMA
 from .rendering import MADE_BY, legal, slug, template
-from .static_pages import Page, Site
+from .static_pages import Page, Site, title_of
 
 FILE = "changes.json"
 HISTORY = "history.json"
@@ -132,6 +132,14 @@ class Build(_Part):
         if self.values:
             lines.append(f"{count(self.values, 'value', 'values')} changed.")
         return lines
+
+    @property
+    def moves(self) -> list[tuple[str, str, str]]:
+        """The ranks by bias that changed: benchmark, model, and from where to where."""
+        return [
+            (f"{line[1]} ({title_of(str(line[0]))})", str(line[2]), _move(line[3], line[4]))
+            for line in self.ranks
+        ]
 
 
 class Changes(Build):
@@ -285,7 +293,7 @@ def history_page(history: History, site: Site, *, has_changes: bool) -> Page:
     """Return the page of the history; `has_changes` says whether there is a changes.json."""
     return Page(
         path=PAGE,
-        title="History",
+        title="News",
         description=f"What changed on this board, from build to build: {site.title}.",
         template="history.html.j2",
         content={

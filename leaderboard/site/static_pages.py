@@ -214,9 +214,9 @@ def menu_of(kinds: Iterable[str], *, has_studies: bool) -> list[MenuGroup]:
             "News and help",
             "",
             [
-                MenuLink("News", "index.html#/news"),
+                MenuLink("News", "history.html"),
                 *studies,
-                MenuLink("How to read it", "index.html#/reading"),
+                MenuLink("How to read it", "reading.html"),
             ],
         ),
         MenuGroup(

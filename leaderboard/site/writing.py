@@ -541,8 +541,6 @@ def write(
                 group._asdict() | {"links": [link._asdict() for link in group.links]}
                 for group in menu
             ],
-            "aside": aside,
-            "news": None if news is None else news.news(),
             "decisions": [asdict(d) | {"date": history.since(d)} for d in decisions],
             "files": [*downloads, *([] if news is None else [FILE])],
         }
@@ -565,6 +563,7 @@ def write(
             (_with_leads(page, badges_of, decided, url) for page in pages_of(documents, pictures)),
             decided.tombstones(),
             about.pages(who, boards, registered, runs, listed, cited, head),
+            [about.reading_page(boards, notices, aside)],
             [history_page(history, head, has_changes=news is not None)],
             map(study_files.page_of, studies),
         )

@@ -18,8 +18,6 @@ import { homePage } from "./pages/home.js";
 import { itemWords, itemsPage } from "./pages/items.js";
 import { mitigatorPage } from "./pages/mitigator.js";
 import { modelPage } from "./pages/model.js";
-import { newsPage } from "./pages/news.js";
-import { readingPage } from "./pages/reading.js";
 import { studiesPage } from "./pages/studies.js";
 import { taskPage } from "./pages/task.js";
 import { address, returnToPlace, routeOf, savePlace, savedPlace } from "./state.js";
@@ -41,7 +39,7 @@ export { address, itemWords, load, pages };
 
 /**
  * Pages by their names in the address. Each draws itself into an empty `main`, with an `h1`. A page
- * of the whole site, such as the news, takes no board.
+ * of the whole site, such as the studies, takes no board.
  * @type {Record<string, Page>}
  */
 const pages = {
@@ -51,8 +49,6 @@ const pages = {
   items: itemsPage,
   mitigator: mitigatorPage,
   model: modelPage,
-  news: newsPage,
-  reading: readingPage,
   studies: studiesPage,
   task: taskPage,
 };

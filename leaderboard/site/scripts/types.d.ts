@@ -12,10 +12,6 @@ interface Site {
   studies: StudyEntry[];
   /** The menu of every page. */
   menu: { label: string; style: string; links: MenuLink[] }[];
-  /** Records that were set aside, by reason. */
-  aside: { reason: string; count: number; examples: string[] }[];
-  /** What changed since the last build. */
-  news: News | null;
   /** What became of models and tasks that maintainers withdrew, replaced or renamed. */
   decisions: Decision[];
   /** Names of the files to download, such as leaderboard.csv. */
@@ -68,16 +64,6 @@ interface StudyEntry {
   model: string;
   line: string;
   page: string;
-}
-
-interface News {
-  since: string;
-  models: string[];
-  mitigators: string[];
-  tasks: string[];
-  /** Models whose place in a benchmark changed: [board, benchmark, model, before, now]. */
-  ranks: [Kind, string, string, number | null, number | null][];
-  values: number;
 }
 
 /** data/word.js or data/text.js. A row is a model under a mitigator. */
@@ -567,7 +553,7 @@ interface Exported {
 /** What an address leads to: `#/KIND/PAGE/NAME?QUERY`. */
 interface Route {
   page: string;
-  /** null for a page of the whole site, such as the news. */
+  /** null for a page of the whole site, such as the studies. */
   kind: Kind | null;
   /** Empty without one. */
   name: string;

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import json
 import re
 import subprocess
 import sys
@@ -19,8 +20,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from harness import folders, limits
 from harness.embedder import NO_WORD, TokenStates, words, words_of_tokens
-from harness.errors import ModelError
+from harness.errors import HarnessError, ModelError
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -55,7 +57,8 @@ def check_ends(file: Path, name: str) -> None:
     """Check that reading a `tokenizer.json`, and a line with it, ends: a child process tries.
 
     Its rules may double a text sixty times, or look for a pattern for years, and no call of the
-    library can be interrupted. Nothing is checked without the file, or on a system without limits.
+    library can be interrupted. Nothing is tried without the file, on a system without limits, or if
+    all rules are of kinds that can do neither, as those of BERT.
 
     Raises
     ------
@@ -73,12 +76,43 @@ def check_ends(file: Path, name: str) -> None:
 
 @functools.cache
 def _ends(file: Path, _size: int, _changed: int) -> bool:
+    if _has_only_plain_rules(file):
+        return True
     trial = [sys.executable, "-c", _TRIAL, str(file), str(_SECONDS), str(_BYTES)]
     try:
         done = subprocess.run(trial, capture_output=True, timeout=10 * _SECONDS)  # noqa: S603  # ours
     except subprocess.TimeoutExpired:
         return False
     return done.returncode >= 0  # the kernel ended it otherwise
+
+
+_PLAIN_RULES = {
+    *("BertNormalizer", "Lowercase", "NFC", "NFD", "NFKC", "NFKD", "StripAccents", "Strip"),
+    *("BertPreTokenizer", "ByteLevel", "Digits", "Metaspace", "Punctuation", "Whitespace"),
+    "WhitespaceSplit",
+}
+"""Rules that take a time in proportion to a text, and make it longer by a small factor at most."""
+_MOST_RULES = 8
+
+
+def _has_only_plain_rules(file: Path) -> bool:
+    try:
+        content = json.loads(folders.read_bytes(file, limits.MODEL_JSON_BYTES))
+        rules = [*_rules(content["normalizer"]), *_rules(content["pre_tokenizer"])]
+        return len(rules) <= _MOST_RULES and _PLAIN_RULES.issuperset(rules)
+    except (HarnessError, ValueError, TypeError, KeyError, RecursionError):
+        return False
+
+
+def _rules(part: Any) -> Iterator[str]:
+    """Yield the kinds of the rules in a part of a `tokenizer.json`."""
+    if part is None:
+        return
+    if part["type"] != "Sequence":
+        yield part["type"]
+        return
+    for rule in part.get("normalizers") or part["pretokenizers"]:
+        yield from _rules(rule)
 
 
 class TextLengths:

@@ -24,7 +24,8 @@ def write(records, folder, *, built="today", **settings):
     boards = compile_boards(frame_of(records))
     claims = Claims(frame_of(records))
     site.write(boards, folder, title="T", claims=claims, built=built, **settings)
-    return site_data.read(folder)["news"]
+    file = folder / "changes.json"
+    return json.loads(file.read_text()) if file.exists() else None
 
 
 def builds(folder):
@@ -138,6 +139,10 @@ def test_a_build_says_which_ranks_changed(tmp_path, make_rows) -> None:
     page = (tmp_path / "history.html").read_text()
     assert "Ranks by bias on all tasks: a 2nd → 1st, b 1st → 2nd." in page
     assert "1 value changed." in page
+    rows = re.findall(r'<tr><th scope="row".*?>(.*?)</th><td>(.*?)</td><td>(.*?)</td>', page)
+    assert rows == [
+        ("a", "all (Text embeddings)", "2nd → 1st"), ("b", "all (Text embeddings)", "1st → 2nd")
+    ]  # fmt: skip
 
 
 def test_the_history_goes_from_folder_to_folder_with_since(tmp_path, one, two) -> None:

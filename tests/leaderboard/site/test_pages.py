@@ -260,48 +260,6 @@ def test_a_benchmark_has_its_description_tasks_and_mitigators(
     assert link.get_attribute("href") == "#/text?benchmark=small"
 
 
-def test_news_say_what_changed(tmp_path, visit, records, change) -> None:
-    def publish(site):
-        site["news"] = {
-            "since": "2026-11-01", "models": ["e5-small"], "mitigators": [], "tasks": [],
-            "ranks": [["text", "all", "e5-small", None, 1], ["text", "all", "old", 1, 3]],
-            "values": 12,
-        }  # fmt: skip
-
-    index = build(tmp_path, records)
-    assert "first build" in visit(index, "#/news").locator("main").inner_text()
-    page = visit(change(index, "site", publish), "#/news")
-    assert "2026-11-01" in page.locator("main .lead").inner_text()
-    assert [row[-1] for row in table(page, "Ranks by bias")] == ["newly ranked", "down by 2"]
-    assert "12 values" in page.locator("main").inner_text()
-
-
-def test_reading_lists_what_was_set_aside_and_the_environments(
-    tmp_path, visit, records, change
-) -> None:
-    def set_aside(site):
-        site["aside"] = [
-            {"reason": "unknown task", "count": 7, "examples": [f"a.jsonl:3 {HOSTILE}"]}
-        ]
-
-    page = visit(change(build(tmp_path, records), "site", set_aside), "#/reading")
-    (row,) = table(page, "Set aside, by reason")
-    assert row == ["unknown task", "7", f"a.jsonl:3 {HOSTILE}"]
-    for term in (
-        "Bias",
-        "Minimum of usefulness",
-        "Yardstick uneven",
-        "Family",
-        "set",
-        "Usable",
-        "Leak",
-        "Less bias",
-        "References",
-    ):
-        assert page.locator("dt", has_text=term).count() >= 1, term
-    page.wait_for_selector("h2:has-text('Environments') + div > *:not(:text('Loading'))")
-
-
 def test_studies_are_listed_with_links_to_their_pages(tmp_path, visit, make_study) -> None:
     page = visit(build(tmp_path, [], make_study()), "#/studies")
     (row,) = table(page, "1 study")

@@ -1,7 +1,9 @@
 """The data files of a leaderboard and its downloads: contents, and hostile names."""
 
 import csv
+import html
 import io
+import json
 import math
 import re
 
@@ -212,10 +214,31 @@ def test_what_was_set_aside_is_grouped_by_reason(tmp_path, make_record) -> None:
     records = [make_record()]
     claims = Claims(frame_of(records), tuple(lines))
     site.write(compile_boards(frame_of(records)), tmp_path, title="T", claims=claims)
-    assert site_data.read(tmp_path)["aside"] == [
+    assert json.loads((tmp_path / "leaderboard.json").read_text())["aside"] == [
         {"reason": first.reason, "count": 2, "examples": ["a.jsonl:3", "a.jsonl:4"]},
         {"reason": second.reason, "count": 1, "examples": ["b.jsonl"]},
     ]
+
+
+def test_how_to_read_it_has_the_terms_what_was_set_aside_and_the_environments(
+    tmp_path, make_record
+) -> None:
+    records = [make_record()]
+    aside = (SetAside("a.jsonl", 3, "unknown task <img src=x>"),)
+    claims = Claims(frame_of(records), aside)
+    site.write(compile_boards(frame_of(records)), tmp_path, title="T", claims=claims)
+    page = (tmp_path / "reading.html").read_text()
+    assert "<img" not in page
+    rows = [tuple(map(html.unescape, row)) for row in re.findall(
+        r'<tr><th scope="row".*?>(.*?)</th><td.*?>(.*?)</td>(?:<td><ul><li>(.*?)</li></ul></td>)?',
+        page,
+    )]  # fmt: skip
+    assert rows[0] == ("unknown task <img src=x>", "1", "a.jsonl:3")
+    (environment, n), = ((text, n) for text, n, _ in rows[1:])  # fmt: skip
+    assert (environment.startswith("harness "), n) == (True, "1")
+    terms = re.findall("<dt>(.*?)</dt>", page)
+    for term in ("Bias", "Minimum of usefulness", "Family", "Usable", "References"):
+        assert term in terms
 
 
 def test_a_million_different_reasons_fill_no_page() -> None:

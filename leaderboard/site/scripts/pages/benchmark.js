@@ -169,7 +169,7 @@ function bulleted(lines) {
  * @param {string[]} lines
  * @returns {HTMLElement[]}
  */
-export function listOf(title, lines) {
+function listOf(title, lines) {
   if (!lines.length) return [];
   return [
     h("h2", {}, title),
