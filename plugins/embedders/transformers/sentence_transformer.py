@@ -661,7 +661,7 @@ def forward(
             return lambda: host
         waiting = torch.empty(rows.shape, dtype=rows.dtype, pin_memory=True)
         waiting.copy_(rows, non_blocking=True)
-        copied = torch.cuda.Event()
+        copied: Any = torch.cuda.Event()  # type: ignore[no-untyped-call]  # torch's own
         copied.record(torch.cuda.current_stream(device))
 
     def read() -> Vectors:

@@ -511,7 +511,7 @@ class TokenReader:
         import torch
 
         first = model[0]
-        tokenizer = getattr(first, "tokenizer", None)
+        tokenizer: Any = getattr(first, "tokenizer", None)
         if not getattr(tokenizer, "is_fast", False):
             return None
         stated = first.max_seq_length or tokenizer.model_max_length
