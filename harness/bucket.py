@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import errno
 import functools
 import gzip
 import logging
@@ -17,6 +18,7 @@ import os
 import re
 import tarfile
 import tempfile
+import time
 import uuid
 import zipfile
 import zlib
@@ -337,16 +339,21 @@ class Downloads:
         if address.host in self._unreachable:
             raise self._unreachable[address.host]
         pooch.get_logger().setLevel(logging.ERROR)
-        files = pooch.create(
-            folders.make(path.parent),
-            base_url="",
-            registry={path.name: f"sha256:{address.sha256}"},
-            urls={path.name: address.url},
-            retry_if_failed=1,
-        )
+        folders.make(path.parent)
         try:
-            files.fetch(path.name, downloader=self._downloader(address))
-            path.chmod(0o644)  # temporary files are private; others may read this one
+            with _fetching(path) as folder:
+                if path.exists() and pooch.file_hash(str(path)) == address.sha256:
+                    return
+                files = pooch.create(
+                    folder,
+                    base_url="",
+                    registry={path.name: f"sha256:{address.sha256}"},
+                    urls={path.name: address.url},
+                    retry_if_failed=1,
+                )
+                fetched = Path(files.fetch(path.name, downloader=self._downloader(address)))
+                fetched.chmod(0o644)  # temporary files are private; others may read this one
+                fetched.replace(path)
         except RequestException as error:
             raise Unavailable(f"'{address.url}' could not be fetched ({_reason(error)})") from None
         except ValueError as error:
@@ -407,6 +414,21 @@ class Downloads:
         error = Unavailable(f"{address.host} cannot be reached: {reason}")
         self._unreachable[address.host] = error
         return error
+
+
+@contextlib.contextmanager
+def _fetching(path: Path) -> Iterator[Path]:
+    """Yield a hidden folder for a download; first wait for a process that fetches the same file."""
+    with contextlib.ExitStack() as stack:
+        while True:
+            try:
+                folder = stack.enter_context(folders.temporary_beside(path))
+                break
+            except OSError as error:
+                if error.errno != errno.EBUSY:
+                    raise
+            time.sleep(0.1)
+        yield folder
 
 
 def _on_hub(url: str) -> tuple[str, dict[str, str]]:

@@ -283,7 +283,7 @@ def write_atomically(
         If the disk is full or not writable; an old file stays unchanged.
     """
     try:
-        _replace(path, content, is_synced=is_synced)
+        replace(path, content, is_synced=is_synced)
     except OSError as error:
         raise DiskError(f"cannot write '{path}' ({error.strerror})") from None
 
@@ -316,7 +316,10 @@ def together() -> Iterator[None]:
         raise DiskError(f"cannot write '{folder}' ({error.strerror})") from None
 
 
-def _replace(path: Path, content: bytes | Iterable[bytes], *, is_synced: bool = True) -> None:
+def replace(
+    path: Path, content: bytes | Iterable[bytes | memoryview], *, is_synced: bool = True
+) -> None:
+    """Write a file as `write_atomically` does; OSError if that fails."""
     temporary = None
     try:
         create(path.parent)
@@ -636,7 +639,7 @@ class Generation:
         files |= {path: digest.hexdigest() for path, digest in self._digests.items()}
         record = json.dumps({"replaces": self._replaces, "files": files}, indent=1) + "\n"
         try:
-            _replace(self._staging / _COMMITTED, record.encode())
+            replace(self._staging / _COMMITTED, record.encode())
         except BaseException:
             (self._staging / _COMMITTED).unlink(missing_ok=True)
             raise

@@ -1,7 +1,8 @@
 """One segment of a store: an immutable safetensors file of text keys and their vectors.
 
 It is written under a temporary name in its folder, synced and renamed, so that a reader never sees
-a part of it. This module knows one file; `harness.store.store` knows the files of a store.
+a part of it; the next segment that is written there removes what a killed process left. This module
+knows one file; `harness.store.store` knows the files of a store.
 
 Tensors: `keys`, (n, 2) uint64, sorted; `checks`, (n,) uint64; `vectors`, (n, d) float32. A check is
 the checksum of one row, so that a few rows can be verified without reading the others
@@ -12,11 +13,9 @@ are compared with their CRC-32, as a whole.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 import math
-import os
 import time
 import uuid
 import zlib
@@ -245,24 +244,14 @@ def write(folder: Path, fingerprint: str, keys: Keys, vectors: Vectors) -> Path:
     )
     # Names sort by time of writing, and two processes or machines never choose the same name.
     path = folder / f"{time.time_ns():016x}-{uuid.uuid4().hex}{SUFFIX}"
-    temporary = path.with_suffix(TEMPORARY)
     try:
-        folders.create(folder)
-        with temporary.open("xb") as file:
-            file.write(head)
-            file.writelines(payload)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.rename(path)
-        folders.sync(folder)
+        folders.remove_leftovers(folder)
+        folders.replace(path, [head, *payload])
     except OSError as error:
         raise DiskError(
             f"cannot write embeddings to '{folder}' ({error.strerror}); "
             "embeddings written before are kept"
         ) from None
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
     return path
 
 

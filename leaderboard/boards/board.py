@@ -677,7 +677,7 @@ def _environments(claims: pl.LazyFrame) -> pl.DataFrame:
     for name, fingerprint, harness, python, platform, device, packages, n in counts.sort(
         "records", *_ENVIRONMENT, descending=[True, *(False for _ in _ENVIRONMENT)]
     ).iter_rows():
-        versions = sorted(json.loads(packages).items())
+        versions = sorted(json.loads(packages or "{}").items())  # a record may lack them
         text = f"harness {harness}, Python {python}, {platform}, {device}"
         text += "".join(
             f"{', ' if i else '; '}{package} {version}"

@@ -75,6 +75,8 @@ class ResumableFile:
         self._file: IO[str] | None = None
         folders.make(path.parent)
         if path.exists() and not overwrite:
+            if not self.part.exists():  # a run was killed when the file was just complete
+                self._identity.unlink(missing_ok=True)
             raise InvalidOption(f"'{path}' exists already; --overwrite replaces it")
         if resume and self.part.exists() and self._identity.exists():
             if not can_continue(path, identity):

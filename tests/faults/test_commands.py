@@ -7,6 +7,7 @@ renames are tried and 200 others.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
@@ -19,6 +20,7 @@ import pytest
 import small_study
 import submission_records
 import tiny_corpus
+import tiny_recipe
 from disk import Tree, failing, kills
 
 from harness.commands import main
@@ -42,6 +44,14 @@ TASK = {
     "primary": {"metric": "weat", "score": "effect_size"},
 }
 EVAL = ("eval", "-m", "random-words", "-t", "tiny.yaml", "--results", "results")
+SCORE = ("corpus", "score", "-m", "vectors:vectors.txt", "-i", "pairs.jsonl", "-o", "scored.jsonl")
+FAIRER = ("-i", "scored.jsonl", "-p", "80", "--holdout", "2", "-o", "corpora")
+TRAIN = (
+    *("train", "--base", "vectors:vectors.txt", "--corpus", "corpus", "--hidden", "4"),
+    *("--epochs", "2", "--device", "cpu", "--out", "trained"),
+)
+WORDS = b"word,side\nhe,a\nshe,b\n"
+URL = "https://data.example/words.csv"
 _VARIES = re.compile(
     rb'"(?:run|created|check|seconds|built|date|updated|id)": ?("[^"]*"|[\d.]+),?'
     rb"|\d{4}-\d\d-\d\dT[\d:.+Z]+|\d{4}-\d\d-\d\d|[\d.]+ s\b"
@@ -109,6 +119,42 @@ def _vectors(folder: Path) -> None:
     tiny_corpus.vectors(folder)
 
 
+def _corpus(folder: Path) -> None:
+    _vectors(folder)
+    tiny_corpus.write(folder / "pairs.jsonl", tiny_corpus.pairs(20, seed=1))
+
+
+def _scored(folder: Path) -> None:
+    _corpus(folder)
+    assert _run(*SCORE) == 0
+
+
+def _splits(folder: Path) -> None:
+    _vectors(folder)
+    tiny_corpus.corpus(folder / "corpus", 24)
+
+
+def _trained(folder: Path) -> None:
+    _splits(folder)
+    assert _run(*TRAIN) == 0
+
+
+def _recipe(folder: Path) -> None:
+    tiny_recipe.write(folder, pairs=30, seeds=[1], rows={"original": {}, "sub80": {"subtract": 80}})
+
+
+def _fetched(folder: Path) -> None:
+    """Write a task whose table is in the web."""
+    table = {"url": URL, "sha256": hashlib.sha256(WORDS).hexdigest()}
+    targets = {
+        f"targets_{i}": {"table": "t", "column": "word", "where": {"side": side}}
+        for i, side in ((1, "a"), (2, "b"))
+    }
+    task = TASK | {"tables": {"t": table}, "inputs": TASK["inputs"] | targets}
+    (folder / "tasks").mkdir()
+    (folder / "tasks" / "tiny.yaml").write_text(json.dumps(task), "utf-8")
+
+
 def _nothing(folder: Path) -> None:
     pass
 
@@ -156,6 +202,32 @@ CASES = [
     ),
     Case("cite", ("cite", "results", "--out", "cited.bib", "--include", "."), _results),
     Case("results export", ("results", "export", "results", "--out", "scores.csv"), _results),
+    Case("corpus score", SCORE, _corpus),
+    Case("corpus subtract", ("corpus", "subtract", *FAIRER), _scored),
+    Case("corpus augment", ("corpus", "augment", *FAIRER), _scored),
+    Case("train", TRAIN, _splits),
+    Case(
+        "recipe",
+        (
+            *("train", "--recipe", "tiny.yaml", "--include", "tasks", "--trust", "tiny.yaml"),
+            *("--out", "recipe"),
+        ),
+        _recipe,
+    ),
+    Case("figure", ("figure", "trained/curves.json", "--out", "curves.svg"), _trained),
+    Case(
+        "compare",
+        (
+            *("compare", "-m", "random-words", "-M", "normalize", "-t", "tiny.yaml"),
+            *("--results", "results", "--html", "verdict.html"),
+        ),
+        _task,
+    ),
+    Case(
+        "data fetch",
+        ("data", "fetch", "tiny", "--include", "tasks", "--trust", "tasks", "--out", "data"),
+        _fetched,
+    ),
     Case("new", ("new", "metric", "mine", "--out", "mine"), _nothing),
 ]
 
@@ -185,7 +257,7 @@ def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Case]
     """Return a function that gives the files that a case starts from."""
 
     def prepare(case: Case) -> Tree:
-        folder = tmp_path / "work"
+        folder = tmp_path / case.name
         folder.mkdir()
         monkeypatch.chdir(folder)
         monkeypatch.setenv("HARNESS_CACHE", "cache")
@@ -250,7 +322,7 @@ def differences(when: str, case: Case, undisturbed: dict[str, Any]) -> Iterator[
     """Yield what is left or differs in the working directory."""
     found = tree(Path.cwd())
     # `harness cache prune` removes what a killed run left in the stores of embeddings.
-    left = [path for path in found if _TEMPORARY.search(path) and "/embeddings/" not in path]
+    left = [path for path in found if _TEMPORARY.search(path)]
     if left:
         yield f"{when}: left {left[:3]}"
     now = written(found, case.ignored)
@@ -264,6 +336,17 @@ def differences(when: str, case: Case, undisturbed: dict[str, Any]) -> Iterator[
 
 @pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_after_a_kill_or_a_full_disk_the_next_run_is_whole(case, prepared):
+def test_after_a_kill_or_a_full_disk_the_next_run_is_whole(case, prepared, web):
+    web.pages[URL] = WORDS
     found = list(check(case, prepared(case), MOST))
     assert not found, "\n".join(found)
+
+
+def test_after_a_kill_or_a_full_disk_some_commands_are_whole(prepared, web):
+    """A sample of the test above, for each run of the tests."""
+    sample = {"data fetch": 6, "corpus score": 3}
+    web.pages[URL] = WORDS
+    for name, most in sample.items():
+        (case,) = (case for case in CASES if case.name == name)
+        found = list(check(case, prepared(case), most))
+        assert not found, "\n".join(found)

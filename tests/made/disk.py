@@ -233,7 +233,8 @@ def _steps(step: OnStep, synced: Callable[[int], None] = lambda opened: None) ->
         text = {"encoding": encoding, "errors": errors, "newline": newline}
         if not set(mode) & set("wax+"):
             return _OPEN(file, mode, buffering, **text, closefd=closefd, opener=opener)
-        step("open")
+        if not isinstance(file, int):  # it is open already
+            step("open")
         raw = Raw(file, mode.replace("b", "").replace("t", ""), closefd, opener)
         if buffering == 0:
             return raw
