@@ -26,14 +26,46 @@ ROUNDING = float(np.finfo(np.float32).eps)
 leaves 1e-8 of a difference that it removes."""
 
 
+class Coordinates(npt.NDArray[np.float64]):
+    """Rows whose products with other rows are similarities that a model computed itself.
+
+    So a function of cosines computes with any similarity: `unit_rows` leaves these rows as they
+    are. Their lengths, directions and differences mean nothing.
+    """
+
+    __array_priority__ = 1.0  # joined with others, they stay coordinates
+
+
+def coordinates(similarities: Floats) -> tuple[Coordinates, Coordinates]:
+    """Return (n, k) and (m, k) coordinates whose products are the (n, m) similarities.
+
+    The larger of both sets has its similarities as coordinates, the other one unit vectors. So the
+    products are exact.
+    """
+    n, m = similarities.shape
+    if n < m:
+        first, second = np.eye(n), similarities.T
+    else:
+        first, second = similarities, np.eye(m)
+    return tuple(np.ascontiguousarray(part).view(Coordinates) for part in (first, second))
+
+
 def unit_rows(x: Reals) -> Floats:
     """Return the rows of `x`, (n, d), scaled to Euclidean length 1, in float64.
 
-    A zero row stays zero: it has no direction, and its cosine with any vector is 0.
+    A zero row stays zero: it has no direction, and its cosine with any vector is 0. `Coordinates`
+    are not scaled.
     """
+    if isinstance(x, Coordinates):
+        return x.view(np.ndarray)
     rows = np.asarray(x, dtype=np.float64)
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     return rows / np.where(lengths == 0, 1.0, lengths)
+
+
+def cosine_bounds(x: Reals, bounds: tuple[float, float]) -> tuple[float, float] | None:
+    """Return bounds that hold for cosines of the rows of `x`; None for other similarities."""
+    return None if isinstance(x, Coordinates) else bounds
 
 
 def has_direction(x: Reals) -> npt.NDArray[np.bool_]:

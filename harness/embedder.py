@@ -32,8 +32,12 @@ if TYPE_CHECKING:
     from harness.arrays import Floats, Vectors
 
 
-Kind: TypeAlias = Literal["word", "text"]
-"""`word`: a vocabulary with vectors. `text`: an encoder."""
+Kind: TypeAlias = Literal["word", "text", "sparse", "multi-vector"]
+"""`word`: a vocabulary with vectors. `text`: an encoder. The others are encoders, too, whose texts
+are compared by a function of the model's own: see `Comparer`."""
+COMPARING: tuple[Kind, ...] = ("sparse", "multi-vector")
+"""The kinds that are compared by their own function: a `sparse` encoder has a weight for each token
+of its vocabulary, a `multi-vector` model a vector for each token of the text."""
 Role: TypeAlias = Literal["text", "query", "document"]
 """What a text is in a search: a `query`, a `document`, or neither (`text`)."""
 
@@ -47,7 +51,8 @@ class Card:
     name
         The name that the model is registered and reported under: its label.
     kind
-        `word` for a vocabulary with vectors, `text` for an encoder.
+        `word` for a vocabulary with vectors, `text` for an encoder with one vector for each text,
+        `sparse` or `multi-vector` for other encoders.
     dimensions
         Number of dimensions of a vector.
     max_tokens
@@ -134,9 +139,10 @@ class ModelInfo(Card):
     hosted: bool = False
 
     def __post_init__(self) -> None:
-        if self.kind not in ("word", "text"):
+        if self.kind not in get_args(Kind):
             raise ModelError(
-                f"model '{self.name}' has the kind '{self.kind}'; expected 'word' or 'text'"
+                f"model '{self.name}' has the kind '{self.kind}'; expected one of "
+                f"{', '.join(get_args(Kind))}"
             )
         if not self.fingerprint.strip():
             raise ModelError(
@@ -220,6 +226,76 @@ class RoleEmbedder(Protocol):
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
         """Return the float32 vectors, (n, d), of `n` texts of one role."""
         ...
+
+
+@runtime_checkable
+class Comparer(Embedder, Protocol):
+    """An embedder that compares texts by its own function; its kind is one of `COMPARING`.
+
+    What it encodes a text to is a row of numbers of any length: `encode` returns `packed` rows.
+    """
+
+    def similarity(self, queries: Vectors, documents: Vectors) -> Floats:
+        """Return the (n, m) similarities of n encoded queries with m encoded documents."""
+        ...
+
+
+Compare: TypeAlias = "Callable[[Vectors, Vectors], Floats]"
+"""Returns the (n, m) similarities of n and m encoded texts, as `Comparer.similarity`."""
+
+
+def similarity_of(embedder: Embedder) -> Compare | None:
+    """Return an embedder's own similarity of encoded texts; None if they are compared by cosine.
+
+    Raises
+    ------
+    ModelError
+        If it should have one by its kind, and has none.
+    """
+    if embedder.info.kind not in COMPARING:
+        return None
+    if not isinstance(embedder, Comparer):
+        name, kind = embedder.info.name, embedder.info.kind
+        raise ModelError(f"model '{name}' of the kind '{kind}' has no method 'similarity'")
+    return embedder.similarity
+
+
+def packed(rows: Sequence[Vectors]) -> Vectors:
+    """Return rows of different lengths, (k,) each, as one (n, 1 + longest) array.
+
+    The first number of a row is its length; zeros fill it up. Zeros at the end of all rows may be
+    cut off or added, so that a row is the same in every batch.
+    """
+    import numpy as np
+
+    array = np.zeros((len(rows), 1 + max(map(len, rows), default=0)), dtype=np.float32)
+    for row, values in zip(array, rows, strict=True):
+        row[0] = len(values)
+        row[1 : 1 + len(values)] = values
+    return array
+
+
+def unpacked(array: Vectors) -> list[Vectors]:
+    """Return the rows of different lengths of a packed array."""
+    return [row[1 : 1 + int(row[0])] for row in array]
+
+
+def one_width(arrays: Sequence[Vectors]) -> list[Vectors]:
+    """Return packed arrays with zeros behind the rows, so that all have the width of the widest."""
+    import numpy as np
+
+    width = max((array.shape[-1] for array in arrays), default=0)
+    return [
+        array
+        if array.shape[-1] == width
+        else np.pad(array, [*[(0, 0)] * (array.ndim - 1), (0, width - array.shape[-1])])
+        for array in arrays
+    ]
+
+
+def reads_texts(kind: Kind) -> bool:
+    """Return whether a kind of embedder is an encoder of texts."""
+    return kind != "word"
 
 
 @runtime_checkable

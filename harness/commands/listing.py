@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
 from harness.commands import arguments
+from harness.embedder import Kind
 from harness.printing import echo
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ def _millions(n: int | None) -> str | None:
 
 
 _kind = click.option(
-    "--kind", type=click.Choice(["word", "text"]), help="Only for this kind of model."
+    "--kind", type=click.Choice(get_args(Kind)), help="Only for this kind of model."
 )
 _tag = click.option("--tag", help="Only tasks with this tag.")
 _language = click.option("--language", help="Only tasks in a language, such as de.")

@@ -19,10 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Vectors
-from harness.embedder import (
-    by_role,
-    text_of_key,
-)
+from harness.embedder import COMPARING, by_role, one_width, text_of_key
 from harness.encode.engine import OnDone, Report
 from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError, PartlyEncoded, one_line
 from harness.limits import FAILURES_IN_A_ROW
@@ -261,7 +258,8 @@ def checked(embedder: Embedder, texts: Sequence[str], vectors: Any) -> Vectors:
             f"model '{name}' returned an array of {array.dtype}; expected floats"
             f"{_NUMBER_HINTS.get(array.dtype.kind, '')}"
         )
-    declared = embedder.info.dimensions
+    is_packed = embedder.info.kind in COMPARING  # its rows have any length
+    declared = None if is_packed else embedder.info.dimensions
     d = declared or (array.shape[1] if array.ndim == 2 else 0)
     if array.shape != (len(texts), d):
         hint = ""
@@ -292,6 +290,7 @@ def _encoded(embedder: Embedder, batch: Sequence[str]) -> Encoded:
     if len(parts) == 1:
         return Encoded(parts[0], reasons)
     positions = np.concatenate([group.positions for group in groups])
+    parts = one_width(parts) if embedder.info.kind in COMPARING else parts
     return Encoded(np.concatenate(parts)[np.argsort(positions)], reasons)
 
 

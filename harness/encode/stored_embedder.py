@@ -14,13 +14,17 @@ from pathlib import Path
 
 from harness.arrays import Vectors, all_threads
 from harness.embedder import (
+    COMPARING,
     PLAIN,
+    Compare,
     Embedder,
     ModelInfo,
     Role,
     Vocabulary,
     by_role,
+    reads_texts,
     role_keys,
+    similarity_of,
     text_of_key,
     vocabulary_of,
 )
@@ -105,11 +109,13 @@ def store_folder(info: ModelInfo, folder: Place) -> Iterator[Place]:
 
 def store_of(embedder: Embedder, folder: Place) -> Store:
     """Return the store of an embedder in the folder of all stores."""
-    is_text = embedder.info.kind == "text"
+    info = embedder.info
+    is_text = reads_texts(info.kind)
     return Store(
         folder,
-        embedder.info.fingerprint,
+        info.fingerprint,
         without_vector=functools.partial(without_vector, embedder) if is_text else None,
+        packed=info.kind in COMPARING,
     )
 
 
@@ -198,6 +204,11 @@ class StoredEmbedder:
         raise HarnessError(
             f"{len(failed)} of its texts could not be encoded; the first is {failed[0][:60]!r}"
         )
+
+    @property
+    def compare(self) -> Compare | None:
+        """The embedder's own similarity of encoded texts; None if they are compared by cosine."""
+        return similarity_of(self.embedder)
 
     def ensure(self, keys: Sequence[str]) -> None:
         """Encode the texts of those `keys` that are not in the store and have not failed yet.

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 from harness import folders, names, parallel
 from harness.concept import Concept
-from harness.embedder import Embedder, ModelInfo, renamed
+from harness.embedder import Embedder, ModelInfo, reads_texts, renamed
 from harness.encode import admission
 from harness.encode.adapters import ObjectEmbedder, name_of
 from harness.encode.engine import Engine
@@ -341,7 +341,7 @@ class Run:
         if name is not None:
             return self._engine_of(name, timeout)
         # Looking words up does not need a separate process.
-        if info.kind == "text" and (len(devices) > 1 or timeout is not None):
+        if reads_texts(info.kind) and (len(devices) > 1 or timeout is not None):
             return self._engine_of("devices", timeout)
         return LocalEngine(devices)
 
@@ -713,20 +713,20 @@ def _check_models(models: Sequence[str | object], registry: Registry) -> None:
     Raises
     ------
     UsageError
-        If a name is wrong, or the models are of two kinds: then they share no task.
+        If a name is wrong, or one model is of words and one of texts: then they share no task.
     HarnessError
         If a model is not available.
     """
-    kinds: dict[str, str] = {}
+    by_texts: dict[bool, str] = {}
     for model in models:
         embedder = embedder_of(model, registry)
-        kinds.setdefault(embedder.info.kind, embedder.info.name)
+        by_texts.setdefault(reads_texts(embedder.info.kind), embedder.info.name)
         if isinstance(model, str):
             getattr(embedder, "close", lambda: None)()
-    if len(kinds) > 1:
+    if len(by_texts) > 1:
         raise UsageError(
-            f"'{kinds['word']}' has vectors of words and '{kinds['text']}' of texts: they have no "
-            f"task in common ('bag-of-words:{kinds['word']}' encodes texts)"
+            f"'{by_texts[False]}' has vectors of words and '{by_texts[True]}' of texts: they have "
+            f"no task in common ('bag-of-words:{by_texts[False]}' encodes texts)"
         )
 
 

@@ -20,7 +20,7 @@ from harness.arrays import Vectors
 from harness.chain import Chain
 from harness.concept import Concept
 from harness.digest import digest, json_like
-from harness.embedder import Embedder, ModelInfo, Role, role_keys, vocabulary_of
+from harness.embedder import COMPARING, Embedder, ModelInfo, Role, role_keys, vocabulary_of
 from harness.encode import identity
 from harness.encode.spellings import WORD, Finder, Held, Spellings
 from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, one_line
@@ -140,7 +140,8 @@ def concept_for(
         If neither has what it needs, or it does not work on the kind of embedder.
     """
     if info.kind not in mitigator.all_kinds:
-        raise NotApplicable(f"'{name}' does not work on {info.kind} embedders")
+        why = "; it changes vectors" if info.kind in COMPARING else ""
+        raise NotApplicable(f"'{name}' does not work on {info.kind} embedders{why}")
     needs, language = mitigator.all_needs, task.file.language
     if not needs:
         return None
@@ -462,6 +463,9 @@ def make_plan(
     for task in tasks:
         fingerprints: set[str] = set()
         unfit = task.file.unfit_for(embedder.info.kind)
+        if not unfit and embedder.info.kind in COMPARING:
+            unfit = task.needs_vectors
+            task = task if unfit else task.compared()  # the same task
         for name, unfitted in mitigators.items():
             if unfit:
                 outcomes.append(NotRun(embedder.info.name, name, task.name, unfit, "embedder"))

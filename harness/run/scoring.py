@@ -23,12 +23,20 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from harness import parallel
-from harness.arrays import Mask, Reals, Vectors, has_direction, one_thread
+from harness.arrays import (
+    Coordinates,
+    Mask,
+    Reals,
+    Vectors,
+    coordinates,
+    has_direction,
+    one_thread,
+)
 from harness.digest import digest
-from harness.embedder import Role
+from harness.embedder import Compare, Role, one_width
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, NotApplicable, one_line
-from harness.metrics import Gap, Gaps, Metric, Score
+from harness.metrics import Compares, Gap, Gaps, Metric, Score
 from harness.results.folder import ResultsFile
 from harness.results.record import Coverage, Record
 from harness.results.records import Kind, NotRun
@@ -63,6 +71,11 @@ class JobVectors:
         Returns the (n, d) vectors of texts, unmitigated.
     reading
         Returns a context in which `encode` takes texts as texts of a role.
+
+    Notes
+    -----
+    Of a model that compares texts itself, the vectors are packed rows, which may have another
+    width for each input.
     """
 
     def __init__(self, job: Job, encode: Encode, reading: Reading) -> None:
@@ -95,7 +108,9 @@ class JobVectors:
             with self._reading(input_.role):
                 rows = chain.transform(self._encode(chain.rewrite(written)), written)
             self._rows.update(zip(new, rows, strict=True))
-        return np.stack([self._rows[key] for key in keys])
+        rows = [self._rows[key] for key in keys]
+        # Of packed rows, those of one call have one width.
+        return np.stack(one_width(rows) if len({len(row) for row in rows}) > 1 else rows)
 
 
 # The arguments of a metric: the arrays, clusters and texts of its inputs, without missing rows.
@@ -112,7 +127,7 @@ class MetricInputs:
     Parameters
     ----------
     arrays
-        (n, d) vectors or (n,) numbers.
+        (n, d) vectors or (n,) numbers; `Coordinates` of a model that compares texts itself.
     clusters
         (n,) cluster codes.
     texts
@@ -129,6 +144,8 @@ class MetricInputs:
         inputs: Mapping[str, Input],
         vectors: Mapping[str, Vectors],
         kept: Mapping[str, Mask],
+        compares: Compares | None = None,
+        compare: Compare | None = None,
     ) -> MetricInputs:
         """Return the kept rows of a metric's inputs.
 
@@ -136,6 +153,8 @@ class MetricInputs:
         ----------
         inputs
             Inputs by parameter of the metric.
+        compares, compare
+            What the metric compares, and the model's own similarity, if it has one.
         vectors
             (n, d) vectors by the name of the input.
         kept
@@ -149,7 +168,32 @@ class MetricInputs:
             arrays[parameter] = (vectors[input_.name] if numbers is None else numbers)[mask]
             clusters[parameter] = input_.clusters[mask]
             texts[parameter] = tuple(itertools.compress(input_.texts or (), mask))
+        if compares is not None and compare is not None:
+            arrays |= _coordinates(arrays, compares, compare)
         return cls(arrays, clusters, texts)
+
+
+def _coordinates(
+    arrays: Mapping[str, Reals], compares: Compares, compare: Compare
+) -> dict[str, Coordinates]:
+    """Return coordinates whose products are a model's own similarities, by input.
+
+    Equal rows are compared once.
+    """
+    sides = []
+    for names in (compares.queries, compares.documents):
+        own = [name for name in names if name in arrays]
+        rows = np.concatenate(one_width([np.asarray(arrays[name], np.float32) for name in own]))
+        places: dict[bytes, int] = {}
+        codes = [places.setdefault(row.tobytes(), len(places)) for row in rows]
+        firsts = np.unique(codes, return_index=True)[1]
+        sides.append((own, np.asarray(codes), rows[firsts]))
+    similarities = np.asarray(compare(*(rows for _, _, rows in sides)), dtype=np.float64)
+    found: dict[str, Coordinates] = {}
+    for (names, codes, _), rows in zip(sides, coordinates(similarities), strict=True):
+        ends = np.cumsum([len(arrays[name]) for name in names])
+        found |= dict(zip(names, np.split(rows[codes], ends[:-1]), strict=True))
+    return found
 
 
 def usable_rows(inputs: Mapping[str, Input], vectors: Mapping[str, Vectors]) -> dict[str, Mask]:
@@ -234,7 +278,9 @@ class Yardsticks:
     def __init__(self) -> None:
         self._known: dict[tuple[int, str], dict[str, Gap]] = {}
 
-    def of(self, job: Job, encode: Encode, reading: Reading) -> dict[str, Gap]:
+    def of(
+        self, job: Job, encode: Encode, reading: Reading, compare: Compare | None = None
+    ) -> dict[str, Gap]:
         """Return the gap of each contrast of the yardstick of a job's task, by scenario.
 
         A contrast of which the model lacks too many words is left out.
@@ -248,12 +294,17 @@ class Yardsticks:
             self._known[key] = {
                 scenario.name: gaps.gap
                 for scenario in yardstick.scenarios
-                if (gaps := gaps_of(yardstick, scenario, vectors)) is not None
+                if (gaps := gaps_of(yardstick, scenario, vectors, compare)) is not None
             }
         return self._known[key]
 
 
-def gaps_of(task: Task, scenario: Scenario, vectors: Callable[[Input], Vectors]) -> Gaps | None:
+def gaps_of(
+    task: Task,
+    scenario: Scenario,
+    vectors: Callable[[Input], Vectors],
+    compare: Compare | None = None,
+) -> Gaps | None:
     """Return the gap of the primary metric on a scenario; None if there is none."""
     measurement = next(
         (m for m in scenario.measurements if m.metric.name == task.file.primary.metric), None
@@ -264,7 +315,8 @@ def gaps_of(task: Task, scenario: Scenario, vectors: Callable[[Input], Vectors])
     kept = usable_rows(inputs, by_name)
     if too_few(inputs, kept, task.file.max_missing):
         return None
-    arrays = MetricInputs.of(inputs, by_name, kept).arrays
+    compares = measurement.metric.compares
+    arrays = MetricInputs.of(inputs, by_name, kept, compares, compare).arrays
     return measurement.metric.gaps(arrays, units_of(inputs, kept))
 
 
@@ -410,10 +462,12 @@ class JobScorer:
         reading: Reading,
         samples: bool,
         yardsticks: Yardsticks | None = None,
+        compare: Compare | None = None,
     ) -> None:
         self.job, self.seed, self.samples = job, seed, samples
+        self._compare = compare
         self._vectors = JobVectors(job, encode, reading)
-        self._contrasts = {} if yardsticks is None else yardsticks.of(job, encode, reading)
+        self._contrasts = {} if yardsticks is None else yardsticks.of(job, encode, reading, compare)
         self._fitted = plan.fitted(job, encode)
 
     def steps(self) -> Iterator[Step]:
@@ -488,7 +542,9 @@ class JobScorer:
         void = void or all_equal(inputs, kept, vectors, self.job.texts)
         call = MetricCall(
             metric,
-            MetricInputs({}, {}, {}) if void else MetricInputs.of(inputs, vectors, kept),
+            MetricInputs({}, {}, {})
+            if void
+            else MetricInputs.of(inputs, vectors, kept, metric.compares, self._compare),
             metric.options | dict(measurement.options),
             rng,
             void,
@@ -504,6 +560,7 @@ def measure(
     seed: int,
     reading: Reading = lambda _: contextlib.nullcontext(),
     samples: bool = False,
+    compare: Compare | None = None,
 ) -> list[MetricScores]:
     """Return the scores of all metrics of a job; its mitigator must be fitted.
 
@@ -519,8 +576,10 @@ def measure(
         Returns a context in which `encode` takes texts as texts of a role.
     samples
         Whether to return what each item contributes.
+    compare
+        The model's own similarity, if it has one.
     """
-    scorer = JobScorer(job, encode, seed=seed, reading=reading, samples=samples)
+    scorer = JobScorer(job, encode, seed=seed, reading=reading, samples=samples, compare=compare)
     return [scorer.scores(step, measured(step.call)) for step in scorer.steps()]
 
 
@@ -533,12 +592,9 @@ def random_generator(seed: int, *purpose: str) -> np.random.Generator:
 
 
 def _of_texts(scenario: Scenario, vectors: Callable[[Input], Vectors]) -> dict[str, Vectors]:
-    """Return the vectors of each input of a scenario that has texts."""
-    return {
-        name: vectors(input_)
-        for name, input_ in scenario.inputs.items()
-        if input_.texts is not None
-    }
+    """Return the vectors of each input of a scenario that has texts, all of one width."""
+    of_texts = {n: vectors(i) for n, i in scenario.inputs.items() if i.texts is not None}
+    return dict(zip(of_texts, one_width(list(of_texts.values())), strict=True))
 
 
 def _has_no_difference(score: Score) -> bool:
@@ -660,6 +716,7 @@ class OpenJob:
                 reading=vectors.reading,
                 samples=self.run.samples,
                 yardsticks=self.run.yardsticks,
+                compare=vectors.compare,
             )
             for step in self._scorer.steps():
                 self._scored.append(None)

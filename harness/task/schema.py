@@ -24,7 +24,7 @@ from pydantic import (
 
 from harness import limits
 from harness.concept import Name, Word
-from harness.embedder import Kind, Role
+from harness.embedder import COMPARING, Kind, Role
 from harness.errors import suggestion
 from harness.folders import safe_name
 from harness.task.yaml_files import Collector, Document, KeyPath
@@ -413,7 +413,7 @@ class TaskFile(Strict):
 
     def unfit_for(self, kind: Kind) -> str | None:
         """Return why the task does not fit a kind of embedder; None if it does."""
-        if kind in self.kinds:
+        if kind in self.kinds or (kind in COMPARING and "text" in self.kinds):
             return None
         return f"made for {' and '.join(self.kinds)} embedders"
 

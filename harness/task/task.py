@@ -178,6 +178,39 @@ class Task:
 
         return dataclasses.replace(self, scenarios=tuple(map(filled, self.scenarios)))
 
+    @property
+    def needs_vectors(self) -> str | None:
+        """Why the task does not fit models that compare texts themselves; None if it does."""
+        metric = self.file.primary.metric
+        for scenario in self.scenarios:
+            for measurement in scenario.measurements:
+                if measurement.metric.name == metric and measurement.metric.compares is None:
+                    return f"its metric '{metric}' needs vectors, not only similarities"
+        return None
+
+    def compared(self) -> Task:
+        """Return the task for models that compare texts themselves; the digest stays the same.
+
+        It has those metrics that need only similarities, and these need not be cosines.
+        """
+
+        def without_vectors(scenario: Scenario) -> Scenario:
+            return dataclasses.replace(
+                scenario,
+                measurements=tuple(
+                    dataclasses.replace(measurement, metric=measurement.metric.without_cosines)
+                    for measurement in scenario.measurements
+                    if measurement.metric.compares is not None
+                ),
+            )
+
+        return dataclasses.replace(
+            self,
+            scenarios=tuple(map(without_vectors, self.scenarios)),
+            yardstick=None if self.yardstick is None else self.yardstick.compared(),
+            known_digest=self.digest,
+        )
+
     def texts(self) -> Iterator[Input]:
         """Yield each input of texts of every scenario."""
         for scenario in self.scenarios:

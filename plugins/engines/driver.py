@@ -39,7 +39,7 @@ from harness.encode.batches import (
     token_lengths,
 )
 from harness.encode.engine import OnDone, Report
-from harness.encode.stored_embedder import default_device
+from harness.encode.stored_embedder import default_device, store_of
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, ModelError, UsageError, one_line
 from harness.folders import Place
 from harness.limits import FAILURES_IN_A_ROW
@@ -528,7 +528,7 @@ class Encoder:
                     f"(fingerprint {own}, expected {self._job.fingerprint})"
                 )
             self._size = batch_size(self._embedder, self._job.device)
-            self._store = Store(self._job.place, own)
+            self._store = store_of(self._embedder, self._job.place)
             self._writer = self._left.enter_context(self._store.writer())
         except PLUGIN_ERRORS as error:  # a model may raise anything, and a store be out of reach
             return Unusable(str(error) or type(error).__name__)
