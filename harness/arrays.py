@@ -35,6 +35,14 @@ class Coordinates(npt.NDArray[np.float64]):
 
     __array_priority__ = 1.0  # joined with others, they stay coordinates
 
+    def __array_wrap__(
+        self, array: Any, context: Any = None, return_scalar: bool = False, /
+    ) -> Any:
+        """Return what is computed from coordinates: a single number is a plain one."""
+        if array.ndim == 0:
+            return array[()]
+        return super().__array_wrap__(array, context, return_scalar)
+
 
 def coordinates(similarities: Floats) -> tuple[Coordinates, Coordinates]:
     """Return (n, k) and (m, k) coordinates whose products are the (n, m) similarities.
@@ -57,7 +65,7 @@ def unit_rows(x: Reals) -> Floats:
     are not scaled.
     """
     if isinstance(x, Coordinates):
-        return x.view(np.ndarray)
+        return x  # still coordinates, so that nothing scales them later
     rows = np.asarray(x, dtype=np.float64)
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     return rows / np.where(lengths == 0, 1.0, lengths)
@@ -76,12 +84,12 @@ def has_direction(x: Reals) -> npt.NDArray[np.bool_]:
 
 def cosines(a: Reals, b: Reals) -> Floats:
     """Return the (n, m) cosine similarities of the rows of `a`, (n, d), and `b`, (m, d)."""
-    return unit_rows(a) @ unit_rows(b).T
+    return np.asarray(unit_rows(a) @ unit_rows(b).T)
 
 
 def paired_cosines(a: Reals, b: Reals) -> Floats:
     """Return the (n,) cosine similarities of row i of `a` with row i of `b`, both (n, d)."""
-    product: Floats = np.einsum("ij,ij->i", unit_rows(a), unit_rows(b))
+    product: Floats = np.asarray(np.einsum("ij,ij->i", unit_rows(a), unit_rows(b)))
     return product
 
 
