@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from typing import (
     NamedTuple,
     Protocol,
     TypeAlias,
+    TypeGuard,
     get_args,
     runtime_checkable,
 )
@@ -32,12 +34,16 @@ if TYPE_CHECKING:
     from harness.arrays import Floats, Vectors
 
 
-Kind: TypeAlias = Literal["word", "text", "sparse", "multi-vector"]
-"""`word`: a vocabulary with vectors. `text`: an encoder. The others are encoders, too, whose texts
-are compared by a function of the model's own: see `Comparer`."""
-COMPARING: tuple[Kind, ...] = ("sparse", "multi-vector")
-"""The kinds that are compared by their own function: a `sparse` encoder has a weight for each token
+Kind: TypeAlias = Literal["word", "text", "sparse", "multi-vector", "cross-encoder"]
+"""`word`: a vocabulary with vectors. `text`: an encoder. The others are encoders, too, that compare
+texts by a function of their own: see `Comparer` and `PairScorer`."""
+PACKED: tuple[Kind, ...] = ("sparse", "multi-vector")
+"""The kinds whose texts are encoded to packed rows: a `sparse` encoder has a weight for each token
 of its vocabulary, a `multi-vector` model a vector for each token of the text."""
+PAIRS: Kind = "cross-encoder"
+"""The kind that reads two texts at once, and encodes none."""
+COMPARING: tuple[Kind, ...] = (*PACKED, PAIRS)
+"""The kinds that compare texts by their own function."""
 Role: TypeAlias = Literal["text", "query", "document"]
 """What a text is in a search: a `query`, a `document`, or neither (`text`)."""
 
@@ -230,7 +236,7 @@ class RoleEmbedder(Protocol):
 
 @runtime_checkable
 class Comparer(Embedder, Protocol):
-    """An embedder that compares texts by its own function; its kind is one of `COMPARING`.
+    """An embedder that compares texts by its own function; its kind is one of `PACKED`.
 
     What it encodes a text to is a row of numbers of any length: `encode` returns `packed` rows.
     """
@@ -240,24 +246,63 @@ class Comparer(Embedder, Protocol):
         ...
 
 
-Compare: TypeAlias = "Callable[[Vectors, Vectors], Floats]"
-"""Returns the (n, m) similarities of n and m encoded texts, as `Comparer.similarity`."""
+class PairScorer(Protocol):
+    """A cross-encoder. It has `info`, and `score` in place of `encode`."""
+
+    def score(self, queries: Sequence[str], documents: Sequence[str]) -> Vectors:
+        """Return the (n,) scores of n queries, each with the document of the same position."""
+        ...
 
 
-def similarity_of(embedder: Embedder) -> Compare | None:
-    """Return an embedder's own similarity of encoded texts; None if they are compared by cosine.
+def is_embedder(model: object) -> TypeGuard[Embedder]:
+    """Return whether an object is an embedder, or a cross-encoder, with facts about it."""
+    info = getattr(model, "info", None)
+    if not isinstance(info, ModelInfo):
+        return False
+    return callable(getattr(model, "score" if info.kind == PAIRS else "encode", None))
+
+
+def pair_keys(queries: Sequence[str], documents: Sequence[str]) -> list[str]:
+    """Return the text that stands for each pair of a cross-encoder in plans and stores."""
+    return [json.dumps(pair, ensure_ascii=False) for pair in zip(queries, documents, strict=True)]
+
+
+class Compare(Protocol):
+    """A model's own similarity of encoded texts; the harness makes it of what the model offers."""
+
+    def __call__(self, queries: Vectors, documents: Vectors, *, paired: bool = False) -> Floats:
+        """Return (n, m) similarities; or if `paired` the (n,) ones of rows at one position."""
+        ...
+
+
+_BLOCK = 256
+"""Rows of which all pairs are compared, to get the similarities of pairs."""
+
+
+def similarity_of(embedder: Embedder) -> Compare:
+    """Return an embedder's own similarity of packed rows.
 
     Raises
     ------
     ModelError
-        If it should have one by its kind, and has none.
+        If it has none.
     """
-    if embedder.info.kind not in COMPARING:
-        return None
     if not isinstance(embedder, Comparer):
         name, kind = embedder.info.name, embedder.info.kind
         raise ModelError(f"model '{name}' of the kind '{kind}' has no method 'similarity'")
-    return embedder.similarity
+
+    def compare(queries: Vectors, documents: Vectors, *, paired: bool = False) -> Floats:
+        import numpy as np
+
+        if not paired:
+            return np.asarray(embedder.similarity(queries, documents), dtype=np.float64)
+        parts = [
+            np.diagonal(embedder.similarity(queries[i : i + _BLOCK], documents[i : i + _BLOCK]))
+            for i in range(0, len(queries), _BLOCK)
+        ]
+        return np.concatenate(parts).astype(np.float64)
+
+    return compare
 
 
 def packed(rows: Sequence[Vectors]) -> Vectors:

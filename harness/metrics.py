@@ -501,10 +501,13 @@ class Compares:
     queries, documents
         The names of inputs of texts, each in one of both. A text of `queries` is only compared with
         texts of `documents`; an asymmetric model gets them in this order.
+    paired
+        Whether only rows at one position are compared. There is one input of queries then.
     """
 
     queries: tuple[str, ...]
     documents: tuple[str, ...]
+    paired: bool = False
 
 
 @dataclass(frozen=True)

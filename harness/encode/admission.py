@@ -30,7 +30,8 @@ import numpy.typing as npt
 from harness.arrays import Vectors
 from harness.digest import digest
 from harness.embedder import (
-    Compare,
+    PACKED,
+    PAIRS,
     Embedder,
     reads_texts,
     role_keys,
@@ -112,8 +113,11 @@ def admit(embedder: Embedder, store: Store, keys: Sequence[str]) -> None:
         return
     # Quantised vectors hide small differences, and have large ones where a level ends.
     checked = getattr(embedder, "unquantized", embedder)
-    compare = similarity_of(embedder)
-    if _is_sound(checked if compare is None else _Profiles(embedder, compare), keys):
+    if info.kind == PAIRS:
+        checked, keys = _PairProfiles(embedder), ()
+    elif info.kind in PACKED:
+        checked = _Profiles(embedder)
+    if _is_sound(checked, keys):
         facts = {"fingerprint": store.fingerprint, "name": info.name, "kind": info.kind}
         with contextlib.suppress(DiskError):  # writing vectors reports it
             folder.update_model_file(store.files, {**facts, _ADMITTED: [*passed, _version()]})
@@ -125,9 +129,9 @@ class _Profiles:
     Its checks are those of encoded texts that are no vectors.
     """
 
-    def __init__(self, embedder: Any, compare: Compare) -> None:
+    def __init__(self, embedder: Any) -> None:
         self.info = dataclasses.replace(embedder.info, kind="text", dimensions=None)
-        self._embedder, self._compare = embedder, compare
+        self._embedder, self._compare = embedder, similarity_of(embedder)
         readings = embedder.info.readings
         role: dict[str, Role] = {"role": "document"} if readings.get("document") else {}
         self._anchors = [embedder.encode([text], **role) for text in TEXTS]
@@ -140,6 +144,22 @@ class _Profiles:
         encoded = self._embedder.encode(texts, **role)
         columns = [self._compare(encoded, anchor) for anchor in self._anchors]
         return np.concatenate(columns, axis=1).astype(np.float32)
+
+
+class _PairProfiles:
+    """An encoder whose vectors are a cross-encoder's scores of a text with fixed texts."""
+
+    def __init__(self, embedder: Any) -> None:
+        self.info = dataclasses.replace(embedder.info, kind="text", dimensions=None)
+        self._embedder = embedder
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._embedder, name)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return the (n, k) scores of `n` texts with the k fixed ones."""
+        columns = [self._embedder.score(texts, [anchor] * len(texts)) for anchor in TEXTS]
+        return np.stack(columns, axis=1).astype(np.float32)
 
 
 def check_numbers(name: str, vectors: Vectors) -> None:

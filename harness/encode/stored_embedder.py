@@ -12,9 +12,12 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness.arrays import Vectors, all_threads
+import numpy as np
+
+from harness.arrays import Floats, Vectors, all_threads
 from harness.embedder import (
-    COMPARING,
+    PACKED,
+    PAIRS,
     PLAIN,
     Compare,
     Embedder,
@@ -22,10 +25,13 @@ from harness.embedder import (
     Role,
     Vocabulary,
     by_role,
+    packed,
+    pair_keys,
     reads_texts,
     role_keys,
     similarity_of,
     text_of_key,
+    unpacked,
     vocabulary_of,
 )
 from harness.encode import admission
@@ -93,6 +99,16 @@ def default_device() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
+def _row_of(text: str) -> Vectors:
+    """Return the bytes of a text as numbers, behind a 1, so that no row is zero."""
+    content = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+    return np.concatenate([[1], content]).astype(np.float32)
+
+
+def _text_of(row: Vectors) -> str:
+    return row[1:].astype(np.uint8).tobytes().decode("utf-8", "surrogatepass")
+
+
 MANY_SEGMENTS = 32
 """Segments of a hosted model above which they are merged."""
 
@@ -115,7 +131,7 @@ def store_of(embedder: Embedder, folder: Place) -> Store:
         folder,
         info.fingerprint,
         without_vector=functools.partial(without_vector, embedder) if is_text else None,
-        packed=info.kind in COMPARING,
+        packed=info.kind in PACKED,
     )
 
 
@@ -188,12 +204,19 @@ class StoredEmbedder:
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return the (n, d) vectors of `texts`.
 
+        Of a cross-encoder these are packed rows of the bytes of the texts: only `compare` uses it.
+
         Raises
         ------
         HarnessError
             If some of them cannot be encoded.
         """
-        keys = role_keys(texts, self._role, self.info.readings)
+        if self.info.kind == PAIRS:
+            return packed([_row_of(text) for text in texts])
+        return self._stored(role_keys(texts, self._role, self.info.readings))
+
+    def _stored(self, keys: Sequence[str]) -> Vectors:
+        """Return the vectors of keys; those that the store lacks are encoded."""
         for _ in range(2):  # reading may find damaged vectors, which are then encoded again
             with contextlib.suppress(KeyError):
                 return self.store.get(keys)
@@ -208,7 +231,20 @@ class StoredEmbedder:
     @property
     def compare(self) -> Compare | None:
         """The embedder's own similarity of encoded texts; None if they are compared by cosine."""
-        return similarity_of(self.embedder)
+        if self.info.kind == PAIRS:
+            return self._compare_pairs
+        return similarity_of(self.embedder) if self.info.kind in PACKED else None
+
+    def _compare_pairs(
+        self, queries: Vectors, documents: Vectors, *, paired: bool = False
+    ) -> Floats:
+        """Return the stored scores of pairs of texts; those that the store lacks are computed."""
+        first, second = ([_text_of(row) for row in unpacked(rows)] for rows in (queries, documents))
+        shape: tuple[int, ...] = (len(first),)
+        if not paired:
+            shape = len(first), len(second)
+            first, second = [q for q in first for _ in second], second * len(first)
+        return self._stored(pair_keys(first, second))[:, 0].astype(np.float64).reshape(shape)
 
     def ensure(self, keys: Sequence[str]) -> None:
         """Encode the texts of those `keys` that are not in the store and have not failed yet.

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 from harness import folders, names, parallel
 from harness.concept import Concept
-from harness.embedder import Embedder, ModelInfo, reads_texts, renamed
+from harness.embedder import Embedder, ModelInfo, is_embedder, reads_texts, renamed
 from harness.encode import admission
 from harness.encode.adapters import ObjectEmbedder, name_of
 from harness.encode.engine import Engine
@@ -101,7 +101,7 @@ def embedder_of(model: str | object, registry: Registry, *, device: str | None =
         return registry.embedder(model, device=device)
     if isinstance(model, type):
         raise UsageError(f"{EXPECTED}, not the class {model.__name__} itself")
-    if isinstance(model, Embedder) and isinstance(model.info, ModelInfo):
+    if is_embedder(model):
         return model
     adapted = _adapted(model, registry)
     if adapted is not None:

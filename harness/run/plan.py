@@ -20,7 +20,16 @@ from harness.arrays import Vectors
 from harness.chain import Chain
 from harness.concept import Concept
 from harness.digest import digest, json_like
-from harness.embedder import COMPARING, Embedder, ModelInfo, Role, role_keys, vocabulary_of
+from harness.embedder import (
+    COMPARING,
+    PAIRS,
+    Embedder,
+    ModelInfo,
+    Role,
+    pair_keys,
+    role_keys,
+    vocabulary_of,
+)
 from harness.encode import identity
 from harness.encode.spellings import WORD, Finder, Held, Spellings
 from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, one_line
@@ -331,6 +340,8 @@ class Job:
         The description of the mitigator in records.
     readings
         How the model reads texts of each role.
+    in_pairs
+        Whether the model is a cross-encoder, which reads two texts at once.
     """
 
     task: Task
@@ -339,6 +350,7 @@ class Job:
     concept: Concept | None
     part: MitigatorPart
     readings: Mapping[Role, object] = field(default_factory=dict)
+    in_pairs: bool = False
 
     def chain(self, input_: Input) -> Chain:
         """Return the mitigator that an input goes through."""
@@ -365,7 +377,13 @@ class Job:
 
     @cached_property
     def needed(self) -> tuple[str, ...]:
-        """The keys of the distinct texts to embed for the task and for fitting, in order."""
+        """The keys of the distinct texts to embed for the task and for fitting, in order.
+
+        Of a cross-encoder they are those of the pairs to score.
+        """
+        if self.in_pairs:
+            tasks = filter(None, (self.task, self.task.yardstick))
+            return tuple(dict.fromkeys(key for task in tasks for key in self._pairs(task)))
         keys: list[str] = []
         for input_ in self.task.needed_texts():
             keys += role_keys(self.texts(input_), input_.role, self.readings)
@@ -376,6 +394,23 @@ class Job:
         for chain in self.chains:
             keys += chain.fitting_texts(self.concept)
         return tuple(dict.fromkeys(keys))
+
+    def _pairs(self, task: Task) -> Iterator[str]:
+        """Yield the keys of the pairs of texts that the metrics of a task compare."""
+        for inputs, compares in task.comparisons():
+            first, second = (
+                [self.texts(inputs[name]) for name in side if name in inputs]
+                for side in (compares.queries, compares.documents)
+            )
+            if compares.paired:
+                for documents in second:
+                    yield from pair_keys(first[0], documents)
+                continue
+            queries, documents = (
+                list(dict.fromkeys(itertools.chain(*side))) for side in (first, second)
+            )
+            for query in queries:
+                yield from pair_keys([query] * len(documents), documents)
 
     def ids(self, info: ModelInfo, seed: int) -> dict[tuple[str, str, str], str]:
         """Return the id of every record of the job, by scenario, metric and score."""
@@ -465,6 +500,8 @@ def make_plan(
         unfit = task.file.unfit_for(embedder.info.kind)
         if not unfit and embedder.info.kind in COMPARING:
             unfit = task.needs_vectors
+            if not unfit and embedder.info.kind == PAIRS:
+                unfit = too_many_pairs(task.compared())
             task = task if unfit else task.compared()  # the same task
         for name, unfitted in mitigators.items():
             if unfit:
@@ -496,6 +533,29 @@ def make_plan(
         tuple(job for i, job in jobs.items() if i in done),
         tuple(outcome for outcome in outcomes if isinstance(outcome, NotRun)),
         tuple(jobs.values()),
+    )
+
+
+MOST_PAIRS = 250_000
+"""Most pairs of a task that a cross-encoder scores without a stated limit: some minutes of a small
+model on a CPU."""
+
+
+def too_many_pairs(task: Task) -> str | None:
+    """Return a reason if a cross-encoder should not score all pairs of a task unasked."""
+    pairs = 0
+    for part in filter(None, (task, task.yardstick)):
+        for inputs, compares in part.comparisons():
+            n, m = (
+                len({text for name in side if name in inputs for text in inputs[name].texts or ()})
+                for side in (compares.queries, compares.documents)
+            )
+            pairs += m if compares.paired else n * m
+    if pairs <= MOST_PAIRS or task.limit is not None:
+        return None
+    return (
+        f"a cross-encoder would score {pairs:,} pairs of its texts, more than {MOST_PAIRS:,}; "
+        "--limit N cuts each set of texts to N"
     )
 
 
@@ -540,7 +600,9 @@ class _Planner:
             chain = clone(unfitted).fit_rewriters(self.embedder.info, concept)
             self._chains[part.fingerprint] = chain, chain.without_rewriting()
         chains = self._chains[part.fingerprint]
-        return Job(task, *chains, concept, part, readings=self.embedder.info.readings)
+        info = self.embedder.info
+        in_pairs = info.kind == PAIRS
+        return Job(task, *chains, concept, part, readings=info.readings, in_pairs=in_pairs)
 
     def with_texts(
         self, outcomes: Sequence[Job | NotRun], groups: Iterable[Sequence[int]]

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from harness import parallel
 from harness.arrays import (
@@ -29,8 +30,10 @@ from harness.arrays import (
     Reals,
     Vectors,
     coordinates,
+    cosines,
     has_direction,
     one_thread,
+    paired_cosines,
 )
 from harness.digest import digest
 from harness.embedder import Compare, Role, one_width
@@ -176,24 +179,54 @@ class MetricInputs:
 def _coordinates(
     arrays: Mapping[str, Reals], compares: Compares, compare: Compare
 ) -> dict[str, Coordinates]:
-    """Return coordinates whose products are a model's own similarities, by input.
-
-    Equal rows are compared once.
-    """
-    sides = []
-    for names in (compares.queries, compares.documents):
-        own = [name for name in names if name in arrays]
-        rows = np.concatenate(one_width([np.asarray(arrays[name], np.float32) for name in own]))
-        places: dict[bytes, int] = {}
-        codes = [places.setdefault(row.tobytes(), len(places)) for row in rows]
-        firsts = np.unique(codes, return_index=True)[1]
-        sides.append((own, np.asarray(codes), rows[firsts]))
-    similarities = np.asarray(compare(*(rows for _, _, rows in sides)), dtype=np.float64)
+    """Return coordinates whose products are a model's own similarities, by input."""
+    names = [
+        [name for name in side if name in arrays] for side in (compares.queries, compares.documents)
+    ]
+    if compares.paired:
+        (query,), documents = names
+        similarities = [
+            compare(*_one_width(arrays[query], arrays[name]), paired=True) for name in documents
+        ]
+        rows = np.stack(similarities, axis=1).view(Coordinates)
+        own = np.eye(len(documents)).view(Coordinates)
+        others = {name: np.tile(own[i], (len(rows), 1)) for i, name in enumerate(documents)}
+        return {query: rows} | {name: part.view(Coordinates) for name, part in others.items()}
+    sides = [np.concatenate(_one_width(*(arrays[name] for name in side))) for side in names]
+    distinct = [_distinct(rows) for rows in sides]  # equal rows are compared once
+    queries, documents_ = (rows[firsts] for rows, (firsts, _) in zip(sides, distinct, strict=True))
+    both = coordinates(compare(queries, documents_))
     found: dict[str, Coordinates] = {}
-    for (names, codes, _), rows in zip(sides, coordinates(similarities), strict=True):
-        ends = np.cumsum([len(arrays[name]) for name in names])
-        found |= dict(zip(names, np.split(rows[codes], ends[:-1]), strict=True))
+    for side, rows, (_, codes) in zip(names, both, distinct, strict=True):
+        ends = np.cumsum([len(arrays[name]) for name in side])
+        found |= dict(zip(side, np.split(rows[codes], ends[:-1]), strict=True))
     return found
+
+
+def _one_width(*arrays: Reals) -> list[Vectors]:
+    return one_width([np.asarray(array, dtype=np.float32) for array in arrays])
+
+
+def _distinct(rows: Vectors) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the positions of the first of equal rows, and the place of each row among them."""
+    places: dict[bytes, int] = {}
+    codes = np.array([places.setdefault(row.tobytes(), len(places)) for row in rows])
+    return np.unique(codes, return_index=True)[1], codes
+
+
+def all_similar(inputs: MetricInputs, compares: Compares) -> str | None:
+    """Return a reason if all similarities of a model that compares texts itself are equal."""
+    first, second = (
+        [inputs.arrays[name] for name in side if name in inputs.arrays]
+        for side in (compares.queries, compares.documents)
+    )
+    if compares.paired:
+        found = np.concatenate([paired_cosines(first[0], rows) for rows in second])
+    else:
+        found = cosines(np.concatenate(first), np.concatenate(second))
+    if found.size < 2 or np.ptp(found) > SAME * np.abs(found).max():
+        return None
+    return "all texts have the same similarity"
 
 
 def usable_rows(inputs: Mapping[str, Input], vectors: Mapping[str, Vectors]) -> dict[str, Mask]:
@@ -540,11 +573,14 @@ class JobScorer:
         kept = usable_rows(inputs, vectors)
         void = too_few(inputs, kept, self.job.task.file.max_missing)
         void = void or all_equal(inputs, kept, vectors, self.job.texts)
+        own = MetricInputs({}, {}, {})
+        if not void:
+            own = MetricInputs.of(inputs, vectors, kept, metric.compares, self._compare)
+            if metric.compares is not None and self._compare is not None:
+                void = all_similar(own, metric.compares)
         call = MetricCall(
             metric,
-            MetricInputs({}, {}, {})
-            if void
-            else MetricInputs.of(inputs, vectors, kept, metric.compares, self._compare),
+            own,
             metric.options | dict(measurement.options),
             rng,
             void,

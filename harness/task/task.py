@@ -18,7 +18,7 @@ from harness.concept import Concept
 from harness.digest import digest, json_like
 from harness.embedder import Kind
 from harness.errors import HarnessError, NotApplicable, suggestion
-from harness.metrics import Metric
+from harness.metrics import Compares, Metric
 from harness.task import compiled_inputs, reference, yaml_files
 from harness.task.data_files import DataFiles, Tables
 from harness.task.inputs import Input, Inputs
@@ -210,6 +210,23 @@ class Task:
             yardstick=None if self.yardstick is None else self.yardstick.compared(),
             known_digest=self.digest,
         )
+
+    def comparisons(self) -> Iterator[tuple[Mapping[str, Input], Compares]]:
+        """Yield the inputs of each metric of similarities, and what it compares; each once."""
+        seen: set[object] = set()
+        for scenario in self.scenarios:
+            for measurement in scenario.measurements:
+                compares, inputs = measurement.metric.compares, measurement.inputs
+                if compares is None:
+                    continue
+                sides = [
+                    tuple(id(inputs[name]) for name in side if name in inputs)
+                    for side in (compares.queries, compares.documents)
+                ]
+                key = (*sides, compares.paired)
+                if key not in seen:
+                    seen.add(key)
+                    yield inputs, compares
 
     def texts(self) -> Iterator[Input]:
         """Yield each input of texts of every scenario."""

@@ -33,6 +33,7 @@ PROVIDERS = (
         for name, class_, summary in (
             ("sparse", "SparseEncoder", "a sparse encoder: SPLADE and similar"),
             ("multi-vector", "MultiVectorEncoder", "a multi-vector model: ColBERT and similar"),
+            ("cross-encoder", "CrossEncoder", "a cross-encoder, which scores pairs: a reranker"),
         )
     ),
     EmbedderSpec(

@@ -29,7 +29,7 @@ from .stereotype_choice import EQUAL
             help="related_score, less the more the stereotype score is off 1/2 (StereoSet's ICAT)",
         ),
     },
-    compares=Compares(("contexts",), ("stereotyped", "anti_stereotyped", "unrelated")),
+    compares=Compares(("contexts",), ("stereotyped", "anti_stereotyped", "unrelated"), paired=True),
 )
 def related_choice(
     contexts: Reals,

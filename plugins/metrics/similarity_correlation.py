@@ -23,7 +23,7 @@ from .statistics.correlations import correlation_scores
             ideal="higher", bounds=(-1, 1), help="correlation of cosines and human ratings"
         ),
     },
-    compares=Compares(("texts_1",), ("texts_2",)),
+    compares=Compares(("texts_1",), ("texts_2",), paired=True),
 )
 def similarity_correlation(
     texts_1: Reals,

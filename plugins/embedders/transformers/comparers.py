@@ -1,7 +1,8 @@
-"""`sparse:MODEL` and `multi-vector:MODEL`: encoders whose texts are compared by their own function.
+"""`sparse:`, `multi-vector:` and `cross-encoder:MODEL`: encoders that compare texts themselves.
 
 The library sentence-transformers encodes and compares: by the products of weights of tokens, or by
-MaxSim. What a text is encoded to is a packed row (`harness.embedder.packed`).
+MaxSim; a cross-encoder scores pairs. What a text is encoded to is a packed row
+(`harness.embedder.packed`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from harness import folders
 from harness.embedder import Card, Kind, Role, packed, unpacked
+from harness.errors import ModelError
 
 from .. import quiet_loading
 from . import hub, tokens
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
     from harness.arrays import Floats, Vectors
 
 
-class ComparingEncoder(TransformerEncoder):
-    """An encoder of sentence-transformers that is no `SentenceTransformer`.
+class ComparingModel(TransformerEncoder):
+    """A model of sentence-transformers that is no `SentenceTransformer`.
 
     Parameters
     ----------
@@ -97,42 +99,13 @@ class ComparingEncoder(TransformerEncoder):
             similarity=self.similarity_name,
         )
 
-    def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
-        """Return a packed row for each of `n` texts of one role, encoded as one batch."""
-        return packed(self._rows(texts, role) if texts else [])
-
-    def similarity(self, queries: Vectors, documents: Vectors) -> Floats:
-        """Return the (n, m) similarities of encoded texts, as the library computes them."""
-        from sentence_transformers.util import SimilarityFunction
-
-        compare = SimilarityFunction.to_similarity_fn(self.similarity_name)
-        similarities = compare(self._opened(queries), self._opened(documents))
-        dense = similarities.to_dense() if similarities.is_sparse else similarities
-        return np.asarray(dense.cpu().numpy(), dtype=np.float64)
-
     @property
     def model(self) -> Any:
         """The model of the library, loaded when it is first asked for."""
         return self._model
 
-    def _rows(self, texts: Sequence[str], role: Role) -> list[Vectors]:
-        """Return the numbers of each text."""
-        raise NotImplementedError
-
-    def _opened(self, rows: Vectors) -> Any:
-        """Return packed rows as the library compares them."""
-        raise NotImplementedError
-
     def _own_dimensions(self, folder: ModelFolder) -> int | None:
         return folder.dimensions(1)
-
-    def _arguments(self, texts: Sequence[str], role: Role) -> dict[str, Any]:
-        return {
-            "prompt": self._prompt(role),
-            "batch_size": len(texts),
-            "show_progress_bar": False,
-            **self._routes.arguments(role, self._folder.name),
-        }
 
     @functools.cached_property
     def _model(self) -> Any:
@@ -154,8 +127,41 @@ class ComparingEncoder(TransformerEncoder):
         return model.eval()
 
 
-class SparseEncoder(ComparingEncoder):
-    """A sparse encoder, such as SPLADE; its options are those of `ComparingEncoder`."""
+class PackedEncoder(ComparingModel):
+    """A model of which each text is encoded to a packed row."""
+
+    def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
+        """Return a packed row for each of `n` texts of one role, encoded as one batch."""
+        return packed(self._rows(texts, role) if texts else [])
+
+    def similarity(self, queries: Vectors, documents: Vectors) -> Floats:
+        """Return the (n, m) similarities of encoded texts, as the library computes them."""
+        from sentence_transformers.util import SimilarityFunction
+
+        compare = SimilarityFunction.to_similarity_fn(self.similarity_name)
+        similarities = compare(self._opened(queries), self._opened(documents))
+        dense = similarities.to_dense() if similarities.is_sparse else similarities
+        return np.asarray(dense.cpu().numpy(), dtype=np.float64)
+
+    def _rows(self, texts: Sequence[str], role: Role) -> list[Vectors]:
+        """Return the numbers of each text."""
+        raise NotImplementedError
+
+    def _opened(self, rows: Vectors) -> Any:
+        """Return packed rows as the library compares them."""
+        raise NotImplementedError
+
+    def _arguments(self, texts: Sequence[str], role: Role) -> dict[str, Any]:
+        return {
+            "prompt": self._prompt(role),
+            "batch_size": len(texts),
+            "show_progress_bar": False,
+            **self._routes.arguments(role, self._folder.name),
+        }
+
+
+class SparseEncoder(PackedEncoder):
+    """A sparse encoder, such as SPLADE; its options are those of `ComparingModel`."""
 
     kind = "sparse"
     library_class = "SparseEncoder"
@@ -189,8 +195,8 @@ class SparseEncoder(ComparingEncoder):
         return folder.sparse_dimensions
 
 
-class MultiVectorEncoder(ComparingEncoder):
-    """A multi-vector model, such as ColBERT; its options are those of `ComparingEncoder`."""
+class MultiVectorEncoder(PackedEncoder):
+    """A multi-vector model, such as ColBERT; its options are those of `ComparingModel`."""
 
     kind = "multi-vector"
     library_class = "MultiVectorEncoder"
@@ -209,6 +215,62 @@ class MultiVectorEncoder(ComparingEncoder):
         return [np.array(row[1:]).reshape(-1, int(row[0])) for row in unpacked(rows)]
 
 
+class CrossEncoder(ComparingModel):
+    """A cross-encoder, or reranker; its options are those of `ComparingModel`, without prompts.
+
+    Raises
+    ------
+    ModelError
+        If it has several labels: none of them says how well two texts fit.
+    """
+
+    kind = "cross-encoder"
+    library_class = "CrossEncoder"
+    compared_by = "predict"
+
+    def __init__(
+        self,
+        reference: str,
+        *,
+        precision: Precision = "float32",
+        max_length: int | None = None,
+        revision: str | None = None,
+        trust_remote_code: bool | None = None,
+        device: str | None = None,
+        name: str | None = None,
+        card: Card | None = None,
+    ) -> None:
+        super().__init__(
+            reference,
+            precision=precision,
+            max_length=max_length,
+            revision=revision,
+            trust_remote_code=trust_remote_code,
+            device=device,
+            name=name,
+            card=card,
+        )
+        labels = self._folder.config.get("id2label") or ()
+        if len(labels) > 1:
+            raise ModelError(
+                f"'{reference}' is a cross-encoder with {len(labels)} labels; expected one, the "
+                "score of a pair of texts"
+            )
+
+    def score(self, queries: Sequence[str], documents: Sequence[str]) -> Vectors:
+        """Return the (n,) scores of n pairs of texts, as the library predicts them."""
+        pairs = list(zip(queries, documents, strict=True))
+        found = self._model.predict(pairs, batch_size=len(pairs), show_progress_bar=False)
+        return np.asarray(found, dtype=np.float32)
+
+    def lengths(self, texts: Sequence[str], *, role: Role = "text") -> Sequence[int]:
+        """Return the number of tokens of each text or, for its key, of each pair of texts."""
+        return super().lengths(texts)
+
+    def _own_dimensions(self, folder: ModelFolder) -> int | None:
+        return None
+
+
 def _recognises(reference: str, kind: Kind) -> bool:
     path = folders.typed(reference)
     return path.is_dir() and is_model(path) and kind_of(Path(path)) == kind
@@ -222,3 +284,8 @@ def recognises_sparse(reference: str) -> bool:
 def recognises_multi_vector(reference: str) -> bool:
     """Return whether a text is the folder of a multi-vector model."""
     return _recognises(reference, "multi-vector")
+
+
+def recognises_cross_encoder(reference: str) -> bool:
+    """Return whether a text is the folder of a cross-encoder."""
+    return _recognises(reference, "cross-encoder")

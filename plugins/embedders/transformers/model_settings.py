@@ -559,6 +559,7 @@ _COLBERT = re.compile(r"(HF_)?Col[A-Z]\w*|\w*ColBERT\w*|\w*ForMultiVectorRetriev
 _KINDS: dict[str, tuple[Kind, str]] = {
     _SPARSE: ("sparse", "sparse:"),
     _MULTI_VECTOR: ("multi-vector", "multi-vector:"),
+    _CROSS_ENCODER: ("cross-encoder", "cross-encoder:"),
 }
 """The kind and the provider of those models of other kinds that the harness reads."""
 
