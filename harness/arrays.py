@@ -51,11 +51,11 @@ def coordinates(similarities: Floats) -> tuple[Coordinates, Coordinates]:
     products are exact.
     """
     n, m = similarities.shape
-    if n < m:
-        first, second = np.eye(n), similarities.T
-    else:
-        first, second = similarities, np.eye(m)
-    return tuple(np.ascontiguousarray(part).view(Coordinates) for part in (first, second))
+    first, second = (np.eye(n), similarities.T) if n < m else (similarities, np.eye(m))
+    return (
+        np.ascontiguousarray(first).view(Coordinates),
+        np.ascontiguousarray(second).view(Coordinates),
+    )
 
 
 def unit_rows(x: Reals) -> Floats:
