@@ -567,7 +567,7 @@ def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
         Rule(
             "gap",
             pl.any_horizontal(
-                (pl.col(name).abs() > LARGEST_GAP) | ~pl.col(name).is_finite()
+                ((pl.col(name).abs() > LARGEST_GAP) & ~_COMPARES) | ~pl.col(name).is_finite()
                 for name in ("gap", "yardstick", "gap_error", "yardstick_error")
             )
             | (pl.col("gap_error") < 0) | (pl.col("yardstick_error") < 0)
@@ -599,8 +599,10 @@ def _fact(name: str) -> pl.Expr:
     return pl.col(FACT + name)
 
 
+_COMPARES = pl.col("encoder").cast(pl.String).is_in(COMPARING)
+"""Records of encoders that compare texts themselves, in units of their own."""
 _WITHOUT_BOUNDS = (
-    pl.col("encoder").cast(pl.String).is_in(COMPARING)
+    _COMPARES
     & (_fact("measures") != "usefulness")
     & pl.col("low_bound").is_null()
     & pl.col("high_bound").is_null()
