@@ -503,11 +503,15 @@ class Compares:
         texts of `documents`; an asymmetric model gets them in this order.
     paired
         Whether only rows at one position are compared. There is one input of queries then.
+    within
+        Two inputs of numbers, of the only input of queries and of the only one of documents: rows
+        are only compared where the numbers are equal. The other products are 0.
     """
 
     queries: tuple[str, ...]
     documents: tuple[str, ...]
     paired: bool = False
+    within: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)

@@ -259,7 +259,8 @@ class StoredEmbedder:
             return
         started = time.monotonic()
         label = f"{self.info.name}: encoding"
-        with all_threads(), self.progress.stage(label, len(missing), "texts") as advance:
+        units = "pairs" if self.info.kind == PAIRS else "texts"
+        with all_threads(), self.progress.stage(label, len(missing), units) as advance:
             report = self.engine.encode(
                 self.embedder, missing, self.store, on_done=advance, name=self.name
             )

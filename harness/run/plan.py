@@ -33,6 +33,7 @@ from harness.embedder import (
 from harness.encode import identity
 from harness.encode.spellings import WORD, Finder, Held, Spellings
 from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, one_line
+from harness.metrics import Compares
 from harness.mitigator import Mitigator, check_needs, clone
 from harness.registry.registry import Registry
 from harness.results import record
@@ -398,19 +399,9 @@ class Job:
     def _pairs(self, task: Task) -> Iterator[str]:
         """Yield the keys of the pairs of texts that the metrics of a task compare."""
         for inputs, compares in task.comparisons():
-            first, second = (
-                [self.texts(inputs[name]) for name in side if name in inputs]
-                for side in (compares.queries, compares.documents)
-            )
-            if compares.paired:
-                for documents in second:
-                    yield from pair_keys(first[0], documents)
-                continue
-            queries, documents = (
-                list(dict.fromkeys(itertools.chain(*side))) for side in (first, second)
-            )
-            for query in queries:
-                yield from pair_keys([query] * len(documents), documents)
+            texts = {n: self.texts(i) for n, i in inputs.items() if i.texts is not None}
+            for queries, documents in compared_texts(inputs, texts, compares):
+                yield from pair_keys(queries, documents)
 
     def ids(self, info: ModelInfo, seed: int) -> dict[tuple[str, str, str], str]:
         """Return the id of every record of the job, by scenario, metric and score."""
@@ -536,9 +527,42 @@ def make_plan(
     )
 
 
-MOST_PAIRS = 250_000
-"""Most pairs of a task that a cross-encoder scores without a stated limit: some minutes of a small
-model on a CPU."""
+MOST_PAIRS = 400_000
+"""Most pairs of a task and its yardstick that a cross-encoder scores without a stated limit: an
+hour of a small model on a CPU."""
+
+
+def compared_texts(
+    inputs: Mapping[str, Input], texts: Mapping[str, Sequence[str]], compares: Compares
+) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """Yield pairs of texts that a metric compares, as lists of queries and of their documents.
+
+    Parameters
+    ----------
+    inputs
+        The metric's inputs.
+    texts
+        The texts of each input, as they are embedded.
+    compares
+        What it compares.
+    """
+    first, second = (
+        [texts[name] for name in side if name in texts]
+        for side in (compares.queries, compares.documents)
+    )
+    if compares.paired:
+        yield from ((first[0], documents) for documents in second)
+    elif compares.within is not None:
+        members: dict[float, list[str]] = {}
+        own, others = (inputs[name].numbers for name in compares.within)
+        for number, document in zip([] if others is None else others, second[0], strict=True):
+            members.setdefault(float(number), []).append(document)
+        for number, query in zip([] if own is None else own, first[0], strict=True):
+            documents = members.get(float(number), [])
+            yield [query] * len(documents), documents
+    else:
+        queries, documents = (list(dict.fromkeys(itertools.chain(*s))) for s in (first, second))
+        yield from (([query] * len(documents), documents) for query in queries)
 
 
 def too_many_pairs(task: Task) -> str | None:
@@ -546,11 +570,8 @@ def too_many_pairs(task: Task) -> str | None:
     pairs = 0
     for part in filter(None, (task, task.yardstick)):
         for inputs, compares in part.comparisons():
-            n, m = (
-                len({text for name in side if name in inputs for text in inputs[name].texts or ()})
-                for side in (compares.queries, compares.documents)
-            )
-            pairs += m if compares.paired else n * m
+            texts = {name: i.texts for name, i in inputs.items() if i.texts is not None}
+            pairs += sum(len(queries) for queries, _ in compared_texts(inputs, texts, compares))
     if pairs <= MOST_PAIRS or task.limit is not None:
         return None
     return (

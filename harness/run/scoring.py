@@ -111,9 +111,9 @@ class JobVectors:
             with self._reading(input_.role):
                 rows = chain.transform(self._encode(chain.rewrite(written)), written)
             self._rows.update(zip(new, rows, strict=True))
-        rows = [self._rows[key] for key in keys]
+        found = [self._rows[key] for key in keys]
         # Of packed rows, those of one call have one width.
-        return np.stack(one_width(rows) if len({len(row) for row in rows}) > 1 else rows)
+        return np.stack(one_width(found) if len({len(row) for row in found}) > 1 else found)
 
 
 # The arguments of a metric: the arrays, clusters and texts of its inputs, without missing rows.
@@ -192,6 +192,15 @@ def _coordinates(
         own = np.eye(len(documents)).view(Coordinates)
         others = {name: np.tile(own[i], (len(rows), 1)) for i, name in enumerate(documents)}
         return {query: rows} | {name: part.view(Coordinates) for name, part in others.items()}
+    if compares.within is not None:
+        (query,), (document,) = names
+        first, second = (np.asarray(arrays[name]) for name in compares.within)
+        i, j = np.nonzero(first[:, None] == second)
+        rows_1, rows_2 = _one_width(arrays[query], arrays[document])
+        matrix = np.zeros((len(first), len(second)))
+        if len(i):
+            matrix[i, j] = compare(rows_1[i], rows_2[j], paired=True)
+        return dict(zip((query, document), coordinates(matrix), strict=True))
     sides = [np.concatenate(_one_width(*(arrays[name] for name in side))) for side in names]
     distinct = [_distinct(rows) for rows in sides]  # equal rows are compared once
     queries, documents_ = (rows[firsts] for rows, (firsts, _) in zip(sides, distinct, strict=True))
@@ -199,7 +208,8 @@ def _coordinates(
     found: dict[str, Coordinates] = {}
     for side, rows, (_, codes) in zip(names, both, distinct, strict=True):
         ends = np.cumsum([len(arrays[name]) for name in side])
-        found |= dict(zip(side, np.split(rows[codes], ends[:-1]), strict=True))
+        parts = np.split(rows[codes], ends[:-1])
+        found |= {name: part.view(Coordinates) for name, part in zip(side, parts, strict=True)}
     return found
 
 
@@ -222,6 +232,9 @@ def all_similar(inputs: MetricInputs, compares: Compares) -> str | None:
     )
     if compares.paired:
         found = np.concatenate([paired_cosines(first[0], rows) for rows in second])
+    elif compares.within is not None:
+        own, others = (np.asarray(inputs.arrays[name]) for name in compares.within)
+        found = cosines(first[0], second[0])[own[:, None] == others]
     else:
         found = cosines(np.concatenate(first), np.concatenate(second))
     if found.size < 2 or np.ptp(found) > SAME * np.abs(found).max():

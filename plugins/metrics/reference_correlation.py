@@ -50,7 +50,7 @@ TOO_FEW = "fewer than three rated summaries"
             help="correlation over the summaries of all documents, as published",
         ),
     },
-    compares=Compares(("summaries",), ("references",)),
+    compares=Compares(("summaries",), ("references",), within=("documents", "reference_documents")),
 )
 def reference_correlation(
     summaries: Reals,
