@@ -105,7 +105,8 @@ class ComparingModel(TransformerEncoder):
         return self._model
 
     def _own_dimensions(self, folder: ModelFolder) -> int | None:
-        return folder.dimensions(1)
+        # A checkpoint of ColBERT's authors has its last layer among the transformer's weights.
+        return None if folder.is_plain else folder.dimensions(1)
 
     @functools.cached_property
     def _model(self) -> Any:

@@ -9,7 +9,11 @@ from harness import Registry, evaluate
 from harness.arrays import Coordinates, coordinates, cosines
 from harness.embedder import packed, similarity_of, unpacked
 from harness.errors import ModelError
-from harness.plugins.embedders.transformers.comparers import CrossEncoder, MultiVectorEncoder, SparseEncoder
+from harness.plugins.embedders.transformers.comparers import (
+    CrossEncoder,
+    MultiVectorEncoder,
+    SparseEncoder,
+)
 from harness.plugins.embedders.transformers.model_folder import kind_of
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 from harness.store.store import Store
