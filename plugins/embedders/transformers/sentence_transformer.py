@@ -299,12 +299,13 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         self._poolings = folder.poolings if pooling is None else (pooling,)
         own_dimensions = folder.dimensions(len(self._poolings))
         self._dimensions = options.kept_dimensions(own_dimensions, folder)
+        of_backend: dict[str, Any] = {"backend": backend} if backend != "torch" else {}
         self.info = self._described(
             provider="sentence-transformers",
             revision=commit,
             own_dimensions=own_dimensions,
             pooling=self._poolings,
-            **({"backend": backend} if backend != "torch" else {}),
+            **of_backend,
         )
 
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
