@@ -18,8 +18,8 @@ from typing import Any
 
 import torch
 
-RATES = {"multi-vector": 5e-5, "cross-encoder": 2e-4}
-BATCH = 32
+RATES = {"multi-vector": 5e-5, "cross-encoder": 4e-4}
+BATCH = 16
 
 
 def main() -> None:

@@ -113,7 +113,7 @@ def _tasks(registry: Registry, chosen: dict[str, Any]) -> Rows:
             "title": file.title,
         }
         for file in (task.file for task in tasks)
-        if (not chosen["kind"] or chosen["kind"] in file.kinds)
+        if (not chosen["kind"] or file.unfit_for(chosen["kind"]) is None)
         and (not chosen["tag"] or chosen["tag"] in file.tags)
         and (not chosen["language"] or chosen["language"] == file.language)
         and (not chosen["category"] or chosen["category"] in (file.category, file.measures))
