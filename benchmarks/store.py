@@ -1,6 +1,7 @@
 """Writes vectors to a store and reads them in random order, compared with MTEB's cached wrapper.
 
     python benchmarks/store.py [--mteb-python PYTHON] [--texts 200000] [--repeat 3]
+    python benchmarks/store.py --keys 1000000
 
 MTEB is optional. It needs its own environment:
 
@@ -12,6 +13,9 @@ their vectors on disk. `read` begins with a new object on that folder and ends w
 memory, in another order; `read unchecked` does the same without comparing vectors with their
 checks (`HARNESS_CHECK_VECTORS=0`), nine times in turns with `read`. MTEB's wrapper does not sync
 the files that it writes, and does not check what it reads.
+
+`--keys` looks for 1,000 and for 100,000 texts in a new process's store of that many vectors, which
+lie in segments of 8,192.
 """
 
 from __future__ import annotations
@@ -38,7 +42,11 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=200_000)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--peer", choices=["harness", "mteb"], help=argparse.SUPPRESS)
+    parser.add_argument("--keys", type=int, help="look for texts among this many, and do no more")
     args = parser.parse_args()
+    if args.keys:
+        look_up(args.keys)
+        return
     if args.peer:
         print(json.dumps(measure(args.peer, args.texts)))
         return
@@ -79,6 +87,24 @@ def measure(peer: str, n: int) -> dict[str, tuple[float, float]]:
     with tempfile.TemporaryDirectory() as folder:
         steps = work(Path(folder), texts, vectors, order)
     return {step: (seconds.cpu, seconds.wall) for step, seconds in steps.items()}
+
+
+def look_up(n: int) -> None:
+    from harness.store.store import Store
+
+    rng = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as folder:
+        files = Store(Path(folder), FINGERPRINT).files
+        for start in range(0, n, 8_192):
+            keys = rng.integers(0, 2**64, (min(8_192, n - start), 2), dtype=np.uint64)
+            order = np.lexsort((keys[:, 1], keys[:, 0]))
+            files.write(FINGERPRINT, keys[order], np.ones((len(keys), 2), np.float32))
+        print(timing.HEAD)
+        for asked in (1_000, 100_000):
+            texts = [f"text number {i}" for i in range(asked)]
+            store = Store(Path(folder), FINGERPRINT)
+            times = [timing.timed(lambda store=store, texts=texts: store.missing(texts))]
+            print(timing.row(f"{asked:,} texts among {n:,}", times))
 
 
 def harness_store(folder, texts, vectors, order):

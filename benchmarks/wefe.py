@@ -266,7 +266,6 @@ def _wefe(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
     from wefe.debias.half_sibling_regression import HalfSiblingRegression
     from wefe.debias.hard_debias import HardDebias
     from wefe.debias.multiclass_hard_debias import MulticlassHardDebias
-    from wefe.debias.repulsion_attraction_neutralization import RepulsionAttractionNeutralization
     from wefe.metrics import ECT, MAC, RIPA, RND, WEAT
     from wefe.query import Query
     from wefe.word_embedding_model import WordEmbeddingModel
@@ -314,6 +313,10 @@ def _wefe(folder: Path, names: list[str]) -> dict[str, dict[str, float]]:
             .transform(model, target=ran_words, copy=True)
         ),
     }
+    if "ran" in names:  # the only one that needs torch
+        from wefe.debias.repulsion_attraction_neutralization import (
+            RepulsionAttractionNeutralization,
+        )
     per = {"ran": len(ran_words), "weat-p": TIMED / DRAWS}
     return {
         name: by_call(works[name]) if name in CALLED else once(works[name], per.get(name, 1))

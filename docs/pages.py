@@ -2,6 +2,7 @@
 
     python docs/pages.py                   # `make pages`: write the numbers that are committed
     python docs/pages.py --keep results/   # keep the scores of results folders for the tables
+    python docs/pages.py --show speed      # print a table that only the site has
 
 A comment `<!-- table: NAME ARGUMENT … -->` in a page stands for a table. If `<!-- end of table -->`
 follows, the table is committed and stands between the two. If not, only the site has it: Sphinx
@@ -15,6 +16,7 @@ with such a comment, since Markdown would take the whole line for HTML.
 from __future__ import annotations
 
 import functools
+import json
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -187,12 +189,46 @@ def gaming(model: str) -> str:
     return table_of(model)
 
 
+def speed() -> str:
+    """Return the kept figures of the benchmarks; those that are older than their code are marked.
+
+    Not committed: the marks change with the code.
+    """
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    from timing import code_digest
+
+    parts: list[str] = []
+    for path in sorted((ROOT / "benchmarks").glob("*.json")):
+        kept = json.loads(path.read_text("utf-8"))
+        older = {
+            name
+            for name, code in kept["code"].items()
+            if code_digest(code["paths"]) != code["digest"]
+        }
+        columns = list(dict.fromkeys(column for row in kept["rows"] for column in row))
+        lines = []
+        for row in kept["rows"]:
+            name = row[columns[0]]
+            figures = [str(row.get(column, "")) for column in columns[1:]]
+            lines.append([f"{name} †" if name in older else name, *figures])
+        versions = ", ".join(f"{name} {version}" for name, version in kept["versions"].items())
+        parts += [
+            f"## {kept['title']}",
+            formats.markdown_grid(columns, lines).strip("\n"),
+            f"Measured on {kept['date']}, {kept['machine']}, load {kept['load']:g}; {versions}."
+            + " † is older than the code that it measures." * bool(older),
+            f"```text\n{kept['command']}\n```",
+        ]
+    return "\n\n".join(parts)
+
+
 TABLES: dict[str, Callable[..., str]] = {
     "families": families,
     "gaming": gaming,
     "papers": papers,
     "reproduction": reproduction,
     "result": result,
+    "speed": speed,
     "validity": validity,
 }
 
@@ -205,9 +241,15 @@ def changed() -> dict[Path, str]:
 
 
 def main(*arguments: str) -> None:
-    """Write the tables; before that, keep the scores of results folders if there are any."""
+    """Write the tables; before that, keep the scores of results folders if there are any.
+
+    Or print one table.
+    """
     if arguments[:1] == ("--keep",):
         keep([Path(path) for path in arguments[1:]])
+    if arguments[:1] == ("--show",):
+        print(table(arguments[1], arguments[2:]))
+        return
     for path, text in changed().items():
         folders.write_atomically(path, text.encode())
         print(f"wrote {path.relative_to(ROOT)}")

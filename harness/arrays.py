@@ -88,9 +88,19 @@ def cosines(a: Reals, b: Reals) -> Floats:
 
 
 def paired_cosines(a: Reals, b: Reals) -> Floats:
-    """Return the (n,) cosine similarities of row i of `a` with row i of `b`, both (n, d)."""
-    product: Floats = np.asarray(np.einsum("ij,ij->i", unit_rows(a), unit_rows(b)))
+    """Return the (n,) cosine similarities of row i of `a` with row i of `b`, both (n, d).
+
+    Works by blocks of rows, whose copies in float64 are small.
+    """
+    product = np.empty(len(a), dtype=np.float64)
+    for start in range(0, len(a), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        product[block] = np.einsum("ij,ij->i", unit_rows(a[block]), unit_rows(b[block]))
     return product
+
+
+_BLOCK = 1_024
+"""Rows that are converted at once."""
 
 
 # Threads of numerical libraries: one in a call, so that sums are the same in every process.

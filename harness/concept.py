@@ -20,9 +20,7 @@ Word = Annotated[str, StringConstraints(strict=True, min_length=1)]
 class Concept(BaseModel):
     """What a bias is about, such as gender: word sets, names and contexts, with their source."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     name: Name
     """Name of the concept, as tasks and options write it."""

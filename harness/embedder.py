@@ -10,7 +10,7 @@ import dataclasses
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import (
     TYPE_CHECKING,
@@ -123,7 +123,7 @@ class ModelInfo(Card):
     role_prompts
         Prompts in use by role: the text put before each text of that role. Records state them.
         A model that treats `query` or `document` differently from `text` states all three, and
-        its methods `encode`, `lengths` and `truncated` take the keyword `role`.
+        its methods on texts, and `begin`, take the keyword `role`.
     routes
         The part of the model that texts of each role go through, of an asymmetric model; empty for
         any other. It takes the keyword `role`, too. A role that is not listed has no route: tasks
@@ -190,6 +190,10 @@ class Embedder(Protocol):
     - `lengths(texts)` returns the number of tokens of each text, for even batches;
     - `batch_tokens` is its token budget of a batch, which replaces the device's, and `batch_texts`
       the most texts of a batch;
+    - `token_ids(texts)` returns the tokens of each text as integers, or None if it cannot; it
+      is called in a thread, ahead of the device. `begin(ids)` begins to encode such lists as one
+      batch, and returns a function that returns their vectors. With both, `lengths` and `encode`
+      are called for other purposes only;
     - `truncated(texts)` returns whether each text is longer than the model's longest input;
       records count these texts;
     - `lacks(texts)` of a text encoder returns for each text whether it has no vector, such as one
@@ -336,6 +340,11 @@ def one_width(arrays: Sequence[Vectors]) -> list[Vectors]:
         else np.pad(array, [*[(0, 0)] * (array.ndim - 1), (0, width - array.shape[-1])])
         for array in arrays
     ]
+
+
+def fits(kind: str, kinds: Collection[str]) -> bool:
+    """Return whether a kind of embedder is one of `kinds`, or an encoder where `text` is."""
+    return kind in kinds or (kind in COMPARING and "text" in kinds)
 
 
 def reads_texts(kind: Kind) -> bool:

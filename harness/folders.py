@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
@@ -287,6 +288,34 @@ def write_atomically(
         raise DiskError(f"cannot write '{path}' ({error.strerror})") from None
 
 
+_UNSYNCED: ContextVar[set[Path] | None] = ContextVar("_UNSYNCED", default=None)
+"""Folders of files that are written `together`."""
+
+
+@contextlib.contextmanager
+def together() -> Iterator[None]:
+    """Sync each folder once for all files that are written to it atomically.
+
+    The files survive a power failure when this has ended, not before.
+
+    Raises
+    ------
+    DiskError
+        If the disk fails.
+    """
+    unsynced: set[Path] = set()
+    token = _UNSYNCED.set(unsynced)
+    try:
+        yield
+    finally:
+        _UNSYNCED.reset(token)
+    try:
+        for folder in sorted(unsynced):
+            sync(folder)
+    except OSError as error:
+        raise DiskError(f"cannot write '{folder}' ({error.strerror})") from None
+
+
 def _replace(path: Path, content: bytes | Iterable[bytes], *, is_synced: bool = True) -> None:
     temporary = None
     try:
@@ -302,7 +331,11 @@ def _replace(path: Path, content: bytes | Iterable[bytes], *, is_synced: bool = 
         if os.name != "posix":
             temporary.replace(path)
         if is_synced:
-            sync(path.parent)
+            unsynced = _UNSYNCED.get()
+            if unsynced is None:
+                sync(path.parent)
+            else:
+                unsynced.add(path.parent)
     finally:
         if temporary is not None:
             with contextlib.suppress(OSError):  # gone since it was renamed, or the disk fails

@@ -4,6 +4,9 @@ A command raises `Terminated` on SIGTERM and SIGHUP, as Python raises KeyboardIn
 every context is then left in order, so writers flush and workers end. Only commands install the
 handlers; a script that imports the harness keeps its own. A process that the harness starts asks to
 end with its parent.
+
+SIGBUS is another kind: a page of a mapped file is gone, since the file became shorter or its disk
+failed. The instruction that reads it cannot go on, so a command prints a line and ends.
 """
 
 from __future__ import annotations
@@ -22,6 +25,10 @@ PATIENCE = 30.0
 """Seconds for writing what was encoded. A second signal within them does not interrupt it."""
 _NAMES = ("SIGTERM", "SIGHUP", "SIGINT")
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_LOST_PAGE = (
+    "harness: a mapped file became shorter while it was read, or its disk fails (SIGBUS); "
+    "run the same command again to continue\n"
+)
 
 
 class Terminated(BaseException):
@@ -89,7 +96,8 @@ def raised() -> Iterator[None]:
     """Raise `Terminated` on SIGTERM and SIGHUP, and KeyboardInterrupt on SIGINT, in this context.
 
     A signal that is ignored stays ignored, as SIGHUP is under nohup. In another thread than the
-    main one nothing changes. Processes that are forked in this context end with this process.
+    main one nothing changes. Processes that are forked in this context end with this process. At
+    SIGBUS this process ends with a line.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -100,12 +108,38 @@ def raised() -> Iterator[None]:
             before[number] = signal.signal(number, handler)
     _forked_children.end_with(os.getpid())
     try:
-        with handler.finalizers():
+        with handler.finalizers(), _ending_at_lost_pages():
             yield
     finally:
         _forked_children.end_with(None)
         for number, old in before.items():
             signal.signal(number, old)
+
+
+@contextlib.contextmanager
+def _ending_at_lost_pages() -> Iterator[None]:
+    """End this process with a line at SIGBUS.
+
+    A handler of the module `signal` runs after the instruction, which here never ends: the handler
+    has to be one of C.
+    """
+    if os.name != "posix":
+        yield
+        return
+    import ctypes
+
+    def end(_number: int) -> None:
+        os.write(2, _LOST_PAGE.encode())
+        os._exit(1)
+
+    install = ctypes.CDLL(None).signal
+    install.argtypes, install.restype = [ctypes.c_int, ctypes.c_void_p], ctypes.c_void_p
+    handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(end)
+    before = install(signal.SIGBUS, ctypes.cast(handler, ctypes.c_void_p))
+    try:
+        yield
+    finally:
+        install(signal.SIGBUS, before)
 
 
 def end_with_parent(parent: int) -> None:

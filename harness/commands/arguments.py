@@ -48,10 +48,10 @@ def commands_for(registry: Registry, name: str) -> list[str]:
     commands = [
         f"harness show {kind} {name}" for kind in SHOWN if name in names_of_kind(registry, kind)
     ]
-    files = [entry.file for entry in list_tasks(registry)]
-    if any(name in file.tags for file in files):
+    heads = [entry.head for entry in list_tasks(registry)]
+    if any(name in head.tags for head in heads):
         commands.append(f"harness list tasks --tag {name}")
-    if any(name in (file.category, file.measures) for file in files):
+    if any(name in (head.category, head.measures) for head in heads):
         commands.append(f"harness list tasks --category {name}")
     return commands
 

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 @click.command("eval")
 @arguments.evaluation
 @click.option(
-    "--devices", default="", help="Devices, such as cuda:0,cuda:1 or cpu,cpu: one process each."
+    "--devices",
+    default="",
+    help="Devices, such as cuda:0,cuda:1 or cpu,cpu: one process each. Default: all GPUs.",
 )
 @click.option("--name", help="Label of the model; for a single --model. The same as ?name=.")
 @click.option(

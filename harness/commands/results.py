@@ -240,8 +240,7 @@ def correlate_command(
 
     registry = Registry(include=include)
     left_out = _names(registry, exclude) if exclude else set()
-    files = [entry.file for entry in list_tasks(registry)]
-    _check(categories, {file.category for file in files})
+    _check(categories, {entry.head.category for entry in list_tasks(registry)})
     tasks_a, tasks_b = (_names(registry, [side], categories) - left_out for side in (a, b))
     records = read_selected((results,)).select(**options, all_scores=True)
     if other_metrics:
@@ -265,8 +264,8 @@ def _names(registry: Registry, patterns: Sequence[str], categories: Sequence[str
     from harness import names
     from harness.run.tasks import select
 
-    files = [entry.file for entry in select(registry, names.split(patterns))]
-    return {file.name for file in files if not categories or file.category in categories}
+    heads = [entry.head for entry in select(registry, names.split(patterns))]
+    return {head.name for head in heads if not categories or head.category in categories}
 
 
 def _check(categories: Sequence[str], known: Collection[str]) -> None:
@@ -825,7 +824,7 @@ def _installed_versions() -> dict[str, int]:
     from harness.registry.registry import Registry
     from harness.run.tasks import list_tasks
 
-    return {entry.file.name: entry.file.version for entry in list_tasks(Registry())}
+    return {entry.head.name: entry.head.version for entry in list_tasks(Registry())}
 
 
 def _older_versions(records: Records, installed: Mapping[str, int]) -> str:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import ast
+import inspect
+import itertools
+import textwrap
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 WRITTEN = ("task", "concept", "study", "benchmark", "run")
 """Kinds of files that people write. They may include others."""
@@ -18,7 +25,7 @@ def command(kind: str) -> None:
     An editor that reads `# yaml-language-server: $schema=task.schema.json` checks a file as you
     type.
     """
-    from pydantic import BaseModel
+    from pydantic.json_schema import GenerateJsonSchema
 
     from harness.commands import output
     from harness.concept import Concept
@@ -38,7 +45,19 @@ def command(kind: str) -> None:
         "record": Record,
         "study-record": StudyRecord,
     }
-    schema = schemas[kind].model_json_schema(by_alias=True)
+
+    class Described(GenerateJsonSchema):
+        """Adds the docstring below each key. Classes that read their own make every start slow."""
+
+        def model_schema(self, schema: Any) -> dict[str, Any]:
+            described: dict[str, Any] = super().model_schema(schema)
+            fields, texts = schema["cls"].model_fields, _descriptions(schema["cls"])
+            for name in fields.keys() & texts.keys():
+                key = fields[name].alias or name
+                described["properties"][key].setdefault("description", texts[name])
+            return described
+
+    schema = schemas[kind].model_json_schema(by_alias=True, schema_generator=Described)
     if kind in WRITTEN:
         schema["properties"]["include"] = {
             "description": "Files whose mappings are merged below this one's.",
@@ -59,6 +78,23 @@ def command(kind: str) -> None:
         for part in schema.get("$defs", {}).values():
             part.pop("required", None)
     output.as_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
+
+
+def _descriptions(schema: type[BaseModel]) -> dict[str, str]:
+    """Return the docstring below each field of a class and of its bases."""
+    texts: dict[str, str] = {}
+    for class_ in reversed(schema.__mro__):
+        if class_.__module__.partition(".")[0] != "harness":
+            continue
+        definition = ast.parse(textwrap.dedent(inspect.getsource(class_))).body[0]
+        body = definition.body if isinstance(definition, ast.ClassDef) else []
+        for field, below in itertools.pairwise(body):
+            if not (isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)):
+                continue
+            texts.pop(field.target.id, None)
+            if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+                texts[field.target.id] = inspect.cleandoc(str(below.value.value))
+    return texts
 
 
 def _or_variable(schema: dict[str, Any]) -> dict[str, Any]:

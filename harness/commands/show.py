@@ -289,7 +289,7 @@ def _benchmark(registry: Registry, name: str) -> dict[str, Any]:
 
     entries = list_tasks(registry)
     file = check_benchmark(entries, registry.benchmark_files.find(name))
-    titles = {entry.file.name: entry.file.title for entry in entries}
+    titles = {entry.head.name: entry.head.title for entry in entries}
     tasks = {task: f"version {version}: {titles[task]}" for task, version in file.tasks.items()}
     return {**{key: value for key, value in file.model_dump().items() if value}, "tasks": tasks}
 

@@ -132,8 +132,6 @@ def _asked(registry: Registry, path: Path) -> list[str]:
     from harness.registry import trust
     from harness.registry.discovery import kind_of, load_file
     from harness.run.settings import asked_in_file
-    from harness.study import study
-    from harness.study.study_file import StudyFile
     from harness.task import yaml_files
 
     document = load_file(path)
@@ -141,6 +139,9 @@ def _asked(registry: Registry, path: Path) -> list[str]:
     if kind == "run":
         gates = [asked_in_file(document, registry)]
     elif kind == "study":
+        from harness.study import study
+        from harness.study.study_file import StudyFile
+
         gates = [study.asked(document, document.validate(StudyFile), registry)]
     elif kind == "task":
         gates = [trust.of_task(part, registry) for part in yaml_files.documents(document)]

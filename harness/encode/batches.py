@@ -4,17 +4,23 @@ The loop takes the longest texts first: a batch then has little padding, and the
 most memory comes first. A batch that does not fit into memory is halved. The loop checks what the
 embedder returns. A text that fails alone is reported, and the other texts are still encoded.
 Knows no model.
+
+An embedder that offers `token_ids` and `begin` is kept busy: texts are split into tokens once, in a
+thread, a piece ahead of the device, and a batch begins before the vectors of the last one are read.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -209,6 +215,9 @@ class Encoded:
     reasons: Mapping[int, str] = field(default_factory=dict)
 
 
+Result = TypeVar("Result")
+
+
 def attempt(embedder: Embedder, batch: Sequence[str]) -> Encoded | Failure:
     """Return the (n, d) vectors of a batch of keys, or why there are none.
 
@@ -219,8 +228,13 @@ def attempt(embedder: Embedder, batch: Sequence[str]) -> Encoded | Failure:
     HarnessError
         If the embedder raises one.
     """
+    return _tried(lambda: _encoded(embedder, batch))
+
+
+def _tried(encode: Callable[[], Result]) -> Result | Failure:
+    """Return what a call returns, or why it failed; a HarnessError is raised."""
     try:
-        return _encoded(embedder, batch)
+        return encode()
     except HarnessError:
         raise
     except PLUGIN_ERRORS as error:
@@ -244,8 +258,8 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(phrase in message for phrase in phrases)
 
 
-def checked(embedder: Embedder, texts: Sequence[str], vectors: Any) -> Vectors:
-    """Return what an embedder returned for `texts` as (n, d) float32.
+def checked(embedder: Embedder, n: int, vectors: Any) -> Vectors:
+    """Return what an embedder returned for n texts as (n, d) float32.
 
     Raises
     ------
@@ -262,15 +276,15 @@ def checked(embedder: Embedder, texts: Sequence[str], vectors: Any) -> Vectors:
     is_packed = embedder.info.kind in PACKED  # its rows have any length
     declared = None if is_packed else embedder.info.dimensions
     d = declared or (array.shape[1] if array.ndim == 2 else 0)
-    if array.shape != (len(texts), d):
+    if array.shape != (n, d):
         hint = ""
         if array.ndim == 3:
             hint = ": it has a vector for each token, which must be pooled into one for each text"
-        elif array.ndim == 2 and len(array) == len(texts):
+        elif array.ndim == 2 and len(array) == n:
             hint = f", since it declares {declared} dimensions"
         raise ModelError(
-            f"model '{name}' returned an array of shape {array.shape} for {len(texts)} texts; "
-            f"expected ({len(texts)}, {d or 'd'}){hint}"
+            f"model '{name}' returned an array of shape {array.shape} for {n} texts; "
+            f"expected ({n}, {d or 'd'}){hint}"
         )
     with np.errstate(over="ignore"):  # an overflow becomes infinite, which is checked later
         return array.astype(np.float32, copy=False)
@@ -290,7 +304,7 @@ def _encoded(embedder: Embedder, batch: Sequence[str]) -> Encoded:
         except PartlyEncoded as error:
             vectors = error.vectors
             reasons |= {int(group.positions[i]): why for i, why in error.reasons.items()}
-        parts.append(checked(embedder, group.texts, vectors))
+        parts.append(checked(embedder, len(group.texts), vectors))
     if len(parts) == 1:
         return Encoded(parts[0], reasons)
     positions = np.concatenate([group.positions for group in groups])
@@ -396,15 +410,21 @@ def encode_batches(
         If the store cannot be written.
     """
     began = time.perf_counter()
-    n_halvings = size.n_halvings
-    loop = _Loop(embedder, keys, writer, size, on_done)
-    loop.run()
+    loop = Loop(embedder, writer, size, on_done)
+    reports: list[Report] = []
+    with (
+        contextlib.closing(loop),
+        contextlib.closing(_ahead(pieces(embedder, keys, size))) as ready,
+    ):
+        for piece in ready:
+            loop.encode(piece, reports.append)
+        loop.collect()
     return Report(
-        n_texts=len(keys) - len(loop.failed),
-        n_batches=loop.n_batches,
-        n_halvings=size.n_halvings - n_halvings,
+        n_texts=sum(report.n_texts for report in reports),
+        n_batches=sum(report.n_batches for report in reports),
+        n_halvings=sum(report.n_halvings for report in reports),
         seconds=time.perf_counter() - began,
-        failed=loop.failed,
+        failed={key: reason for report in reports for key, reason in report.failed.items()},
         batch_tokens=size.budget,
     )
 
@@ -426,6 +446,11 @@ def token_lengths(embedder: Embedder, keys: Sequence[str]) -> Lengths:
             raise
         except PLUGIN_ERRORS:  # encoding will report which text is the cause
             pass
+    return estimated_lengths(embedder, keys)
+
+
+def estimated_lengths(embedder: Embedder, keys: Sequence[str]) -> Lengths:
+    """Return the number of tokens of each key's text, (n,), by its number of characters."""
     limit = embedder.info.max_tokens or sys.maxsize
     texts = map(text_of_key, keys)
     return np.asarray([min(2 + len(text) // 4, limit) for text in texts], dtype=np.int64)
@@ -441,98 +466,350 @@ def split(lengths: Lengths, batch_tokens: int) -> Iterator[npt.NDArray[np.int64]
         start = stop
 
 
-class _Loop:
-    """One call of `encode_batches`: the texts that wait, and the results of the others."""
+# Texts that are ready to be encoded, a piece of them at a time.
+
+
+PIECE_TOKENS = 65_536
+"""Fewest tokens of a piece, by estimate."""
+PIECE_BATCHES = 8
+"""Fewest full batches of a piece, so that the last one, which is smaller, costs little."""
+TokenIds = Sequence[int]
+
+
+@dataclass(eq=False)
+class Piece:
+    """Texts that are ready to be encoded, and what became of them.
+
+    Parameters
+    ----------
+    keys
+        Distinct texts, or keys of texts in their roles.
+    lengths
+        (n,) number of tokens of each.
+    ids
+        The tokens of each text; None if the embedder splits texts itself.
+    failed
+        The reason for each text that could not be encoded.
+    n_batches, n_halvings
+        As in `Report`.
+    """
+
+    keys: Sequence[str]
+    lengths: Lengths
+    ids: list[TokenIds] | None = None
+    failed: dict[str, str] = field(default_factory=dict)
+    n_batches: int = 0
+    n_halvings: int = 0
+    invalid: list[int] = field(default_factory=list)  # to be encoded again, alone
+    n_begun: int = 0  # batches whose vectors were not read
+    is_begun: bool = False  # whether all of its batches began
+    on_report: OnReport = lambda report: None
+
+
+OnReport = Callable[[Report], None]
+
+
+def prepared(embedder: Embedder, keys: Sequence[str]) -> Piece:
+    """Return texts that are ready to be encoded: split into tokens if the embedder takes tokens.
+
+    May be called in a thread.
+    """
+    if not takes_tokens(embedder):
+        return Piece(keys, token_lengths(embedder, keys))
+    encoder: Any = embedder
+    ids: list[TokenIds] = [()] * len(keys)
+    try:
+        for group in by_role(keys, embedder.info.readings):
+            found = encoder.token_ids(group.texts, **group.arguments)
+            if found is None:
+                return Piece(keys, token_lengths(embedder, keys))
+            for position, text_ids in zip(group.positions, found, strict=True):
+                ids[position] = text_ids
+    except HarnessError:
+        raise
+    except PLUGIN_ERRORS:  # encoding will report which text is the cause
+        return Piece(keys, token_lengths(embedder, keys))
+    return Piece(keys, np.fromiter(map(len, ids), dtype=np.int64, count=len(ids)), ids)
+
+
+def takes_tokens(embedder: Embedder) -> bool:
+    """Return whether an embedder offers `token_ids` and `begin`.
+
+    They must be of the class that defines its `encode`: a subclass that changes `encode` alone
+    encodes otherwise.
+    """
+    if "encode" in getattr(embedder, "__dict__", {}):
+        return False
+    owner = next((kind for kind in type(embedder).__mro__ if "encode" in vars(kind)), None)
+    return owner is not None and {"token_ids", "begin"} <= vars(owner).keys()
+
+
+def pieces(
+    embedder: Embedder, keys: Sequence[str], size: BatchSize
+) -> Generator[Piece, None, None]:
+    """Yield all texts in pieces that are ready to be encoded, the longest first.
+
+    An embedder that splits texts itself gets one piece. For others the pieces are cut by the number
+    of characters, so that the first batch need not wait for the tokens of all texts.
+    """
+    if not takes_tokens(embedder):
+        yield prepared(embedder, keys)
+        return
+    characters = np.fromiter(map(len, keys), dtype=np.int64, count=len(keys))
+    order = np.argsort(-characters, kind="stable")
+    tokens = np.cumsum(2 + characters[order] // 4)
+    start = 0
+    while start < len(order):
+        before = tokens[start - 1] if start else 0
+        least = max(PIECE_TOKENS, PIECE_BATCHES * size.budget)
+        stop = max(start + 1, int(np.searchsorted(tokens, before + least)))
+        piece = prepared(embedder, [keys[i] for i in order[start:stop].tolist()])
+        if piece.ids is None and not start:
+            stop = len(order)
+            piece = prepared(embedder, keys)
+        yield piece
+        start = stop
+
+
+def _ahead(items: Generator[Piece, None, None]) -> Generator[Piece, None, None]:
+    """Yield pieces; the next one is made in a thread meanwhile, unless there is only one."""
+    with contextlib.closing(items):
+        first = next(items, None)
+        if first is None:
+            return
+        with ThreadPoolExecutor(1, thread_name_prefix="tokens") as pool:
+            following = pool.submit(next, items, None)
+            yield first
+            while (piece := following.result()) is not None:
+                following = pool.submit(next, items, None)
+                yield piece
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A batch whose vectors were not read."""
+
+    piece: Piece
+    positions: Positions
+    longest: int
+    since: float
+    vectors: Callable[[], Vectors]
+    again: bool
+
+
+_MOST_BEGUN = 2
+"""Batches that a device has at a time: one that it computes, and the one after it."""
+_MOST_ADDED = 8
+"""Batches that wait for the writer: a segment takes longer to sync than a batch to encode."""
+
+
+class Loop:
+    """Encodes pieces, one after another; a batch may begin before the last one is done.
+
+    Parameters
+    ----------
+    embedder, writer, size, on_done
+        As in `encode_batches`.
+    """
 
     def __init__(
-        self,
-        embedder: Embedder,
-        keys: Sequence[str],
-        writer: VectorWriter,
-        size: BatchSize,
-        on_done: OnDone,
+        self, embedder: Embedder, writer: VectorWriter, size: BatchSize, on_done: OnDone
     ) -> None:
-        self.embedder, self.keys, self.writer = embedder, keys, writer
+        self.embedder, self.writer = embedder, writer
         self.size, self.on_done = size, on_done
-        self.lengths = token_lengths(embedder, keys)
-        self.failed: dict[str, str] = {}
-        self.n_batches = 0
-        self._invalid: list[int] = []  # texts without a valid vector, to be encoded again
+        self._begun: deque[_Begun] = deque()
+        self._added: deque[Future[None]] = deque()  # batches that the thread writes
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="vectors")
+        self._collected = 0.0  # when vectors were last read
         self._in_a_row = 0  # texts that failed alone since one was encoded
         self._last = ""  # reason of the last one
 
-    def run(self) -> None:
-        """Encode all texts, longest first."""
-        waiting = np.argsort(-self.lengths, kind="stable")
+    def encode(self, piece: Piece, on_report: OnReport) -> None:
+        """Begin all batches of a piece, longest texts first.
+
+        Parameters
+        ----------
+        piece
+            The piece.
+        on_report
+            Called when all of its texts are done: in this call, or in a later one.
+        """
+        piece.on_report = on_report
+        waiting = np.argsort(-piece.lengths, kind="stable")
         while len(waiting):
             if self._in_a_row >= FAILURES_IN_A_ROW:
-                waiting = self._of_all_lengths(waiting)
+                waiting = self._of_all_lengths(piece, waiting)
                 continue
-            longest = max(1, int(self.lengths[waiting[0]]))
-            batch = waiting[: self.size.next(longest)]
-            if self._is_done(batch, longest):
-                waiting = waiting[len(batch) :]
-        for position in self._invalid:
-            if self._in_a_row < FAILURES_IN_A_ROW:
-                self._is_done(np.array([position]), max(1, int(self.lengths[position])), again=True)
-            else:
-                self._give_up([position])
+            waiting = waiting[self._n_taken(piece, waiting) :]
+        piece.is_begun = True
+        self._end(piece)
 
-    def _of_all_lengths(self, waiting: Positions) -> Positions:
+    def collect(self) -> None:
+        """Read the vectors of all batches that began, and give them to the writer."""
+        while self._begun:
+            self._collect_first()
+        self._wait(0)
+
+    def close(self) -> None:
+        """Wait for the thread, so that the writer is free."""
+        self._thread.shutdown()
+
+    def _n_taken(self, piece: Piece, waiting: Positions) -> int:
+        """Encode the first batch of texts; return how many they are, 0 if it must be split."""
+        longest = max(1, int(piece.lengths[waiting[0]]))
+        batch = waiting[: self.size.next(longest)]
+        return len(batch) if self._is_taken(piece, batch, longest) else 0
+
+    def _of_all_lengths(self, piece: Piece, waiting: Positions) -> Positions:
         """Try texts of all lengths, since a model may fail on long ones only; return the others.
 
-        If they fail, too, the model is abandoned and nothing remains.
+        If they fail, too, the piece is given up and nothing remains.
         """
         spread = np.linspace(0, len(waiting) - 1, FAILURES_IN_A_ROW).round().astype(int)
         for i in np.unique(spread)[::-1].tolist():
-            self._is_done(waiting[i : i + 1], max(1, int(self.lengths[waiting[i]])))
+            self._is_taken(piece, waiting[i : i + 1], max(1, int(piece.lengths[waiting[i]])))
+            self.collect()
             waiting = np.delete(waiting, i)
             if not self._in_a_row:
                 return waiting
-        self._give_up(waiting.tolist())
+        self._give_up(piece, waiting.tolist())
         return waiting[:0]
 
-    def _give_up(self, positions: Sequence[int]) -> None:
+    def _give_up(self, piece: Piece, positions: Sequence[int]) -> None:
         reason = f"given up after {self._in_a_row} texts in a row failed, the last: {self._last}"
-        self.failed |= {self.keys[i]: reason for i in positions}
+        piece.failed |= {piece.keys[i]: reason for i in positions}
         if positions:
             self.on_done(len(positions))
 
-    def _is_done(self, positions: Positions, longest: int, *, again: bool = False) -> bool:
-        """Encode a batch; return whether that worked, so that it need not be split."""
-        batch = [self.keys[i] for i in positions]
-        began = self.size.clock()
-        result = attempt(self.embedder, batch)
-        seconds = self.size.clock() - began
+    def _is_taken(
+        self, piece: Piece, positions: Positions, longest: int, *, again: bool = False
+    ) -> bool:
+        """Encode or begin a batch; return whether that worked, so that it need not be split."""
+        since = self.size.clock()
+        if piece.ids is None:
+            result = attempt(self.embedder, [piece.keys[i] for i in positions])
+            seconds = self.size.clock() - since
+            return self._is_done(piece, positions, longest, result, seconds, again=again)
+        vectors = _tried(lambda: _begun(self.embedder, piece, positions.tolist()))
+        if isinstance(vectors, Failure):
+            self.collect()  # what is on the device needs memory, too
+            return self._is_done(piece, positions, longest, vectors, 0.0, again=again)
+        piece.n_begun += 1
+        self._begun.append(_Begun(piece, positions, longest, since, vectors, again))
+        if len(positions) == 1:
+            self.collect()  # after a failure texts go alone, and the next one depends on this one
+        while len(self._begun) >= _MOST_BEGUN:
+            self._collect_first()
+        return True
+
+    def _collect_first(self) -> None:
+        """Read the vectors of the batch that began first; if it failed, encode it in parts."""
+        begun = self._begun.popleft()
+        piece, positions = begun.piece, begun.positions
+        result = _tried(lambda: Encoded(checked(self.embedder, len(positions), begun.vectors())))
+        now = self.size.clock()
+        seconds, self._collected = now - max(begun.since, self._collected), now
+        if not self._is_done(piece, positions, begun.longest, result, seconds, again=begun.again):
+            while len(positions):
+                positions = positions[self._n_taken(piece, positions) :]
+            self.collect()
+        piece.n_begun -= 1
+        self._end(piece)
+
+    def _is_done(
+        self,
+        piece: Piece,
+        positions: Positions,
+        longest: int,
+        result: Encoded | Failure,
+        seconds: float,
+        *,
+        again: bool,
+    ) -> bool:
+        """Take the result of a batch; return whether it need not be split."""
+        batch = [piece.keys[i] for i in positions]
         if isinstance(result, Failure):
+            halvings = self.size.n_halvings
             self.size.failed(len(batch), longest, of_memory=result.of_memory)
+            piece.n_halvings += self.size.n_halvings - halvings
             if len(batch) > 1:
                 return False
-            self._fail(batch[0], result.reason)
+            self._fail(piece, batch[0], result.reason)
             return True
-        self.size.fitted(len(batch), int(self.lengths[positions].sum()), seconds)
+        self.size.fitted(len(batch), int(piece.lengths[positions].sum()), seconds)
         valid = _is_valid(self.embedder, batch, result.vectors)
         valid[list(result.reasons)] = False
+        if valid.all():
+            self._add(batch, result.vectors, behind=piece.ids is not None)
+        elif valid.any():
+            self._add([batch[i] for i in np.flatnonzero(valid)], result.vectors[valid])
         if valid.any():
-            self.writer.add([batch[i] for i in np.flatnonzero(valid)], result.vectors[valid])
             if self.embedder.info.hosted:
                 self.writer.flush()  # vectors that cost money are kept at once
-            self.n_batches += 1
+            piece.n_batches += 1
             self._in_a_row = 0
             self.on_done(int(valid.sum()))
         for i, reason in result.reasons.items():
-            self._fail(batch[i], reason)
+            self._fail(piece, batch[i], reason)
             valid[i] = True  # it need not be encoded again
         if again and not valid.all():
-            self._fail(batch[0], _reason(result.vectors[0]))
+            self._fail(piece, batch[0], _reason(result.vectors[0]))
         elif not again:
-            self._invalid += positions[~valid].tolist()
+            piece.invalid += positions[~valid].tolist()
         return True
 
-    def _fail(self, key: str, reason: str) -> None:
-        self.failed[key] = self._last = reason
+    def _add(self, texts: list[str], vectors: Vectors, *, behind: bool = False) -> None:
+        """Give vectors to the writer; in a thread if a device could wait for it."""
+        if not behind:
+            self._wait(0)
+            self.writer.add(texts, vectors)
+            return
+        self._wait(_MOST_ADDED)
+        self._added.append(self._thread.submit(self.writer.add, texts, vectors))
+
+    def _wait(self, n: int) -> None:
+        """Wait until the thread has at most `n` batches to write; raise its error."""
+        while len(self._added) > n:
+            self._added.popleft().result()
+
+    def _end(self, piece: Piece) -> None:
+        """When all batches of a piece are done, encode its invalid texts again, and report."""
+        if not piece.is_begun or piece.n_begun:
+            return
+        piece.is_begun = False  # the report comes once
+        for position in piece.invalid:
+            if self._in_a_row < FAILURES_IN_A_ROW:
+                longest = max(1, int(piece.lengths[position]))
+                self._is_taken(piece, np.array([position]), longest, again=True)
+            else:
+                self._give_up(piece, [position])
+        report = Report(
+            n_texts=len(piece.keys) - len(piece.failed),
+            n_batches=piece.n_batches,
+            n_halvings=piece.n_halvings,
+            failed=piece.failed,
+            batch_tokens=self.size.budget,
+        )
+        piece.on_report(report)
+
+    def _fail(self, piece: Piece, key: str, reason: str) -> None:
+        piece.failed[key] = self._last = reason
         self._in_a_row += 1
         self.on_done(1)
+
+
+def _begun(embedder: Embedder, piece: Piece, positions: list[int]) -> Callable[[], Vectors]:
+    """Begin to encode some texts of a piece; return what returns their (n, d) vectors."""
+    assert piece.ids is not None  # noqa: S101  # the caller has looked
+    encoder: Any = embedder
+    groups = by_role([piece.keys[i] for i in positions], embedder.info.readings)
+    ids = [piece.ids[i] for i in positions]
+    if len(groups) == 1:
+        vectors: Callable[[], Vectors] = encoder.begin(ids, **groups[0].arguments)
+        return vectors
+    parts = [encoder.begin([ids[i] for i in g.positions], **g.arguments) for g in groups]
+    order = np.argsort(np.concatenate([group.positions for group in groups]))
+    return lambda: np.concatenate([np.asarray(part()) for part in parts])[order]
 
 
 def _is_valid(embedder: Embedder, batch: Sequence[str], vectors: Vectors) -> npt.NDArray[np.bool_]:

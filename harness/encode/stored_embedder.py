@@ -90,13 +90,22 @@ class LocalEngine:
             return encode_batches(embedder, texts, writer, size=size, on_done=on_done)
 
 
+DRIVER = Path("/dev/nvidiactl")
+"""Exists where there is a driver of GPUs; without it torch is not imported to look for them."""
+
+
 def default_device() -> str:
     """Return the kind of device that a model uses by default."""
-    if not Path("/dev/nvidiactl").exists():
-        return "cpu"  # without importing torch
+    return "cuda" if visible_gpus() else "cpu"
+
+
+def visible_gpus() -> tuple[str, ...]:
+    """Return the GPUs that this process may use: those of CUDA_VISIBLE_DEVICES, else all."""
+    if not DRIVER.exists():
+        return ()
     import torch
 
-    return "cuda" if torch.cuda.is_available() else "cpu"
+    return tuple(f"cuda:{i}" for i in range(torch.cuda.device_count()))
 
 
 def _row_of(text: str) -> Vectors:

@@ -19,7 +19,7 @@ import functools
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -189,13 +189,8 @@ class Plugins:
                 yield i, function
 
     def _load(self, point: EntryPoint) -> None:
-        distribution = point.dist
-        plugin = Plugin(
-            name=point.name,
-            distribution=distribution.metadata["Name"] if distribution else "?",
-            version=distribution.version if distribution else "?",
-            module=point.value,
-        )
+        name, version = _stated(point.dist) if point.dist else ("?", "?")
+        plugin = Plugin(name=point.name, distribution=name, version=version, module=point.value)
         module = None
         try:
             loaded = point.load()
@@ -214,6 +209,13 @@ class Plugins:
     def _unknown_hooks(module: ModuleType) -> list[str]:
         mark = f"{specs.GROUP}_impl"
         return [name for name in vars(module) if name not in HOOKS and _has(module, name, mark)]
+
+
+@functools.cache
+def _stated(distribution: Distribution) -> tuple[str, str]:
+    """Return the name and version of a distribution; each look at its metadata parses them all."""
+    metadata = distribution.metadata
+    return metadata["Name"], metadata["Version"]
 
 
 @functools.cache
@@ -481,7 +483,7 @@ class TaskFolders:
                     )
                     of_file = _parts(document, kind)
                     for part in of_file:
-                        if not isinstance(part.data.get("name"), str):
+                        if not isinstance(part.name, str):
                             raise part.error(f"a {kind} requires a 'name'", ("name",))
                     if folder:
                         kept[folder].add(path, document, of_file)
@@ -492,7 +494,7 @@ class TaskFolders:
             if resolved not in paths:
                 paths.add(resolved)
                 for part in of_file:
-                    documents.claim(part.data["name"], part, str(path))
+                    documents.claim(part.name, part, str(path))
         for known in kept.values():
             known.save()
         for clash in documents.clashes.values():

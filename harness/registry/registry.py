@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from harness import folders, names
-from harness.concept import Concept
 from harness.embedder import Embedder, is_embedder, renamed
 from harness.errors import (
     PLUGIN_ERRORS,
@@ -30,7 +29,7 @@ from harness.errors import (
     one_line,
     unreadable,
 )
-from harness.registry import discovery, trust
+from harness.registry import discovery
 from harness.registry.discovery import SUBFOLDERS, Catalogue, TaskFolders
 from harness.specs import (
     AdapterSpec,
@@ -41,14 +40,15 @@ from harness.specs import (
     Spec,
     TableSpec,
 )
-from harness.task import yaml_files
 from harness.task.data_files import DataFiles
 
 if TYPE_CHECKING:
     from harness.chain import Chain
+    from harness.concept import Concept
     from harness.encode.engine import Engine
     from harness.metrics import Metric
     from harness.mitigator import Mitigator
+    from harness.task import yaml_files
     from harness.task.task import Task
 
 
@@ -266,6 +266,8 @@ class Registry:
 
     def concept(self, name: str) -> Concept:
         """Return a concept by name."""
+        from harness.concept import Concept
+
         return self.concept_files.find(name).validate(Concept)
 
     def concept_in(self, concept: Concept, language: str) -> Concept | None:
@@ -285,6 +287,8 @@ class Registry:
 
     def task_file(self, path: Path) -> Task:
         """Return the task that a file describes, resolved; the first, if there are several."""
+        from harness.task import yaml_files
+
         return self.resolve(yaml_files.documents(discovery.load_file(path))[0])
 
     def resolve(self, document: yaml_files.Document, *, limit: int | None = None) -> Task:
@@ -307,6 +311,8 @@ class Registry:
     def check_task(self, document: yaml_files.Document) -> None:
         """Raise InvalidFile if a valid task asks for what only a trusted file may have."""
         if not self.is_installed(document.path):
+            from harness.registry import trust
+
             try:
                 gate = trust.of_task(document, self)
             except InvalidFile:  # an invalid task reads and fetches nothing

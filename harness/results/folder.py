@@ -298,13 +298,14 @@ class ResultsFile(jsonl.RecordsFile[Record]):
         DiskError
             If the disk is full or a file cannot be written. The earlier records are kept.
         """
-        for record in records:
-            for name, rows in record.rows.items():
-                table = separated(rows, delimiter="\t").encode()
-                folders.write_atomically(self.path.parent / record.tables[name], table)
-            for name, drawing in record.drawings.items():
-                write_figure(self.path.parent / record.figures[name], drawing)
-            record.write_samples(self.path.parent)
+        with folders.together():  # before the line that names them
+            for record in records:
+                for name, rows in record.rows.items():
+                    table = separated(rows, delimiter="\t").encode()
+                    folders.write_atomically(self.path.parent / record.tables[name], table)
+                for name, drawing in record.drawings.items():
+                    write_figure(self.path.parent / record.figures[name], drawing)
+                record.write_samples(self.path.parent)
         super().add(records)
         if self._shared:
             self._shared.send(every=SECONDS)

@@ -28,6 +28,7 @@ _State: TypeAlias = tuple[int, ...] | None
 _New: TypeAlias = bytes | Entry[Kind]
 """A line to write: a new line, or a line from the file."""
 _BLOCK = 65_536
+_WITHOUT_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,11 @@ class RecordsFile(Generic[Kind]):
         self.path, self.schema = folders.make(path.parent) / path.name, schema
         if folders.exists(self.path):
             folders.check(self.path)
+        try:
+            with locked(self.path):  # whether it can be, before anything is computed for it
+                pass
+        except OSError as error:
+            raise DiskError(f"cannot write '{self.path}' ({error.strerror})") from None
         self.records: dict[str, Kind] = {}
         self._state: _State = None  # of the file when this object last read or wrote it
         self.notices = tuple(self._read())
@@ -172,7 +178,7 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     BlockingIOError
         If another process holds it, and this one does not `wait`.
     DiskError
-        If the lock is a link, which may lead anywhere.
+        If the lock is a link, which may lead anywhere, or the file system has no locks.
     OSError
         If the lock cannot be opened.
     """
@@ -186,6 +192,12 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
         lock.acquire()
     except Timeout:
         raise BlockingIOError(errno.EWOULDBLOCK, "another process holds it", str(own)) from None
+    except (OSError, NotImplementedError) as error:
+        if isinstance(error, OSError) and error.errno not in _WITHOUT_LOCKS:
+            raise
+        raise DiskError(
+            f"cannot write '{path}': its file system has no locks; choose a folder on another one"
+        ) from None
     try:
         yield
     finally:

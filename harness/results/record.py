@@ -110,9 +110,7 @@ Time = Annotated[str, Field(max_length=40), AfterValidator(_is_a_time)]
 class Part(BaseModel):
     """Base of a record and its parts: unknown keys are errors."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Line(Part):

@@ -14,15 +14,17 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 from harness import folders, names, parallel
 from harness.concept import Concept
-from harness.embedder import Embedder, ModelInfo, is_embedder, reads_texts, renamed
+from harness.embedder import Embedder, is_embedder, reads_texts, renamed
 from harness.encode import admission
 from harness.encode.adapters import ObjectEmbedder, name_of
+from harness.encode.batches import takes_tokens
 from harness.encode.engine import Engine
 from harness.encode.stored_embedder import (
     LocalEngine,
     StoredEmbedder,
     store_folder,
     store_of,
+    visible_gpus,
 )
 from harness.errors import (
     PLUGIN_ERRORS,
@@ -191,7 +193,7 @@ class Run:
         )
         self.ignores_concept = any(chain.mitigators for chain in self.mitigators.values())
         self.id = uuid.uuid4().hex[:12]
-        self._engines: dict[str, Engine] = {}
+        self._engines: dict[tuple[str, ...], Engine] = {}
         if settings.engine is not None:
             self._engine_of(settings.engine, settings.timeout)
         place = settings.results
@@ -271,8 +273,9 @@ class Run:
             facts = {fact: getattr(info, fact) for fact in stated}
             is_again = not info.hosted and has_older(store, self.place, facts)
             store.describe({**facts, RULE: CURRENT_RULE})
-            engine = self._engine(info)
+            engine, notice = self._engine(embedder, name)
             vectors = StoredEmbedder(embedder, name, engine, store, self.settings.progress)
+            vectors.notices += [notice] if notice else []
             if is_again:
                 vectors.notices.append(
                     f"{info.name}: its texts are encoded again, since it was changed, or more of "
@@ -335,21 +338,26 @@ class Run:
         if self.shared:
             self.shared.close()
 
-    def _engine(self, info: ModelInfo) -> Engine:
+    def _engine(self, embedder: Embedder, model: str | None) -> tuple[Engine, str]:
+        """Return the engine for an embedder of a name, with what the user should know of it."""
         devices, timeout = self.settings.devices, self.settings.timeout
         name = self.settings.engine
         if name is not None:
-            return self._engine_of(name, timeout)
+            return self._engine_of(name, devices, timeout), ""
         # Looking words up does not need a separate process.
-        if reads_texts(info.kind) and (len(devices) > 1 or timeout is not None):
-            return self._engine_of("devices", timeout)
-        return LocalEngine(devices)
+        if reads_texts(embedder.info.kind) and (len(devices) > 1 or timeout is not None):
+            return self._engine_of("devices", devices, timeout), ""
+        gpus = visible_gpus() if not devices and model and takes_tokens(embedder) else ()
+        if len(gpus) < 2:
+            return LocalEngine(devices), ""
+        notice = f"{embedder.info.name}: encodes on {', '.join(gpus)}; set --devices for fewer"
+        return self._engine_of("devices", gpus, timeout), notice
 
-    def _engine_of(self, name: str, timeout: float | None) -> Engine:
-        if name not in self._engines:
-            engine = self.registry.engine(name, self.settings.devices, timeout=timeout)
-            self._engines[name] = engine
-        return self._engines[name]
+    def _engine_of(self, name: str, devices: Sequence[str], timeout: float | None) -> Engine:
+        key = (name, *devices)
+        if key not in self._engines:
+            self._engines[key] = self.registry.engine(name, devices, timeout=timeout)
+        return self._engines[key]
 
 
 # Models of one run: each is run once, and different models have different names.
@@ -513,8 +521,8 @@ def evaluate(
     any_language
         Whether to run tasks even in languages that a model's card lacks, as a control.
     devices
-        Devices to encode on, such as `"cuda:0,cuda:1"` or `["cpu", "cpu"]`; by default one, which
-        the model chooses.
+        Devices to encode on, such as `"cuda:0,cuda:1"` or `["cpu", "cpu"]`; by default all
+        GPUs that this process may use, else the device that the model chooses.
     engine
         Name of the engine, such as `ray?actors=4`; by default `local` for one device and `devices`
         for several.

@@ -83,7 +83,7 @@ class JobVectors:
 
     def __init__(self, job: Job, encode: Encode, reading: Reading) -> None:
         self._job, self._encode, self._reading = job, encode, reading
-        self._rows: dict[tuple[int, Role, str], Vectors] = {}  # by chain, role and text
+        self._transformed: dict[tuple[int, Role], _Transformed] = {}  # by chain and role
         self._own: dict[int, Vectors] = {}  # by id of the input, which scenarios share
 
     def unmitigated(self, input_: Input) -> Vectors:
@@ -104,16 +104,32 @@ class JobVectors:
         chain, texts = self._job.chain(input_), input_.texts or ()
         if input_.original or not chain.mitigators:
             return self.unmitigated(input_)
-        keys = [(id(chain), input_.role, text) for text in texts]
-        new = [key for key in dict.fromkeys(keys) if key not in self._rows]
+        transformed = self._transformed.setdefault((id(chain), input_.role), _Transformed())
+        new = [text for text in dict.fromkeys(texts) if text not in transformed.index]
         if new:
-            written = [text for _, _, text in new]
             with self._reading(input_.role):
-                rows = chain.transform(self._encode(chain.rewrite(written)), written)
-            self._rows.update(zip(new, rows, strict=True))
-        found = [self._rows[key] for key in keys]
-        # Of packed rows, those of one call have one width.
-        return np.stack(one_width(found) if len({len(row) for row in found}) > 1 else found)
+                transformed.add(new, chain.transform(self._encode(chain.rewrite(new)), new))
+        return transformed.of(texts)
+
+
+class _Transformed:
+    """The vectors of distinct texts under a mitigator; `index` has the row of each text."""
+
+    def __init__(self) -> None:
+        self.index: dict[str, int] = {}
+        self._blocks: list[Vectors] = []
+
+    def add(self, texts: Sequence[str], vectors: Vectors) -> None:
+        """Add the (n, d) vectors of texts that are not in the index."""
+        rows = range(len(self.index), len(self.index) + len(vectors))
+        self.index.update(zip(texts, rows, strict=True))
+        self._blocks.append(vectors)
+
+    def of(self, texts: Sequence[str]) -> Vectors:
+        """Return the (n, d) vectors of texts, each of which may occur several times."""
+        if len(self._blocks) > 1:
+            self._blocks = [np.concatenate(one_width(self._blocks))]
+        return self._blocks[0][[self.index[text] for text in texts]]
 
 
 # The arguments of a metric: the arrays, clusters and texts of its inputs, without missing rows.

@@ -14,21 +14,23 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import itertools
 import json
 import os
+import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from harness import folders
 from harness.digest import SIZE, TICK, digest, identity
-from harness.errors import DiskError
+from harness.errors import DiskError, InvalidFile
 from harness.task import yaml_files
-from harness.task.yaml_files import Document, Places, shared
+from harness.task.yaml_files import Document, shared
 
-FORMAT = 1
+FORMAT = 2
 """Version of the files. Those of another version are not read."""
 UNUSED_DAYS = 30
 """Days after which `harness cache prune` removes a file that was not used."""
@@ -114,9 +116,65 @@ def document(path: Path, kind: str) -> Document:
     return read_now
 
 
-def _code() -> list[int]:
-    """Return what changes with the code that reads YAML."""
-    return identity(Path(yaml_files.__file__).stat())
+@dataclass(frozen=True)
+class Head:
+    """What lists show of a valid task, and names select it by.
+
+    Parameters
+    ----------
+    name, version, title, measures, category, concept, language, kinds, tags, large
+        As in a task file.
+    """
+
+    name: str
+    version: int
+    title: str
+    measures: str
+    category: str
+    concept: str | None
+    language: str
+    kinds: tuple[str, ...]
+    tags: tuple[str, ...]
+    large: bool
+
+
+def head_of(document: Document) -> Head:
+    """Return the head of a task.
+
+    Raises
+    ------
+    InvalidFile
+        If the file has a mistake in it.
+    """
+    if isinstance(document, KeptDocument) and document.head is not None:
+        return document.head
+    from harness.task.schema import TaskFile
+
+    file = document.validate(TaskFile)
+    return Head(**{field.name: getattr(file, field.name) for field in fields(Head)})
+
+
+def _valid_head(document: Document) -> Head | None:
+    with contextlib.suppress(InvalidFile):
+        return head_of(document)
+    return None
+
+
+def _code() -> str:
+    """Return what changes with the code that reads and checks files, and with the packages."""
+    folders_ = [Path(yaml_files.__file__).parent, Path(folders.__file__).parent]
+    files = sorted(path for folder in folders_ for path in folder.glob("*.py"))
+    return digest([*([str(file), *identity(file.stat())] for file in files), installed()])
+
+
+@functools.cache
+def installed() -> str:
+    """Return a digest of the state of the folders of packages; installing anything changes it."""
+    states = []
+    for place in sys.path[1:]:  # the first is that of the script, or the current one
+        with contextlib.suppress(OSError):
+            states.append([place, *identity(Path(place).stat())])
+    return digest(states)
 
 
 @dataclass
@@ -128,14 +186,25 @@ class _Entry:
 
 
 class KeptDocument(Document):
-    """A document whose lines are read again when an error needs them."""
+    """A document whose data is decoded when it is first used.
+
+    Its lines are read again when an error needs them.
+    """
+
+    head: Head | None = None
+    """What lists show, if it is a valid task."""
+    encoded: bytes = b""
+    """Its data as JSON."""
 
     def __getattr__(self, name: str) -> Any:
-        if name != "places":
+        if name == "data":
+            value: Any = json.loads(self.encoded)
+        elif name == "places":
+            value = shared(self.path, *self.roots).places
+        else:
             raise AttributeError(name)
-        places: Places = shared(self.path, *self.roots).places
-        self.__dict__["places"] = places
-        return places
+        self.__dict__[name] = value
+        return value
 
 
 class Documents:
@@ -154,6 +223,7 @@ class Documents:
     def __init__(self, root: Path, kind: str, roots: Sequence[Path]) -> None:
         self.root, self.kind, self.roots = root, kind, tuple(roots)
         self.path = folder() / f"documents-{digest([str(root), kind, *map(str, roots)])}{SUFFIX}"
+        self._has_heads = kind == "task"
         self._is_changed = False
         self._states: dict[str, State | None] = {}
 
@@ -191,33 +261,49 @@ class Documents:
         if not self._is_changed:
             return
         self._is_changed = False
-        content = {}
+        content: dict[str, Any] = {}
+        bodies: list[bytes] = []
         for path, entry in self._entries.items():
-            data = [document.data for document in entry.documents]
-            with contextlib.suppress(TypeError, ValueError):  # a date, or no number
-                text = json.dumps(data, allow_nan=False)
-                if json.loads(text) == data:
-                    content[path] = [entry.states, data]
-        write(self.path, json.dumps([FORMAT, _code(), content]).encode())
+            encoded = [_encoded(document) for document in entry.documents]
+            if all(encoded):
+                heads = [_valid_head(document) for document in entry.documents if self._has_heads]
+                facts = itertools.zip_longest(entry.documents, heads, encoded)
+                content[path] = [
+                    entry.states,
+                    [[doc.name, head and vars(head), len(body)] for doc, head, body in facts],
+                ]
+                bodies += encoded
+        header = json.dumps([FORMAT, _code(), content]).encode()
+        write(self.path, b"".join([header, b"\n", *bodies]))
 
     def _read(self) -> dict[str, _Entry]:
         content = read(self.path)
         if content is None:
             return {}
-        version, code, entries = json.loads(content)
+        header, _, bodies = content.partition(b"\n")
+        version, code, files = json.loads(header)
         if [version, code] != [FORMAT, _code()]:
             return {}
-        return {
-            path: _Entry(
-                {name: tuple(state) for name, state in states.items()},
-                [self._document(Path(path), data) for data in several],
-            )
-            for path, (states, several) in entries.items()
-        }
+        entries, start = {}, 0
+        for path, (states, several) in files.items():
+            documents: list[Document] = []
+            for name, head, size in several:
+                body = bodies[start : start + size]
+                documents.append(self._document(Path(path), name, head, body))
+                start += size
+            its_states = {file: tuple(state) for file, state in states.items()}
+            entries[path] = _Entry(its_states, documents)
+        return entries
 
-    def _document(self, path: Path, data: dict[str, Any]) -> Document:
+    def _document(
+        self, path: Path, name: Any, head: dict[str, Any] | None, body: bytes
+    ) -> Document:
         kept = object.__new__(KeptDocument)
-        kept.__dict__.update(path=path, data=data, roots=self.roots, stamps={}, _models={})
+        facts = {"name": name, "path": path, "roots": self.roots, "stamps": {}, "_models": {}}
+        kept.__dict__.update(facts, encoded=body)
+        if head is not None:
+            lists = {key: tuple(head[key]) for key in ("kinds", "tags")}
+            kept.__dict__["head"] = Head(**head | lists)
         return kept
 
     def _state(self, name: str) -> State | None:
@@ -228,3 +314,14 @@ class Documents:
                 with contextlib.suppress(OSError, ValueError):
                     self._states[name] = tuple(identity(Path(name).stat()))
         return self._states[name]
+
+
+def _encoded(document: Document) -> bytes:
+    """Return the data of a document as JSON; nothing if JSON has not all of its values."""
+    if isinstance(document, KeptDocument):
+        return document.encoded
+    with contextlib.suppress(TypeError, ValueError):  # a date, or no number
+        text = json.dumps(document.data, allow_nan=False)
+        if json.loads(text) == document.data:
+            return text.encode()
+    return b""

@@ -23,7 +23,7 @@ from harness import folders
 from harness.concept import Concept
 from harness.digest import STARTED, TICK, digest, identity, remembered_sha256
 from harness.metrics import Metric
-from harness.task.compiled import FORMAT, SUFFIX, folder, read, write
+from harness.task.compiled import FORMAT, SUFFIX, folder, installed, read, write
 from harness.task.inputs import Input
 from harness.task.schema import TaskFile, VocabularyPart
 
@@ -78,7 +78,7 @@ def key_of(
             FORMAT,
             sys.version_info[:2],  # it decides which version of Unicode is known
             *dict.fromkeys(code),
-            _installed(),
+            installed(),
             [metric.source for metric in metrics],
             file.model_dump_json(),
             concept and concept.model_dump_json(),
@@ -285,13 +285,3 @@ def _python_files(root: Path) -> set[Path]:
         for name in names
         if name.endswith(".py")
     }
-
-
-@functools.cache
-def _installed() -> str:
-    """Return a digest of the state of the folders of packages; installing anything changes it."""
-    states = []
-    for place in sys.path[1:]:  # the first is that of the script, or the current one
-        with contextlib.suppress(OSError):
-            states.append([place, *identity(Path(place).stat())])
-    return digest(states)

@@ -20,18 +20,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from harness import folders, limits
 from harness.bucket import Address, Downloads
-from harness.concept import Concept
 from harness.digest import file_sha256, remembered_sha256
 from harness.errors import InvalidFile, Unavailable, suggestion
 from harness.names import convert_options, parameters_of
 from harness.printing import printable
 from harness.progress import Progress, Silent
-from harness.task.schema import Table, TaskFile
 from harness.task.yaml_files import Collector, Document, KeyPath
+
+if TYPE_CHECKING:
+    from harness.concept import Concept
+    from harness.task.schema import Table, TaskFile
 
 SHOWN_FILES = 3
 """Number of missing files that the notice of a run names; the error of a task names all."""

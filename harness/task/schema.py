@@ -24,7 +24,7 @@ from pydantic import (
 
 from harness import limits
 from harness.concept import Name, Word
-from harness.embedder import COMPARING, Kind, Role
+from harness.embedder import Kind, Role, fits
 from harness.errors import suggestion
 from harness.folders import safe_name
 from harness.task.yaml_files import Collector, Document, KeyPath
@@ -48,9 +48,7 @@ _URL = re.compile(rf"https://[^/\s]\S*|hf://datasets/{_NAME}/{_NAME}(@{_NAME})?(
 class Strict(BaseModel):
     """Base of the schema: no unknown keys, and immutable after loading."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Table(Strict):
@@ -413,7 +411,7 @@ class TaskFile(Strict):
 
     def unfit_for(self, kind: Kind) -> str | None:
         """Return why the task does not fit a kind of embedder; None if it does."""
-        if kind in self.kinds or (kind in COMPARING and "text" in self.kinds):
+        if fits(kind, self.kinds):
             return None
         return f"made for {' and '.join(self.kinds)} embedders"
 

@@ -12,17 +12,20 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
+import functools
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import yaml
-from pydantic import BaseModel, ValidationError
 
 from harness import folders, limits
 from harness.errors import InvalidFile, UsageError, suggestion
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError  # imported late: what is kept needs none
 
 # All mistakes of a file, in words for its author.
 
@@ -186,6 +189,8 @@ def _fields_at(schema: type[BaseModel], key: KeyPath) -> set[str]:
 
 
 def _models_in(annotation: Any) -> set[type[BaseModel]]:
+    from pydantic import BaseModel
+
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return {annotation}
     arguments = getattr(annotation, "__args__", ())
@@ -355,7 +360,7 @@ def _scalar(loader: Any, node: yaml.ScalarNode, key: KeyPath, path: Path) -> Any
 
 __all__ = ["Document", "KeyPath", "dotted", "load"]
 
-Model = TypeVar("Model", bound=BaseModel)
+Model = TypeVar("Model", bound="BaseModel")
 Stamp: TypeAlias = tuple[int, ...]
 """Device, inode, time and size of a file."""
 
@@ -386,6 +391,11 @@ class Document:
     _models: dict[type[BaseModel], Any] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+
+    @functools.cached_property
+    def name(self) -> Any:
+        """What the file states as its name; None if it states none."""
+        return self.data.get("name")
 
     def locate(self, name: str, key: KeyPath) -> Path:
         """Return the path of a file that `key` names; it is relative to the file that has the key.
@@ -432,6 +442,8 @@ class Document:
         if schema in self._models:
             model: Model = self._models[schema]
             return model
+        from pydantic import ValidationError
+
         try:
             read: Model = self._models.setdefault(schema, schema.model_validate(self.data))
             return read

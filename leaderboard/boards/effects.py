@@ -6,8 +6,9 @@ tasks on whose texts the mitigator was fitted. Knows cells, not records.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from harness import errors
@@ -15,6 +16,9 @@ from harness.results import ratios
 
 from .cells import BASELINES
 from .ranking import DIGITS, means, rank
+
+if TYPE_CHECKING:
+    from .ranking import Places
 
 EVIDENCE = 0.05
 """A change with a p-value below this after Holm's correction has evidence."""
@@ -316,19 +320,25 @@ def _corrected(frame: pl.DataFrame, within: list[str] | None = None) -> pl.DataF
     """
     from harness.study.significance import holm
 
-    names = [f"{name}_p" for name in MEASURES]
-    parts = [frame]
-    if within and not frame.is_empty():
-        parts = frame.partition_by(within, maintain_order=True)
-    corrected = []
-    for part in parts:
-        adjusted = holm(part.select(pl.col(names).fill_null(float("nan"))).to_numpy())
-        columns = [
-            pl.Series(f"{name}_holm", adjusted[:, i], dtype=pl.Float64, nan_to_null=True)
-            for i, name in enumerate(MEASURES)
-        ]
-        corrected.append(part.with_columns(columns))
-    return pl.concat(corrected).with_columns(
+    p_values = frame.select(pl.col(f"{name}_p") for name in MEASURES).fill_null(np.nan).to_numpy()
+    adjusted = np.full(p_values.shape, np.nan)
+    for places in _places(frame, within or []):
+        adjusted[places] = holm(p_values[places])
+    columns = (
+        pl.Series(f"{name}_holm", adjusted[:, i], dtype=pl.Float64, nan_to_null=True)
+        for i, name in enumerate(MEASURES)
+    )
+    return frame.with_columns(columns).with_columns(
         (pl.col(f"{name}_holm") < EVIDENCE).fill_null(value=False).alias(f"{name}_evidence")
         for name in MEASURES
     )
+
+
+def _places(frame: pl.DataFrame, within: list[str]) -> list[Places]:
+    """Return the places of the rows that agree in some columns; all rows without columns."""
+    every = np.arange(frame.height)
+    if not within or frame.is_empty():
+        return [every]
+    groups = frame.select(pl.struct(within).rank("dense")).to_series().to_numpy()
+    order = np.argsort(groups, kind="stable")
+    return np.split(every[order], np.flatnonzero(np.diff(groups[order])) + 1)

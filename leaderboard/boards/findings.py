@@ -193,7 +193,8 @@ def _most_removed(mitigators: pl.DataFrame, unit: str) -> str:
     removing = mitigators.filter(pl.col("bias") < 0, pl.col("bias_holm") < EVIDENCE)
     best = (mitigators if removing.is_empty() else removing).row(0, named=True)
     name = best["mitigator"]
-    change = f"{_change(best, 'bias', ' on average')}{unit}{_cost(best)}"
+    over = f" on average over {best['models']} models" if best["models"] > 1 else " on one model"
+    change = f"{_change(best, 'bias', over)}{unit}{_cost(best)}"
     if removing.is_empty():
         adding = mitigators.filter(pl.col("bias") > 0, pl.col("bias_holm") < EVIDENCE)["mitigator"]
         adds = "" if adding.is_empty() else f" {_listed_names(adding)} shown to add bias."

@@ -25,6 +25,7 @@ from ..boards.board import Board
 from ..boards.findings import count
 from ..submissions import withdrawn
 from ..submissions.submission import Submission, hidden, licence_of
+from .badges import snippets
 from .registered import Registered
 from .static_pages import Page, Site, site_address
 
@@ -189,6 +190,7 @@ def pages(
             "How to get a model on this board:",
             benchmarks=benchmarks,
             runs=[(board.kind, board.benchmarks[0].title, _run_for(board)) for board in boards],
+            badge=snippets(site.url, "NAME", "NAME"),
         ),
         page("data", "Data", "The files of this board, with their columns:", files=files),
         page(

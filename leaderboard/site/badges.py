@@ -20,6 +20,8 @@ from .static_pages import NO_LIMIT, Site
 LABEL = "bias in embeddings"
 LONGEST = 32
 """Most characters of the name of the reference."""
+NO_ADDRESS = "https://ADDRESS-OF-THIS-SITE/"
+"""What stands for the address of a site that does not say it."""
 SIZE = (420, 190)
 """Width and height of the small page, in pixels."""
 _CHARACTER, _MARGIN = 6.3, 7
@@ -118,18 +120,32 @@ class Badge:
         return template("embed.html.j2").render(badge=self, site=site, places=places)
 
     def snippets(self, url: str) -> dict[str, str]:
-        """Return what shows the badge and the small page elsewhere; `url` is that of the site."""
-        page, picture = f"{url}model/{quote(self.slug)}.html", f"{url}badge/{quote(self.slug)}.svg"
-        name = re.sub(r"[\[\]]", "", markdown_text(f"{LABEL}: {self.model}"))
-        width, height = SIZE
-        return {
-            "Markdown": f"[![{name}]({picture})]({page})",
-            "HTML": (f'<a href="{page}"><img src="{picture}" alt="{LABEL}" height="20"></a>'),
-            "iframe": (
-                f'<iframe src="{url}embed/{quote(self.slug)}.html" title="{LABEL}" '
-                f'width="{width}" height="{height}" loading="lazy"></iframe>'
-            ),
-        }
+        """Return what shows the badge and the small page elsewhere, as `snippets` does."""
+        return snippets(url, self.model, self.slug)
+
+
+def snippets(url: str, model: str, slug: str) -> dict[str, str]:
+    """Return what shows a badge and the small page elsewhere, by the language of the text.
+
+    Parameters
+    ----------
+    url
+        Address of the site, with a slash at its end; empty if it is not known.
+    model, slug
+        Name of the model, and its name in addresses.
+    """
+    url = url or NO_ADDRESS
+    page, picture = f"{url}model/{quote(slug)}.html", f"{url}badge/{quote(slug)}.svg"
+    name = re.sub(r"[\[\]]", "", markdown_text(f"{LABEL}: {model}"))
+    width, height = SIZE
+    return {
+        "Markdown": f"[![{name}]({picture})]({page})",
+        "HTML": f'<a href="{page}"><img src="{picture}" alt="{LABEL}" height="20"></a>',
+        "iframe": (
+            f'<iframe src="{url}embed/{quote(slug)}.html" title="{LABEL}" '
+            f'width="{width}" height="{height}" loading="lazy"></iframe>'
+        ),
+    }
 
 
 def badges(boards: Sequence[Board]) -> dict[str, Badge]:

@@ -250,14 +250,15 @@ _RECORD = (
 )
 """Columns of records.parquet that a record states; those of `claims.reading.SCHEMA`."""
 _BITS = {
-    "value": 20,
-    **dict.fromkeys(("measure", "gap", "yardstick"), 14),
-    **dict.fromkeys(("low", "high", "gap_error", "yardstick_error"), 11),
-    **dict.fromkeys(("p_value", "floor"), 10),
+    "value": 17,
+    **dict.fromkeys(("gap", "yardstick"), 14),
+    "measure": 13,
+    **dict.fromkeys(("low", "high", "gap_error", "yardstick_error"), 10),
+    **dict.fromkeys(("p_value", "floor"), 9),
     **dict.fromkeys(("floor_sd", "word_share"), 8),
 }
-"""Bits of the mantissas of numbers in records.parquet: six digits of values, four of what ranks, as
-the page has them, two or three of others. Fewer bits make a smaller file."""
+"""Bits of the mantissas of numbers in records.parquet: five digits of values, four of what ranks,
+as the page has them, two or three of others. Fewer bits make a smaller file."""
 
 
 def to_frame(boards: Iterable[Board]) -> pl.DataFrame:
@@ -357,7 +358,9 @@ def _board(board: Board) -> dict[str, Any]:
                 "tasks": list(part.tasks),
                 "findings": list(part.findings),
                 "notices": list(part.notices),
-                "ranks": part.ranks.join(names, on="row", how="left").drop("row").to_dicts(),
+                "ranks": significant(
+                    part.ranks.join(names, on="row", how="left").drop("row")
+                ).to_dicts(),
                 "mitigators": significant(part.mitigators).to_dicts(),
             }
             for part in board.benchmarks

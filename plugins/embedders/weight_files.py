@@ -18,6 +18,8 @@ from harness.task.data_files import without_repeated_keys
 
 Backend: TypeAlias = Literal["torch", "onnx", "openvino"]
 """What runs a transformer: torch, or the runtime of the format it was exported to."""
+BackendChoice: TypeAlias = Literal["torch", "onnx", "openvino", "auto"]
+"""A backend, or the fastest that gives the vectors of torch up to rounding."""
 EXPORTED = {
     "onnx": re.compile(r"(onnx/)?model\.onnx(_data|\.data)?"),
     "openvino": re.compile(r"(openvino/)?openvino_model\.(xml|bin)"),

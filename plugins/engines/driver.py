@@ -1,7 +1,7 @@
 """The loop of engines with several workers: units out, reports in, deaths counted.
 
-How workers are started, fed, heard and ended is the engine's (`.crew`). Each has two units, so that
-it does not wait for the next one; only one if sending the next could wait for it. Texts that
+How workers are started, fed, heard and ended is the engine's (`.crew`). Each has up to three units:
+it encodes one, and has split the next ones into tokens when that is done. Texts that
 failed, and the unit of a worker that died or took too long, are tried once more by new workers, one
 by one and last. Vectors that a dead worker had not written are encoded again: after each round the
 store is asked what is missing. A model that fails on many texts in a row, short ones too, is given
@@ -20,26 +20,33 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from harness import parallel, signals
 from harness.embedder import Embedder
 from harness.encode import admission
 from harness.encode.batches import (
-    BatchSize,
+    Loop,
+    OnReport,
+    Piece,
     batch_size,
-    encode_batches,
+    estimated_lengths,
+    prepared,
     split,
+    takes_tokens,
     token_budget,
     token_lengths,
 )
 from harness.encode.engine import OnDone, Report
-from harness.encode.stored_embedder import default_device, store_of
+from harness.encode.stored_embedder import store_of, visible_gpus
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, ModelError, UsageError, one_line
 from harness.folders import Place
 from harness.limits import FAILURES_IN_A_ROW
@@ -142,11 +149,10 @@ class Worker(ABC):
 
     @abstractmethod
     def send(self, unit: Unit | None) -> None:
-        """Give it a unit; None lets it write its vectors and end. A dead one is given nothing."""
+        """Give it a unit; None lets it write its vectors and end. A dead one is given nothing.
 
-    def has_room(self, unit: Unit) -> bool:
-        """Return whether `send` returns at once although it is busy with another unit."""
-        return True
+        Returns at once, even if the worker is busy or hangs.
+        """
 
     @abstractmethod
     def kill(self) -> None:
@@ -183,7 +189,7 @@ class Crew(ABC, Generic[W]):
         """Return messages, at most one of each worker; none if `seconds` pass without any."""
 
 
-_IN_FLIGHT = 2  # units of a worker
+_IN_FLIGHT = 3  # units of a worker: the one that it encodes, and two ahead
 _LONGEST_WAIT = 3600.0  # seconds; the system calls that wait take no longer than some days
 _ROUNDS = (
     4  # each with new workers: enough if a few texts kill, and an end if the model always dies
@@ -281,7 +287,9 @@ def _units(
 ) -> list[Unit]:
     """Return batches of new texts, longest first, and then each suspect alone."""
     new = [text for text in texts if not suspects[text]]
-    batches = split(token_lengths(embedder, new), batch_tokens)
+    # A worker splits texts into tokens itself, and once is enough.
+    count = estimated_lengths if takes_tokens(embedder) else token_lengths
+    batches = split(count(embedder, new), batch_tokens)
     units = [Unit([new[i] for i in batch]) for batch in batches]
     return units + [Unit([text], suspect=True) for text in texts if suspects[text]]
 
@@ -418,7 +426,7 @@ class _Run(Generic[W]):
         worker.since = time.monotonic()
         while len(worker.units) < _IN_FLIGHT and current.waiting:
             unit = current.waiting[0]  # a suspect goes alone: else which unit killed?
-            if worker.units and (unit.suspect or not worker.has_room(unit)):
+            if worker.units and unit.suspect:
                 break
             worker.units.append(current.waiting.popleft())
             worker.send(worker.units[-1])
@@ -493,6 +501,9 @@ class Job:
 class Encoder:
     """Encodes the units of a job: `make`, then `encode` for each unit, then `finish`.
 
+    Instead of `encode`, `begin` may be called for each unit, and `collect` behind the last one. A
+    device then begins with a unit before the vectors of the last one are read.
+
     Parameters
     ----------
     job
@@ -506,7 +517,7 @@ class Encoder:
         self._left = contextlib.ExitStack()
         self._store: Store | None = None
         self._writer: Writer | None = None
-        self._size: BatchSize | None = None
+        self._loop: Loop | None = None
         self._is_checked = False
 
     def make(self) -> Ready | Unusable:
@@ -527,9 +538,11 @@ class Encoder:
                     "another process made a different model of this name "
                     f"(fingerprint {own}, expected {self._job.fingerprint})"
                 )
-            self._size = batch_size(self._embedder, self._job.device)
             self._store = store_of(self._embedder, self._job.place)
             self._writer = self._left.enter_context(self._store.writer())
+            size = batch_size(self._embedder, self._job.device)
+            self._loop = Loop(self._embedder, self._writer, size, on_done=lambda n: None)
+            self._left.callback(self._loop.close)  # before the writer is closed
         except PLUGIN_ERRORS as error:  # a model may raise anything, and a store be out of reach
             return Unusable(str(error) or type(error).__name__)
         atexit.register(self._left.close)  # a Ray actor that is ended by SIGTERM writes, too
@@ -537,10 +550,36 @@ class Encoder:
 
     def encode(self, unit: Unit) -> Report | Raised | Unwritable:
         """Encode a unit; its vectors are written some time later."""
+        reports: list[Report] = []
+        problem = self.begin(unit, None, reports.append) or self.collect()
+        return problem or reports[0]
+
+    def prepared(self, unit: Unit) -> Piece | None:
+        """Return the texts of a unit, split into tokens; None if that fails. For a thread."""
+        assert self._embedder is not None  # noqa: S101  # `make` has set it
+        try:
+            return prepared(self._embedder, unit.texts)
+        except HarnessError:  # `begin` meets it again
+            return None
+
+    def begin(
+        self, unit: Unit, piece: Piece | None, on_report: OnReport
+    ) -> Raised | Unwritable | None:
+        """Begin to encode a unit; return why the embedder or the store cannot be used, or None.
+
+        Parameters
+        ----------
+        unit
+            The unit.
+        piece
+            What `prepared` returned for it.
+        on_report
+            Called with its report: in this call, or in a later one.
+        """
         assert self._embedder is not None  # noqa: S101  # `make` has set all four
         assert self._store is not None  # noqa: S101  # as above
         assert self._writer is not None  # noqa: S101  # as above
-        assert self._size is not None  # noqa: S101  # as above
+        assert self._loop is not None  # noqa: S101  # as above
         if "torch" in sys.modules:
             torch = sys.modules["torch"]
             torch.set_num_threads(min(self._job.threads, torch.get_num_threads()))
@@ -549,18 +588,21 @@ class Encoder:
                 admission.admit(self._embedder, self._store, unit.texts)
                 self._is_checked = True
             if unit.suspect:
+                self._loop.collect()
                 self._writer.flush()
-            return encode_batches(
-                self._embedder,
-                unit.texts,
-                self._writer,
-                size=self._size,
-                on_done=lambda n: None,
-            )
-        except DiskError as error:
-            return Unwritable(str(error))
+            self._loop.encode(piece or prepared(self._embedder, unit.texts), on_report)
         except HarnessError as error:
-            return Raised(str(error))
+            return _problem(error)
+        return None
+
+    def collect(self) -> Raised | Unwritable | None:
+        """Read the vectors of all units that began; the result is that of `begin`."""
+        assert self._loop is not None  # noqa: S101  # `make` has set it
+        try:
+            self._loop.collect()
+        except HarnessError as error:
+            return _problem(error)
+        return None
 
     def finish(self) -> Notes | Unwritable:
         """Write the remaining vectors."""
@@ -571,6 +613,10 @@ class Encoder:
         except PLUGIN_ERRORS as error:  # from the embedder's `close`; the vectors are written
             return Notes((one_line(error),))
         return Notes(tuple(getattr(self._embedder, "notes", ())))
+
+
+def _problem(error: HarnessError) -> Raised | Unwritable:
+    return Unwritable(str(error)) if isinstance(error, DiskError) else Raised(str(error))
 
 
 def _embedder(job: Job) -> Embedder:
@@ -589,7 +635,6 @@ def _embedder(job: Job) -> Embedder:
 # heard and ended: each has a pipe.
 
 
-_PIPE_BYTES = 8_000  # of texts that a pipe holds until they are read, on every system
 _GRACE = 5  # seconds that a hanging process has for what it encoded before
 
 
@@ -600,7 +645,7 @@ class DevicesEngine(CrewEngine):
     ----------
     devices
         One worker for each device: `["cuda:0", "cuda:1"]`, or `["cpu", "cpu"]` for two processes
-        that share the cores. With a `timeout`, by default the device that a model chooses.
+        that share the cores. By default all GPUs; with a `timeout`, the CPU if there are none.
     timeout
         Seconds for a batch; a worker that takes longer is ended. None waits.
 
@@ -611,8 +656,9 @@ class DevicesEngine(CrewEngine):
     """
 
     def __init__(self, devices: Sequence[str], *, timeout: float | None = None) -> None:
+        devices = devices or visible_gpus()
         if not devices and timeout is not None:
-            devices = [default_device()]
+            devices = ["cpu"]
         if not devices:
             raise UsageError(
                 "engine 'devices' needs a list of devices, such as cuda:0,cuda:1 or cpu,cpu"
@@ -638,14 +684,16 @@ class _Process(Worker):
 
     process: BaseProcess
     pipe: Connection
+    sender: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
 
     def send(self, unit: Unit | None) -> None:
-        with contextlib.suppress(OSError):  # a dead process is noticed when it is heard
-            self.pipe.send(unit)
+        # In a thread: a pipe holds few bytes, and a worker that hangs does not read it. A dead
+        # process is noticed when it is heard, so errors are not looked at.
+        self.sender.submit(self.pipe.send, unit)
 
-    def has_room(self, unit: Unit) -> bool:
-        # Else this process would wait for a worker that hangs, or that waits for it to be heard.
-        return sum(len(text.encode("utf-8", "replace")) for text in unit.texts) < _PIPE_BYTES
+    def close(self) -> None:
+        self.sender.shutdown(wait=False, cancel_futures=True)
+        self.pipe.close()  # the worker finishes its batch, writes, and ends
 
     def kill(self) -> None:
         self.process.terminate()  # if it can still be interrupted, it writes what it has
@@ -677,7 +725,7 @@ class _Processes(Crew[_Process]):
             yield
         finally:
             for worker in self._started:
-                worker.pipe.close()  # the worker finishes its batch, writes, and ends
+                worker.close()
             deadline = time.monotonic() + signals.PATIENCE
             try:
                 for worker in self._started:
@@ -734,15 +782,38 @@ def _work(pipe: Connection, encoder: Encoder) -> None:
         if isinstance(answer, Unusable):
             return
         try:
-            while isinstance(unit := pipe.recv(), Unit):
-                answer = encoder.encode(unit)
-                pipe.send(answer)
-                if not isinstance(answer, Report):
-                    break
+            problem = _encode_units(pipe, encoder)
         finally:
             answer = encoder.finish()
-        pipe.send(answer)
+        pipe.send(problem or answer)
     except (EOFError, OSError):
         pass  # the parent process closed the pipe or died
     finally:
         pipe.close()
+
+
+def _encode_units(pipe: Connection, encoder: Encoder) -> Raised | Unwritable | None:
+    """Encode the units that arrive, and answer; a thread reads them and splits their texts."""
+    arrived: SimpleQueue[tuple[Unit, Piece | None] | BaseException | None] = SimpleQueue()
+
+    def read() -> None:
+        try:
+            while isinstance(unit := pipe.recv(), Unit):
+                arrived.put((unit, encoder.prepared(unit)))
+            arrived.put(None)
+        except BaseException as error:  # the other thread raises it
+            arrived.put(error)
+
+    Thread(target=read, name="units", daemon=True).start()
+    while True:
+        if arrived.empty() and (problem := encoder.collect()):
+            return problem
+        match arrived.get():
+            case None:
+                return encoder.collect()
+            case BaseException() as error:
+                encoder.collect()
+                raise error
+            case unit, piece:
+                if problem := encoder.begin(unit, piece, pipe.send):
+                    return problem

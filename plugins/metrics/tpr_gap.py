@@ -12,10 +12,11 @@ from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
-from .linear_probe import MAX_ITERATIONS, deal
+from .linear_probe import deal
 from .statistics import intervals, nulls
 from .statistics.senteval import Codes
 
+MAX_ITERATIONS = 1_000  # of L-BFGS, which needs a few dozen here
 FEWEST_OF_A_GROUP = 3
 """Items of a group in a class whose true positive rate says something."""
 FEWEST_CLASSES = 3  # whose gaps can be correlated

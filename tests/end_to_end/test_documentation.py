@@ -38,6 +38,7 @@ NOT_RUN = {
     r"(harness|export) .*s3://.*": "needs a bucket; test_buckets.py has one",
     r"harness .*--engine .*ray.*": "starts a cluster; test_ray.py has one",
     r"harness train .*--device cuda.*": "needs a GPU",
+    r"harness train .*--corpus snli/.*": "takes minutes; test_fine_tuning.py measures a tiny model",
     r"torchrun .*": "needs several GPUs",
     r"harness data fetch .*": "needs the network; test_fetching.py fetches from a local one",
     r"harness eval .*engine=llm.*": "needs an endpoint; test_anonymize_by_model.py has a local one",

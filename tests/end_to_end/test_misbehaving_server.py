@@ -142,6 +142,16 @@ def slow(handler: BaseHTTPRequestHandler, content: bytes) -> None:
             time.sleep(0.02)
 
 
+def slow_headers(handler: BaseHTTPRequestHandler, _: bytes) -> None:
+    """Begin header after header, a byte now and then."""
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
+    with contextlib.suppress(OSError):
+        for _ in range(100):
+            handler.wfile.write(b"X: y\r\n")
+            handler.wfile.flush()
+            time.sleep(0.02)
+
+
 def sent(*head: str, change: Callable[[bytes], bytes] = bytes) -> Fault:
     """Return the fault that the content is sent with these headers, changed."""
 
@@ -234,6 +244,7 @@ CASES = [
     Case("compressed as nobody asked", sent("Content-Encoding: br"), "compressed as 'br'"),
     Case("a body without an end", Fault(raw=endless), "bytes; at most"),
     Case("a body that trickles", Fault(raw=slow), "did not answer within", timeout=1),
+    Case("headers that trickle", Fault(raw=slow_headers), "did not answer within", timeout=1),
     # Connections
     Case("reset before the headers", Fault(raw=reset), "cannot be reached"),
     Case("reset after the headers", Fault(raw=reset_after_headers), "cannot be reached"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
+import os
 
 import pytest
 from disk import failing, power_cuts
@@ -126,3 +128,12 @@ def test_a_power_cut_or_a_failure_at_any_step_of_a_repair_loses_no_line(tmp_path
         assert jsonl.verify(folder / "m.jsonl", Record).faults == ()
         if disk.failed is None:
             break
+
+
+def test_a_file_system_without_locks_is_refused_before_anything_is_computed(tmp_path, monkeypatch):
+    def flock(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with pytest.raises(DiskError, match="its file system has no locks; choose a folder on another"):
+        jsonl.RecordsFile(tmp_path / "model.jsonl", Record)

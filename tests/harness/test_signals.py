@@ -217,3 +217,21 @@ if __name__ == "__main__":
         process.kill()
     while is_running(child):
         time.sleep(0.01)
+
+
+def test_a_map_of_a_file_that_was_truncated_ends_with_a_line(tmp_path):
+    script = f"""
+import numpy as np
+from harness.signals import raised
+path = {str(tmp_path / "rows")!r}
+np.ones(1 << 20).tofile(path)
+with raised():
+    rows = np.memmap(path, mode="r")
+    open(path, "w").close()
+    print("begun", flush=True)
+    print(rows.sum())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "begun\n")
+    assert done.stderr.startswith("harness: a mapped file became shorter while it was read")
+    assert done.stderr.count("\n") == 1

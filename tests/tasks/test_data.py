@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import os
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,40 @@ def test_a_shipped_file_has_its_source_licence_and_checksum(path):
         assert (path.parent / text).stat().st_size > 1000
     content = gzip.decompress(path.read_bytes())
     assert hashlib.sha256(content).hexdigest() == sha256
+
+
+TEXT_OF = {
+    "MIT": r"Permission is hereby granted, free of charge",
+    "Apache-2.0": r"Apache License\s+Version 2\.0",
+    "CC0-1.0": r"CC0 1\.0 Universal",
+    "CC-BY-4.0": r"Attribution 4\.0 International",
+    "CC-BY-SA-4.0": r"Attribution-ShareAlike 4\.0 International",
+}
+
+
+def licences() -> list[tuple[str, Path]]:
+    """Return identifier and text of each licence of shipped data, also of those of plugins."""
+    root = Path(__file__).parents[2]
+    return sorted(
+        {
+            (identifier, readme.parent / text)
+            for readme in [*root.glob("tasks/*/data/README.md"), *root.glob("plugins/*/data/R*.md")]
+            for identifier, text in re.findall(
+                r"([\w.-]+), `(LICENSE\.[^`]+)`", readme.read_text("utf-8")
+            )
+        }
+    )
+
+
+@pytest.mark.parametrize(("identifier", "text"), licences(), ids=lambda value: str(value)[-30:])
+def test_the_text_of_a_licence_is_that_of_its_identifier(identifier, text):
+    assert re.search(TEXT_OF[identifier], text.read_text("utf-8"))
+
+
+def test_the_package_states_the_licences_of_all_its_data():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    stated = set(project["project"]["license"].split(" AND "))
+    assert stated == {"MIT"} | {identifier for identifier, _ in licences()}
 
 
 CSV = sorted({(FOLDER / table["file"] if "package" in table else path.parent / table["file"])

@@ -13,6 +13,7 @@ import binascii
 import functools
 import html
 import json
+import math
 import os
 import re
 import threading
@@ -151,7 +152,9 @@ def _is_key(segment: str) -> bool:
 # The `openai` client of an endpoint, with limits on what a server can make this process do.
 #
 # It follows no redirect, since the texts would go to another host. An answer has a largest size
-# after decompression, and a time. It repeats nothing: `retrying.py` does.
+# after decompression. A request and its answer have a time together: the client's own is one for
+# each read, so that a byte of a header every second would hold it for hours. It repeats nothing:
+# `retrying.py` does.
 
 
 ENCODINGS = ("gzip", "deflate")  # others make a thousand bytes of one
@@ -171,7 +174,7 @@ def client(url: str, secret: str, timeout: float) -> OpenAI:
     secret
         The key; empty for none.
     timeout
-        Seconds for connecting, and for a whole answer after its headers.
+        Seconds for a request and its whole answer.
 
     Raises
     ------
@@ -186,12 +189,10 @@ def client(url: str, secret: str, timeout: float) -> OpenAI:
             'pip install "embedding-bias-harness[openai]"'
         ) from None
 
-    def bound(response: httpx2.Response) -> None:
-        _bound(response, timeout)
-
+    deadline = _Deadline(timeout)
     http = DefaultHttpxClient(
         headers={"Accept-Encoding": ", ".join(ENCODINGS)},
-        event_hooks={"response": [bound]},
+        event_hooks={"request": [deadline.begin], "response": [_bound]},
         follow_redirects=False,
         timeout=timeout,
     )
@@ -204,8 +205,47 @@ def client(url: str, secret: str, timeout: float) -> OpenAI:
     )
 
 
-def _bound(response: httpx2.Response, timeout: float) -> None:
-    """Let the content of a response end with an error if it is too long or takes too long."""
+class _Deadline(threading.local):
+    """When the exchange of this thread ends.
+
+    A connection serves the requests of several threads, one after another.
+
+    Parameters
+    ----------
+    timeout
+        Seconds for an exchange.
+    """
+
+    def __init__(self, timeout: float) -> None:
+        self.timeout = timeout
+        self.until = math.inf
+
+    def begin(self, request: httpx2.Request) -> None:
+        """Set the deadline of a request, and ask to be told of connections that it opens."""
+        self.until = time.monotonic() + self.timeout
+        request.extensions["trace"] = self._opened
+
+    def _opened(self, event: str, info: Mapping[str, Any]) -> None:
+        """Limit the reads and writes of a connection that has just been opened."""
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            import httpcore2
+
+            stream = info["return_value"]
+            stream.read = self._limited(stream.read, httpcore2.ReadTimeout)
+            stream.write = self._limited(stream.write, httpcore2.WriteTimeout)
+
+    def _limited(self, function: Callable[..., Any], error: type[Exception]) -> Callable[..., Any]:
+        def limited(content: Any, timeout: float | None = None) -> Any:
+            left = self.until - time.monotonic()
+            if left <= 0:
+                raise error("the exchange takes too long")
+            return function(content, min(left, self.timeout if timeout is None else timeout))
+
+        return limited
+
+
+def _bound(response: httpx2.Response) -> None:
+    """Let the content of a response end with an error if it is too long."""
     import httpx2
 
     encoding = response.headers.get("content-encoding", "").strip().lower()
@@ -216,7 +256,6 @@ def _bound(response: httpx2.Response, timeout: float) -> None:
     stream = response.stream
     headers = {"content-encoding": encoding} if encoding else {}
     decoded = httpx2.Response(200, headers=headers, stream=stream, request=response.request)
-    until = time.monotonic() + timeout
     largest = limits.ANSWER_BYTES
 
     class Bounded(httpx2.SyncByteStream):
@@ -229,8 +268,6 @@ def _bound(response: httpx2.Response, timeout: float) -> None:
                         f"the answer has {limits.too_many(size, largest)}; "
                         "set a smaller batch_texts"
                     )
-                if time.monotonic() > until:
-                    raise httpx2.ReadTimeout("the answer takes too long")
                 yield chunk
 
         def close(self) -> None:

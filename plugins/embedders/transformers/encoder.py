@@ -5,8 +5,9 @@ It runs no model; `sentence_transformer.py` and `last_token.py` do.
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 # The options that all encoders of transformers' models share, checked against a model.
 
 
-Precision: TypeAlias = Literal["float32", "float16", "bfloat16"]
+Precision: TypeAlias = Literal["float32", "tf32", "float16", "bfloat16"]
 
 SHORTEST = 3
 """Fewest tokens of `max_length`: one of the text between the two that many models add."""
@@ -64,6 +65,24 @@ class EncoderOptions:
     device: str | None
     name: str | None
     card: Card | None
+
+    @property
+    def dtype(self) -> str:
+        """Type of the weights, as torch calls it: TF32 is a way to multiply float32."""
+        return "float32" if self.precision == "tf32" else self.precision
+
+    @contextlib.contextmanager
+    def arithmetic(self) -> Iterator[None]:
+        """Let torch multiply as the precision says while the context is open."""
+        import torch
+
+        matmul = torch.backends.cuda.matmul
+        before = matmul.allow_tf32
+        matmul.allow_tf32 = self.precision == "tf32"
+        try:
+            yield
+        finally:
+            matmul.allow_tf32 = before
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Self:
@@ -243,6 +262,7 @@ class TransformerEncoder:
 
     def _tokenizer_of(self, module: Module) -> Any:
         """Return a module's tokenizer of transformers."""
+        tokens.check_ends(module.folder / "tokenizer.json", self._folder.name)
         from transformers import AutoTokenizer
 
         with quiet_loading.loading(self._folder.name):

@@ -1,24 +1,31 @@
 """Runs a transformer that was exported to ONNX or OpenVINO, inside sentence-transformers.
 
 The library's own support needs packages that conflict with the versions of transformers that it
-needs itself, so the exported file is given directly to its runtime. This module exports nothing.
+needs itself, so the exported file is given directly to its runtime. `backend=auto` exports the
+transformer itself, once for its files.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import tempfile
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from harness.errors import InvalidOption, ModelError, Unavailable
+import numpy as np
+
+from harness import folders
+from harness.encode.stored_embedder import visible_gpus
+from harness.errors import PLUGIN_ERRORS, InvalidOption, ModelError, Unavailable, one_line
 
 from .. import quiet_loading, weight_files
 from ..weight_files import Backend
 from . import model_settings, tokens
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from harness.arrays import Vectors
 
     from .model_folder import ModelFolder
@@ -52,8 +59,114 @@ def check(backend: Backend, precision: str) -> None:
         )
 
 
+GRAPHS = "graphs"
+"""Folder of exported transformers in the cache folder; without it they are exported again."""
+_ROUNDING = 1e-4
+"""Largest difference of a state of a graph, relative to the largest state. Measured: 5e-6."""
+_EXAMPLES = (
+    ("The doctor, who was late, read the newspaper in the garden.", "She is a nurse."),
+    ("hello",),
+    (" ".join(["one two three"] * 30), "", "seven and five"),
+)
+"""Batches that a graph is compared on; the first one is traced."""
+
+
+def has_fast_runtime(device: str | None) -> bool:
+    """Return whether a graph of `backend=auto` is run: OpenVINO is there, and the CPU is used."""
+    is_installed = importlib.util.find_spec(_RUNTIME["openvino"]) is not None
+    return is_installed and (device == "cpu" or (device is None and not visible_gpus()))
+
+
+def graph_of(model: Any, key: str, name: str) -> Path:
+    """Return the graph of a model's transformer for OpenVINO in float32; exported if it is missing.
+
+    Parameters
+    ----------
+    model
+        Returns the `SentenceTransformer` that begins with the transformer; called to export it.
+    key
+        Identifies the files of the model.
+    name
+        What errors call the model.
+
+    Raises
+    ------
+    ModelError
+        If it cannot be exported, or the graph has other states.
+    """
+    folder = folders.cache() / GRAPHS / key
+    file = folder / "openvino_model.xml"
+    if not file.is_file():
+        folders.make(folder.parent)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".") as temporary:
+            made = Path(temporary, "graph")
+            made.mkdir()
+            try:
+                with warnings.catch_warnings(), quiet_loading.loading(name):
+                    warnings.simplefilter("ignore")  # of tracing, about each shape
+                    _export(model(), made / file.name, name)
+            except ModelError:
+                raise
+            except PLUGIN_ERRORS as error:  # of many types
+                raise ModelError(
+                    f"'{name}' cannot become a graph of OpenVINO ({one_line(error)}); use "
+                    "backend=torch"
+                ) from error
+            folders.sync_files(made)
+            with contextlib.suppress(OSError):  # another process was faster
+                made.rename(folder)
+    return file
+
+
+def _export(model: Any, file: Path, name: str) -> None:
+    """Write the graph of a model's transformer, and compare the two."""
+    import openvino
+    import torch
+
+    transformer = model[0]
+    batches = [
+        {key: v for key, v in model.preprocess(list(texts)).items() if isinstance(v, torch.Tensor)}
+        for texts in _EXAMPLES
+    ]
+    inputs = list(batches[0])
+
+    class States(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.transformer = transformer
+
+        def forward(self, *arrays: Any) -> Any:
+            return self.transformer(dict(zip(inputs, arrays, strict=True)))[_STATES[1]]
+
+    with torch.no_grad():
+        graph = openvino.convert_model(
+            States().eval(),
+            example_input=tuple(batches[0].values()),
+            input=[openvino.PartialShape([-1, -1])] * len(inputs),
+        )
+        for argument, key in zip(graph.inputs, inputs, strict=True):
+            argument.get_tensor().set_names({key})
+        graph.outputs[0].get_tensor().set_names({_STATES[0]})
+        openvino.save_model(graph, str(file), compress_to_fp16=False)
+        run, _ = _openvino(file, None, name)
+        for batch in batches:
+            expected = transformer(dict(batch))[_STATES[1]].numpy()
+            found = run({key: value.numpy() for key, value in batch.items()})
+            is_token = batch[tokens.MASK].bool().numpy()
+            apart = np.abs(found - expected)[is_token].max(initial=0)
+            if not apart <= _ROUNDING * np.abs(expected[is_token]).max(initial=1e-9):
+                raise ModelError(
+                    f"'{name}': its graph for OpenVINO has other states; use backend=torch"
+                )
+
+
 def load(
-    folder: ModelFolder, poolings: Sequence[str], *, max_length: int | None, device: str | None
+    folder: ModelFolder,
+    poolings: Sequence[str],
+    *,
+    max_length: int | None,
+    device: str | None,
+    graph: Path | None = None,
 ) -> Any:
     """Return a SentenceTransformer that runs the exported transformer.
 
@@ -67,6 +180,8 @@ def load(
         Number of tokens after which a text is cut; None for no limit.
     device
         `cpu`, or for ONNX also `cuda:1`; None for the CPU.
+    graph
+        What `graph_of` returned; by default the model's own export is run.
 
     Raises
     ------
@@ -88,8 +203,11 @@ def load(
             "can run it"
         )
     model_settings.check_tokenizer(folder.transformer, folder.name)
-    file = weight_files.exported(folder.transformer, folder.backend, folder.name)[0]
-    open_file = {"onnx": _onnx, "openvino": _openvino}[folder.backend]
+    if graph is None:
+        file = weight_files.exported(folder.transformer, folder.backend, folder.name)[0]
+        open_file = {"onnx": _onnx, "openvino": _openvino}[folder.backend]
+    else:
+        file, open_file = graph, _openvino
     with quiet_loading.loading(folder.name):
         run, inputs = open_file(file, device, folder.name)
         tokenizer = AutoTokenizer.from_pretrained(str(folder.transformer), local_files_only=True)

@@ -273,7 +273,7 @@ class LastTokenEmbedder(TransformerEncoder):
             model = AutoModel.from_pretrained(
                 str(self._folder.transformer),
                 **self._folder.loading,
-                dtype=getattr(torch, self._options.precision),
+                dtype=getattr(torch, self._options.dtype),
                 device_map=self._device_map,
                 trust_remote_code=self._runs_own_code,
                 local_files_only=not self._runs_own_code,

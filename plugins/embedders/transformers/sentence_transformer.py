@@ -10,18 +10,19 @@ import contextlib
 import functools
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from harness.digest import digest, remembered_sha256
 from harness.embedder import Card, Role
 from harness.errors import HarnessError, InvalidOption, ModelError, NotApplicable
 from harness.mitigator import Affine, Map, Step
 
 from .. import quiet_loading, weight_files
-from ..weight_files import Backend
+from ..weight_files import Backend, BackendChoice
 from . import encoder, exported_backend, hub, mapped_model, model2vec, model_settings, tokens
 from .encoder import (
     EncoderOptions,
@@ -29,7 +30,7 @@ from .encoder import (
     TransformerEncoder,
 )
 from .model_folder import ModelFolder, Module
-from .tokens import TextLengths
+from .tokens import TextLengths, TokenReader
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -68,8 +69,12 @@ def checked(folder: ModelFolder) -> Iterator[None]:
     ------
     ModelError
         If a weight is missing, has another shape than the configuration says, or belongs to a part
-        of the model that the configuration lacks; or if there is no tokenizer.
+        of the model that the configuration lacks; or if there is no tokenizer, or one that does
+        not end.
     """
+    if not folder.is_one_file:
+        for module in folder.all_modules:
+            tokens.check_ends(module.folder / "tokenizer.json", folder.name)
     from transformers import PreTrainedModel
 
     folders = (
@@ -221,7 +226,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         The same for texts that a task calls queries, and for its documents.
     precision
         `float32`, `float16` or `bfloat16`, of weights and arithmetic; vectors are float32 in any
-        case.
+        case. `tf32` keeps the weights, and lets a GPU multiply with 10 bits of them.
     max_length
         Number of tokens after which a text is cut: at least 3, at most what the model can read.
         None for the model's own limit.
@@ -234,7 +239,9 @@ class SentenceTransformersEmbedder(TransformerEncoder):
     backend
         What runs the transformer: `torch`; or `onnx` or `openvino`, with the weights that the model
         has in that format (`onnx/model.onnx`, `openvino/openvino_model.xml`), in the precision of
-        the export. Pooling and later steps run in torch in any case.
+        the export. `auto` runs OpenVINO in float32, where it is installed and there is no GPU, on
+        a graph that is made of the weights once and kept; else torch. Pooling and later steps run
+        in torch in any case.
     revision
         Branch, tag or commit on the hub; None for the cached copy, else the main branch.
     trust_remote_code
@@ -275,7 +282,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         max_length: int | None = None,
         normalize: bool = False,
         dimensions: int | None = None,
-        backend: Backend = "torch",
+        backend: BackendChoice = "torch",
         revision: str | None = None,
         trust_remote_code: bool | None = None,
         device: str | None = None,
@@ -283,23 +290,27 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         card: Card | None = None,
     ) -> None:
         options = EncoderOptions.of(locals())
-        if backend != "torch":
-            exported_backend.check(backend, precision)
-        path, commit = self._locate(reference, revision, backend)
-        folder = ModelFolder(path, reference, backend, is_pooled=pooling is not None)
+        own: Backend = "torch" if backend == "auto" else backend
+        if own != "torch":
+            exported_backend.check(own, precision)
+        path, commit = self._locate(reference, revision, own)
+        folder = ModelFolder(path, reference, own, is_pooled=pooling is not None)
         super().__init__(folder, options)
         if pooling is not None and not folder.poolings:
             raise InvalidOption(f"pooling={pooling}: '{reference}' has no pooling step")
         if pooling is not None and len(folder.input_modules) > 1:
             raise InvalidOption(f"pooling={pooling}: '{reference}' pools in each of its routes")
-        if backend != "torch" and folder.routes.names:
+        if own != "torch" and folder.routes.names:
             raise ModelError(
                 f"'{reference}' has routes for queries and documents; only backend=torch has them"
             )
         self._poolings = folder.poolings if pooling is None else (pooling,)
+        self._runs_graph = backend == "auto" and self._may_run_graph()
         own_dimensions = folder.dimensions(len(self._poolings))
         self._dimensions = options.kept_dimensions(own_dimensions, folder)
-        of_backend: dict[str, Any] = {"backend": backend} if backend != "torch" else {}
+        of_backend: dict[str, Any] = {"backend": own} if own != "torch" else {}
+        if self._runs_graph:
+            of_backend |= {"backend": "openvino", "exported": True}
         self.info = self._described(
             provider="sentence-transformers",
             revision=commit,
@@ -321,20 +332,75 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         unit = self._options.normalize or self._folder.normalizes
         return encoder.cut(rows, self._dimensions, unit=unit)
 
+    def token_ids(self, texts: Sequence[str], *, role: Role = "text") -> list[list[int]] | None:
+        """Return the tokens of each text of a role; None if only the library splits its texts."""
+        with self._splitting:
+            reader = self._reader(role)
+            return None if reader is None else reader.ids(texts)
+
+    def begin(self, ids: Sequence[Sequence[int]], *, role: Role = "text") -> Callable[[], Vectors]:
+        """Begin to encode texts by their tokens as one batch; return what returns (n, d) vectors.
+
+        A GPU works on in the meantime: nothing waits for it but the function that is returned.
+        """
+        reader = self._reader(role)
+        assert reader is not None  # noqa: S101  # `token_ids` returned the tokens
+        normalize = self._options.normalize
+        with self._options.arithmetic():
+            rows = forward(self._model, reader.features(ids), self._device, normalize=normalize)
+        unit = self._options.normalize or self._folder.normalizes
+        return lambda: encoder.cut(rows(), self._dimensions, unit=unit)
+
+    @functools.cached_property
+    def _device(self) -> Any:
+        """The device of the weights; the library looks through all of them for it."""
+        return self._model.device
+
+    @functools.cached_property
+    def _readers(self) -> dict[str, TokenReader | None]:
+        """What splits texts, by prompt."""
+        return {}
+
+    @functools.cached_property
+    def _splitting(self) -> threading.RLock:
+        """Held while the tokenizer is used, which fails if two threads use it."""
+        return threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is sent to another process."""
+        return {k: v for k, v in self.__dict__.items() if k not in ("_readers", "_splitting")}
+
+    def close(self) -> None:
+        """Free the weights; they are loaded again when needed."""
+        super().close()
+        for name in ("_readers", "_device"):
+            self.__dict__.pop(name, None)
+
+    def _reader(self, role: Role) -> TokenReader | None:
+        """Return what splits texts of a role at once; None if the library must."""
+        prompt = self._prompt(role)
+        if prompt not in self._readers:
+            is_plain = not self._routes.names and not self._task(role)
+            kinds = ("Transformer", "ExportedTransformer")
+            direct = is_plain and type(self._model[0]).__name__ in kinds
+            self._readers[prompt] = TokenReader.of(self._model, prompt) if direct else None
+        return self._readers[prompt]
+
     def lacks(self, texts: Sequence[str], *, role: Role = "text") -> list[bool]:
         """Return whether each text has no word that an encoder of word vectors knows."""
         maxima = self._rows(texts, role, normalize=False)[:, 0]
         return [bool(lacking) for lacking in np.isneginf(maxima)]
 
     def _rows(self, texts: Sequence[str], role: Role, *, normalize: bool) -> Vectors:
-        vectors = self._model.encode(
-            list(texts),
-            prompt=self._prompt(role),
-            batch_size=len(texts),
-            show_progress_bar=False,
-            normalize_embeddings=normalize,
-            **self._task(role),
-        )
+        with self._splitting, self._options.arithmetic():  # the library uses the tokenizer, too
+            vectors = self._model.encode(
+                list(texts),
+                prompt=self._prompt(role),
+                batch_size=len(texts),
+                show_progress_bar=False,
+                normalize_embeddings=normalize,
+                **self._task(role),
+            )
         return np.asarray(vectors, dtype=np.float32)
 
     def _counter(self, module: Module, role: Role, **_: bool) -> TextLengths:
@@ -397,7 +463,8 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             If a package is missing.
         """
         name = self._folder.name
-        if self._folder.backend != "torch" or self._options.precision != "float32":
+        is_torch = self._folder.backend == "torch" and not self._runs_graph
+        if not is_torch or self._options.precision != "float32":
             raise NotApplicable(f"'{name}': write the model of backend=torch in float32")
         if self._runs_own_code or self._folder.is_model2vec:
             own = "its own Python code" if self._runs_own_code else "a file of model2vec"
@@ -487,8 +554,39 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         """Return the folder of a model, and its commit if it comes from the hub."""
         return hub.folder(reference, revision, owner=hub.OWNER, backend=backend)
 
+    def _may_run_graph(self) -> bool:
+        """Return whether `backend=auto` runs a graph, which needs a plain transformer."""
+        kinds = [module.kind for module in self._folder.all_modules]
+        return (
+            self._options.precision == "float32"
+            and kinds[:1] == ["Transformer"]
+            and kinds.count("Transformer") == 1
+            and not self._folder.routes.names
+            and not self._folder.is_model2vec
+            and not self._folder.is_one_file
+            and not self._runs_own_code
+            and exported_backend.has_fast_runtime(self._options.device)
+        )
+
     @functools.cached_property
     def _model(self) -> Any:
+        if not self._runs_graph:
+            return self._loaded(self._options.device)
+        files = self._folder.files(code=False)
+        hashes = {path: remembered_sha256(file) for path, file in files.items()}
+        graph = exported_backend.graph_of(
+            lambda: self._loaded("cpu"), digest(hashes), self._folder.name
+        )
+        return exported_backend.load(
+            self._folder,
+            self._poolings,
+            max_length=self._max_length,
+            device="cpu",
+            graph=graph,
+        )
+
+    def _loaded(self, device: str | None) -> Any:
+        """Load the model as its files are, without a graph of `backend=auto`."""
         import torch
         from sentence_transformers import SentenceTransformer
 
@@ -504,15 +602,15 @@ class SentenceTransformersEmbedder(TransformerEncoder):
                 self._folder,
                 self._poolings,
                 max_length=self._max_length,
-                device=self._options.device,
+                device=device,
             )
         with quiet_loading.loading(self._folder.name), checked(self._folder):
             model = SentenceTransformer(
                 str(self._folder.path),
-                device=self._options.device,
+                device=device,
                 trust_remote_code=self._runs_own_code,
                 local_files_only=not self._runs_own_code,  # the code may be in another repository
-                model_kwargs={"torch_dtype": getattr(torch, self._options.precision)},
+                model_kwargs={"torch_dtype": getattr(torch, self._options.dtype)},
             )
             check_loaded_steps(self._folder.name, model)
         if self._poolings != self._folder.poolings or self._folder.is_plain:
@@ -522,6 +620,58 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             model.max_seq_length = self._max_length
         tokens.settle_padding_of(model)
         return model.eval()
+
+
+def forward(
+    model: Any, features: dict[str, Any], device: Any, *, normalize: bool
+) -> Callable[[], Vectors]:
+    """Begin what `SentenceTransformer.encode` does to a batch that is split into tokens.
+
+    On a GPU the copies to and from it are asynchronous, from and to memory that is not paged out.
+
+    Parameters
+    ----------
+    model
+        The `SentenceTransformer`.
+    features
+        Its input, on the CPU.
+    device
+        The device of the model, of torch.
+    normalize
+        Whether vectors are scaled to length 1.
+
+    Returns
+    -------
+    A function that waits for the (n, d) float32 vectors.
+    """
+    import torch
+
+    is_cuda = device.type == "cuda"
+    with torch.inference_mode():
+        for key, value in features.items():
+            if isinstance(value, torch.Tensor) and device.type != "cpu":
+                value = value.pin_memory() if is_cuda else value
+                features[key] = value.to(device, non_blocking=is_cuda)
+        rows = model(features)["sentence_embedding"]
+        if model.truncate_dim is not None:
+            rows = rows[..., : model.truncate_dim]
+        if normalize:
+            rows = torch.nn.functional.normalize(rows, p=2, dim=1)
+        rows = rows.float()
+        if not is_cuda:
+            host = rows.cpu().numpy()
+            return lambda: host
+        waiting = torch.empty(rows.shape, dtype=rows.dtype, pin_memory=True)
+        waiting.copy_(rows, non_blocking=True)
+        copied = torch.cuda.Event()
+        copied.record(torch.cuda.current_stream(device))
+
+    def read() -> Vectors:
+        copied.synchronize()
+        vectors: Vectors = waiting.numpy()
+        return vectors
+
+    return read
 
 
 def _set_pooling(model: Any, pooling: str, name: str) -> None:

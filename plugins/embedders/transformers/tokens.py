@@ -1,4 +1,4 @@
-"""The tokens of texts: how many a text has, which of a batch are padding, and whose word each is.
+"""The tokens of texts: how many and which a text has, what is padding, and whose word each is.
 
 Needs the tokenizer, and no weights. A `tokenizer.json` is read by itself, which takes milliseconds.
 The model's own tokenizer is loaded where there is no such file, or where the file does not say all:
@@ -10,15 +10,19 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from harness import folders, limits
 from harness.embedder import NO_WORD, TokenStates, words, words_of_tokens
-from harness.errors import ModelError
+from harness.errors import HarnessError, ModelError
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -29,6 +33,86 @@ _START = 4096  # bytes of tokenizer.json that have its settings: the vocabulary 
 _TRUNCATION = re.compile(r'"truncation"\s*:\s*\{.{0,200}?"max_length"\s*:\s*(\d{1,9})', re.DOTALL)
 _AROUND = 8
 """Most tokens that a tokenizer puts around a text."""
+
+
+_SECONDS, _BYTES = 20, 4_000_000_000
+"""Processor time and memory for reading a `tokenizer.json` and a line; ours take 2 s and 1 GB."""
+_TRIAL = """
+import resource, sys
+from tokenizers import Tokenizer
+
+for kind, limit in (("RLIMIT_CPU", int(sys.argv[2])), ("RLIMIT_AS", int(sys.argv[3]))):
+    try:
+        resource.setrlimit(getattr(resource, kind), (limit, limit))
+    except (OSError, ValueError):  # a lower limit of the user, or a system without it
+        pass
+tokenizer = Tokenizer.from_file(sys.argv[1])
+tokenizer.no_padding()
+words = [c * n for c in map(chr, range(32, 127)) for n in (1, 2)]
+tokenizer.encode(" ".join(words) + " caf\\u00e9 \\u4f60\\u597d " + "a" * 100)
+"""
+
+
+def check_ends(file: Path, name: str) -> None:
+    """Check that reading a `tokenizer.json`, and a line with it, ends: a child process tries.
+
+    Its rules may double a text sixty times, or look for a pattern for years, and no call of the
+    library can be interrupted. Nothing is tried without the file, on a system without limits, or if
+    all rules are of kinds that can do neither, as those of BERT.
+
+    Raises
+    ------
+    ModelError
+        If the child process exceeds the time or the memory. Other errors are those of loading.
+    """
+    if file.is_file() and sys.executable and sys.platform != "win32":
+        status = file.stat()
+        if not _ends(file, status.st_size, status.st_mtime_ns):
+            raise ModelError(
+                f"'{name}': its tokenizer.json takes more than {_SECONDS} s or "
+                f"{_BYTES / 1e9:g} GB for a line of text"
+            )
+
+
+@functools.cache
+def _ends(file: Path, _size: int, _changed: int) -> bool:
+    if _has_only_plain_rules(file):
+        return True
+    trial = [sys.executable, "-c", _TRIAL, str(file), str(_SECONDS), str(_BYTES)]
+    try:
+        done = subprocess.run(trial, capture_output=True, timeout=10 * _SECONDS)  # noqa: S603  # ours
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode >= 0  # the kernel ended it otherwise
+
+
+_PLAIN_RULES = {
+    *("BertNormalizer", "Lowercase", "NFC", "NFD", "NFKC", "NFKD", "StripAccents", "Strip"),
+    *("BertPreTokenizer", "ByteLevel", "Digits", "Metaspace", "Punctuation", "Whitespace"),
+    "WhitespaceSplit",
+}
+"""Rules that take a time in proportion to a text, and make it longer by a small factor at most."""
+_MOST_RULES = 8
+
+
+def _has_only_plain_rules(file: Path) -> bool:
+    try:
+        content = json.loads(folders.read_bytes(file, limits.MODEL_JSON_BYTES))
+        rules = [*_rules(content["normalizer"]), *_rules(content["pre_tokenizer"])]
+        return len(rules) <= _MOST_RULES and _PLAIN_RULES.issuperset(rules)
+    except (HarnessError, ValueError, TypeError, KeyError, RecursionError):
+        return False
+
+
+def _rules(part: Any) -> Iterator[str]:
+    """Yield the kinds of the rules in a part of a `tokenizer.json`."""
+    if part is None:
+        return
+    if part["type"] != "Sequence":
+        yield part["type"]
+        return
+    for rule in part.get("normalizers") or part["pretokenizers"]:
+        yield from _rules(rule)
 
 
 class TextLengths:
@@ -126,6 +210,7 @@ class TextLengths:
     def _of_file(self, file: Path) -> Count:
         from tokenizers import Tokenizer
 
+        check_ends(file, str(file.parent))
         tokenizer = Tokenizer.from_file(str(file))
         tokenizer.no_padding()
         tokenizer.no_truncation()
@@ -187,6 +272,7 @@ def by_chat_template(folder: Path, *, is_plain: bool, trusted: bool) -> Count:
 
     It is the library's own transformer, with a model that has no weights.
     """
+    check_ends(folder / "tokenizer.json", str(folder))
     import torch
     from sentence_transformers.base.modules import Transformer
     from transformers import AutoModel
@@ -364,6 +450,138 @@ def _options_of_texts(part: Any) -> dict[str, Any]:
     options = getattr(part, "processing_kwargs", None)
     texts = options.get("text") if isinstance(options, dict) else None
     return texts if isinstance(texts, dict) else {}
+
+
+# The input of a model, made of token ids at once: the library spends more time around a tokenizer
+# than in it.
+
+
+_PROBES = (
+    "the old doctor",
+    "",
+    "  Two  spaces,\ta tab\nand a line; 5% of €3.50 (naïve café)!",
+    "ÄÖÜ İstanbul ﬁn e\u0301 日本語 テキスト한국어 😀 [MASK] </s> <s>",
+)
+"""Texts that are split in both ways."""
+_FEW = 2_048
+"""Texts that are split at once: what the tokenizer says of each takes a kilobyte."""
+
+
+class TokenReader:
+    """Splits texts for a `SentenceTransformer`, and makes its input of the token ids.
+
+    The library is the reference: there is a reader only if it makes the input that the library
+    makes, of texts with all that tokenizers treat otherwise, and of one that is cut.
+
+    Parameters
+    ----------
+    tokenizer
+        The tokenizer, of transformers; it must be a fast one.
+    prompt
+        Text put before each text.
+    limit
+        Number of tokens after which a text is cut; None for no limit.
+    lowercase
+        Whether texts are lower-cased first.
+    constants
+        What the input has besides arrays.
+    arrays
+        Names of the arrays of the input.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Any,
+        prompt: str,
+        *,
+        limit: int | None,
+        lowercase: bool,
+        constants: Mapping[str, Any],
+        arrays: Iterable[str],
+    ) -> None:
+        self._backend, self._prompt, self._limit = tokenizer.backend_tokenizer, prompt, limit
+        self._cut_side = tokenizer.truncation_side
+        self._pads_left = tokenizer.padding_side == "left"
+        self._padding, self._lowercase = tokenizer.pad_token_id or 0, lowercase
+        self._constants, self._arrays = dict(constants), tuple(arrays)
+
+    @classmethod
+    def of(cls, model: Any, prompt: str) -> TokenReader | None:
+        """Return the reader of a model with a prompt; None if the library makes another input."""
+        import torch
+
+        first = model[0]
+        tokenizer = getattr(first, "tokenizer", None)
+        if not getattr(tokenizer, "is_fast", False):
+            return None
+        stated = first.max_seq_length or tokenizer.model_max_length
+        limit = None if stated > _NO_LIMIT else int(stated)
+        if limit is not None and limit > _LONGEST_PROBE:
+            return None
+        probes = [*_PROBES, *(["doctor " * limit] if limit else [])]
+        expected, alone = (model.preprocess(texts, prompt=prompt) for texts in (probes, probes[:1]))
+        arrays = [key for key, value in expected.items() if isinstance(value, torch.Tensor)]
+        constants = {key: value for key, value in expected.items() if key not in arrays}
+        if constants.get("modality", "text") != "text" or not set(arrays) <= _ARRAYS:
+            return None
+        if any(alone.get(key) != value for key, value in constants.items()):
+            return None
+        reader = cls(
+            tokenizer,
+            prompt,
+            limit=limit,
+            lowercase=bool(getattr(first, "lowercase", False)),
+            constants=constants,
+            arrays=arrays,
+        )
+        found = reader.features(reader.ids(probes))
+        same = all(
+            found[key].dtype == expected[key].dtype and torch.equal(found[key], expected[key])
+            for key in arrays
+        )
+        return reader if same else None
+
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the tokens of each text, as the model reads them."""
+        backend = self._backend  # the library sets both again before it uses them
+        backend.no_padding()
+        if self._limit is None:
+            backend.no_truncation()
+        else:
+            backend.enable_truncation(self._limit, direction=self._cut_side)
+        whole = [self._prompt + text for text in texts] if self._prompt else list(texts)
+        whole = [text.lower() for text in whole] if self._lowercase else whole
+        return [
+            encoding.ids
+            for start in range(0, len(whole), _FEW)
+            for encoding in backend.encode_batch_fast(whole[start : start + _FEW])
+        ]
+
+    def features(self, ids: Sequence[Sequence[int]]) -> dict[str, Any]:
+        """Return the input of a batch: padded arrays on the CPU, and what else the model takes."""
+        import torch
+
+        lengths = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
+        width = int(lengths.max(initial=0))
+        columns = np.arange(width)
+        is_token = columns < lengths[:, None]
+        if self._pads_left:
+            is_token = columns >= width - lengths[:, None]
+        padded = np.full(is_token.shape, self._padding, dtype=np.int64)
+        padded[is_token] = np.fromiter(
+            itertools.chain.from_iterable(ids), dtype=np.int64, count=int(lengths.sum())
+        )
+        arrays = {"input_ids": padded, MASK: is_token.astype(np.int64)}
+        if "token_type_ids" in self._arrays:
+            arrays["token_type_ids"] = np.zeros_like(padded)
+        return {**{key: torch.from_numpy(arrays[key]) for key in self._arrays}, **self._constants}
+
+
+_ARRAYS = {"input_ids", "attention_mask", "token_type_ids"}
+_LONGEST_PROBE = 32_768
+"""A model that reads longer texts is left to the library: the probe would take seconds."""
+_NO_LIMIT = 10**20
+"""Limits above this mean none; it is the constant of transformers."""
 
 
 # The words of tokens, by the positions of the tokenizer.

@@ -22,6 +22,7 @@ Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 CONFIDENCE = 0.95
 RESAMPLES = 1_000
 MAX_CELLS = 2_000_000  # counts held at once: 16 MB
+BLOCK_CELLS = 100_000  # 800 kB: a processor's cache holds what is computed of them
 
 
 def jackknife_interval(
@@ -175,6 +176,12 @@ def pearson(x: Floats, y: Floats, counts: Floats | None = None) -> Floats:
         In [−1, 1].
     """
     w = np.ones((1, np.shape(x)[-1])) if counts is None else counts
+    if np.ndim(x) == 1 and np.ndim(y) == 1:
+        return _in_blocks(lambda of: _pearson(x, y, of), w)
+    return _pearson(x, y, w)
+
+
+def _pearson(x: Floats, y: Floats, w: Floats) -> Floats:
     total = w.sum(axis=1, keepdims=True)
     dx = _centred(np.atleast_2d(x), w, total)
     dy = _centred(np.atleast_2d(y), w, total)
@@ -188,7 +195,16 @@ def pearson(x: Floats, y: Floats, counts: Floats | None = None) -> Floats:
 def spearman(x: Floats, y: Floats, counts: Floats | None = None) -> Floats:
     """Return the (b,) Spearman correlations of (n,) x and y; arguments as for `pearson`."""
     w = np.ones((1, len(x))) if counts is None else counts
-    return pearson(midranks(x, w), midranks(y, w), w)
+    return _in_blocks(lambda of: _pearson(midranks(x, of), midranks(y, of), of), w)
+
+
+def _in_blocks(statistic: Callable[[Floats], Floats], counts: Floats) -> Floats:
+    """Return the (b,) values of a statistic that computes each row of (b, n) counts by itself."""
+    step = max(1, BLOCK_CELLS // counts.shape[1])
+    if len(counts) <= step:
+        return statistic(counts)
+    starts = range(0, len(counts), step)
+    return np.concatenate([statistic(counts[start : start + step]) for start in starts])
 
 
 def correlation_p_value(r: float, n: int) -> float:
@@ -275,7 +291,9 @@ def midranks(values: Floats, counts: Floats) -> Floats:
     ascending = rounded[order]
     first = np.ones(len(order), dtype=bool)  # first of its group of equal values
     np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
-    sizes = np.add.reduceat(counts[:, order], np.flatnonzero(first), axis=1)
+    sizes = counts.take(order, axis=1)  # faster than counts[:, order]
+    if not first.all():
+        sizes = np.add.reduceat(sizes, np.flatnonzero(first), axis=1)
     group = np.empty_like(order)
     group[order] = np.cumsum(first) - 1
     ranks: Floats = np.cumsum(sizes, axis=1) - (sizes - 1) / 2
@@ -353,6 +371,12 @@ def to_difference(first: Floats, second: Floats, scale: float = 1.0) -> tuple[Fl
 # Range of a statistic when one word is left out: how much hangs on a single word.
 
 
+MOST_WORDS = 5_000
+"""Words of all sets of which each is left out in turn: the work grows with their square, and what
+hangs on a single one falls."""
+_BLOCK = 4_000_000  # counts at a time
+
+
 def without_one(
     statistic: Callable[..., Floats],
     value: float,
@@ -389,7 +413,8 @@ def without_one(
     dict
         Details of a score: `low`, `high`, the first text of the word that each lacks (`low_text`,
         `high_text`), and whether the sign changes without some word (`changes_sign`). Empty if
-        nothing is left out, no set has two words, or the statistic is undefined without each.
+        nothing is left out, no set has two words, there are more than 5,000, or the statistic is
+        undefined without each.
 
     References
     ----------
@@ -411,8 +436,16 @@ def without_one(
         if not is_only:
             k += len(distinct)
             left_out += [texts[i][row] for row in first.tolist()] if texts else []
-    rows = np.arange(k)[:, None]
-    values = statistic(*((rows != unit).astype(np.float64) for unit in unit_of_items))
+    if not 0 < k <= MOST_WORDS:
+        return {}
+    step = max(1, _BLOCK // sum(sizes))
+    blocks = (np.arange(i, min(i + step, k))[:, None] for i in range(0, k, step))
+    values = np.concatenate(
+        [
+            statistic(*((rows != unit).astype(np.float64) for unit in unit_of_items))
+            for rows in blocks
+        ]
+    )
     known = np.flatnonzero(np.isfinite(values))
     if len(known) == 0:
         return {}

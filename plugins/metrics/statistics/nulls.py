@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,11 @@ Unit: TypeAlias = Literal["clusters", "items"]
 EXACT_LIMIT = 1_000_000
 PERMUTATIONS = 100_000
 TIE = 1e-12  # relative: the order of summation changes a sum by less
-MAX_CELLS = 2_000_000  # random keys held at once: 16 MB
+MAX_CELLS = 200_000  # random keys held at once: 1.6 MB, which a processor's cache holds
+KEPT = 1_000  # masks that are kept: up to 25 MB
+_KEPT: dict[tuple[object, ...], tuple[npt.NDArray[np.uint8], Mapping[str, Any]]] = {}
+"""Masks as bits, and the state of the generator after them, by what they were drawn from. A task is
+scored under one mitigator after the other, by the same draws."""
 
 
 @dataclass(frozen=True)
@@ -179,9 +183,19 @@ def _samples(n: int, size: int, permutations: int, rng: np.random.Generator) -> 
 
     A subset is the positions of the `size` smallest of n random keys; 64-bit keys do not tie.
     """
+    before = rng.bit_generator.state
+    key = n, size, permutations, repr(before)
+    if key in _KEPT:
+        bits, rng.bit_generator.state = _KEPT[key]
+        return np.unpackbits(bits, axis=1, count=n).view(np.bool_)
     keys = rng.integers(0, 2**64, size=(permutations, n), dtype=np.uint64)
     largest = np.partition(keys, size - 1, axis=1)[:, size - 1 : size]
     chosen: Chosen = keys <= largest
+    # The state of other generators is too long to be a key.
+    if before["bit_generator"] == "PCG64" and chosen.size <= MAX_CELLS:
+        _KEPT[key] = np.packbits(chosen, axis=1), rng.bit_generator.state
+        if len(_KEPT) > KEPT:
+            del _KEPT[next(iter(_KEPT))]
     return chosen
 
 

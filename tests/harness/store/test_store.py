@@ -60,6 +60,30 @@ def test_keys_that_share_one_half_are_distinguished():
     assert index.find(queries).tolist() == [2, -1, 3, 0, -1, -1, -1]
 
 
+def test_few_keys_of_a_large_store_are_found_without_merging_all_keys():
+    rng = np.random.default_rng(0)
+    segments = []
+    for i in range(9):
+        keys = rng.integers(0, 2**64, (9000, 2), dtype=np.uint64)
+        keys[:50] = np.arange(100, dtype=np.uint64).reshape(50, 2) % (i + 2)  # also in others
+        keys = np.unique(keys, axis=0)
+        vectors = np.full((len(keys), 1), i, dtype=np.float32)
+        vectors[rng.random(len(keys)) < 0.5] = np.nan
+        segments.append(Segment(Path(str(i)), keys, vectors, 0))
+    lazy, merged = KeyIndex.of(segments), KeyIndex.of(segments).merged
+    all_keys = np.concatenate([segment.keys for segment in segments])
+    absent = rng.integers(0, 2**64, (50, 2), dtype=np.uint64)
+    shared = np.stack(np.meshgrid(np.arange(11), np.arange(11)), axis=-1).reshape(-1, 2)
+    queries = np.concatenate([rng.choice(all_keys, 300), absent, shared.astype(np.uint64)])
+    np.testing.assert_array_equal(lazy.find(queries), merged.find(queries))
+    assert "merged" not in vars(lazy)
+    np.testing.assert_array_equal(
+        lazy.find(np.repeat(queries, 300, axis=0)[::300]), merged.find(queries)
+    )
+    lazy.find(np.repeat(queries, 30, axis=0))
+    assert "merged" in vars(lazy)
+
+
 def test_of_several_segments_with_the_same_text_the_first_is_used(tmp_path):
     store = Store(tmp_path, "model")
     for value in (1, 2, 3):

@@ -137,6 +137,28 @@ def test_documents_are_kept_once_they_have_not_changed_for_a_moment(
     assert document().data["title"] == "Yours", "an included file changed"
 
 
+def test_the_head_of_a_kept_task_is_that_of_its_file_and_needs_no_schema(
+    registry, write, cache, monkeypatch
+):
+    monkeypatch.setattr(compiled, "TICK", -1.0)  # a test does not wait
+    path = write("tasks/places.yaml", TASK + "tags: [toy, places]\n")
+    write("tasks/wrong.yaml", "name: wrong\nversion: 1\n")
+
+    def documents():
+        compiled._KNOWN.clear()  # as in a new process
+        return Registry(registry.plugins, include=[path.parent]).task_files
+
+    read, kept = documents()["kept-places"], documents()
+    head = compiled.head_of(kept["kept-places"])
+    assert head == compiled.head_of(read)
+    assert (head.tags, head.language, head.large) == (("toy", "places"), "en", False)
+    assert "data" not in vars(kept["kept-places"]), "its data was decoded"
+    with pytest.raises(InvalidFile, match="title"):
+        compiled.head_of(kept["wrong"])
+    write("tasks/places.yaml", TASK.replace("Kept places", "Other places"))
+    assert compiled.head_of(documents()["kept-places"]).title == "Other places"
+
+
 def test_files_that_were_not_used_for_a_month_are_pruned(resolve, cache):
     resolve()
     (path,) = kept_files(cache)

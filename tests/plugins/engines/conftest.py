@@ -8,6 +8,8 @@ PLUGIN = '''
 import asyncio, os, signal, time
 from pathlib import Path
 
+import numpy as np
+
 from harness import EmbedderSpec, hookimpl
 from harness.embedder import MockEmbedder
 from harness.encode.admission import TEXTS
@@ -67,9 +69,47 @@ class Troubled(MockEmbedder):
         return super().encode(texts)
 
 
+class Metered(MockEmbedder):
+    """Takes tokens, and has a device that takes as long as a real one: 100,000 tokens a second.
+
+    It works beside the processor, one batch after another, and logs when it begins and ends.
+    """
+
+    def __init__(self, *, device="cpu", log=""):
+        super().__init__(dimensions=64)
+        self.batch_tokens, self.log, self.free = 8_192, log, 0.0
+
+    def lengths(self, texts):
+        raise AssertionError("texts are split twice")
+
+    def encode(self, texts):
+        return self.begin(self.token_ids(texts), logged=False)()
+
+    def token_ids(self, texts):
+        return [[len(word) for word in text.split()] for text in texts]
+
+    def begin(self, ids, logged=True):
+        tokens = len(ids) * max(map(len, ids))
+        began = max(time.monotonic(), self.free)
+        self.free = ended = began + tokens / 100_000
+        if logged:
+            with open(self.log, "a") as file:
+                file.write(f"{os.getpid()} {began} {ended} {tokens}\\n")
+        rows = np.array([sum(text) for text in ids], dtype=np.float32)
+
+        def vectors():
+            time.sleep(max(0.0, ended - time.monotonic()))
+            return np.sin(rows[:, None] * (1 + np.arange(64, dtype=np.float32)))
+
+        return vectors
+
+
 @hookimpl
 def harness_embedders():
-    return [EmbedderSpec(name="troubled", target="troubled_plugin:Troubled")]
+    return [
+        EmbedderSpec(name="troubled", target="troubled_plugin:Troubled"),
+        EmbedderSpec(name="metered", target="troubled_plugin:Metered"),
+    ]
 '''
 
 

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from harness import evaluate
 from harness.embedder import MockEmbedder
+from harness.encode import stored_embedder
 from harness.errors import DiskError, ModelError, UnknownName, UsageError
 from harness.folders import Url
 from harness.plugins.engines.driver import Encoder, Job
@@ -48,6 +50,31 @@ def test_several_processes_share_the_work(tmp_path, plugin):
     assert len(workers) == 2
     assert str(os.getpid()) not in workers
     assert report.failed == {}
+
+
+@pytest.mark.parametrize(
+    ("engine", "devices"), [("local", ["cpu"]), ("devices", ["cpu"]), ("devices", ["cpu", "cpu"])]
+)
+def test_a_device_waits_less_than_a_tenth_of_the_time(tmp_path, plugin, engine, devices):
+    log = tmp_path / "log"
+    name = f"metered?log={log}"
+    embedder = Registry().embedder(name, device="cpu")
+    texts = [f"text {i} " + "some words " * (i % 29) for i in range(6_000 * len(devices))]
+    store = Store(tmp_path / "store", embedder.info.fingerprint)
+    report = (
+        Registry()
+        .engine(engine, devices)
+        .encode(embedder, texts, store, on_done=lambda n: None, name=name)
+    )
+    assert report.n_texts == len(texts)
+    np.testing.assert_array_equal(store.get(texts[:99]), embedder.encode(texts[:99]))
+    lines = [line.split() for line in log.read_text().splitlines()]
+    for process in {line[0] for line in lines}:
+        times = [(float(begin), float(end)) for pid, begin, end, _ in lines if pid == process]
+        busy = sum(end - begin for begin, end in times)
+        assert busy >= 0.9 * (times[-1][1] - times[0][0])
+    assert len({line[0] for line in lines}) == len(devices)
+    assert max(int(tokens) for *_, tokens in lines) <= 8_192
 
 
 @pytest.mark.parametrize(("budget", "largest"), [(60, 1), (600, 10), (10**6, 300)])
@@ -305,28 +332,42 @@ def test_two_devices_give_the_vectors_of_one_on_a_real_model(tmp_path):
     np.testing.assert_allclose(vectors[1], vectors[0], atol=1e-5, rtol=0)
 
 
+FEW_WORDS = {
+    "name": "few-words",
+    "version": 1,
+    "title": "Few words",
+    "description": "Few words.",
+    "source": "This test",
+    "category": "gender",
+    "concept": "gender",
+    "kinds": ["text"],
+    "inputs": {
+        "targets_1": {"words": ["he", "hang"]},
+        "targets_2": {"words": ["she", "her"]},
+        "attributes_1": {"words": ["engineer", "captain"]},
+        "attributes_2": {"words": ["nurse", "librarian"]},
+    },
+    "metrics": {"weat": {}},
+    "primary": {"metric": "weat", "score": "association"},
+}
+
+
 def test_a_time_limit_chooses_this_engine(tmp_path, plugin):
-    task = {
-        "name": "few-words",
-        "version": 1,
-        "title": "Few words",
-        "description": "Few words.",
-        "source": "This test",
-        "category": "gender",
-        "concept": "gender",
-        "kinds": ["text"],
-        "inputs": {
-            "targets_1": {"words": ["he", "hang"]},
-            "targets_2": {"words": ["she", "her"]},
-            "attributes_1": {"words": ["engineer", "captain"]},
-            "attributes_2": {"words": ["nurse", "librarian"]},
-        },
-        "metrics": {"weat": {}},
-        "primary": {"metric": "weat", "score": "association"},
-    }
     with pytest.warns(NotRunWarning):
-        records = evaluate("troubled", [task], cache=tmp_path, timeout=1)
+        records = evaluate("troubled", [FEW_WORDS], cache=tmp_path, timeout=1)
     assert [fact for fact in ("'hang'", "1 seconds on cpu") if fact not in records.notices[0]] == []
+
+
+def test_all_visible_gpus_are_used_unless_devices_are_chosen(tmp_path, plugin, monkeypatch):
+    monkeypatch.setattr(stored_embedder, "DRIVER", tmp_path)  # which exists
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    model = f"metered?log={tmp_path / 'log'}"
+    records = evaluate(model, [FEW_WORDS], cache=tmp_path / "all")
+    assert records.notices[0].endswith(": encodes on cuda:0, cuda:1; set --devices for fewer")
+    assert records[0].environment.device == "cuda:0,cuda:1"
+    chosen = evaluate(model, [FEW_WORDS], cache=tmp_path / "one", devices="cuda:1")
+    assert chosen.notices == ()
+    assert chosen[0].environment.device == "cuda:1"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from scipy.stats import ortho_group
 from sklearn.linear_model import LogisticRegression
 
 from harness.errors import InvalidOption
-from harness.plugins.metrics.linear_probe import deal, linear_probe
+from harness.plugins.metrics.linear_probe import deal, linear_probe, regressions
 
 
 def run(x, y, *others, texts=None, **options):
@@ -63,6 +63,38 @@ def test_a_test_set_is_classified_by_a_regression_on_the_training_set():
     assert score.value == pytest.approx(peer.score(other, truth))
     assert score.n == len(truth)
     assert score.details["seen"] == 0
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("c", [0.1, 100.0])
+def test_regressions_trained_together_are_those_of_scikit_learn(classes, c):
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % classes
+    x = 1 + np.eye(9)[y] + rng.standard_normal((120, 9))  # far from a mean of 0
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    used = rng.random((3, 120)) < 0.7
+    for rows, weights in zip(used, regressions(x, y, used, c), strict=True):
+        peer = LogisticRegression(C=c, tol=1e-9, max_iter=10_000).fit(x[rows], y[rows])
+        ours = 1 / (1 + np.exp(-x @ weights[:, :-1].T - weights[:, -1]))
+        if classes > 2:
+            z = x @ weights[:, :-1].T + weights[:, -1]
+            ours = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
+        assert ours == pytest.approx(peer.predict_proba(x)[:, -ours.shape[1] :], abs=5e-4)
+
+
+def test_regressions_end_nearer_to_the_optimum_than_scikit_learn_does():
+    x, y = two_sides(gap=1, d=20)
+    x, y = x / np.linalg.norm(x, axis=1, keepdims=True), y.astype(int)
+
+    def steepest(w, intercept):
+        residuals = (1 / (1 + np.exp(-x @ w - intercept)) - y) / len(y)
+        gradient = x.T @ residuals + w / (10 * len(y))
+        return np.abs([*gradient, residuals.sum()]).max()
+
+    (weights,) = regressions(x, y, np.ones((1, 60), dtype=bool), 10.0)[0]
+    peer = LogisticRegression(C=10).fit(x, y)
+    assert steepest(weights[:-1], weights[-1]) < 2e-5
+    assert steepest(weights[:-1], weights[-1]) < steepest(peer.coef_[0], peer.intercept_[0])
 
 
 def test_texts_of_the_test_set_that_were_trained_on_are_counted():

@@ -89,6 +89,32 @@ def test_vectors_equal_those_of_torch(built_exported, backend, options):
     assert encoder.info.fingerprint != plain.info.fingerprint
 
 
+def test_auto_runs_a_graph_that_is_made_once_and_has_the_vectors_of_torch(
+    model, tmp_path, monkeypatch
+):
+    options = {"prompt": "query", "pooling": "cls", "max_length": 4}
+    pytest.importorskip("openvino")
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    plain, encoder = embedder(model, **options), embedder(model, backend="auto", **options)
+    np.testing.assert_allclose(encoder.encode(TEXTS), plain.encode(TEXTS), atol=1e-5)
+    vectors = encoder.begin(encoder.token_ids(TEXTS))()
+    np.testing.assert_allclose(vectors, plain.encode(TEXTS), atol=1e-5)
+    assert encoder.info.fingerprint != plain.info.fingerprint
+    graphs = list((tmp_path / "cache" / "graphs").rglob("*.*"))
+    encoder.close()
+    encoder.encode(TEXTS)
+    assert [path.stat().st_mtime_ns for path in graphs] == [
+        path.stat().st_mtime_ns for path in (tmp_path / "cache" / "graphs").rglob("*.*")
+    ]
+
+
+def test_auto_is_torch_in_another_precision_and_on_a_gpu(model):
+    for options in ({"precision": "bfloat16"}, {"device": "cuda:0"}):
+        encoder = SentenceTransformersEmbedder(str(model), backend="auto", **options)
+        plain = SentenceTransformersEmbedder(str(model), **options)
+        assert encoder.info.fingerprint == plain.info.fingerprint
+
+
 @pytest.mark.parametrize("backend", ["onnx", "openvino"])
 def test_token_states_equal_those_of_torch(built_exported, backend):
     exported = embedder(built_exported, backend=backend, prompt="query").token_states(TEXTS)

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from harness.errors import ModelError
+from harness.plugins.embedders.transformers import tokens
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 
 CONFIG, SETTINGS = "config.json", "config_sentence_transformers.json"
@@ -276,6 +277,17 @@ def test_a_model_without_a_tokenizer_is_refused(model):
     assert "no tokenizer: tokenizer.json is missing" in refused(model)
     (model / "vocab.json").write_text("{}")
     assert "vocab.json is there, but neither merges.txt" in refused(model)
+
+
+def test_a_tokenizer_that_doubles_a_text_sixty_times_is_refused(model, monkeypatch):
+    monkeypatch.setattr(tokens, "_BYTES", 400_000_000)
+    file = model / "tokenizer.json"
+    content = json.loads(file.read_text())
+    double = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
+    content["normalizer"] = {"type": "Sequence", "normalizers": [double] * 60}
+    file.write_text(json.dumps(content))
+    with pytest.raises(ModelError, match=r"takes more than 20 s or 0.4 GB for a line of text"):
+        SentenceTransformersEmbedder(str(model), device="cpu").encode(["the nurse"])
 
 
 def test_a_tokenizer_that_is_a_git_lfs_pointer_is_refused(model):

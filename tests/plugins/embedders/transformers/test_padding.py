@@ -203,3 +203,43 @@ def test_each_route_of_a_router_is_padded_right(model, tmp_path):
 )
 def test_models_that_count_positions_from_the_start_of_a_row(config, shifts):
     assert tokens.shifts_positions(config) is shifts
+
+
+ODD = [*TEXTS, "", "  The Man ", "hello " * 40, "hellö 日本 😀 [MASK]"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"prompt": "query"}, {"pooling": "cls", "max_length": 5}, {"normalize": True}],
+    ids=str,
+)
+def test_texts_that_are_split_at_once_have_the_vectors_of_the_library(model, options):
+    encoder = embedder(model, **options)
+    ids = encoder.token_ids(ODD)
+    assert list(map(len, ids)) == list(encoder.lengths(ODD))
+    np.testing.assert_array_equal(encoder.begin(ids)(), encoder.encode(ODD))
+
+
+def test_a_prompt_that_is_not_pooled_is_left_out_of_texts_that_are_split_at_once(model):
+    change(model / "1_Pooling" / "config.json", include_prompt=False)
+    encoder = embedder(model, prompt="query")
+    np.testing.assert_array_equal(encoder.begin(encoder.token_ids(ODD))(), encoder.encode(ODD))
+
+
+def test_the_library_splits_texts_where_it_makes_another_input(model):
+    encoder = embedder(model)
+    own = encoder.model.preprocess
+
+    def other(texts, **options):
+        features = own(texts, **options)
+        return features | {"position_ids": features["input_ids"] * 0}
+
+    encoder.model.preprocess = other
+    assert encoder.token_ids(ODD) is None
+
+
+def test_tf32_is_another_fingerprint_and_changes_nothing_outside(model):
+    plain, encoder = embedder(model), embedder(model, precision="tf32")
+    assert encoder.info.fingerprint != plain.info.fingerprint
+    np.testing.assert_allclose(encoder.encode(TEXTS), plain.encode(TEXTS), atol=1e-3)
+    assert not torch.backends.cuda.matmul.allow_tf32

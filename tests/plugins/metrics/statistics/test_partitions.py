@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from harness.plugins.metrics.statistics import nulls
 from harness.plugins.metrics.statistics.nulls import _samples, partition_test
 
 
@@ -79,3 +80,20 @@ def test_p_values_of_clusters_equal_the_count_of_all_their_partitions():
             **options,
         )
         assert sampled.p_value == pytest.approx(share, abs=0.015), alternative
+
+
+def test_kept_draws_are_those_of_the_generator_and_leave_it_in_the_same_state(monkeypatch):
+    first, second = np.random.default_rng(1).standard_normal((2, 30))
+
+    def drawn():
+        rng = np.random.default_rng(2)
+        return partition_test(first, second, rng=rng, permutations=500), rng.random()
+
+    monkeypatch.setattr(nulls, "_KEPT", {})
+    fresh = drawn()
+    assert nulls._KEPT
+    assert drawn() == fresh
+    monkeypatch.setattr(nulls, "KEPT", 0)
+    monkeypatch.setattr(nulls, "_KEPT", {})
+    assert drawn() == fresh
+    assert not nulls._KEPT
