@@ -195,7 +195,7 @@ class Run:
         self.id = uuid.uuid4().hex[:12]
         self._engines: dict[tuple[str, ...], Engine] = {}
         if settings.engine is not None:
-            self._engine_of(settings.engine, settings.timeout)
+            self._engine_of(settings.engine, settings.devices, settings.timeout)
         place = settings.results
         self.shared = SharedResults(place, self.id) if isinstance(place, folders.Url) else None
         shared = self.shared.path if self.shared is not None else None
