@@ -31,6 +31,7 @@ _HOMES = {
     "BoundStoppingCallback": "plugins.train.bias_evaluator",
     "Card": "embedder",
     "Concept": "concept",
+    "Compares": "metrics",
     "Contrast": "metrics",
     "Debiaser": "run.estimator",
     "DiskError": "errors",

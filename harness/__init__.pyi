@@ -16,6 +16,7 @@ from harness.errors import NotApplicable as NotApplicable
 from harness.errors import Unavailable as Unavailable
 from harness.errors import UnknownName as UnknownName
 from harness.errors import UsageError as UsageError
+from harness.metrics import Compares as Compares
 from harness.metrics import Contrast as Contrast
 from harness.metrics import Interval as Interval
 from harness.metrics import Null as Null

@@ -26,15 +26,55 @@ ROUNDING = float(np.finfo(np.float32).eps)
 leaves 1e-8 of a difference that it removes."""
 
 
+class Coordinates(npt.NDArray[np.float64]):
+    """Rows whose products with other rows are similarities that a model computed itself.
+
+    So a function of cosines computes with any similarity: `unit_rows` leaves these rows as they
+    are. Their lengths, directions and differences mean nothing.
+    """
+
+    __array_priority__ = 1.0  # joined with others, they stay coordinates
+
+    def __array_wrap__(
+        self, array: Any, context: Any = None, return_scalar: bool = False, /
+    ) -> Any:
+        """Return what is computed from coordinates: a single number is a plain one."""
+        if array.ndim == 0:
+            return array[()]
+        return super().__array_wrap__(array, context, return_scalar)
+
+
+def coordinates(similarities: Floats) -> tuple[Coordinates, Coordinates]:
+    """Return (n, k) and (m, k) coordinates whose products are the (n, m) similarities.
+
+    The larger of both sets has its similarities as coordinates, the other one unit vectors. So the
+    products are exact.
+    """
+    n, m = similarities.shape
+    first, second = (np.eye(n), similarities.T) if n < m else (similarities, np.eye(m))
+    return (
+        np.ascontiguousarray(first).view(Coordinates),
+        np.ascontiguousarray(second).view(Coordinates),
+    )
+
+
 def unit_rows(x: Reals) -> Floats:
     """Return the rows of `x`, (n, d), scaled to Euclidean length 1, in float64.
 
-    A zero row stays zero: it has no direction, and its cosine with any vector is 0.
+    A zero row stays zero: it has no direction, and its cosine with any vector is 0. `Coordinates`
+    are not scaled.
     """
+    if isinstance(x, Coordinates):
+        return x  # still coordinates, so that nothing scales them later
     rows = np.asarray(x, dtype=np.float64)
     # What np.linalg.norm does, which takes longer to decide so than to do it for a set of words.
     lengths = np.sqrt(np.add.reduce(rows * rows, axis=-1, keepdims=True))
     return rows / np.where(lengths == 0, 1.0, lengths)
+
+
+def cosine_bounds(x: Reals, bounds: tuple[float, float]) -> tuple[float, float] | None:
+    """Return bounds that hold for cosines of the rows of `x`; None for other similarities."""
+    return None if isinstance(x, Coordinates) else bounds
 
 
 def has_direction(x: Reals) -> npt.NDArray[np.bool_]:
@@ -45,7 +85,7 @@ def has_direction(x: Reals) -> npt.NDArray[np.bool_]:
 
 def cosines(a: Reals, b: Reals) -> Floats:
     """Return the (n, m) cosine similarities of the rows of `a`, (n, d), and `b`, (m, d)."""
-    return unit_rows(a) @ unit_rows(b).T
+    return np.asarray(unit_rows(a) @ unit_rows(b).T)
 
 
 def paired_cosines(a: Reals, b: Reals) -> Floats:

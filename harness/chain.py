@@ -6,13 +6,13 @@ import dataclasses
 import functools
 import uuid
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 
 from harness.arrays import Reals, Vectors
 from harness.concept import Concept
-from harness.embedder import Embedder, Kind, ModelInfo, Vocabulary, vocabulary_of
+from harness.embedder import COMPARING, Embedder, Kind, ModelInfo, Vocabulary, vocabulary_of
 from harness.errors import HarnessError
 from harness.mitigator import Map, Mitigator, checked, clone, named
 
@@ -141,9 +141,19 @@ class Chain(Mitigator):
 
     @property
     def all_kinds(self) -> tuple[Kind, ...]:
-        """The kinds of embedder that every stage works on."""
-        kinds: tuple[Kind, ...] = ("word", "text")
-        return tuple(kind for kind in kinds if all(kind in s.kinds for s in self.mitigators))
+        """The kinds of embedder that every stage works on.
+
+        A stage for text encoders that only rewrites texts works on every encoder.
+        """
+        return tuple(
+            kind
+            for kind in get_args(Kind)
+            if all(
+                kind in stage.kinds
+                or (kind in COMPARING and "text" in stage.kinds and not stage.transforms)
+                for stage in self.mitigators
+            )
+        )
 
     @property
     def monolingual(self) -> bool:  # type: ignore[override]  # of its stages

@@ -8,8 +8,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import (
     TYPE_CHECKING,
@@ -18,6 +19,7 @@ from typing import (
     NamedTuple,
     Protocol,
     TypeAlias,
+    TypeGuard,
     get_args,
     runtime_checkable,
 )
@@ -32,8 +34,16 @@ if TYPE_CHECKING:
     from harness.arrays import Floats, Vectors
 
 
-Kind: TypeAlias = Literal["word", "text"]
-"""`word`: a vocabulary with vectors. `text`: an encoder."""
+Kind: TypeAlias = Literal["word", "text", "sparse", "multi-vector", "cross-encoder"]
+"""`word`: a vocabulary with vectors. `text`: an encoder. The others are encoders, too, that compare
+texts by a function of their own: see `Comparer` and `PairScorer`."""
+PACKED: tuple[Kind, ...] = ("sparse", "multi-vector")
+"""The kinds whose texts are encoded to packed rows: a `sparse` encoder has a weight for each token
+of its vocabulary, a `multi-vector` model a vector for each token of the text."""
+PAIRS: Kind = "cross-encoder"
+"""The kind that reads two texts at once, and encodes none."""
+COMPARING: tuple[Kind, ...] = (*PACKED, PAIRS)
+"""The kinds that compare texts by their own function."""
 Role: TypeAlias = Literal["text", "query", "document"]
 """What a text is in a search: a `query`, a `document`, or neither (`text`)."""
 
@@ -47,7 +57,8 @@ class Card:
     name
         The name that the model is registered and reported under: its label.
     kind
-        `word` for a vocabulary with vectors, `text` for an encoder.
+        `word` for a vocabulary with vectors, `text` for an encoder with one vector for each text,
+        `sparse` or `multi-vector` for other encoders.
     dimensions
         Number of dimensions of a vector.
     max_tokens
@@ -134,9 +145,10 @@ class ModelInfo(Card):
     hosted: bool = False
 
     def __post_init__(self) -> None:
-        if self.kind not in ("word", "text"):
+        if self.kind not in get_args(Kind):
             raise ModelError(
-                f"model '{self.name}' has the kind '{self.kind}'; expected 'word' or 'text'"
+                f"model '{self.name}' has the kind '{self.kind}'; expected one of "
+                f"{', '.join(get_args(Kind))}"
             )
         if not self.fingerprint.strip():
             raise ModelError(
@@ -224,6 +236,120 @@ class RoleEmbedder(Protocol):
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
         """Return the float32 vectors, (n, d), of `n` texts of one role."""
         ...
+
+
+@runtime_checkable
+class Comparer(Embedder, Protocol):
+    """An embedder that compares texts by its own function; its kind is one of `PACKED`.
+
+    What it encodes a text to is a row of numbers of any length: `encode` returns `packed` rows.
+    """
+
+    def similarity(self, queries: Vectors, documents: Vectors) -> Floats:
+        """Return the (n, m) similarities of n encoded queries with m encoded documents."""
+        ...
+
+
+class PairScorer(Protocol):
+    """A cross-encoder. It has `info`, and `score` in place of `encode`."""
+
+    def score(self, queries: Sequence[str], documents: Sequence[str]) -> Vectors:
+        """Return the (n,) scores of n queries, each with the document of the same position."""
+        ...
+
+
+def is_embedder(model: object) -> TypeGuard[Embedder]:
+    """Return whether an object is an embedder, or a cross-encoder, with facts about it."""
+    info = getattr(model, "info", None)
+    if not isinstance(info, ModelInfo):
+        return False
+    return callable(getattr(model, "score" if info.kind == PAIRS else "encode", None))
+
+
+def pair_keys(queries: Sequence[str], documents: Sequence[str]) -> list[str]:
+    """Return the text that stands for each pair of a cross-encoder in plans and stores."""
+    return [json.dumps(pair, ensure_ascii=False) for pair in zip(queries, documents, strict=True)]
+
+
+class Compare(Protocol):
+    """A model's own similarity of encoded texts; the harness makes it of what the model offers."""
+
+    def __call__(self, queries: Vectors, documents: Vectors, *, paired: bool = False) -> Floats:
+        """Return (n, m) similarities; or if `paired` the (n,) ones of rows at one position."""
+        ...
+
+
+_BLOCK = 256
+"""Rows of which all pairs are compared, to get the similarities of pairs."""
+
+
+def similarity_of(embedder: Embedder) -> Compare:
+    """Return an embedder's own similarity of packed rows.
+
+    Raises
+    ------
+    ModelError
+        If it has none.
+    """
+    if not isinstance(embedder, Comparer):
+        name, kind = embedder.info.name, embedder.info.kind
+        raise ModelError(f"model '{name}' of the kind '{kind}' has no method 'similarity'")
+
+    def compare(queries: Vectors, documents: Vectors, *, paired: bool = False) -> Floats:
+        import numpy as np
+
+        if not paired:
+            return np.asarray(embedder.similarity(queries, documents), dtype=np.float64)
+        parts = [
+            np.diagonal(embedder.similarity(queries[i : i + _BLOCK], documents[i : i + _BLOCK]))
+            for i in range(0, len(queries), _BLOCK)
+        ]
+        return np.concatenate(parts).astype(np.float64)
+
+    return compare
+
+
+def packed(rows: Sequence[Vectors]) -> Vectors:
+    """Return rows of different lengths, (k,) each, as one (n, 1 + longest) array.
+
+    The first number of a row is its length; zeros fill it up. Zeros at the end of all rows may be
+    cut off or added, so that a row is the same in every batch.
+    """
+    import numpy as np
+
+    array = np.zeros((len(rows), 1 + max(map(len, rows), default=0)), dtype=np.float32)
+    for row, values in zip(array, rows, strict=True):
+        row[0] = len(values)
+        row[1 : 1 + len(values)] = values
+    return array
+
+
+def unpacked(array: Vectors) -> list[Vectors]:
+    """Return the rows of different lengths of a packed array."""
+    return [row[1 : 1 + int(row[0])] for row in array]
+
+
+def one_width(arrays: Sequence[Vectors]) -> list[Vectors]:
+    """Return packed arrays with zeros behind the rows, so that all have the width of the widest."""
+    import numpy as np
+
+    width = max((array.shape[-1] for array in arrays), default=0)
+    return [
+        array
+        if array.shape[-1] == width
+        else np.pad(array, [*[(0, 0)] * (array.ndim - 1), (0, width - array.shape[-1])])
+        for array in arrays
+    ]
+
+
+def fits(kind: str, kinds: Collection[str]) -> bool:
+    """Return whether a kind of embedder is one of `kinds`, or an encoder where `text` is."""
+    return kind in kinds or (kind in COMPARING and "text" in kinds)
+
+
+def reads_texts(kind: Kind) -> bool:
+    """Return whether a kind of embedder is an encoder of texts."""
+    return kind != "word"
 
 
 @runtime_checkable

@@ -61,6 +61,9 @@ class Scale:
     may_widen
         Whether the bounds of a value may be wider than `bounds`, because they depend on the number
         of items. A leaderboard sets values outside the bounds of other scores aside.
+    in_cosines
+        Whether `bounds` are those of cosines. Models that compare texts by another similarity have
+        values without bounds.
 
     Raises
     ------
@@ -72,6 +75,7 @@ class Scale:
     bounds: Bounds = (None, None)
     help: str = ""
     may_widen: bool = False
+    in_cosines: bool = False
 
     def __post_init__(self) -> None:
         """Check that the scale is possible."""
@@ -484,6 +488,33 @@ class Contrast:
 
 
 @dataclass(frozen=True)
+class Compares:
+    """The inputs whose similarities are all that a metric computes with.
+
+    Such a metric works on models that compare texts by their own similarity, too. It gets arrays
+    that are no vectors: the product of a row of `queries` and a row of `documents`, as
+    `harness.arrays.unit_rows` returns them, is the similarity of the two texts. So its function may
+    compute anything that is linear in such rows and then their products.
+
+    Parameters
+    ----------
+    queries, documents
+        The names of inputs of texts, each in one of both. A text of `queries` is only compared with
+        texts of `documents`; an asymmetric model gets them in this order.
+    paired
+        Whether only rows at one position are compared. There is one input of queries then.
+    within
+        Two inputs of numbers, of the only input of queries and of the only one of documents: rows
+        are only compared where the numbers are equal. The other products are 0.
+    """
+
+    queries: tuple[str, ...]
+    documents: tuple[str, ...]
+    paired: bool = False
+    within: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
 class Metric:
     """A metric function with its declaration.
 
@@ -508,6 +539,8 @@ class Metric:
         parameters are inputs of the metric, and `units`: by input, the name of the unit of each
         row, unless the metric has an input of this name. Rows of one name belong together, also in
         several inputs.
+    compares
+        The inputs whose similarities are all that it computes with; None if it needs vectors.
     plugin
         The plugin that registers it, for error messages; empty for a metric from no registry.
     source
@@ -521,6 +554,7 @@ class Metric:
     contrast: Contrast | None = None
     later_options: tuple[str, ...] = ()
     gap: Callable[..., Gaps] | None = None
+    compares: Compares | None = None
     plugin: str = ""
     source: str = ""
 
@@ -544,6 +578,15 @@ class Metric:
             for name, default in self._options.items()
             if default is not inspect.Parameter.empty
         }
+
+    @cached_property
+    def without_cosines(self) -> Metric:
+        """The metric for similarities that are no cosines: whose bounds do not hold."""
+        scores = {
+            name: dataclasses.replace(scale, bounds=(None, None)) if scale.in_cosines else scale
+            for name, scale in self.scores.items()
+        }
+        return dataclasses.replace(self, scores=scores)
 
     @property
     def required_options(self) -> tuple[str, ...]:
@@ -694,6 +737,7 @@ def metric(
     contrast: Contrast | None = None,
     later_options: Iterable[str] = (),
     gap: Callable[..., Gaps] | None = None,
+    compares: Compares | None = None,
 ) -> Callable[[F], F]:
     """Declare a function as a metric; the function itself is not changed.
 
@@ -711,11 +755,14 @@ def metric(
         Options that were added after records of the metric existed.
     gap
         Returns the gap of the inputs, which ranks over that of a yardstick.
+    compares
+        The inputs whose similarities are all that it computes with.
     """
 
     def declare(function: F) -> F:
         function.metric = Metric(  # type: ignore[attr-defined]  # a function takes any attribute
-            name, function, dict(scores), tuple(disjoint), contrast, tuple(later_options), gap
+            *(name, function, dict(scores), tuple(disjoint), contrast, tuple(later_options), gap),
+            compares,
         )
         return function
 

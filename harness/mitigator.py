@@ -222,7 +222,7 @@ class Mitigator:
         NotApplicable
             If it is no such map, with the reason.
         """
-        if self.rewrites or type(self).transform is not Mitigator.transform:
+        if self.rewrites or self.transforms:
             what = "rewrites texts" if self.rewrites else "is no map of a vector alone"
             raise NotApplicable(f"{named(self)} {what}, so it cannot become part of a model")
         return Map()
@@ -262,6 +262,11 @@ class Mitigator:
     def rewrites(self) -> bool:
         """Whether it changes texts. Such a mitigator is fitted when the plan is made."""
         return type(self).rewrite is not Mitigator.rewrite
+
+    @property
+    def transforms(self) -> bool:
+        """Whether it changes vectors."""
+        return type(self).transform is not Mitigator.transform
 
 
 Cloned = TypeVar("Cloned")

@@ -165,13 +165,14 @@ def plan_command(ctx: click.Context, /, **options: Any) -> int:
     for plan in plans:
         if plan["tasks"]:
             output.table(
-                ["task", "mitigators", "texts", "stored", "to encode"],
+                ["task", "mitigators", f"{plan['unit']}s", "stored", "to encode"],
                 [list(row.values()) for row in plan["tasks"]],
                 title=plan["model"],
                 shorten=["mitigators"],
             )
         echo(
-            f"{output.counted(plan['texts'], 'distinct text')}, {plan['stored']} stored, "
+            f"{output.counted(plan['texts'], 'distinct ' + plan['unit'])}, "
+            f"{plan['stored']} stored, "
             f"{plan['to_encode']} to encode; "
             f"{output.counted(plan['done'], 'job')} recorded already"
             f"{_cost(plan)}\n"
@@ -214,6 +215,7 @@ def _cost(plan: dict[str, Any]) -> str:
 
 def _of_model(run: Run, embedder: Embedder) -> dict[str, Any]:
     """Return the plan for a model as `--json` prints it."""
+    from harness.embedder import PAIRS, reads_texts
     from harness.encode import admission
     from harness.encode.batches import token_lengths
     from harness.results.folder import ResultsFile
@@ -239,11 +241,12 @@ def _of_model(run: Run, embedder: Embedder) -> dict[str, Any]:
                 "to_encode": len(texts & missing),
             }
         )
-    is_text = info.kind == "text"  # looking words up costs nothing
+    is_text = reads_texts(info.kind)  # looking words up costs nothing
     tokens = int(token_lengths(embedder, list(missing)).sum()) if is_text else 0
     runs = dict.fromkeys(job.task.name for job in (*plan.done, *plan.jobs))
     return {
         "model": info.name,
+        "unit": "pair" if info.kind == PAIRS else "text",  # what is counted
         "tasks": rows,
         "texts": len(plan.texts),
         "stored": len(plan.texts) - len(missing),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
 from harness.commands import arguments
+from harness.embedder import Kind, fits
 from harness.printing import echo
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _tasks(registry: Registry, chosen: dict[str, Any]) -> Rows:
             "title": file.title,
         }
         for file in (task.head for task in tasks)
-        if (not chosen["kind"] or chosen["kind"] in file.kinds)
+        if (not chosen["kind"] or fits(chosen["kind"], file.kinds))
         and (not chosen["tag"] or chosen["tag"] in file.tags)
         and (not chosen["language"] or chosen["language"] == file.language)
         and (not chosen["category"] or chosen["category"] in (file.category, file.measures))
@@ -218,7 +219,7 @@ def _millions(n: int | None) -> str | None:
 
 
 _kind = click.option(
-    "--kind", type=click.Choice(["word", "text"]), help="Only for this kind of model."
+    "--kind", type=click.Choice(get_args(Kind)), help="Only for this kind of model."
 )
 _tag = click.option("--tag", help="Only tasks with this tag.")
 _language = click.option("--language", help="Only tasks in a language, such as de.")

@@ -29,7 +29,16 @@ import numpy.typing as npt
 
 from harness.arrays import Vectors
 from harness.digest import digest
-from harness.embedder import Embedder, role_keys, text_of_key, with_info
+from harness.embedder import (
+    PACKED,
+    PAIRS,
+    Embedder,
+    reads_texts,
+    role_keys,
+    similarity_of,
+    text_of_key,
+    with_info,
+)
 from harness.encode.batches import Failure, attempt, without_vector
 from harness.errors import DiskError, HarnessError, ModelError, one_line
 from harness.folders import Place
@@ -96,17 +105,61 @@ def admit(embedder: Embedder, store: Store, keys: Sequence[str]) -> None:
         If the embedder raises one.
     """
     info = embedder.info
-    if info.kind != "text" or info.hosted:
+    if not reads_texts(info.kind) or info.hosted:
         return
     stated = folder.read_model_file(store.files).get(_ADMITTED)
     passed = [str(version) for version in stated] if isinstance(stated, list) else []
     if _version() in passed:
         return
     # Quantised vectors hide small differences, and have large ones where a level ends.
-    if _is_sound(getattr(embedder, "unquantized", embedder), keys):
+    checked = getattr(embedder, "unquantized", embedder)
+    if info.kind == PAIRS:
+        checked, keys = _PairProfiles(embedder), ()
+    elif info.kind in PACKED:
+        checked = _Profiles(embedder)
+    if _is_sound(checked, keys):
         facts = {"fingerprint": store.fingerprint, "name": info.name, "kind": info.kind}
         with contextlib.suppress(DiskError):  # writing vectors reports it
             folder.update_model_file(store.files, {**facts, _ADMITTED: [*passed, _version()]})
+
+
+class _Profiles:
+    """An encoder whose vectors are another's similarities with fixed texts, each encoded alone.
+
+    Its checks are those of encoded texts that are no vectors.
+    """
+
+    def __init__(self, embedder: Any) -> None:
+        self.info = dataclasses.replace(embedder.info, kind="text", dimensions=None)
+        self._embedder, self._compare = embedder, similarity_of(embedder)
+        readings = embedder.info.readings
+        role: dict[str, Role] = {"role": "document"} if readings.get("document") else {}
+        self._anchors = [embedder.encode([text], **role) for text in TEXTS]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._embedder, name)
+
+    def encode(self, texts: Sequence[str], **role: Role) -> Vectors:
+        """Return the (n, k) similarities of `n` texts with the k fixed ones."""
+        encoded = self._embedder.encode(texts, **role)
+        columns = [self._compare(encoded, anchor) for anchor in self._anchors]
+        return np.concatenate(columns, axis=1).astype(np.float32)
+
+
+class _PairProfiles:
+    """An encoder whose vectors are a cross-encoder's scores of a text with fixed texts."""
+
+    def __init__(self, embedder: Any) -> None:
+        self.info = dataclasses.replace(embedder.info, kind="text", dimensions=None)
+        self._embedder = embedder
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._embedder, name)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return the (n, k) scores of `n` texts with the k fixed ones."""
+        columns = [self._embedder.score(texts, [anchor] * len(texts)) for anchor in TEXTS]
+        return np.stack(columns, axis=1).astype(np.float32)
 
 
 def check_numbers(name: str, vectors: Vectors) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import json
 import sys
 import time
 from collections import deque
@@ -25,10 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Vectors
-from harness.embedder import (
-    by_role,
-    text_of_key,
-)
+from harness.embedder import PACKED, PAIRS, by_role, one_width, text_of_key
 from harness.encode.engine import OnDone, Report
 from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError, PartlyEncoded, one_line
 from harness.limits import FAILURES_IN_A_ROW
@@ -275,7 +273,8 @@ def checked(embedder: Embedder, n: int, vectors: Any) -> Vectors:
             f"model '{name}' returned an array of {array.dtype}; expected floats"
             f"{_NUMBER_HINTS.get(array.dtype.kind, '')}"
         )
-    declared = embedder.info.dimensions
+    is_packed = embedder.info.kind in PACKED  # its rows have any length
+    declared = None if is_packed else embedder.info.dimensions
     d = declared or (array.shape[1] if array.ndim == 2 else 0)
     if array.shape != (n, d):
         hint = ""
@@ -298,7 +297,10 @@ def _encoded(embedder: Embedder, batch: Sequence[str]) -> Encoded:
     reasons: dict[int, str] = {}
     for group in groups:
         try:
-            vectors = embedder.encode(group.texts, **group.arguments)
+            if embedder.info.kind == PAIRS:
+                vectors = _scores(embedder, group.texts)
+            else:
+                vectors = embedder.encode(group.texts, **group.arguments)
         except PartlyEncoded as error:
             vectors = error.vectors
             reasons |= {int(group.positions[i]): why for i, why in error.reasons.items()}
@@ -306,7 +308,14 @@ def _encoded(embedder: Embedder, batch: Sequence[str]) -> Encoded:
     if len(parts) == 1:
         return Encoded(parts[0], reasons)
     positions = np.concatenate([group.positions for group in groups])
+    parts = one_width(parts) if embedder.info.kind in PACKED else parts
     return Encoded(np.concatenate(parts)[np.argsort(positions)], reasons)
+
+
+def _scores(embedder: Any, keys: Sequence[str]) -> Any:
+    """Return the (n, 1) scores of a cross-encoder for the keys of `n` pairs."""
+    queries, documents = zip(*map(json.loads, keys), strict=True)
+    return np.asarray(embedder.score(queries, documents))[:, None]
 
 
 def _free_memory() -> None:

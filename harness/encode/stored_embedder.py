@@ -12,16 +12,26 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness.arrays import Vectors, all_threads
+import numpy as np
+
+from harness.arrays import Floats, Vectors, all_threads
 from harness.embedder import (
+    PACKED,
+    PAIRS,
     PLAIN,
+    Compare,
     Embedder,
     ModelInfo,
     Role,
     Vocabulary,
     by_role,
+    packed,
+    pair_keys,
+    reads_texts,
     role_keys,
+    similarity_of,
     text_of_key,
+    unpacked,
     vocabulary_of,
 )
 from harness.encode import admission
@@ -98,6 +108,16 @@ def visible_gpus() -> tuple[str, ...]:
     return tuple(f"cuda:{i}" for i in range(torch.cuda.device_count()))
 
 
+def _row_of(text: str) -> Vectors:
+    """Return the bytes of a text as numbers, behind a 1, so that no row is zero."""
+    content = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+    return np.concatenate([[1], content]).astype(np.float32)
+
+
+def _text_of(row: Vectors) -> str:
+    return row[1:].astype(np.uint8).tobytes().decode("utf-8", "surrogatepass")
+
+
 MANY_SEGMENTS = 32
 """Segments of a hosted model above which they are merged."""
 
@@ -114,11 +134,13 @@ def store_folder(info: ModelInfo, folder: Place) -> Iterator[Place]:
 
 def store_of(embedder: Embedder, folder: Place) -> Store:
     """Return the store of an embedder in the folder of all stores."""
-    is_text = embedder.info.kind == "text"
+    info = embedder.info
+    is_text = reads_texts(info.kind)
     return Store(
         folder,
-        embedder.info.fingerprint,
+        info.fingerprint,
         without_vector=functools.partial(without_vector, embedder) if is_text else None,
+        packed=info.kind in PACKED,
     )
 
 
@@ -191,12 +213,19 @@ class StoredEmbedder:
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return the (n, d) vectors of `texts`.
 
+        Of a cross-encoder these are packed rows of the bytes of the texts: only `compare` uses it.
+
         Raises
         ------
         HarnessError
             If some of them cannot be encoded.
         """
-        keys = role_keys(texts, self._role, self.info.readings)
+        if self.info.kind == PAIRS:
+            return packed([_row_of(text) for text in texts])
+        return self._stored(role_keys(texts, self._role, self.info.readings))
+
+    def _stored(self, keys: Sequence[str]) -> Vectors:
+        """Return the vectors of keys; those that the store lacks are encoded."""
         for _ in range(2):  # reading may find damaged vectors, which are then encoded again
             with contextlib.suppress(KeyError):
                 return self.store.get(keys)
@@ -207,6 +236,24 @@ class StoredEmbedder:
         raise HarnessError(
             f"{len(failed)} of its texts could not be encoded; the first is {failed[0][:60]!r}"
         )
+
+    @property
+    def compare(self) -> Compare | None:
+        """The embedder's own similarity of encoded texts; None if they are compared by cosine."""
+        if self.info.kind == PAIRS:
+            return self._compare_pairs
+        return similarity_of(self.embedder) if self.info.kind in PACKED else None
+
+    def _compare_pairs(
+        self, queries: Vectors, documents: Vectors, *, paired: bool = False
+    ) -> Floats:
+        """Return the stored scores of pairs of texts; those that the store lacks are computed."""
+        first, second = ([_text_of(row) for row in unpacked(rows)] for rows in (queries, documents))
+        shape: tuple[int, ...] = (len(first),)
+        if not paired:
+            shape = len(first), len(second)
+            first, second = [q for q in first for _ in second], second * len(first)
+        return self._stored(pair_keys(first, second))[:, 0].astype(np.float64).reshape(shape)
 
     def ensure(self, keys: Sequence[str]) -> None:
         """Encode the texts of those `keys` that are not in the store and have not failed yet.
@@ -221,7 +268,8 @@ class StoredEmbedder:
             return
         started = time.monotonic()
         label = f"{self.info.name}: encoding"
-        with all_threads(), self.progress.stage(label, len(missing), "texts") as advance:
+        units = "pairs" if self.info.kind == PAIRS else "texts"
+        with all_threads(), self.progress.stage(label, len(missing), units) as advance:
             report = self.engine.encode(
                 self.embedder, missing, self.store, on_done=advance, name=self.name
             )

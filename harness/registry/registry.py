@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from harness import folders, names
-from harness.embedder import Embedder, ModelInfo, renamed
+from harness.embedder import Embedder, is_embedder, renamed
 from harness.errors import (
     PLUGIN_ERRORS,
     HarnessError,
@@ -457,12 +457,12 @@ class Models:
         names.check_required(target, [*arguments, *first], what=f"model '{spec.name}'")
         try:
             embedder = target(*([] if model.reference is None else [model.reference]), **arguments)
-            is_embedder = isinstance(embedder.info, ModelInfo) and callable(embedder.encode)
+            is_valid = is_embedder(embedder)
         except HarnessError:
             raise
         except PLUGIN_ERRORS as error:
             raise ModelError(f"model '{name}' cannot be created ({one_line(error)})") from error
-        if not is_embedder:
+        if not is_valid:
             raise ModelError(f"model '{name}' is no embedder: its info is no harness.ModelInfo")
         if model.precision is not None:
             from harness.encode.quantized import Quantized

@@ -36,6 +36,7 @@ from pydantic import (
 
 from harness import folders, limits
 from harness.digest import digest
+from harness.embedder import Kind
 from harness.errors import DiskError, InvalidFile, UsageError
 from harness.metrics import Bounds, Ideal, is_within
 
@@ -145,10 +146,10 @@ class ModelPart(Part):
     """Commit or version of the weights."""
     fingerprint: Label
     """Identifies the exact weights and settings."""
-    kind: Literal["word", "text"]
-    """`word` or `text`."""
+    kind: Kind
+    """`word`, `text`, `sparse` or `multi-vector`."""
     dimensions: Count | None = None
-    """Length of a vector."""
+    """Length of a vector; of a sparse encoder the size of its vocabulary."""
     parameters: Count | None = None
     """Number of weights."""
     max_tokens: Count | None = None

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 from harness import folders, names, parallel
 from harness.concept import Concept
-from harness.embedder import Embedder, ModelInfo, renamed
+from harness.embedder import Embedder, is_embedder, reads_texts, renamed
 from harness.encode import admission
 from harness.encode.adapters import ObjectEmbedder, name_of
 from harness.encode.batches import takes_tokens
@@ -103,7 +103,7 @@ def embedder_of(model: str | object, registry: Registry, *, device: str | None =
         return registry.embedder(model, device=device)
     if isinstance(model, type):
         raise UsageError(f"{EXPECTED}, not the class {model.__name__} itself")
-    if isinstance(model, Embedder) and isinstance(model.info, ModelInfo):
+    if is_embedder(model):
         return model
     adapted = _adapted(model, registry)
     if adapted is not None:
@@ -345,7 +345,7 @@ class Run:
         if name is not None:
             return self._engine_of(name, devices, timeout), ""
         # Looking words up does not need a separate process.
-        if embedder.info.kind == "text" and (len(devices) > 1 or timeout is not None):
+        if reads_texts(embedder.info.kind) and (len(devices) > 1 or timeout is not None):
             return self._engine_of("devices", devices, timeout), ""
         gpus = visible_gpus() if not devices and model and takes_tokens(embedder) else ()
         if len(gpus) < 2:
@@ -721,20 +721,20 @@ def _check_models(models: Sequence[str | object], registry: Registry) -> None:
     Raises
     ------
     UsageError
-        If a name is wrong, or the models are of two kinds: then they share no task.
+        If a name is wrong, or one model is of words and one of texts: then they share no task.
     HarnessError
         If a model is not available.
     """
-    kinds: dict[str, str] = {}
+    by_texts: dict[bool, str] = {}
     for model in models:
         embedder = embedder_of(model, registry)
-        kinds.setdefault(embedder.info.kind, embedder.info.name)
+        by_texts.setdefault(reads_texts(embedder.info.kind), embedder.info.name)
         if isinstance(model, str):
             getattr(embedder, "close", lambda: None)()
-    if len(kinds) > 1:
+    if len(by_texts) > 1:
         raise UsageError(
-            f"'{kinds['word']}' has vectors of words and '{kinds['text']}' of texts: they have no "
-            f"task in common ('bag-of-words:{kinds['word']}' encodes texts)"
+            f"'{by_texts[False]}' has vectors of words and '{by_texts[True]}' of texts: they have "
+            f"no task in common ('bag-of-words:{by_texts[False]}' encodes texts)"
         )
 
 

@@ -20,10 +20,20 @@ from harness.arrays import Vectors
 from harness.chain import Chain
 from harness.concept import Concept
 from harness.digest import digest, json_like
-from harness.embedder import Embedder, ModelInfo, Role, role_keys, vocabulary_of
+from harness.embedder import (
+    COMPARING,
+    PAIRS,
+    Embedder,
+    ModelInfo,
+    Role,
+    pair_keys,
+    role_keys,
+    vocabulary_of,
+)
 from harness.encode import identity
 from harness.encode.spellings import WORD, Finder, Held, Spellings
 from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, one_line
+from harness.metrics import Compares
 from harness.mitigator import Mitigator, check_needs, clone
 from harness.registry.registry import Registry
 from harness.results import record
@@ -140,7 +150,8 @@ def concept_for(
         If neither has what it needs, or it does not work on the kind of embedder.
     """
     if info.kind not in mitigator.all_kinds:
-        raise NotApplicable(f"'{name}' does not work on {info.kind} embedders")
+        why = "; it changes vectors" if info.kind in COMPARING else ""
+        raise NotApplicable(f"'{name}' does not work on {info.kind} embedders{why}")
     needs, language = mitigator.all_needs, task.file.language
     if not needs:
         return None
@@ -330,6 +341,8 @@ class Job:
         The description of the mitigator in records.
     readings
         How the model reads texts of each role.
+    in_pairs
+        Whether the model is a cross-encoder, which reads two texts at once.
     """
 
     task: Task
@@ -338,6 +351,7 @@ class Job:
     concept: Concept | None
     part: MitigatorPart
     readings: Mapping[Role, object] = field(default_factory=dict)
+    in_pairs: bool = False
 
     def chain(self, input_: Input) -> Chain:
         """Return the mitigator that an input goes through."""
@@ -364,7 +378,13 @@ class Job:
 
     @cached_property
     def needed(self) -> tuple[str, ...]:
-        """The keys of the distinct texts to embed for the task and for fitting, in order."""
+        """The keys of the distinct texts to embed for the task and for fitting, in order.
+
+        Of a cross-encoder they are those of the pairs to score.
+        """
+        if self.in_pairs:
+            tasks = filter(None, (self.task, self.task.yardstick))
+            return tuple(dict.fromkeys(key for task in tasks for key in self._pairs(task)))
         keys: list[str] = []
         for input_ in self.task.needed_texts():
             keys += role_keys(self.texts(input_), input_.role, self.readings)
@@ -375,6 +395,13 @@ class Job:
         for chain in self.chains:
             keys += chain.fitting_texts(self.concept)
         return tuple(dict.fromkeys(keys))
+
+    def _pairs(self, task: Task) -> Iterator[str]:
+        """Yield the keys of the pairs of texts that the metrics of a task compare."""
+        for inputs, compares in task.comparisons():
+            texts = {n: self.texts(i) for n, i in inputs.items() if i.texts is not None}
+            for queries, documents in compared_texts(inputs, texts, compares):
+                yield from pair_keys(queries, documents)
 
     def ids(self, info: ModelInfo, seed: int) -> dict[tuple[str, str, str], str]:
         """Return the id of every record of the job, by scenario, metric and score."""
@@ -462,6 +489,11 @@ def make_plan(
     for task in tasks:
         fingerprints: set[str] = set()
         unfit = task.file.unfit_for(embedder.info.kind)
+        if not unfit and embedder.info.kind in COMPARING:
+            unfit = task.needs_vectors
+            if not unfit and embedder.info.kind == PAIRS:
+                unfit = too_many_pairs(task.compared())
+            task = task if unfit else task.compared()  # the same task
         for name, unfitted in mitigators.items():
             if unfit:
                 outcomes.append(NotRun(embedder.info.name, name, task.name, unfit, "embedder"))
@@ -492,6 +524,59 @@ def make_plan(
         tuple(job for i, job in jobs.items() if i in done),
         tuple(outcome for outcome in outcomes if isinstance(outcome, NotRun)),
         tuple(jobs.values()),
+    )
+
+
+MOST_PAIRS = 400_000
+"""Most pairs of a task and its yardstick that a cross-encoder scores without a stated limit: an
+hour of a small model on a CPU."""
+
+
+def compared_texts(
+    inputs: Mapping[str, Input], texts: Mapping[str, Sequence[str]], compares: Compares
+) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """Yield pairs of texts that a metric compares, as lists of queries and of their documents.
+
+    Parameters
+    ----------
+    inputs
+        The metric's inputs.
+    texts
+        The texts of each input, as they are embedded.
+    compares
+        What it compares.
+    """
+    first, second = (
+        [texts[name] for name in side if name in texts]
+        for side in (compares.queries, compares.documents)
+    )
+    if compares.paired:
+        yield from ((first[0], documents) for documents in second)
+    elif compares.within is not None:
+        members: dict[float, list[str]] = {}
+        own, others = (inputs[name].numbers for name in compares.within)
+        for number, document in zip([] if others is None else others, second[0], strict=True):
+            members.setdefault(float(number), []).append(document)
+        for number, query in zip([] if own is None else own, first[0], strict=True):
+            documents = members.get(float(number), [])
+            yield [query] * len(documents), documents
+    else:
+        queries, documents = (list(dict.fromkeys(itertools.chain(*s))) for s in (first, second))
+        yield from (([query] * len(documents), documents) for query in queries)
+
+
+def too_many_pairs(task: Task) -> str | None:
+    """Return a reason if a cross-encoder should not score all pairs of a task unasked."""
+    pairs = 0
+    for part in filter(None, (task, task.yardstick)):
+        for inputs, compares in part.comparisons():
+            texts = {name: i.texts for name, i in inputs.items() if i.texts is not None}
+            pairs += sum(len(queries) for queries, _ in compared_texts(inputs, texts, compares))
+    if pairs <= MOST_PAIRS or task.limit is not None:
+        return None
+    return (
+        f"a cross-encoder would score {pairs:,} pairs of its texts, more than {MOST_PAIRS:,}; "
+        "--limit N cuts each set of texts to N"
     )
 
 
@@ -536,7 +621,9 @@ class _Planner:
             chain = clone(unfitted).fit_rewriters(self.embedder.info, concept)
             self._chains[part.fingerprint] = chain, chain.without_rewriting()
         chains = self._chains[part.fingerprint]
-        return Job(task, *chains, concept, part, readings=self.embedder.info.readings)
+        info = self.embedder.info
+        in_pairs = info.kind == PAIRS
+        return Job(task, *chains, concept, part, readings=info.readings, in_pairs=in_pairs)
 
     def with_texts(
         self, outcomes: Sequence[Job | NotRun], groups: Iterable[Sequence[int]]

@@ -25,7 +25,7 @@ import harness
 from harness import names
 from harness.arrays import ROUNDING, Mask
 from harness.digest import json_like
-from harness.embedder import ModelInfo
+from harness.embedder import ModelInfo, reads_texts
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import HarnessError, listed
 from harness.metrics import Gap, Ideal, Metric, Samples, Score
@@ -268,7 +268,7 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
     """Yield a record for each score of a metric on a scenario of a job."""
     file, metric = job.task.file, result.measurement.metric
     primary = (file.primary.scenario, file.primary.metric, file.primary.score)
-    reference = job.task.references.get(provenance.model.kind)
+    reference = job.task.references.get("text" if reads_texts(provenance.model.kind) else "word")
     for name, returned in result.scores.items():
         scale = metric.scores[name]
         is_primary = (result.scenario.name, metric.name, name) == primary

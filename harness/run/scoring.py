@@ -21,14 +21,25 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from harness import parallel
-from harness.arrays import Mask, Reals, Vectors, has_direction, one_thread
+from harness.arrays import (
+    Coordinates,
+    Mask,
+    Reals,
+    Vectors,
+    coordinates,
+    cosines,
+    has_direction,
+    one_thread,
+    paired_cosines,
+)
 from harness.digest import digest
-from harness.embedder import Role
+from harness.embedder import Compare, Role, one_width
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, NotApplicable, one_line
-from harness.metrics import Gap, Gaps, Metric, Score
+from harness.metrics import Compares, Gap, Gaps, Metric, Score
 from harness.results.folder import ResultsFile
 from harness.results.record import Coverage, Record
 from harness.results.records import Kind, NotRun
@@ -63,6 +74,11 @@ class JobVectors:
         Returns the (n, d) vectors of texts, unmitigated.
     reading
         Returns a context in which `encode` takes texts as texts of a role.
+
+    Notes
+    -----
+    Of a model that compares texts itself, the vectors are packed rows, which may have another
+    width for each input.
     """
 
     def __init__(self, job: Job, encode: Encode, reading: Reading) -> None:
@@ -112,7 +128,7 @@ class _Transformed:
     def of(self, texts: Sequence[str]) -> Vectors:
         """Return the (n, d) vectors of texts, each of which may occur several times."""
         if len(self._blocks) > 1:
-            self._blocks = [np.concatenate(self._blocks)]
+            self._blocks = [np.concatenate(one_width(self._blocks))]
         return self._blocks[0][[self.index[text] for text in texts]]
 
 
@@ -130,7 +146,7 @@ class MetricInputs:
     Parameters
     ----------
     arrays
-        (n, d) vectors or (n,) numbers.
+        (n, d) vectors or (n,) numbers; `Coordinates` of a model that compares texts itself.
     clusters
         (n,) cluster codes.
     texts
@@ -147,6 +163,8 @@ class MetricInputs:
         inputs: Mapping[str, Input],
         vectors: Mapping[str, Vectors],
         kept: Mapping[str, Mask],
+        compares: Compares | None = None,
+        compare: Compare | None = None,
     ) -> MetricInputs:
         """Return the kept rows of a metric's inputs.
 
@@ -154,6 +172,8 @@ class MetricInputs:
         ----------
         inputs
             Inputs by parameter of the metric.
+        compares, compare
+            What the metric compares, and the model's own similarity, if it has one.
         vectors
             (n, d) vectors by the name of the input.
         kept
@@ -167,7 +187,75 @@ class MetricInputs:
             arrays[parameter] = (vectors[input_.name] if numbers is None else numbers)[mask]
             clusters[parameter] = input_.clusters[mask]
             texts[parameter] = tuple(itertools.compress(input_.texts or (), mask))
+        if compares is not None and compare is not None:
+            arrays |= _coordinates(arrays, compares, compare)
         return cls(arrays, clusters, texts)
+
+
+def _coordinates(
+    arrays: Mapping[str, Reals], compares: Compares, compare: Compare
+) -> dict[str, Coordinates]:
+    """Return coordinates whose products are a model's own similarities, by input."""
+    names = [
+        [name for name in side if name in arrays] for side in (compares.queries, compares.documents)
+    ]
+    if compares.paired:
+        (query,), documents = names
+        similarities = [
+            compare(*_one_width(arrays[query], arrays[name]), paired=True) for name in documents
+        ]
+        rows = np.stack(similarities, axis=1).view(Coordinates)
+        own = np.eye(len(documents)).view(Coordinates)
+        others = {name: np.tile(own[i], (len(rows), 1)) for i, name in enumerate(documents)}
+        return {query: rows} | {name: part.view(Coordinates) for name, part in others.items()}
+    if compares.within is not None:
+        (query,), (document,) = names
+        first, second = (np.asarray(arrays[name]) for name in compares.within)
+        i, j = np.nonzero(first[:, None] == second)
+        rows_1, rows_2 = _one_width(arrays[query], arrays[document])
+        matrix = np.zeros((len(first), len(second)))
+        if len(i):
+            matrix[i, j] = compare(rows_1[i], rows_2[j], paired=True)
+        return dict(zip((query, document), coordinates(matrix), strict=True))
+    sides = [np.concatenate(_one_width(*(arrays[name] for name in side))) for side in names]
+    distinct = [_distinct(rows) for rows in sides]  # equal rows are compared once
+    queries, documents_ = (rows[firsts] for rows, (firsts, _) in zip(sides, distinct, strict=True))
+    both = coordinates(compare(queries, documents_))
+    found: dict[str, Coordinates] = {}
+    for side, rows, (_, codes) in zip(names, both, distinct, strict=True):
+        ends = np.cumsum([len(arrays[name]) for name in side])
+        parts = np.split(rows[codes], ends[:-1])
+        found |= {name: part.view(Coordinates) for name, part in zip(side, parts, strict=True)}
+    return found
+
+
+def _one_width(*arrays: Reals) -> list[Vectors]:
+    return one_width([np.asarray(array, dtype=np.float32) for array in arrays])
+
+
+def _distinct(rows: Vectors) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the positions of the first of equal rows, and the place of each row among them."""
+    places: dict[bytes, int] = {}
+    codes = np.array([places.setdefault(row.tobytes(), len(places)) for row in rows])
+    return np.unique(codes, return_index=True)[1], codes
+
+
+def all_similar(inputs: MetricInputs, compares: Compares) -> str | None:
+    """Return a reason if all similarities of a model that compares texts itself are equal."""
+    first, second = (
+        [inputs.arrays[name] for name in side if name in inputs.arrays]
+        for side in (compares.queries, compares.documents)
+    )
+    if compares.paired:
+        found = np.concatenate([paired_cosines(first[0], rows) for rows in second])
+    elif compares.within is not None:
+        own, others = (np.asarray(inputs.arrays[name]) for name in compares.within)
+        found = cosines(first[0], second[0])[own[:, None] == others]
+    else:
+        found = cosines(np.concatenate(first), np.concatenate(second))
+    if found.size < 2 or np.ptp(found) > SAME * np.abs(found).max():
+        return None
+    return "all texts have the same similarity"
 
 
 def usable_rows(inputs: Mapping[str, Input], vectors: Mapping[str, Vectors]) -> dict[str, Mask]:
@@ -252,7 +340,9 @@ class Yardsticks:
     def __init__(self) -> None:
         self._known: dict[tuple[int, str], dict[str, Gap]] = {}
 
-    def of(self, job: Job, encode: Encode, reading: Reading) -> dict[str, Gap]:
+    def of(
+        self, job: Job, encode: Encode, reading: Reading, compare: Compare | None = None
+    ) -> dict[str, Gap]:
         """Return the gap of each contrast of the yardstick of a job's task, by scenario.
 
         A contrast of which the model lacks too many words is left out.
@@ -266,12 +356,17 @@ class Yardsticks:
             self._known[key] = {
                 scenario.name: gaps.gap
                 for scenario in yardstick.scenarios
-                if (gaps := gaps_of(yardstick, scenario, vectors)) is not None
+                if (gaps := gaps_of(yardstick, scenario, vectors, compare)) is not None
             }
         return self._known[key]
 
 
-def gaps_of(task: Task, scenario: Scenario, vectors: Callable[[Input], Vectors]) -> Gaps | None:
+def gaps_of(
+    task: Task,
+    scenario: Scenario,
+    vectors: Callable[[Input], Vectors],
+    compare: Compare | None = None,
+) -> Gaps | None:
     """Return the gap of the primary metric on a scenario; None if there is none."""
     measurement = next(
         (m for m in scenario.measurements if m.metric.name == task.file.primary.metric), None
@@ -282,7 +377,8 @@ def gaps_of(task: Task, scenario: Scenario, vectors: Callable[[Input], Vectors])
     kept = usable_rows(inputs, by_name)
     if too_few(inputs, kept, task.file.max_missing):
         return None
-    arrays = MetricInputs.of(inputs, by_name, kept).arrays
+    compares = measurement.metric.compares
+    arrays = MetricInputs.of(inputs, by_name, kept, compares, compare).arrays
     return measurement.metric.gaps(arrays, units_of(inputs, kept))
 
 
@@ -428,10 +524,12 @@ class JobScorer:
         reading: Reading,
         samples: bool,
         yardsticks: Yardsticks | None = None,
+        compare: Compare | None = None,
     ) -> None:
         self.job, self.seed, self.samples = job, seed, samples
+        self._compare = compare
         self._vectors = JobVectors(job, encode, reading)
-        self._contrasts = {} if yardsticks is None else yardsticks.of(job, encode, reading)
+        self._contrasts = {} if yardsticks is None else yardsticks.of(job, encode, reading, compare)
         self._fitted = plan.fitted(job, encode)
 
     def steps(self) -> Iterator[Step]:
@@ -504,9 +602,14 @@ class JobScorer:
         kept = usable_rows(inputs, vectors)
         void = too_few(inputs, kept, self.job.task.file.max_missing)
         void = void or all_equal(inputs, kept, vectors, self.job.texts)
+        own = MetricInputs({}, {}, {})
+        if not void:
+            own = MetricInputs.of(inputs, vectors, kept, metric.compares, self._compare)
+            if metric.compares is not None and self._compare is not None:
+                void = all_similar(own, metric.compares)
         call = MetricCall(
             metric,
-            MetricInputs({}, {}, {}) if void else MetricInputs.of(inputs, vectors, kept),
+            own,
             metric.options | dict(measurement.options),
             rng,
             void,
@@ -522,6 +625,7 @@ def measure(
     seed: int,
     reading: Reading = lambda _: contextlib.nullcontext(),
     samples: bool = False,
+    compare: Compare | None = None,
 ) -> list[MetricScores]:
     """Return the scores of all metrics of a job; its mitigator must be fitted.
 
@@ -537,8 +641,10 @@ def measure(
         Returns a context in which `encode` takes texts as texts of a role.
     samples
         Whether to return what each item contributes.
+    compare
+        The model's own similarity, if it has one.
     """
-    scorer = JobScorer(job, encode, seed=seed, reading=reading, samples=samples)
+    scorer = JobScorer(job, encode, seed=seed, reading=reading, samples=samples, compare=compare)
     return [scorer.scores(step, measured(step.call)) for step in scorer.steps()]
 
 
@@ -551,12 +657,9 @@ def random_generator(seed: int, *purpose: str) -> np.random.Generator:
 
 
 def _of_texts(scenario: Scenario, vectors: Callable[[Input], Vectors]) -> dict[str, Vectors]:
-    """Return the vectors of each input of a scenario that has texts."""
-    return {
-        name: vectors(input_)
-        for name, input_ in scenario.inputs.items()
-        if input_.texts is not None
-    }
+    """Return the vectors of each input of a scenario that has texts, all of one width."""
+    of_texts = {n: vectors(i) for n, i in scenario.inputs.items() if i.texts is not None}
+    return dict(zip(of_texts, one_width(list(of_texts.values())), strict=True))
 
 
 def _has_no_difference(score: Score) -> bool:
@@ -678,6 +781,7 @@ class OpenJob:
                 reading=vectors.reading,
                 samples=self.run.samples,
                 yardsticks=self.run.yardsticks,
+                compare=vectors.compare,
             )
             for step in self._scorer.steps():
                 self._scored.append(None)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import folders, limits
-from harness.embedder import Embedder, Kind
+from harness.embedder import Embedder, Kind, is_embedder, reads_texts
 from harness.errors import HarnessError, InvalidFile, InvalidOption, UsageError, listed, suggestion
 from harness.folders import Place
 from harness.names import NONE
@@ -577,13 +577,15 @@ def words(
         beside.concept(concept)  # an unknown one is an error of the argument, not of a file
     models = evaluation.as_list(model, registry)
     embedders = [_embedder(each, registry) for each in models]
-    kinds = {e.info.kind for e in embedders if isinstance(e, Embedder)} or {"word"}
+    kinds: set[Kind] = {
+        "text" if reads_texts(e.info.kind) else "word" for e in embedders if is_embedder(e)
+    } or {"word"}
     tasks = [task_of(own, kind, reading, beside) for kind in sorted(kinds, reverse=True)]
     lines = [
         *own.warnings(),
         *(line for task in tasks for line in task.warnings),
         *reading_warnings(reading, kinds),
-        *(line for e in embedders if isinstance(e, Embedder) for line in _foreign(e, reading)),
+        *(line for e in embedders if is_embedder(e) for line in _foreign(e, reading)),
     ]
     with warnings.catch_warnings():
         if len(tasks) > 1:  # each model runs the task of its kind

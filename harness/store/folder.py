@@ -85,9 +85,11 @@ class Folder:
         """Return whether a damaged segment could be replaced by a valid copy."""
         return False
 
-    def write(self, fingerprint: str, keys: Keys, vectors: Vectors) -> None:
+    def write(
+        self, fingerprint: str, keys: Keys, vectors: Vectors, *, packed: bool = False
+    ) -> None:
         """Write a new segment; DiskError if that is not possible."""
-        segment.write(self.path, fingerprint, keys, vectors)
+        segment.write(self.path, fingerprint, keys, vectors, packed=packed)
 
     def send(self) -> None:
         """Send segments that only this machine has so far; DiskError if that is not possible."""
@@ -269,9 +271,11 @@ class BucketFolder(Folder):
             return True
         return True
 
-    def write(self, fingerprint: str, keys: Keys, vectors: Vectors) -> None:
+    def write(
+        self, fingerprint: str, keys: Keys, vectors: Vectors, *, packed: bool = False
+    ) -> None:
         """Write a segment on this machine and send it; if that fails now, it is tried again."""
-        segment.write(self._unsent.path, fingerprint, keys, vectors)
+        segment.write(self._unsent.path, fingerprint, keys, vectors, packed=packed)
         with contextlib.suppress(Unreachable):
             self.send()
 

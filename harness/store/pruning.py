@@ -156,7 +156,8 @@ def _merge_group(store: Store, group: Sequence[Segment]) -> None:
     """Write one segment with each key of the group once, and delete the group's segments."""
     index = KeyIndex.of(group)
     keys = np.stack([index.merged.first, index.merged.second], axis=1)
-    store.files.write(store.fingerprint, keys, index.gather(index.merged.position))
+    rows = index.gather(index.merged.position)
+    store.files.write(store.fingerprint, keys, rows, packed=index.packed)
     store.files.send()
     store.files.remove([item.path.name for item in group])
 

@@ -7,8 +7,9 @@ knows one file; `harness.store.store` knows the files of a store.
 Tensors: `keys`, (n, 2) uint64, sorted; `checks`, (n,) uint64; `vectors`, (n, d) float32. A check is
 the checksum of one row, so that a few rows can be verified without reading the others
 (`row_checks`). The header's metadata hold the layout's version, the embedder's fingerprint, a
-CRC-32 of all tensors and the number of rows of NaN. Segments of version 1 have no `checks`: they
-are compared with their CRC-32, as a whole.
+CRC-32 of all tensors, the number of rows of NaN, and whether the rows are packed: of any length,
+with zeros behind (`harness.embedder.packed`). Packed segments of a store may have different d.
+Segments of version 1 have no `checks`: they are compared with their CRC-32, as a whole.
 """
 
 from __future__ import annotations
@@ -67,6 +68,8 @@ class Layout:
         CRC-32 of the tensors.
     may_have_nan
         Whether a vector may be a row of NaN; older segments do not say.
+    packed
+        Whether its rows are packed.
     """
 
     schema: str
@@ -75,6 +78,7 @@ class Layout:
     start: int
     checksum: int
     may_have_nan: bool
+    packed: bool = False
 
     @property
     def end(self) -> int:
@@ -129,10 +133,13 @@ def layout_of(header: Header) -> Layout:
         raise Damaged("its tensors have wrong types or shapes")
     if n < 1 or d < 1:
         raise Damaged("it is empty")
-    return Layout(schema, n, d, start, checksum, may_have_nan=metadata.get("nan") != "0")
+    nan, packed = metadata.get("nan") != "0", metadata.get("packed") == "1"
+    return Layout(schema, n, d, start, checksum, may_have_nan=nan, packed=packed)
 
 
-def to_bytes(fingerprint: str, n: int, d: int, *, checksum: int, n_nan: int) -> bytes:
+def to_bytes(
+    fingerprint: str, n: int, d: int, *, checksum: int, n_nan: int, packed: bool = False
+) -> bytes:
     """Return the header of a new segment with `n_nan` rows of NaN."""
     metadata = {
         "schema": SCHEMA,
@@ -140,6 +147,8 @@ def to_bytes(fingerprint: str, n: int, d: int, *, checksum: int, n_nan: int) -> 
         "crc32": str(checksum),
         "nan": str(n_nan),
     }
+    if packed:
+        metadata["packed"] = "1"
     text = json.dumps({"__metadata__": metadata, **tensors_of(SCHEMA, n, d)}).encode()
     text += b" " * (-len(text) % 64)  # aligns the tensors; the format allows spaces here
     return len(text).to_bytes(8, "little") + text
@@ -187,6 +196,8 @@ class Segment:
         (n,) check of each row; None in a segment of version 1.
     may_have_nan
         Whether a vector may be a row of NaN; older segments do not say.
+    packed
+        Whether its rows are packed.
     """
 
     path: Path
@@ -195,6 +206,7 @@ class Segment:
     checksum: int
     stated_checks: Checks | None = None
     may_have_nan: bool = True
+    packed: bool = False
 
     @functools.cached_property
     def is_nan(self) -> npt.NDArray[np.bool_]:
@@ -225,7 +237,9 @@ class Segment:
         return row_checks(self.vectors)
 
 
-def write(folder: Path, fingerprint: str, keys: Keys, vectors: Vectors) -> Path:
+def write(
+    folder: Path, fingerprint: str, keys: Keys, vectors: Vectors, *, packed: bool = False
+) -> Path:
     """Write sorted `keys`, (n, 2), and their `vectors`, (n, d), and return the new file.
 
     Raises
@@ -241,6 +255,7 @@ def write(folder: Path, fingerprint: str, keys: Keys, vectors: Vectors) -> Path:
         *(len(keys), vectors.shape[1]),
         checksum=_crc32(payload),
         n_nan=int(nan_rows(vectors).sum()),
+        packed=packed,
     )
     # Names sort by time of writing, and two processes or machines never choose the same name.
     path = folder / f"{time.time_ns():016x}-{uuid.uuid4().hex}{SUFFIX}"
@@ -277,7 +292,9 @@ def read(path: Path, fingerprint: str) -> Segment:
         raise Damaged("it became shorter while it was opened") from None
     checks = parts["checks"].view("<u8") if "checks" in parts else None
     return Segment(
-        path, _keys(parts["keys"]), vectors, layout.checksum, checks, layout.may_have_nan
+        *(path, _keys(parts["keys"]), vectors, layout.checksum, checks),
+        may_have_nan=layout.may_have_nan,
+        packed=layout.packed,
     )
 
 
@@ -291,7 +308,11 @@ def read_beginning(path: Path, size: int, fingerprint: str) -> Segment:
     if len(keys) != layout.n:
         raise Damaged("its keys are incomplete")
     vectors = np.empty((0, layout.d), dtype=np.float32)
-    return Segment(path, keys, vectors, layout.checksum, may_have_nan=layout.may_have_nan)
+    return Segment(
+        *(path, keys, vectors, layout.checksum),
+        may_have_nan=layout.may_have_nan,
+        packed=layout.packed,
+    )
 
 
 def read_header(path: Path) -> Header:

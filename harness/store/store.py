@@ -26,6 +26,7 @@ import numpy.typing as npt
 from harness import folders
 from harness.arrays import Vectors
 from harness.digest import digest, text_keys
+from harness.embedder import one_width
 from harness.errors import DiskError, ModelError
 from harness.folders import Place
 from harness.store import segment
@@ -264,8 +265,13 @@ class KeyIndex:
 
     @property
     def width(self) -> int:
-        """Number of dimensions of the vectors, 0 without segments."""
-        return int(self.segments[0].vectors.shape[1]) if self.segments else 0
+        """Number of dimensions of the vectors, 0 without segments; the greatest of packed rows."""
+        return max((int(opened.vectors.shape[1]) for opened in self.segments), default=0)
+
+    @property
+    def packed(self) -> bool:
+        """Whether the vectors are packed rows."""
+        return any(opened.packed for opened in self.segments)
 
     def is_nan(self, positions: Rows) -> npt.NDArray[np.bool_]:
         """Return whether each vector at `positions`, (n,), is a row of NaN; -1 is none."""
@@ -290,7 +296,8 @@ class KeyIndex:
         DamagedSegments
             If vectors differ from their checks.
         """
-        vectors = np.empty((len(positions), self.width), dtype=np.float32)
+        shape = len(positions), self.width
+        vectors = (np.zeros if self.packed else np.empty)(shape, dtype=np.float32)
         segment_of = self._numbers(positions)
         order = np.argsort(segment_of, kind="stable")
         bounds = np.searchsorted(segment_of[order], np.arange(len(self.segments) + 1))
@@ -305,6 +312,9 @@ class KeyIndex:
                 damaged.append((opened, error))
         if damaged:
             raise DamagedSegments(damaged)
+        if self.packed and len(vectors):  # a longer row of other texts sets no width
+            longest = np.nan_to_num(vectors[:, 0]).max()
+            return np.ascontiguousarray(vectors[:, : 1 + int(longest)])
         return vectors
 
     def _numbers(self, positions: Rows) -> Rows:
@@ -352,7 +362,7 @@ def _copy(segment: Segment, rows: Rows, vectors: Vectors, to: Rows, *, check: bo
         copied = segment.vectors[rows[block]]
         if check:
             checks[block] = row_checks(copied)
-        vectors[to[block]] = copied
+        vectors[to[block], : copied.shape[1]] = copied
     if not check or not len(rows):
         return
     if not np.array_equal(checks, segment.checks[rows]):
@@ -379,6 +389,8 @@ class Writer:
         The embedder's fingerprint.
     dimensions
         Number of dimensions of the store's vectors; None if it has none.
+    packed
+        Whether vectors are packed rows, which may have another width each time.
     rows
         A segment is written when this many rows are waiting.
     seconds
@@ -393,12 +405,13 @@ class Writer:
         fingerprint: str,
         *,
         dimensions: int | None,
+        packed: bool = False,
         rows: int,
         seconds: float,
         on_flush: Callable[[], None] = lambda: None,
     ) -> None:
         self._folder, self._fingerprint = folder, fingerprint
-        self._dimensions = dimensions
+        self._dimensions, self._packed = dimensions, packed
         self._rows, self._seconds, self._on_flush = rows, seconds, on_flush
         self._keys: list[Keys] = []
         self._buffer: Vectors = np.empty((0, 0), dtype=np.float32)
@@ -420,8 +433,12 @@ class Writer:
             raise ValueError(f"{len(texts)} texts but {n} vectors")
         if not n:
             return
-        if not self._buffer.size:
-            self._check_width(d)
+        if self._packed and self._n:
+            self._buffer, vectors = one_width([self._buffer, vectors])
+            d = vectors.shape[1]
+        if not self._buffer.size or (self._packed and not self._n):
+            if not self._packed:
+                self._check_width(d)
             room = max(1, min(self._rows, _SEGMENT_BYTES // (4 * d)))
             self._buffer = np.empty((room, d), dtype=np.float32)
         if self._buffer.shape[1] != d:
@@ -447,7 +464,8 @@ class Writer:
             return
         keys = np.concatenate(self._keys)
         order = np.lexsort((keys[:, 1], keys[:, 0]))
-        self._folder.write(self._fingerprint, keys[order], self._buffer[order])
+        rows = self._buffer[order]
+        self._folder.write(self._fingerprint, keys[order], rows, packed=self._packed)
         self._keys, self._n = [], 0
         self._on_flush()
 
@@ -501,6 +519,8 @@ class Store:
     without_vector
         Returns whether the embedder has no vector for each text. Other texts with a row of NaN
         count as missing. By default all rows of NaN are valid.
+    packed
+        Whether the embedder returns packed rows.
 
     Attributes
     ----------
@@ -513,9 +533,15 @@ class Store:
     """
 
     def __init__(
-        self, folder: Place, fingerprint: str, *, without_vector: WithoutVector | None = None
+        self,
+        folder: Place,
+        fingerprint: str,
+        *,
+        without_vector: WithoutVector | None = None,
+        packed: bool = False,
     ) -> None:
         self.fingerprint = fingerprint
+        self.packed = packed
         self._without_vector = without_vector
         self.nan_is_right: dict[str, bool] = {}  # by text whose row is of NaN
         # The digest distinguishes names that are equal after safe_name, or without regard to case.
@@ -584,6 +610,7 @@ class Store:
             self.files,
             self.fingerprint,
             dimensions=self.dimensions,
+            packed=self.packed,
             rows=rows,
             seconds=seconds,
             on_flush=self.refresh,
@@ -591,7 +618,12 @@ class Store:
 
     @property
     def dimensions(self) -> int | None:
-        """Number of dimensions of the vectors: the model file's, else that of most rows."""
+        """Number of dimensions of the vectors: the model file's, else that of most rows.
+
+        None for packed rows.
+        """
+        if self.packed:
+            return None
         return stored_dimensions(self.files) or self._current().width or None
 
     def describe(self, info: Mapping[str, Any]) -> None:
@@ -711,6 +743,8 @@ class Store:
         return None
 
     def _of_one_width(self, opened: dict[str, Segment]) -> dict[str, Segment]:
+        if any(item.packed for item in opened.values()):
+            return opened
         rows: Counter[int] = Counter()
         for name in sorted(opened):  # if widths have equally many rows, the first wins
             rows[opened[name].vectors.shape[1]] += len(opened[name].keys)

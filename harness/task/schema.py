@@ -24,7 +24,7 @@ from pydantic import (
 
 from harness import limits
 from harness.concept import Name, Word
-from harness.embedder import Kind, Role
+from harness.embedder import Kind, Role, fits
 from harness.errors import suggestion
 from harness.folders import safe_name
 from harness.task.yaml_files import Collector, Document, KeyPath
@@ -411,7 +411,7 @@ class TaskFile(Strict):
 
     def unfit_for(self, kind: Kind) -> str | None:
         """Return why the task does not fit a kind of embedder; None if it does."""
-        if kind in self.kinds:
+        if fits(kind, self.kinds):
             return None
         return f"made for {' and '.join(self.kinds)} embedders"
 

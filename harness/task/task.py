@@ -18,7 +18,7 @@ from harness.concept import Concept
 from harness.digest import digest, json_like
 from harness.embedder import Kind
 from harness.errors import HarnessError, NotApplicable, suggestion
-from harness.metrics import Metric
+from harness.metrics import Compares, Metric
 from harness.task import compiled_inputs, reference, yaml_files
 from harness.task.data_files import DataFiles, Tables
 from harness.task.inputs import Input, Inputs
@@ -177,6 +177,56 @@ class Task:
             return Scenario(scenario.name, inputs, measurements)
 
         return dataclasses.replace(self, scenarios=tuple(map(filled, self.scenarios)))
+
+    @property
+    def needs_vectors(self) -> str | None:
+        """Why the task does not fit models that compare texts themselves; None if it does."""
+        metric = self.file.primary.metric
+        for scenario in self.scenarios:
+            for measurement in scenario.measurements:
+                if measurement.metric.name == metric and measurement.metric.compares is None:
+                    return f"its metric '{metric}' needs vectors, not only similarities"
+        return None
+
+    def compared(self) -> Task:
+        """Return the task for models that compare texts themselves; the digest stays the same.
+
+        It has those metrics that need only similarities, and these need not be cosines.
+        """
+
+        def without_vectors(scenario: Scenario) -> Scenario:
+            return dataclasses.replace(
+                scenario,
+                measurements=tuple(
+                    dataclasses.replace(measurement, metric=measurement.metric.without_cosines)
+                    for measurement in scenario.measurements
+                    if measurement.metric.compares is not None
+                ),
+            )
+
+        return dataclasses.replace(
+            self,
+            scenarios=tuple(map(without_vectors, self.scenarios)),
+            yardstick=None if self.yardstick is None else self.yardstick.compared(),
+            known_digest=self.digest,
+        )
+
+    def comparisons(self) -> Iterator[tuple[Mapping[str, Input], Compares]]:
+        """Yield the inputs of each metric of similarities, and what it compares; each once."""
+        seen: set[object] = set()
+        for scenario in self.scenarios:
+            for measurement in scenario.measurements:
+                compares, inputs = measurement.metric.compares, measurement.inputs
+                if compares is None:
+                    continue
+                sides = [
+                    tuple(id(inputs[name]) for name in side if name in inputs)
+                    for side in (compares.queries, compares.documents)
+                ]
+                key = (*sides, compares.paired)
+                if key not in seen:
+                    seen.add(key)
+                    yield inputs, compares
 
     def texts(self) -> Iterator[Input]:
         """Yield each input of texts of every scenario."""

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from harness import folders, limits
+from harness.embedder import reads_texts
 from harness.errors import DiskError
 from harness.results import columns, record
 from harness.results.columns import TEXT, Collector, Column, Columns
@@ -55,7 +56,8 @@ def _of_details(name: str, kind: type) -> Column:
 _COLUMNS: dict[str, Column] = {
     **{name: name for name in ("id", "run", "created")},
     # The embedder.
-    "kind": "model.kind",
+    "kind": ("model", lambda part: "text" if reads_texts(part.kind) else part.kind, TEXT),
+    "encoder": "model.kind",  # encoders of all kinds share a board: gaps over yardsticks compare
     "model": "model.name",
     **{
         name: f"model.{name}"

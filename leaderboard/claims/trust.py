@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from harness.digest import digest, of_json
+from harness.embedder import COMPARING
 from harness.limits import INTEGER, NAME_CHARACTERS, RECORD_TEXT_CHARACTERS
 from harness.metrics import ROUNDING
 from harness.names import with_fingerprint, without_options
@@ -450,8 +451,8 @@ def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
     own_low, own_high = pl.col("low_bound"), pl.col("high_bound")
     widens = _fact("may_widen")
     low, high = (
-        pl.when(widens).then(own_low).otherwise(low),
-        pl.when(widens).then(own_high).otherwise(high),
+        pl.when(_WITHOUT_BOUNDS).then(None).when(widens).then(own).otherwise(bound)
+        for own, bound in ((own_low, low), (own_high, high))
     )
     span = high - low
     unit, fair = pl.col("unit"), _fact("ideal").cast(pl.String).cast(pl.Float64, strict=False)
@@ -566,7 +567,7 @@ def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
         Rule(
             "gap",
             pl.any_horizontal(
-                (pl.col(name).abs() > LARGEST_GAP) | ~pl.col(name).is_finite()
+                ((pl.col(name).abs() > LARGEST_GAP) & ~_COMPARES) | ~pl.col(name).is_finite()
                 for name in ("gap", "yardstick", "gap_error", "yardstick_error")
             )
             | (pl.col("gap_error") < 0) | (pl.col("yardstick_error") < 0)
@@ -596,6 +597,17 @@ def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
 
 def _fact(name: str) -> pl.Expr:
     return pl.col(FACT + name)
+
+
+_COMPARES = pl.col("encoder").cast(pl.String).is_in(COMPARING)
+"""Records of encoders that compare texts themselves, in units of their own."""
+_WITHOUT_BOUNDS = (
+    _COMPARES
+    & (_fact("measures") != "usefulness")
+    & pl.col("low_bound").is_null()
+    & pl.col("high_bound").is_null()
+)
+"""Scores in similarities that are no cosines. Bias ranks by a ratio of them, in whatever unit."""
 
 
 def _text(name: str) -> pl.Expr:
@@ -773,11 +785,14 @@ def _read_by_facts(frame: pl.DataFrame) -> pl.DataFrame:
     )
     return (
         frame.join(usual, on=[*_SCORE, "digest"], how="left")
+        .with_columns(_WITHOUT_BOUNDS.alias("without_bounds"))
         .with_columns(pl.col(FACT + name).alias(name) for name in _REPLACED)
         .with_columns(
             primary=pl.col(f"{FACT}is_primary"),
-            low_bound=pl.coalesce("usual_low", "low_bound"),
-            high_bound=pl.coalesce("usual_high", "high_bound"),
+            **{
+                bound: pl.when(~pl.col("without_bounds")).then(pl.coalesce(usual, bound))
+                for usual, bound in (("usual_low", "low_bound"), ("usual_high", "high_bound"))
+            },
         )
         .select(*SCHEMA)
     )

@@ -21,6 +21,21 @@ from harness.specs import AdapterSpec, EmbedderSpec, hookimpl
 
 _HERE = "harness.plugins.embedders"
 PROVIDERS = (
+    *(
+        EmbedderSpec(
+            name=name,
+            target=f"{_HERE}.transformers.comparers:{class_}",
+            summary=summary,
+            recognises=f"{_HERE}.transformers.comparers:recognises_{name.replace('-', '_')}",
+            sensitive={"reference": "hub", "trust_remote_code": "code"},
+            provider=True,
+        )
+        for name, class_, summary in (
+            ("sparse", "SparseEncoder", "a sparse encoder: SPLADE and similar"),
+            ("multi-vector", "MultiVectorEncoder", "a multi-vector model: ColBERT and similar"),
+            ("cross-encoder", "CrossEncoder", "a cross-encoder, which scores pairs: a reranker"),
+        )
+    ),
     EmbedderSpec(
         name="sentence-transformers",
         target=f"{_HERE}.transformers.sentence_transformer:SentenceTransformersEmbedder",

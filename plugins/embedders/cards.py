@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from harness.concept import Word
 from harness.digest import remembered_sha256
-from harness.embedder import Card, Kind, ModelInfo
+from harness.embedder import PAIRS, Card, Kind, ModelInfo
 from harness.errors import ModelError, suggestion
 from harness.specs import EmbedderSpec
 from harness.task import compiled, yaml_files
@@ -51,7 +51,7 @@ class ModelEntry(_Strict):
 
     # Fields of the card; see harness.embedder.Card.
     kind: Kind = "text"
-    dimensions: int = Field(gt=0)
+    dimensions: int | None = Field(default=None, gt=0)
     max_tokens: int | None = Field(default=None, gt=0)
     n_parameters: int | None = Field(default=None, gt=0)
     licence: Word | None = None
@@ -69,6 +69,8 @@ class ModelEntry(_Strict):
     def _has_one_loader_and_a_page(self) -> Self:
         if (self.provider is None) == (self.target is None):
             raise ValueError("exactly one of 'provider' and 'target' is required")
+        if self.dimensions is None and self.kind != PAIRS:
+            raise ValueError("missing required key 'dimensions'")
         has_page = self.url is not None or "/" in (self.reference or "")
         if not has_page and (self.provider or self.reference):
             raise ValueError("'url' is required where 'reference' is not 'owner/name' on the hub")

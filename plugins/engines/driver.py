@@ -46,7 +46,7 @@ from harness.encode.batches import (
     token_lengths,
 )
 from harness.encode.engine import OnDone, Report
-from harness.encode.stored_embedder import visible_gpus
+from harness.encode.stored_embedder import store_of, visible_gpus
 from harness.errors import PLUGIN_ERRORS, DiskError, HarnessError, ModelError, UsageError, one_line
 from harness.folders import Place
 from harness.limits import FAILURES_IN_A_ROW
@@ -538,7 +538,7 @@ class Encoder:
                     "another process made a different model of this name "
                     f"(fingerprint {own}, expected {self._job.fingerprint})"
                 )
-            self._store = Store(self._job.place, own)
+            self._store = store_of(self._embedder, self._job.place)
             self._writer = self._left.enter_context(self._store.writer())
             size = batch_size(self._embedder, self._job.device)
             self._loop = Loop(self._embedder, self._writer, size, on_done=lambda n: None)

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Contrast, Interval, Samples, Scale, Score, metric
+from harness.metrics import Compares, Contrast, Interval, Samples, Scale, Score, metric
 
 from .statistics import intervals
 from .statistics.association import SIGNIFICANT, AttributeContrast, association_samples
@@ -40,6 +40,7 @@ NO_DIFFERENCE = "every attribute is as close to one target set as to the other, 
         "association": Scale(
             ideal=FAIR["association"],
             bounds=(-4, 4),
+            in_cosines=True,
             help="mean difference of the first attributes minus that of the second, in cosines",
         ),
         "auc": Scale(
@@ -52,6 +53,7 @@ NO_DIFFERENCE = "every attribute is as close to one target set as to the other, 
     contrast=Contrast(sides=("attributes_1", "attributes_2"), towards=("targets_1", "targets_2")),
     later_options=("paired_targets", "permutations", "resamples"),
     gap=association_gap,
+    compares=Compares(("targets_1", "targets_2"), ("attributes_1", "attributes_2")),
 )
 def association_test(
     targets_1: Reals,

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, cosines
 from harness.errors import InvalidOption, NotApplicable
-from harness.metrics import Contrast, Interval, Null, Samples, Scale, Score, metric
+from harness.metrics import Compares, Contrast, Interval, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.intervals import pearson
@@ -28,6 +28,7 @@ EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes th
         ),
     },
     contrast=Contrast(sides=("queries",), towards=("versions_1", "versions_2")),
+    compares=Compares(("queries",), ("versions_1", "versions_2")),
 )
 def corpus_leaning(
     queries: Reals,

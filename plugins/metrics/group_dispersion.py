@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Contrast, Samples, Scale, Score, metric
+from harness.arrays import Floats, Reals, cosine_bounds, unit_rows
+from harness.metrics import Compares, Contrast, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.group_gaps import dispersion_gap
@@ -28,6 +28,7 @@ EQUAL = 1e-6  # pleasantness that differs by less is equal: the batch size chang
         "dispersion": Scale(
             ideal=0,
             bounds=(0, 4),
+            in_cosines=True,
             help="standard deviation of the groups' mean pleasantness, in cosines",
         ),
         "share": Scale(
@@ -43,6 +44,7 @@ EQUAL = 1e-6  # pleasantness that differs by less is equal: the batch size chang
         categorical=True,
     ),
     gap=dispersion_gap,
+    compares=Compares(("sentences",), ("pleasant", "unpleasant")),
 )
 def group_dispersion(
     sentences: Reals,
@@ -135,6 +137,7 @@ def group_dispersion(
     is_pleasant = nulls.shuffled_members((len(a), len(b)), rng=rng, draws=null_draws)
     of_random = np.where(is_pleasant, 1 / len(a), -1 / len(b)) @ cosines.T
     of_random -= _means(of_random, of_frame)[:, of_frame]
+    of_dispersion = cosine_bounds(sentences, (0.0, 4.0)) or (0.0, np.inf)
     details = {"groups": number, "frames": number_of_frames}
     scores = {}
     for name, statistic in statistics.items():
@@ -159,8 +162,7 @@ def group_dispersion(
                     resamples=resamples,
                     confidence=confidence,
                 ),
-                0.0,
-                1.0 if name == "share" else 4.0,
+                *((0.0, 1.0) if name == "share" else of_dispersion),
             ),
             n=n,
             null=chance.null,

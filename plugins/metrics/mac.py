@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Contrast, Samples, Scale, Score, metric
+from harness.metrics import Compares, Contrast, Samples, Scale, Score, metric
 
 from .statistics import association, intervals
 
@@ -18,10 +18,15 @@ from .statistics import association, intervals
         "distance": Scale(
             ideal=1,
             bounds=(0, 2),
+            in_cosines=True,
             help="mean cosine distance between targets and attribute sets; 1 is no association",
         )
     },
     contrast=Contrast(sides=("attributes_1", "attributes_2"), towards=("targets_1", "targets_2")),
+    compares=Compares(
+        queries=("targets_1", "targets_2", "targets_3"),
+        documents=("attributes_1", "attributes_2", "attributes_3"),
+    ),
 )
 def mac(
     targets_1: Reals,

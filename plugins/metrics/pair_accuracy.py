@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Null, Samples, Scale, Score, metric
+from harness.metrics import Compares, Null, Samples, Scale, Score, metric
 
 from .drawings.figures import accuracies as accuracies_figure
 from .statistics import intervals, nulls
@@ -24,6 +24,7 @@ from .statistics.concept_scores import NO_OVERLAP
         )
     },
     later_options=("null_draws",),
+    compares=Compares(("words_1", "words_2"), ("pairs_1", "pairs_2")),
 )
 def pair_accuracy(
     pairs_1: Reals,

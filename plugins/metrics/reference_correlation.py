@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Interval, Samples, Scale, Score, metric
+from harness.metrics import Compares, Interval, Samples, Scale, Score, metric
 
 from .statistics import intervals
 from .statistics.intervals import pearson, spearman, to_pearson, to_spearman
@@ -50,6 +50,7 @@ TOO_FEW = "fewer than three rated summaries"
             help="correlation over the summaries of all documents, as published",
         ),
     },
+    compares=Compares(("summaries",), ("references",), within=("documents", "reference_documents")),
 )
 def reference_correlation(
     summaries: Reals,

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines
 from harness.errors import NotApplicable
-from harness.metrics import Samples, Scale, Score, metric
+from harness.metrics import Compares, Samples, Scale, Score, metric
 
 from .statistics import intervals
 from .stereotype_choice import EQUAL
@@ -29,6 +29,7 @@ from .stereotype_choice import EQUAL
             help="related_score, less the more the stereotype score is off 1/2 (StereoSet's ICAT)",
         ),
     },
+    compares=Compares(("contexts",), ("stereotyped", "anti_stereotyped", "unrelated"), paired=True),
 )
 def related_choice(
     contexts: Reals,

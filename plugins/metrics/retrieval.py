@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Mask, Reals, cosines
 from harness.errors import InvalidOption
-from harness.metrics import Interval, Samples, Scale, Score, metric
+from harness.metrics import Compares, Interval, Samples, Scale, Score, metric
 
 from .drawings.ranking_views import ranking_table, retrieval_heatmap
 from .statistics import exposure, intervals, nulls
@@ -53,6 +53,7 @@ Statistic = Callable[[Floats], Floats]
         ),
     },
     later_options=("null_draws",),
+    compares=Compares(("queries", "queries_1", "queries_2"), ("documents",)),
 )
 def retrieval(
     queries: Reals,

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines
 from harness.errors import InvalidOption, NotApplicable
-from harness.metrics import FOUR_FIFTHS, Contrast, Null, Samples, Scale, Score, metric
+from harness.metrics import FOUR_FIFTHS, Compares, Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.exposure import UnitMeans, places
@@ -46,6 +46,7 @@ TIE = 1e-9  # rates that differ by less are equal
         rankings="screenings",
     ),
     gap=screening_gap,
+    compares=Compares(("queries",), ("resumes",)),
 )
 def screening(
     resumes: Reals,

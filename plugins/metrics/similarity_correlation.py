@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines
-from harness.metrics import Scale, Score, metric
+from harness.metrics import Compares, Scale, Score, metric
 
 from .statistics import intervals
 from .statistics.correlations import correlation_scores
@@ -23,6 +23,7 @@ from .statistics.correlations import correlation_scores
             ideal="higher", bounds=(-1, 1), help="correlation of cosines and human ratings"
         ),
     },
+    compares=Compares(("texts_1",), ("texts_2",), paired=True),
 )
 def similarity_correlation(
     texts_1: Reals,

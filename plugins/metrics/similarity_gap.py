@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, cosines, paired_cosines, unit_rows
+from harness.arrays import Floats, Reals, cosine_bounds, cosines, paired_cosines, unit_rows
 from harness.errors import NotApplicable
-from harness.metrics import Contrast, Interval, Null, Samples, Scale, Score, metric
+from harness.metrics import Compares, Contrast, Interval, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.concept_scores import DIRECTIONS, correlations_along
@@ -34,12 +34,15 @@ Sides = Literal["both", "labels"]
         "pearson": Scale(
             ideal=0, bounds=(-1, 1), help="correlation of the items' gaps with their statistics"
         ),
-        "gap": Scale(ideal=0, bounds=(0, 2), help="mean size of the items' gaps, in cosines"),
+        "gap": Scale(
+            ideal=0, bounds=(0, 2), in_cosines=True, help="mean size of the items' gaps, in cosines"
+        ),
     },
     contrast=Contrast(
         sides=("sentences",), towards=("versions_1", "versions_2"), labels="statistics"
     ),
     gap=slope_gap,
+    compares=Compares(("sentences",), ("versions_1", "versions_2")),
 )
 def similarity_gap(
     sentences: Reals,
@@ -183,7 +186,10 @@ def similarity_gap(
         n=n,
         details=details,
         null=_null(gaps.swapped(rng, null_draws), "versions of the sentences"),
-        interval=interval(lambda counts: counts @ np.abs(m) / counts.sum(axis=1), bounds=(0, 2)),
+        interval=interval(
+            lambda counts: counts @ np.abs(m) / counts.sum(axis=1),
+            bounds=cosine_bounds(sentences, (0, 2)),
+        ),
         unit=spread if spread > EQUAL else None,
         samples=[Samples(INPUTS, np.sign(m)[gaps.item] * gaps.d * gaps.weight, columns)],
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines, unit_rows
 from harness.errors import NotApplicable
-from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
+from harness.metrics import Compares, Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.choice_gaps import choice_gap
@@ -29,6 +29,10 @@ EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes th
         sides=("contexts",), towards=("stereotyped", "anti_stereotyped"), paired=True
     ),
     gap=choice_gap,
+    compares=Compares(
+        queries=("contexts", "background"),
+        documents=("stereotyped", "anti_stereotyped", "unrelated", "background_texts"),
+    ),
 )
 def stereotype_choice(
     contexts: Reals,

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, paired_cosines
-from harness.metrics import Samples, Scale, Score, metric
+from harness.arrays import Floats, Reals, cosine_bounds, paired_cosines
+from harness.metrics import Compares, Samples, Scale, Score, metric
 
 from .statistics import intervals
 from .statistics.choice_gaps import name_gap
@@ -28,15 +28,18 @@ from .statistics.intervals import auc, to_auc
         "same_meaning": Scale(
             ideal="higher",
             bounds=(-1, 1),
+            in_cosines=True,
             help="mean cosine of texts with the same meaning and other names",
         ),
         "same_names": Scale(
             ideal="lower",
             bounds=(-1, 1),
+            in_cosines=True,
             help="mean cosine of texts with the same names and another meaning",
         ),
     },
     gap=name_gap,
+    compares=Compares(("queries",), ("positives", "negatives")),
 )
 def triplet_auc(
     queries: Reals,
@@ -131,7 +134,9 @@ def triplet_auc(
     return {"auc": area} | {
         name: Score(
             float(values.mean()),
-            interval=interval_of(partial(_weighted_mean, values), bounds=(-1, 1)),
+            interval=interval_of(
+                partial(_weighted_mean, values), bounds=cosine_bounds(queries, (-1, 1))
+            ),
             n=n,
             samples=[dataclasses.replace(samples, contribution=values)],
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, cosines, paired_cosines
 from harness.errors import NotApplicable
-from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
+from harness.metrics import Compares, Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.choice_gaps import preference_gap
@@ -28,12 +28,14 @@ EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes th
         "gap": Scale(
             ideal=0,
             bounds=(-2, 2),
+            in_cosines=True,
             help="mean cosine with the first version minus that with the second",
         ),
     },
     contrast=Contrast(sides=("queries",), towards=("versions_1", "versions_2")),
     later_options=("null_draws",),
     gap=preference_gap,
+    compares=Compares(("queries",), ("versions_1", "versions_2", "neutral")),
 )
 def version_gap(
     queries: Reals,

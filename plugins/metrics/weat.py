@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
-from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
+from harness.metrics import Compares, Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.association import (
@@ -41,6 +41,7 @@ Sides = Literal["both", "targets"]
         "association": Scale(
             ideal=0,
             bounds=(-4, 4),
+            in_cosines=True,
             help="mean association of the first targets minus that of the second, in cosines",
         ),
         "effect_size": Scale(
@@ -54,6 +55,7 @@ Sides = Literal["both", "targets"]
     contrast=Contrast(sides=("targets_1", "targets_2"), towards=("attributes_1", "attributes_2")),
     later_options=("null_draws",),
     gap=association_gap,
+    compares=Compares(("targets_1", "targets_2"), ("attributes_1", "attributes_2")),
 )
 def weat(
     targets_1: Reals,
@@ -291,6 +293,7 @@ def _largest(n: int, m: int, ddof: int) -> float:
         )
     },
     disjoint=(("targets_1", "targets_2"),),
+    compares=Compares(("targets_1", "targets_2"), ("attributes_1", "attributes_2")),
 )
 def weat_association(
     targets_1: Reals,

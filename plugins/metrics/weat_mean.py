@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from harness.arrays import Floats, Mask, Reals, unit_rows
-from harness.metrics import Contrast, Gap, Gaps, Samples, Scale, Score, metric
+from harness.metrics import Compares, Contrast, Gap, Gaps, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.association import (
@@ -71,6 +71,7 @@ def mean_association_gap(
         "association": Scale(
             ideal=0,
             bounds=(-4, 4),
+            in_cosines=True,
             help="mean over tests of the association that WEAT measures, in cosines",
         )
     },
@@ -80,6 +81,7 @@ def mean_association_gap(
         parts=tuple(f"tests_of_{name}" for name in INPUTS),
     ),
     gap=mean_association_gap,
+    compares=Compares(("targets_1", "targets_2"), ("attributes_1", "attributes_2")),
 )
 def weat_mean(
     targets_1: Reals,

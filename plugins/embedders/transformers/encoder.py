@@ -16,7 +16,7 @@ import numpy as np
 from harness import names
 from harness.arrays import unit_rows
 from harness.digest import digest, remembered_sha256
-from harness.embedder import Card, ModelInfo, Role
+from harness.embedder import Card, Kind, ModelInfo, Role
 from harness.errors import InvalidOption, ModelError
 
 from .. import cards, prompts, quiet_loading
@@ -283,7 +283,13 @@ class TransformerEncoder:
         return None if None in limits else max(filter(None, limits), default=None)
 
     def _described(
-        self, *, provider: str, revision: str | None, own_dimensions: int | None, **settings: Any
+        self,
+        *,
+        provider: str,
+        revision: str | None,
+        own_dimensions: int | None,
+        kind: Kind = "text",
+        **settings: Any,
     ) -> ModelInfo:
         """Return the facts of the model, with its fingerprint.
 
@@ -314,7 +320,7 @@ class TransformerEncoder:
         return cards.describe(
             options.card,
             name=options.name or f"{provider}:{names.reference_label(self._folder.name)}",
-            kind="text",
+            kind=kind,
             fingerprint=f"{provider}-{digest(identity)}",
             dimensions=self._dimensions or own_dimensions,
             max_tokens=self._longest_input,

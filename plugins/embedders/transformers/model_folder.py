@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from harness import limits
-from harness.embedder import Role
-from harness.errors import ModelError
+from harness.embedder import Kind, Role
+from harness.errors import HarnessError, ModelError
 
 from .. import weight_files
 from ..weight_files import Backend
@@ -124,6 +124,18 @@ def is_model(path: Path) -> bool:
     return "architectures" in config or is_model2vec(config)
 
 
+@functools.lru_cache(maxsize=64)
+def kind_of(path: Path) -> Kind | None:
+    """Return the kind of the model in a folder; None if it cannot be read as any kind."""
+    try:
+        ModelFolder(path, str(path))
+    except model_settings.OtherKind as error:
+        return error.kind
+    except HarnessError:
+        return None
+    return "text"
+
+
 def is_model2vec(config: Mapping[str, Any]) -> bool:
     """Return whether a config.json is that of a static model of the package model2vec."""
     return config.get("model_type") == "model2vec" or (
@@ -144,18 +156,26 @@ class ModelFolder:
         What runs the transformer; it decides which weights are read.
     is_pooled
         Whether the user states how tokens are pooled, so that a classifier is read as an encoder.
+    kind
+        What kind of model is expected.
 
     Raises
     ------
     ModelError
-        If the folder is not the model of an embedding encoder, a setting is wrong, or its weights
-        are missing or damaged.
+        If the folder has a model of another kind, a setting is wrong, or its weights are missing or
+        damaged.
     """
 
     def __init__(
-        self, path: Path, name: str, backend: Backend = "torch", *, is_pooled: bool = False
+        self,
+        path: Path,
+        name: str,
+        backend: Backend = "torch",
+        *,
+        is_pooled: bool = False,
+        kind: Kind = "text",
     ) -> None:
-        self.path, self.name, self.backend = path, name, backend
+        self.path, self.name, self.backend, self.kind = path, name, backend, kind
         if not (path / "modules.json").exists() and not (path / "config.json").exists():
             raise ModelError(
                 f"'{name}' is not a model folder: both modules.json and config.json are missing"
@@ -167,13 +187,27 @@ class ModelFolder:
             self._check(module)
 
     def _check_kind(self, *, is_pooled: bool) -> None:
-        """Check that the model is an embedding encoder, and whole."""
+        """Check that the model is of the expected kind, and whole."""
         for folder in {self.path, *(m.folder for m in self.all_modules)}:
             if (folder / "adapter_config.json").exists():
                 raise ModelError(
                     f"'{self.name}' is an adapter (adapter_config.json) without its base model; "
                     "merge the two and save the result"
                 )
+        try:
+            self._check_is_encoder(is_pooled=is_pooled)
+        except model_settings.OtherKind as error:
+            if self.kind == "text" or self.kind != error.kind:
+                raise
+        else:
+            if self.kind != "text":
+                raise ModelError(
+                    f"'{self.name}' is not a {self.kind} model: nothing in its folder says so, as "
+                    "the 'model_type' of config_sentence_transformers.json would"
+                )
+
+    def _check_is_encoder(self, *, is_pooled: bool) -> None:
+        """Check that the model is an embedding encoder."""
         if not self.is_model2vec:
             model_settings.check_folder(
                 self.path,
@@ -365,6 +399,20 @@ class ModelFolder:
         return self.prompts.get(self._settings.get("default_prompt_name") or "", "")
 
     @property
+    def similarity(self) -> str | None:
+        """The name of the function that compares texts; None if the model states none."""
+        stated = self._settings.get("similarity_fn_name")
+        return None if stated is None else str(stated)
+
+    @property
+    def sparse_dimensions(self) -> int | None:
+        """Size of the vocabulary of a sparse encoder; None if its files do not say."""
+        for module in self.all_modules:
+            if module.kind == "SparseAutoEncoder":
+                return self._optional(module.folder / "config.json").get("hidden_dim")
+        return self.config.get("vocab_size")
+
+    @property
     def truncate_dim(self) -> int | None:
         """How many dimensions the model keeps of each vector; None for all."""
         return self._settings.get("truncate_dim")
@@ -392,7 +440,7 @@ class ModelFolder:
     @functools.cached_property
     def routes(self) -> Routes:
         """Which way texts of each role go; empty for a model that treats all alike."""
-        differs = any(
+        differs = self.kind == "multi-vector" or any(
             self._settings_of(module).get(key) is not None
             for module in self.input_modules.values()
             for key in TASK_SETTINGS

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Self, get_args
 
 from harness import limits
-from harness.embedder import Role
+from harness.embedder import Kind, Role
 from harness.errors import ModelError, suggestion
 
 from .. import weight_files
@@ -556,6 +556,28 @@ _COLBERT = re.compile(r"(HF_)?Col[A-Z]\w*|\w*ColBERT\w*|\w*ForMultiVectorRetriev
 """Architectures with a vector for each token: ColBERT, ColPali, ColQwen2 …"""
 
 
+_KINDS: dict[str, tuple[Kind, str]] = {
+    _SPARSE: ("sparse", "sparse:"),
+    _MULTI_VECTOR: ("multi-vector", "multi-vector:"),
+    _CROSS_ENCODER: ("cross-encoder", "cross-encoder:"),
+}
+"""The kind and the provider of those models of other kinds that the harness reads."""
+
+
+class OtherKind(ModelError):
+    """A folder has a model of another kind than an embedding encoder.
+
+    Attributes
+    ----------
+    kind
+        Its kind; None if the harness cannot read it.
+    """
+
+    def __init__(self, message: str, kind: Kind | None) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
 def check_folder(
     folder: Path,
     name: str,
@@ -698,7 +720,10 @@ def _check_architecture(
 
 
 def _refuse(name: str, problem: str) -> NoReturn:
-    raise ModelError(f"'{name}' {problem}")
+    kind, provider = _KINDS.get(problem, (None, None))
+    if provider is not None:
+        problem += f", or the provider '{provider}'"
+    raise OtherKind(f"'{name}' {problem}", kind)
 
 
 # Which part of an asymmetric model a text goes through, by the role that a task gives it.

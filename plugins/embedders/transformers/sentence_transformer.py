@@ -308,13 +308,15 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         self._runs_graph = backend == "auto" and self._may_run_graph()
         own_dimensions = folder.dimensions(len(self._poolings))
         self._dimensions = options.kept_dimensions(own_dimensions, folder)
+        of_backend: dict[str, Any] = {"backend": own} if own != "torch" else {}
+        if self._runs_graph:
+            of_backend |= {"backend": "openvino", "exported": True}
         self.info = self._described(
             provider="sentence-transformers",
             revision=commit,
             own_dimensions=own_dimensions,
             pooling=self._poolings,
-            **({"backend": own} if own != "torch" else {}),
-            **({"backend": "openvino", "exported": True} if self._runs_graph else {}),
+            **of_backend,
         )
 
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:

@@ -306,6 +306,21 @@ def test_a_record_cannot_change_the_facts_of_the_model_of_others(judge, make_rec
     assert facts.rows() == [(None, None, 8, "MIT")]
 
 
+def test_encoders_with_their_own_similarity_have_no_bounds_and_share_the_board(
+    judge, make_record: Make
+) -> None:
+    own = {"bounds": (None, None), "value": 40.0}
+    sparse = make_record(model__kind="sparse", model__fingerprint="s", model__name="s", **own)
+    claims = judge(make_record(), sparse)
+    assert claims.aside == ()
+    row = claims.frame.filter(model="s").row(0, named=True)
+    assert (row["kind"], row["encoder"]) == ("text", "sparse")
+    assert (row["low_bound"], row["high_bound"], row["value"]) == (None, None, 40)
+    assert claims.frame.filter(pl.col("model") != "s")["high_bound"].to_list() != [None]
+    forged = make_record(model__fingerprint="f", model__name="f", **own)
+    assert "outside" in judge(make_record(), forged).aside[0].reason
+
+
 def test_records_of_another_kind_move_no_model_to_another_board(judge, make_record) -> None:
     mine = make_record()
     rude = [make_record(seed=seed, model__kind="word") for seed in range(1, 9)]

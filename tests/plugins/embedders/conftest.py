@@ -45,6 +45,20 @@ def built_model(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="session")
+def masked_model(built_model, tmp_path_factory):
+    """The folder of a BERT that fills masks, with the tokenizer of the tiny model; read-only."""
+    import torch
+    from transformers import AutoConfig, AutoTokenizer, BertForMaskedLM
+
+    folder = tmp_path_factory.mktemp("masked")
+    torch.manual_seed(2)
+    config = AutoConfig.from_pretrained(built_model, initializer_range=0.5)
+    BertForMaskedLM(config).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(built_model).save_pretrained(folder)
+    return folder
+
+
 @pytest.fixture
 def model(built_model, tmp_path) -> Path:
     """A copy of the tiny model that a test may change."""

@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
 from harness import names
+from harness.embedder import COMPARING
 from harness.errors import InvalidFile
 from harness.plugins.embedders import cards, harness_embedders
 from harness.registry.registry import Registry
@@ -100,14 +102,23 @@ def test_every_model_of_both_papers_is_registered():
 def test_every_card_states_what_the_model_is_and_where_that_was_read(spec):
     card = spec.card
     assert card.name == spec.name
-    assert card.dimensions > 0
+    assert (card.dimensions is None) == (card.kind == "cross-encoder")
     assert card.url.startswith("https://")
     assert card.languages
     assert all(card.sources)
     assert card.sources
     assert (card.licence is None) == (spec.name in WITHOUT_LICENCE)
     assert (card.n_parameters is None) == (card.price is not None)  # hosted models hide theirs
-    assert (card.max_tokens is None) == (card.kind == "word")
+    if card.kind in ("word", "text"):
+        assert (card.max_tokens is None) == (card.kind == "word")
+
+
+def test_five_models_of_each_kind_that_compares_texts_itself_are_registered():
+    by_kind = Counter(spec.card.kind for spec in built_in())
+    assert {kind: by_kind[kind] for kind in COMPARING} == dict.fromkeys(COMPARING, 5)
+    for spec in built_in():
+        if spec.card.kind in COMPARING:
+            assert Registry().load(spec, spec.name).kind == spec.card.kind
 
 
 def test_cards_have_the_scores_and_ranks_that_the_paper_prints():

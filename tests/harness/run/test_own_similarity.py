@@ -1,0 +1,91 @@
+"""Bias that is planted in a model's own similarity is ordered by its amount; noise hides none."""
+
+import numpy as np
+import pytest
+
+from harness import ModelInfo, Registry, evaluate
+from harness.embedder import packed, unpacked
+from harness.errors import ModelError
+
+TASK = "seat-c6"
+NOISE = 16  # features of a text that mean nothing
+SIDES = {"targets_1": (0, 1), "targets_2": (0, -1), "attributes_1": (1, 1), "attributes_2": (1, -1)}
+
+
+class Planted:
+    """An encoder whose similarities are those of a usable model, with planted bias and noise."""
+
+    def __init__(self, features, *, bias, noise=0.0, kind="sparse"):
+        self.features, self.bias, self.noise = features, bias, noise
+        name = f"planted-{bias}-{noise}"
+        self.info = ModelInfo(name=name, kind=kind, fingerprint=name)
+
+    def encode(self, texts):
+        rows = []
+        for text in texts:
+            seed = np.frombuffer(text.encode(), np.uint8)
+            meaningless = np.random.default_rng(seed).normal(size=NOISE)
+            known = self.features.get(text, np.zeros(4))
+            rows.append(np.concatenate([known, meaningless]).astype(np.float32))
+        return packed(rows)
+
+    def similarity(self, queries, documents):
+        q, d = (np.array(unpacked(rows), dtype=float) for rows in (queries, documents))
+        biased = self.bias * np.outer(q[:, 0], d[:, 1])
+        usable = np.outer(q[:, 2], d[:, 3])
+        return 50 + 20 * (biased + usable + self.noise * q[:, 4:] @ d[:, 4:].T / NOISE)
+
+
+@pytest.fixture(scope="module")
+def registry():
+    return Registry()
+
+
+@pytest.fixture(scope="module")
+def features(registry):
+    """By text: its side as target and as attribute of the task, and of the yardstick."""
+    task, found = registry.task(TASK), {}
+    for part, offset in ((task, 0), (task.yardstick, 2)):
+        for scenario in part.scenarios:
+            for measurement in scenario.measurements:
+                for name, input_ in measurement.inputs.items():
+                    if name in SIDES:
+                        column, side = SIDES[name]
+                        for text in input_.texts:
+                            found.setdefault(text, np.zeros(4))[offset + column] = side
+    return found
+
+
+@pytest.fixture(scope="module")
+def ratio(features, registry, tmp_path_factory):
+    def of(**options):
+        model = Planted(features, **options)
+        cache = tmp_path_factory.mktemp("cache")
+        records = evaluate(model, TASK, cache=cache, registry=registry, workers=1)
+        (record,) = [record for record in records if record.ratio]
+        return record.ratio.value
+
+    return of
+
+
+def test_planted_bias_is_ordered(ratio):
+    assert ratio(bias=0.01) == pytest.approx(0.01, rel=1e-6)
+    assert ratio(bias=0.3) == pytest.approx(0.3, rel=1e-6)
+    assert ratio(bias=0.9) == pytest.approx(0.9, rel=1e-6)
+
+
+def test_noise_lowers_no_bias(ratio):
+    noisy = ratio(bias=0.9, noise=2.0)
+    assert noisy == pytest.approx(0.9, abs=0.2)
+    assert noisy > ratio(bias=0.3)
+
+
+def test_a_model_without_its_similarity_is_no_such_model(tmp_path):
+    class Lacking:
+        info = ModelInfo(name="lacking", kind="sparse", fingerprint="lacking")
+
+        def encode(self, texts):
+            return packed([np.ones(1, np.float32)] * len(texts))
+
+    with pytest.raises(ModelError, match="of the kind 'sparse' has no method 'similarity'"):
+        evaluate(Lacking(), TASK, cache=tmp_path, workers=1)
