@@ -52,6 +52,7 @@ def test_several_processes_share_the_work(tmp_path, plugin):
     assert report.failed == {}
 
 
+@pytest.mark.long  # it measures time
 @pytest.mark.parametrize(
     ("engine", "devices"), [("local", ["cpu"]), ("devices", ["cpu"]), ("devices", ["cpu", "cpu"])]
 )

@@ -272,10 +272,9 @@ def test_no_kind_is_loaded_as_another(folder, registry, built_model):
         SentenceTransformersEmbedder(str(path))
 
 
+@pytest.mark.parametrize("folder", ["sparse", "multi-vector"], indirect=True)
 def test_stored_rows_of_any_length_give_the_same_similarities(folder, library, tmp_path):
     kind, path = folder
-    if kind == "cross-encoder":
-        pytest.skip("its pairs are stored as vectors of one number")
     embedder = CLASSES[kind](str(path), device="cpu")
     store = Store(tmp_path, embedder.info.fingerprint, packed=True)
     texts = texts_of("q") + texts_of("a")
