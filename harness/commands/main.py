@@ -163,8 +163,9 @@ def _exit_code(arguments: list[str], debug: bool) -> int:
     except Exception as error:
         if debug:
             raise
-        if isinstance(error, OSError) and error.filename and error.strerror:
-            problem = f"{error.filename}: {error.strerror} (--debug shows the traceback)"
+        if isinstance(error, OSError) and error.strerror:  # of a full disk there is no name
+            where = f"{error.filename}: " if error.filename else ""
+            problem = f"{where}{error.strerror} (--debug shows the traceback)"
             return _fail(problem, 1)
         line = (str(error).splitlines() or [""])[0]
         message = f"unexpected {type(error).__name__}: {line} (--debug shows the traceback)"

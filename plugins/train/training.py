@@ -89,6 +89,8 @@ def train(
     else:
         state = training_folder.open_training(out, identity, overwrite=settings.overwrite)
     if state.get("complete"):
+        if is_main():
+            training_folder.remove_checkpoints(out)
         return _trained(out, state, is_new=False)
     state = _first_state(settings, kind, base, corpus, identity)
     if is_main():

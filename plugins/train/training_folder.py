@@ -93,6 +93,11 @@ def finish(folder: Path, state: Mapping[str, Any]) -> None:
     folders.write_atomically(folder / CARD, card(state, folder.name).encode())
     write_with_picture(folder / CURVES, curves(state, folder.name))
     write_state(folder, state)
+    remove_checkpoints(folder)
+
+
+def remove_checkpoints(folder: Path) -> None:
+    """Delete the checkpoints of a complete training, and what a kill left of them."""
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
 
 

@@ -46,6 +46,8 @@ NOT_RUN = {
     r"harness results show --over-seeds": "follows runs of an endpoint",
     r"harness train --recipe fairer-snli(?!.*--dry-run).*": "takes minutes, or a night",
     r"harness eval .*--tasks bias-in-bios": "needs the network; test_bias_in_bios.py has a sample",
+    r"harness eval .*--model (sparse|multi-vector|cross-encoder):.*": "needs weights; "
+    "test_comparers.py makes tiny ones",
     r"harness eval .*mteb:.*": "needs the hub; test_mteb.py enters models of its own",
     r"harness compare .*all-MiniLM-L6-v2.*": "takes minutes; test_verdict_command.py is small",
     r"harness eval .*--results board": "takes minutes; test_pages.py repeats some scores",

@@ -335,7 +335,6 @@ def differences(when: str, case: Case, undisturbed: dict[str, Any]) -> Iterator[
 
 
 KNOWN = {
-    "train": "a kill while old checkpoints are removed leaves some of them in a finished training",
     "recipe": "each run of a recipe that was killed leaves the file of its run in its results",
 }
 """Cases with a fault that is not mended yet."""
