@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import yaml
 
@@ -141,6 +143,29 @@ def test_the_file_of_a_run_has_the_number(evaluate, tmp_path):
     (file,) = (tmp_path / "runs").iterdir()
     run = yaml.safe_load(file.read_text())
     assert (run["models"], run["prompts"]) == (["prompted"], 3)
+
+
+def test_the_commands_plan_run_and_show_the_prompts(toy, install, harness, tmp_path):
+    install(
+        "prompted",
+        {"prompted": "with_prompts"},
+        with_prompts=PLUGIN.replace("THIS", "with_prompts"),
+    )
+    chosen = ["-m", "prompted", "-t", "toy-places", "--prompts", "3", "--results", tmp_path]
+    plans = json.loads(harness("plan", *chosen, "--json").out)
+    assert [plan["model"] for plan in plans] == [
+        "prompted",
+        "prompted?prompt=",
+        f"prompted?prompt={NEUTRAL[0]}",
+    ]
+    evaluated = harness("eval", *chosen)
+    shown = harness("results", "show", tmp_path)
+    for said in (evaluated, shown):
+        assert said.code == 0
+        assert "over 3 neutral prompts of the model" in said.out
+        assert said.out.count("prompted: bias") == 1
+        assert "prompted?prompt=: bias" not in said.out
+    assert "prompted?prompt=: bias" in harness("results", "show", tmp_path, "--verbose").out
 
 
 def test_no_instruction_is_a_single_word_or_names_a_group():
