@@ -790,8 +790,8 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
     elif any(beside(cell, intervals=False).startswith("(") for cell in cells):
         lines.append("(change): difference from none; (=): no difference")
     if counts := sorted({cell.spread.n for cell in cells if cell.spread}):
-        n = " or ".join(map(str, counts))
-        lines.append(f"low to high, sd: over {n} neutral prompts of the model")
+        listed = " or ".join(map(str, counts))
+        lines.append(f"low to high, sd: over {listed} neutral prompts of the model")
     if any(cell.standard_error is not None for cell in cells) and not intervals:
         lines.append("± standard error of the mean over runs that differ only in their seed")
     if any(cell.is_best for cell in cells):

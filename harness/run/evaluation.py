@@ -14,7 +14,15 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 from harness import folders, names, parallel
 from harness.concept import Concept
-from harness.embedder import NEUTRAL, Embedder, is_embedder, reads_texts, renamed, with_info
+from harness.embedder import (
+    NEUTRAL,
+    Embedder,
+    ModelInfo,
+    is_embedder,
+    reads_texts,
+    renamed,
+    with_info,
+)
 from harness.encode import admission
 from harness.encode.adapters import ObjectEmbedder, name_of
 from harness.encode.batches import takes_tokens
@@ -409,13 +417,16 @@ def under_prompts(entries: Iterable[Entry], run: Run) -> Distinct:
         own = None if has_roles else base.role_prompts.get("text", "")
         for text in [text for text in ("", *NEUTRAL) if text != own][: count - 1]:
             name = names.with_option(source, "prompt", text)
-            label = names.with_option(base.name, "prompt", text)
             variant = run.embedder(name)
             if not isinstance(variant, HarnessError):
-                named = renamed(variant, label)
-                variant = with_info(named, lambda i, b=base.name: dataclasses.replace(i, base=b))
+                label = names.with_option(base.name, "prompt", text)
+                variant = with_info(renamed(variant, label), _with_base(base.name))
             all_.append((name, variant))
     return Distinct(all_, notices)
+
+
+def _with_base(name: str) -> Callable[[ModelInfo], ModelInfo]:
+    return lambda info: dataclasses.replace(info, base=name)
 
 
 class Distinct(NamedTuple):
