@@ -68,7 +68,7 @@ def test_a_model_is_run_under_its_own_prompt_none_and_stated_ones(evaluate):
     records = evaluate("prompted", "toy-places", prompts=5)
     assert prompts_of(records) == ["about: ", "", *NEUTRAL[:3]]
     assert [model.base for model in models(records)] == ["", *["prompted"] * 4]
-    assert models(records)[2].name == f"prompted?prompt={NEUTRAL[0]}"
+    assert models(records)[2].name == "prompted?prompt=Represent this sentence:%20"
     assert len({model.fingerprint for model in models(records)}) == 5
     assert len({record.id for record in records}) == len(records)
 
@@ -156,7 +156,7 @@ def test_the_commands_plan_run_and_show_the_prompts(toy, install, harness, tmp_p
     assert [plan["model"] for plan in plans] == [
         "prompted",
         "prompted?prompt=",
-        f"prompted?prompt={NEUTRAL[0]}",
+        "prompted?prompt=Represent this sentence:%20",
     ]
     evaluated = harness("eval", *chosen)
     shown = harness("results", "show", tmp_path)
