@@ -46,6 +46,22 @@ COMPARING: tuple[Kind, ...] = (*PACKED, PAIRS)
 """The kinds that compare texts by their own function."""
 Role: TypeAlias = Literal["text", "query", "document"]
 """What a text is in a search: a `query`, a `document`, or neither (`text`)."""
+NEUTRAL = (
+    "Represent this sentence: ",  # the form of INSTRUCTOR, Su et al. 2023
+    "Instruct: Retrieve semantically similar text.\nQuery: ",  # for STS: E5, Wang et al. 2024
+    "task: sentence similarity | query: ",  # EmbeddingGemma, 2025
+    "query: ",  # for texts that are neither queries nor documents: E5, Wang et al. 2022
+    "Represent this sentence for searching relevant passages: ",  # BGE, Xiao et al. 2023
+    "Text: ",
+)
+"""Instructions that name no group, concept or judgement, in the words of well-known encoders.
+
+The first ones differ most in form. A model under one of them is known by its text: one that is
+changed here makes other records, so add new ones at the end.
+"""
+MOST_PROMPTS = len(NEUTRAL) + 1
+"""Most neutral instructions that any model can be run under: its own, none, and stated ones, of
+which one may be its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +144,9 @@ class ModelInfo(Card):
         The part of the model that texts of each role go through, of an asymmetric model; empty for
         any other. It takes the keyword `role`, too. A role that is not listed has no route: tasks
         with such texts are not run.
+    base
+        Name of the model that this one is under another neutral instruction; empty for any other.
+        `harness eval --prompts` sets it, and records state it.
     hosted
         Whether the model is known only by an address and a name, so that its provider may replace
         it unnoticed: see `harness.encode.admission`. Its vectors cost money, so they are stored as
@@ -142,6 +161,7 @@ class ModelInfo(Card):
     fingerprint: str
     role_prompts: Mapping[Role, str] = field(default_factory=dict)
     routes: Mapping[Role, str] = field(default_factory=dict)
+    base: str = ""
     hosted: bool = False
 
     def __post_init__(self) -> None:

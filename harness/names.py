@@ -126,8 +126,11 @@ def split(values: str | Path | Iterable[str | Path]) -> list[str]:
 
 
 def quoted(value: str) -> str:
-    """Return the value of an option as it stands in a name: `%26` for `&`."""
-    return re.sub(r"[%&+\x00-\x1f\x7f]", lambda match: quote(match[0], safe=""), value)
+    """Return the value of an option as it stands in a name: `%26` for `&`.
+
+    A space at its end, as prompts have it, is `%20`, since a name has none at its ends.
+    """
+    return re.sub(r"[%&+\x00-\x1f\x7f]| (?=\Z)", lambda match: quote(match[0], safe=""), value)
 
 
 def with_option(name: str, option: str, value: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from harness import folders
+from harness.embedder import MOST_PROMPTS
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
@@ -308,6 +309,12 @@ def evaluation(function: F) -> F:
             "--any-language",
             is_flag=True,
             help="Also run tasks in languages that a model's card lacks, as a control.",
+        ),
+        click.option(
+            "--prompts",
+            type=click.IntRange(2, MOST_PROMPTS),
+            metavar="N",
+            help="Run each model under N neutral instructions: its own, none, and stated ones.",
         ),
         shared_results,
         cache,

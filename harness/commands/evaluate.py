@@ -103,6 +103,7 @@ def command(debug: bool, /, **options: Any) -> int:
             exclude=options["exclude"],
             limit=options["limit"],
             any_language=options["any_language"],
+            prompts=options["prompts"],
             devices=options["devices"],
             engine=options["engine"],
             timeout=options["timeout"],
@@ -137,7 +138,7 @@ def plan_command(ctx: click.Context, /, **options: Any) -> int:
     """
     from harness.registry.registry import Registry
     from harness.results.records import NotRun, Outcome
-    from harness.run.evaluation import Run, distinct
+    from harness.run.evaluation import Run, distinct, under_prompts
     from harness.run.settings import Settings
 
     settings = Settings(
@@ -149,12 +150,14 @@ def plan_command(ctx: click.Context, /, **options: Any) -> int:
         exclude=names.split(options["exclude"]),
         limit=options["limit"],
         any_language=options["any_language"],
+        prompts=options["prompts"],
     )
     registry = Registry(include=options["include"], trust=options["trust"])
     run = Run(registry, settings, names.split(options["tasks"]), list(options["mitigators"]))
-    models, notices = distinct(
-        [(model, registry.embedder(model)) for model in options["models"]], registry.embedders
+    entries, own_only = under_prompts(
+        [(model, registry.embedder(model)) for model in options["models"]], run
     )
+    models, same = distinct(entries, registry.embedders)
     asked = _asked(ctx, run)
     plans = [
         {**_of_model(run, cast("Embedder", embedder)), "asked": asked} for _, embedder in models
@@ -183,7 +186,7 @@ def plan_command(ctx: click.Context, /, **options: Any) -> int:
         echo(line)
     not_run = [NotRun(**entry) for plan in plans for entry in plan["not_run"]]
     explain(not_run, verbose=options["verbose"])
-    for line in notices:
+    for line in (*own_only, *same):
         echo(line, err=True)
     return 0
 
@@ -418,7 +421,7 @@ def _next(records: Records, results: Place) -> str:
     if any(record.limit is not None for record in records):
         return "the same command without --limit, since a smoke run has no scores to compare"
     folder = shlex.quote(str(results))
-    if len({record.model.fingerprint for record in records}) > 1:
+    if len({record.model.base or record.model.name for record in records}) > 1:
         return f"harness leaderboard build {folder} --out site"
     labels = list(dict.fromkeys(record.mitigator.label for record in records))
     if len(labels) > 1:

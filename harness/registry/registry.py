@@ -470,6 +470,10 @@ class Models:
             embedder = Quantized(embedder, model.precision)
         return renamed(cast("Embedder", embedder), label)
 
+    def options(self, name: str) -> set[str]:
+        """Return the options of a model of its own, without creating the model."""
+        return names.parameters_of(self._target(self.find(name))).keys() - _OWN
+
     def alias(self, name: str) -> EmbedderSpec | None:
         """Return the registered model that has an alias."""
         return self._aliases.get(name)

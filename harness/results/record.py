@@ -169,16 +169,18 @@ class ModelPart(Part):
     or `text`, which also stands for roles that are not listed."""
     routes: dict[str, str] = Field(default_factory=dict)
     """Part of an asymmetric model that texts of each role go through; empty for other models."""
+    base: str = ""
+    """Name of the model that this one is under another neutral instruction (`--prompts`)."""
     url: str | None = None
     """Page of the model."""
     published: dict[str, Finite] = Field(default_factory=dict)
     """Published scores by name, such as MTEB's."""
 
     @model_serializer(mode="wrap")
-    def _without_empty_routes(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # Few models have routes; the lines of all others stay as they were.
+    def _without_empty_fields(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # Few models have routes or a base; the lines of all others stay as they were.
         part: dict[str, Any] = written(self)
-        return part if self.routes else {k: v for k, v in part.items() if k != "routes"}
+        return {k: v for k, v in part.items() if v or k not in ("routes", "base")}
 
 
 class MitigatorPart(Part):

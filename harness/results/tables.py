@@ -7,6 +7,7 @@ them.
 from __future__ import annotations
 
 import dataclasses
+import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -52,6 +53,26 @@ LISTED = 3
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """The values of one score of a model over its neutral instructions (`--prompts`).
+
+    Parameters
+    ----------
+    low, high
+        The lowest and the highest value.
+    sd
+        The standard deviation of the values, over n - 1.
+    n
+        Number of values, with that of the model's own prompt.
+    """
+
+    low: float
+    high: float
+    sd: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """A score as a table shows it.
 
@@ -81,6 +102,8 @@ class Cell:
         Of a mean over tasks, how many count, where not all columns have the same tasks.
     reason
         Why the score is void.
+    spread
+        The values under several neutral instructions.
     """
 
     value: float | None
@@ -93,6 +116,7 @@ class Cell:
     standard_error: float | None = None
     counts: str = ""
     reason: str = ""
+    spread: Spread | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +167,8 @@ class Section:
         Metrics whose p-values are one-sided; with the score, if others of it are not.
     limit
         Number of items that sets and tables were cut to, in a smoke run.
+    base
+        Label of the model that this one is under another neutral instruction; empty for any other.
     """
 
     model: str
@@ -156,6 +182,7 @@ class Section:
     several_seeds: int = 0
     one_sided: tuple[str, ...] = ()
     limit: int | None = None
+    base: str = ""
 
     @property
     def title(self) -> str:
@@ -183,6 +210,9 @@ def sections(
 ) -> list[Section]:
     """Return the tables of records: models and mitigators in the order of the records.
 
+    Beside each value of a model stands its spread over the neutral instructions that it was run
+    under, too.
+
     Of several records of one cell, such as those of two seeds, the newest version and then the
     latest record counts. Scores of other versions of a task than the newest one of all records are
     marked, and count in no mean. Different weights under one name have a section each, with the end
@@ -202,7 +232,7 @@ def sections(
     known_by_name = Counter(name for name, _ in models)
     versions = columns.flat({"task": "task.name", "version": "task.version"})
     newest = dict(versions.group_by("task").max().cast({"task": str}).iter_rows())
-    return [
+    found = [
         _section(
             name if known_by_name[name] == 1 else names.with_fingerprint(name, fingerprint),
             measures,
@@ -215,6 +245,55 @@ def sections(
         for measures in MEASURES
         if (chosen := [record for record in of_model if record.task.measures == measures])
     ]
+    variants: dict[tuple[str, str], list[Section]] = {}
+    for section in found:
+        if section.base:
+            variants.setdefault((section.base, section.measures), []).append(section)
+    return [
+        _with_spreads(section, of_base)
+        if (of_base := variants.get((section.model, section.measures)))
+        else section
+        for section in found
+    ]
+
+
+def _with_spreads(section: Section, variants: Iterable[Section]) -> Section:
+    """Return a section with the spread of each value over this model and its variants."""
+    cells: dict[tuple[str, str, str], list[Cell]] = {}
+    for variant in variants:
+        for row in (*variant.rows, *variant.foot):
+            for column, cell in zip(variant.columns, row.cells, strict=True):
+                if cell:
+                    cells.setdefault((row.task, row.score, column), []).append(cell)
+
+    def spread(row: Row | None) -> Row | None:
+        return row and dataclasses.replace(
+            row,
+            cells=tuple(
+                _with_spread(cell, cells.get((row.task, row.score, column), ())) if cell else None
+                for column, cell in zip(section.columns, row.cells, strict=True)
+            ),
+        )
+
+    return dataclasses.replace(
+        section,
+        rows=tuple(row for row in map(spread, section.rows) if row),
+        mean=spread(section.mean),
+        changes=spread(section.changes),
+    )
+
+
+def _with_spread(cell: Cell, others: Iterable[Cell]) -> Cell:
+    """Return a cell with the spread of its value and others; without one if there are no others.
+
+    Scores of another version of the task, and void ones, are not among the values.
+    """
+    same = [other for other in (cell, *others) if other.mark == cell.mark]
+    values = [other.value for other in same if other.value is not None]
+    if cell.value is None or len(values) < 2:
+        return cell
+    spread = Spread(min(values), max(values), statistics.stdev(values), len(values))
+    return dataclasses.replace(cell, spread=spread)
 
 
 def _section(
@@ -264,6 +343,7 @@ def _section(
         several_seeds=sum(len(of_cell) > 1 for of_cell in seeds.values()),
         one_sided=() if measures == "usefulness" else tuple(dict.fromkeys(one_sided)),
         limit=max((record.limit for record in records if record.limit is not None), default=None),
+        base=records[-1].model.base,
     )
     return section if measures == "control" else _with_means(section, list(lines.values()), is_old)
 
@@ -521,15 +601,22 @@ def report(
     best
         What marks the best value of a row in the legend.
     verbose
-        Whether to name all tasks that are void, or that a mean leaves out.
+        Whether to name all tasks that are void, or that a mean leaves out, and to show the tables
+        of a model under each neutral instruction, beside those of its own prompt.
     """
     parts: list[Table | Sentences] = []
-    for section in sections:
+    models = {section.model for section in sections}
+    # The values of variants are in the spreads of their base.
+    shown = [section for section in sections if verbose or section.base not in models]
+    for section in shown:
         parts.append(_table(section, intervals=intervals))
         means = section.means if max((m.of for m in section.means.values()), default=0) > 1 else {}
         left_out = left_out_lines(means, verbose=verbose)
         parts.append(Sentences("", [*_void_lines(section, verbose=verbose), *left_out]))
-    return Report("", [*parts, Sentences("", legend(sections, intervals=intervals, best=best))])
+    lines = legend(shown, intervals=intervals, best=best)
+    if len(shown) < len(sections):
+        lines.append("the tables of the other prompts are left out (--verbose shows them)")
+    return Report("", [*parts, Sentences("", lines)])
 
 
 def _void_lines(section: Section, *, verbose: bool) -> list[str]:
@@ -640,6 +727,9 @@ def value_of(cell: Cell | None, small: str = "") -> Value:
     if cell is None:
         return Value(NOTHING)
     nothing = NOTHING if cell.counts else VOID
+    if spread := cell.spread:
+        ends = f"{spread.low:z.{DIGITS}f} to {spread.high:z.{DIGITS}f}"
+        small = f"{small} {ends}, sd {spread.sd:.{DIGITS}f}".strip()
     return Value(
         nothing if cell.value is None else f"{cell.value:z.{DIGITS}f}",
         stars=cell.stars,
@@ -699,6 +789,9 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
         lines += [f"[low, high]: {' or '.join(levels)} confidence interval"] if levels else []
     elif any(beside(cell, intervals=False).startswith("(") for cell in cells):
         lines.append("(change): difference from none; (=): no difference")
+    if counts := sorted({cell.spread.n for cell in cells if cell.spread}):
+        listed = " or ".join(map(str, counts))
+        lines.append(f"low to high, sd: over {listed} neutral prompts of the model")
     if any(cell.standard_error is not None for cell in cells) and not intervals:
         lines.append("± standard error of the mean over runs that differ only in their seed")
     if any(cell.is_best for cell in cells):

@@ -14,7 +14,15 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 from harness import folders, names, parallel
 from harness.concept import Concept
-from harness.embedder import Embedder, is_embedder, reads_texts, renamed
+from harness.embedder import (
+    NEUTRAL,
+    Embedder,
+    ModelInfo,
+    is_embedder,
+    reads_texts,
+    renamed,
+    with_info,
+)
 from harness.encode import admission
 from harness.encode.adapters import ObjectEmbedder, name_of
 from harness.encode.batches import takes_tokens
@@ -224,6 +232,8 @@ class Run:
         recorded: set[str] = set()
         if file and not self.settings.overwrite:
             recorded = file.ids(with_samples=self.settings.samples)
+            if info.base:  # the user may have run this prompt by hand, so that no base is stated
+                recorded -= {i for i in recorded if file.records[i].model.base != info.base}
         entries = self.tasks.for_model(info)
         tasks = [entry for entry in entries if isinstance(entry, LoadedTask)]
         unavailable = [
@@ -367,8 +377,60 @@ Entry: TypeAlias = tuple[str | object, Embedder | HarnessError]
 """A model as the user passed it, and its embedder, or the error instead."""
 
 
+_PROMPTS = ("prompt", "query_prompt", "document_prompt")
+"""Options by which users choose prompts themselves."""
+
+
+def under_prompts(entries: Iterable[Entry], run: Run) -> Distinct:
+    """Return each model followed by its variants under other neutral instructions.
+
+    A variant replaces the model's prompts of all roles, by the option `prompt`. If the model has
+    one prompt or none, no variant repeats it.
+
+    Parameters
+    ----------
+    entries
+        The models as the user passed them.
+    run
+        The run, whose settings have the number of instructions.
+
+    Returns
+    -------
+    Distinct
+        The models and variants, with a line for each model that takes no other prompt.
+    """
+    count, models = run.settings.prompts, run.registry.models
+    all_: list[Entry] = []
+    notices = []
+    for source, embedder in entries:
+        all_.append((source, embedder))
+        if count is None or isinstance(embedder, HarnessError):
+            continue
+        base = embedder.info
+        if not isinstance(source, str) or "prompt" not in models.options(source):
+            notices.append(f"{base.name}: it has no option 'prompt', so --prompts does not apply")
+            continue
+        if models.find(source).options.keys() & set(_PROMPTS):
+            notices.append(f"{base.name}: its prompt is chosen, so --prompts does not apply")
+            continue
+        has_roles = len(base.role_prompts) > 1
+        own = None if has_roles else base.role_prompts.get("text", "")
+        for text in [text for text in ("", *NEUTRAL) if text != own][: count - 1]:
+            name = names.with_option(source, "prompt", text)
+            variant = run.embedder(name)
+            if not isinstance(variant, HarnessError):
+                label = names.with_option(base.name, "prompt", text)
+                variant = with_info(renamed(variant, label), _with_base(base.name))
+            all_.append((name, variant))
+    return Distinct(all_, notices)
+
+
+def _with_base(name: str) -> Callable[[ModelInfo], ModelInfo]:
+    return lambda info: dataclasses.replace(info, base=name)
+
+
 class Distinct(NamedTuple):
-    """The models of a run, each once, and a line for each that has several names."""
+    """The models of a run, and lines about them for the user."""
 
     entries: list[Entry]
     notices: list[str]
@@ -461,6 +523,7 @@ def evaluate(
     exclude: str | Path | Iterable[str | Path] = (),
     limit: int | None = None,
     any_language: bool = False,
+    prompts: int | None = None,
     devices: str | Iterable[str] = (),
     engine: str | None = None,
     timeout: float | None = None,
@@ -520,6 +583,10 @@ def evaluate(
         so, and are never ranked.
     any_language
         Whether to run tasks even in languages that a model's card lacks, as a control.
+    prompts
+        Number of neutral instructions to run each model under, from 2: its own, none, and stated
+        ones. Each is a model of its own in the records, which names its base. Only models with
+        names, and with the option `prompt`, are run so; a notice names the others.
     devices
         Devices to encode on, such as `"cuda:0,cuda:1"` or `["cpu", "cpu"]`; by default all
         GPUs that this process may use, else the device that the model chooses.
@@ -570,6 +637,7 @@ def evaluate(
         exclude=exclude,
         limit=limit,
         any_language=any_language,
+        prompts=prompts,
         devices=devices,
         engine=engine,
         timeout=timeout,
@@ -585,9 +653,8 @@ def evaluate(
     names_ = [metric.name if not metric.source else metric for metric in added]
     run.file = RunFile.of(models_, rows, patterns, settings, names_)
     # Every name is looked up before the first model runs.
-    entries, same = distinct(
-        [(model_, run.embedder(model_)) for model_ in models_], registry.embedders
-    )
+    entries, own_only = under_prompts([(model_, run.embedder(model_)) for model_ in models_], run)
+    entries, same = distinct(entries, registry.embedders)
     parts: list[Records] = []
     try:
         for model_, embedder in entries:
@@ -600,7 +667,7 @@ def evaluate(
             except (UsageError, DiskError):
                 raise
             except HarnessError as error:  # the other models are still run
-                if len(models_) == 1:
+                if len(entries) == 1:
                     raise
                 label = name or name_of(model_)
                 not_run = NotRun(label, "every mitigator", EVERY_TASK, str(error), "failed")
@@ -611,7 +678,12 @@ def evaluate(
         run.close()
     records = [record for part in parts for record in part]
     with_records = {record.task.name for record in records}
-    notices = [*registry.notices, *same, *(line for part in parts for line in part.notices)]
+    notices = [
+        *registry.notices,
+        *own_only,
+        *same,
+        *(line for part in parts for line in part.notices),
+    ]
     if concept not in (None, names.NONE, FALLBACK_CONCEPT) and run.ignores_concept:
         notices.append(f"concept '{concept}' was not used: no mitigator was fitted on it")
     notices += unused(added, records)
@@ -667,7 +739,7 @@ def compare_models(
     UsageError
         If an argument is wrong, or there is nothing to compare.
     """
-    own = {"model", "tasks", "mitigators", "samples"}
+    own = {"model", "tasks", "mitigators", "samples", "prompts"}
     known = inspect.signature(evaluate).parameters.keys() - own
     if unknown := options.keys() - known:
         near = suggestion(min(unknown), {*known, *inspect.signature(compare_models).parameters})

@@ -354,6 +354,7 @@ def model_part(info: ModelInfo) -> ModelPart:
         languages=info.languages,
         prompts={str(role): prompt for role, prompt in info.role_prompts.items()},
         routes={str(role): route for role, route in info.routes.items()},
+        base=info.base,
         url=info.url,
         published=dict(info.scores),
     )

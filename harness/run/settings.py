@@ -13,6 +13,7 @@ from pydantic import Field, StrictBool, StrictInt, field_validator
 
 import harness
 from harness import folders, limits, names
+from harness.embedder import MOST_PROMPTS
 from harness.errors import InvalidOption
 from harness.folders import Place
 from harness.limits import INTEGER
@@ -63,6 +64,8 @@ class Settings:
         Whether to run tasks even in languages that a model's card lacks.
     workers
         Number of processes that score; by default one for each core, if there is enough work.
+    prompts
+        Number of neutral instructions that each model is run under; None for its own alone.
     progress
         Where to show progress.
     debug
@@ -83,6 +86,7 @@ class Settings:
     limit: int | None = None
     any_language: bool = False
     workers: int | None = None
+    prompts: int | None = None
     progress: Progress = field(default_factory=Silent)
     debug: bool = False
 
@@ -105,7 +109,7 @@ class Settings:
                 values[name] = folders.place(values[name])
         if "include" in values:
             values["include"] = paths(values["include"])
-        for name, least in (("seed", 0), ("limit", 1), ("workers", 1)):
+        for name, least in (("seed", 0), ("limit", 1), ("workers", 1), ("prompts", 2)):
             if isinstance(values.get(name), bool):  # pydantic would read True as 1
                 raise _not_whole(name, values[name], least)
         if isinstance(values.get("exclude"), Path | Iterable):
@@ -117,6 +121,10 @@ class Settings:
         for name, value in (("limit", settings.limit), ("workers", settings.workers)):
             if value is not None and not 1 <= value <= INTEGER:
                 raise _not_whole(name, value, 1)
+        if settings.prompts is not None and not 2 <= settings.prompts <= MOST_PROMPTS:
+            raise InvalidOption(
+                f"prompts={settings.prompts}: expected a whole number from 2 to {MOST_PROMPTS}"
+            )
         if settings.timeout is not None and not settings.timeout > 0:
             raise InvalidOption(f"timeout={settings.timeout:g}: expected seconds, more than 0")
         for device in settings.devices:
@@ -187,6 +195,8 @@ class RunFile(Strict):
     """For a smoke run: number of items that each set or table is cut to."""
     any_language: StrictBool | None = None
     """Whether to run tasks even in languages that a model's card lacks."""
+    prompts: StrictInt | None = Field(default=None, ge=2, le=MOST_PROMPTS)
+    """Number of neutral instructions that each model is run under."""
     samples: StrictBool | None = None
     """Whether to write the contribution of each word, pair or text to a score."""
     folders: tuple[str, ...] = ()
@@ -230,6 +240,7 @@ class RunFile(Strict):
             "seed": settings.seed,
             "limit": settings.limit,
             "any_language": settings.any_language or None,
+            "prompts": settings.prompts,
             "samples": settings.samples or None,
             "folders": [str(path) for path in settings.include],
             "devices": settings.devices,

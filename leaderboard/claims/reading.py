@@ -59,6 +59,7 @@ _COLUMNS: dict[str, Column] = {
     "kind": ("model", lambda part: "text" if reads_texts(part.kind) else part.kind, TEXT),
     "encoder": "model.kind",  # encoders of all kinds share a board: gaps over yardsticks compare
     "model": "model.name",
+    "base": "model.base",  # of a model under another prompt
     **{
         name: f"model.{name}"
         for name in (

@@ -464,6 +464,10 @@ def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
             pl.col("limit").is_not_null(),
             pl.lit("a smoke run: --limit cut the task, so the score means nothing"),
         ),
+        Rule(
+            "prompt", pl.col("base").fill_null("") != "",
+            pl.lit("a run under another prompt (--prompts): a board shows a model under its own"),
+        ),
         *(
             Rule(name, _one_of(frame, name, _is_no_name),
                  pl.lit(f"{name}: a name has at most {NAME_CHARACTERS} printable characters"))

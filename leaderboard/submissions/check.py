@@ -179,6 +179,8 @@ def _reason(record: Record, place: tuple[str, ...], base: Base) -> str:
         return "neither a value nor the reason why there is none"
     if record.limit is not None:
         return f"a record of a smoke run (--limit {record.limit}); run the whole task"
+    if model.base:
+        return "a run under another prompt (--prompts); submit the model under its own"
     if record.tables or record.figures or record.samples is not None:
         return "tables, figures and samples are not taken; `harness results pack` leaves them out"
     known = base.names.get(model.fingerprint, model.name)

@@ -36,6 +36,13 @@ def test_quoted_options_are_parsed_back_to_their_values(options):
     assert [stage.options for stage in names.chain_stages(f"x?{query}+y")] == [options, {}]
 
 
+@given(value=st.text())
+def test_a_quoted_value_is_parsed_back_and_has_no_space_at_its_end(value):
+    name = names.with_option("a", "prompt", value)
+    assert names.model(name).options == {"prompt": value}
+    assert not name.endswith(" ")
+
+
 @pytest.mark.parametrize(
     ("text", "facts"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from score_records import record, similarity
 
-from harness.results import tables
+from harness.results import formats, tables
 from harness.results.formats import Sentences
 
 
@@ -344,3 +344,60 @@ def test_the_ideal_of_a_mean_is_0_for_bias_and_1_for_usefulness():
         mean = section(*tasks).mean
         assert mean is not None
         assert mean.ideal == ideal
+
+
+def prompted(values, *, task="t", **more):
+    """Return records of a model `m` and of its variants, by prompt; None is its own."""
+    records = []
+    for prompt, value in values.items():
+        name = "m" if prompt is None else f"m?prompt={prompt}"
+        base = record(task, value=value, model=name, **more)
+        model = base.model.model_copy(update={"base": "" if prompt is None else "m"})
+        records.append(base.model_copy(update={"model": model}))
+    return records
+
+
+def test_the_spread_over_prompts_stands_beside_the_value_of_the_base():
+    own, *variants = tables.sections(prompted({None: 0.2, "": 0.1, "text: ": 0.6}))
+    spread = own.rows[0].cells[0].spread
+    assert (spread.low, spread.high, spread.n) == (0.1, 0.6, 3)
+    assert spread.sd == pytest.approx((0.07) ** 0.5)  # of 0.2, 0.1 and 0.6, around 0.3
+    assert [section.base for section in variants] == ["m", "m"]
+    assert all(cell.spread is None for section in variants for cell in section.cells)
+
+
+def test_the_mean_over_tasks_has_a_spread_too():
+    two = [*prompted({None: 0.2, "": 0.4}), *prompted({None: 0.4, "": 1.0}, task="u")]
+    own, variant = tables.sections(two)
+    spread = own.mean.cells[0].spread
+    means = own.mean.cells[0].value, variant.mean.cells[0].value
+    assert (spread.low, spread.high) == pytest.approx((min(means), max(means)))
+
+
+def test_void_values_and_other_mitigators_are_in_no_spread():
+    records = prompted({None: 0.2, "": None, "text: ": 0.6})
+    records += prompted({None: 0.3, "": 0.5}, mitigator="a")
+    cells = tables.sections(records)[0].rows[0].cells
+    assert [(cell.spread.low, cell.spread.high, cell.spread.n) for cell in cells] == [
+        (0.2, 0.6, 2),
+        (0.3, 0.5, 2),
+    ]
+
+
+def test_a_variant_without_its_base_is_shown_as_any_other_model():
+    records = prompted({"": 0.1, "text: ": 0.6})
+    sections = tables.sections(records)
+    assert all(cell.spread is None for section in sections for cell in section.cells)
+    assert "m?prompt=text: : bias" in formats.plain_text(tables.report(sections, verbose=False))
+
+
+def test_tables_of_variants_are_left_out_unless_all_are_asked_for():
+    sections = tables.sections(prompted({None: 0.2, "": 0.1, "text: ": 0.6}))
+    short = formats.plain_text(tables.report(sections, verbose=False))
+    assert "0.200 0.100 to 0.600, sd 0.265" in short
+    assert "low to high, sd: over 3 neutral prompts of the model" in short
+    assert "m?prompt=" not in short
+    assert "--verbose shows them" in short
+    full = formats.plain_text(tables.report(sections, verbose=True))
+    assert "m?prompt=text: : bias" in full
+    assert "--verbose" not in full

@@ -112,6 +112,7 @@ BROKEN = {  # changes of a record, and words of the reason
     "no name": ({"model__name": ""}, "model"),
     "a name that looks like another": ({"model__name": "m "}, "space"),
     "a smoke run": ({"limit": 5}, "smoke"),
+    "another prompt": ({"model__base": "m"}, "--prompts"),
     "another mitigator called none": ({"mitigator__fingerprint": "x"}, "none"),
     "none with settings": ({"mitigator__params": {"k": 2}}, "none"),
     "a mitigator labelled none": ({"mitigator__name": "hard-debias"}, "none"),
