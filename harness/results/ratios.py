@@ -224,13 +224,13 @@ NORMAL = 1.959963984540054
 def pool(parts: Sequence[Counted]) -> float | None:
     """Return the pooled ratio of some tasks of one method, as `pooled` does for many rows.
 
-    None if the sum of the yardsticks, or that of the reference encoder's gaps, is not above 0.
+    None if the sum of the yardsticks, or a sum of the reference encoder, is not above 0.
     """
     gap = math.fsum(part.gap for part in parts)
     yardstick = math.fsum(part.yardstick for part in parts)
     reference_gap = math.fsum(part.reference_gap for part in parts)
     reference_yardstick = math.fsum(part.reference_yardstick for part in parts)
-    if yardstick <= 0 or reference_gap <= 0:
+    if min(yardstick, reference_gap, reference_yardstick) <= 0:
         return None
     power = parts[0].power
     return root(gap / yardstick, power) / root(reference_gap / reference_yardstick, power)
@@ -267,7 +267,7 @@ def has_scale(parts: Sequence[Counted]) -> bool:
     Asked of the tasks that count: without those on which a mitigator leaks, a method may have none.
     """
     gap = math.fsum(part.reference_gap for part in parts)
-    error = math.sqrt(math.fsum(part.reference_error**2 for part in parts))
+    error = math.hypot(*(part.reference_error for part in parts))
     return gap > 0 and gap >= CLEAR_GAP * error
 
 

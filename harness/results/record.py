@@ -266,7 +266,7 @@ class RatioPart(Part):
     that random vectors show, too."""
     df: Finite
     """Degrees of freedom of the interval."""
-    power: Count = 1
+    power: Annotated[int, Field(ge=1, le=2)] = 1
     """2 if both gaps are squares, and the ratio is the root of their ratio."""
     of: Label
     """The task that is the yardstick; `items` if it is made of the same items."""

@@ -313,12 +313,23 @@ def _fits(claims: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_rows(claims: pl.DataFrame) -> pl.DataFrame:
-    """Add `row`, the key of the row of each claim: its model, mitigator and settings."""
+    """Add `row`, the key of the row of each claim: its model, mitigator and settings.
+
+    The mitigator is known by its label, and also by its name where one label has several.
+    """
     key = ("model", "fingerprint", "label", "params")
-    rows = claims.select(key).unique(maintain_order=True)
-    names = pl.Series("row", [json.dumps(row) for row in rows.iter_rows()], dtype=pl.String)
+    rows = claims.select(*key, "mitigator").unique(maintain_order=True)
+    is_shared = rows.select(pl.col("mitigator").n_unique().over(key) > 1).to_series()
+    keys = (
+        row if has_several else row[: len(key)]
+        for row, has_several in zip(rows.iter_rows(), is_shared, strict=True)
+    )
+    names = pl.Series("row", map(json.dumps, keys), dtype=pl.String)
     return claims.join(
-        rows.with_columns(names.cast(_in_order(names))), on=key, how="left", maintain_order="left"
+        rows.with_columns(names.cast(_in_order(names))),
+        on=[*key, "mitigator"],
+        how="left",
+        maintain_order="left",
     )
 
 

@@ -412,6 +412,7 @@ _TEXTS = ("reason", "params")
 _JSON = {
     "params": "an object",
     "published": "an object of numbers",
+    "contrasts": "an object of numbers",
     "packages": "an object of texts",
     **dict.fromkeys(("aliases", "languages"), "a list of texts"),
 }
@@ -474,7 +475,8 @@ def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
             for name in _TEXTS
         ),
         *(
-            Rule(name, _one_of(frame, name, _IS_NO[name]), pl.lit(f"{name}: expected {expected}"))
+            Rule(name, pl.col(name).is_null() | _one_of(frame, name, _IS_NO[name]),
+                 pl.lit(f"{name}: expected {expected}"))
             for name, expected in _JSON.items()
         ),
         *(
@@ -661,6 +663,7 @@ def _is_no_list(text: str) -> bool:
 _IS_NO: dict[str, Callable[[str], bool]] = {
     "params": _is_no_object,
     "published": lambda text: _is_no_object_of(text, int, float),
+    "contrasts": lambda text: _is_no_object_of(text, int, float),
     "packages": lambda text: _is_no_object_of(text, str),
     "aliases": _is_no_list,
     "languages": _is_no_list,

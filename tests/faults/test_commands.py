@@ -334,8 +334,25 @@ def differences(when: str, case: Case, undisturbed: dict[str, Any]) -> Iterator[
         yield f"{when}: differs in {paths[:4]}"
 
 
+KNOWN = {
+    "train": "a kill while old checkpoints are removed leaves some of them in a finished training",
+    "recipe": "each run of a recipe that was killed leaves the file of its run in its results",
+}
+"""Cases with a fault that is not mended yet."""
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(
+            case,
+            id=case.name,
+            marks=[pytest.mark.xfail(reason=KNOWN[case.name])] if case.name in KNOWN else [],
+        )
+        for case in CASES
+    ],
+)
 def test_after_a_kill_or_a_full_disk_the_next_run_is_whole(case, prepared, web):
     web.pages[URL] = WORDS
     found = list(check(case, prepared(case), MOST))

@@ -445,3 +445,15 @@ def test_a_mitigator_that_leaves_no_difference_counts(make_rows) -> None:
     board = only(records)
     assert board.lacks.is_empty()
     assert board.effects["bias"].to_list() == pytest.approx([-0.5])
+
+
+def test_mitigators_of_one_label_have_rows_of_their_own(make_rows) -> None:
+    records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}})
+    for name, value in (("first", 0.25), ("second", 0.75)):
+        records += make_rows(
+            {"a": {"x": value}}, mitigator__name=name, mitigator__label="same",
+            mitigator__fingerprint=name,
+        )  # fmt: skip
+    (board,) = compile_boards(frame_of(records))
+    mitigated = board.rows.filter(role="mitigated")
+    assert sorted(mitigated["task:x"]) == [0.25, 0.75]
