@@ -73,8 +73,8 @@ class Card:
     name
         The name that the model is registered and reported under: its label.
     kind
-        `word` for a vocabulary with vectors, `text` for an encoder with one vector for each text,
-        `sparse` or `multi-vector` for other encoders.
+        `word` for a vocabulary with vectors, `text` for an encoder with one vector for each text;
+        `sparse`, `multi-vector` or `cross-encoder` for encoders that compare texts themselves.
     dimensions
         Number of dimensions of a vector.
     max_tokens

@@ -132,12 +132,16 @@ class _Profiles:
     def __init__(self, embedder: Any) -> None:
         self.info = dataclasses.replace(embedder.info, kind="text", dimensions=None)
         self._embedder, self._compare = embedder, similarity_of(embedder)
-        readings = embedder.info.readings
-        role: dict[str, Role] = {"role": "document"} if readings.get("document") else {}
-        self._anchors = [embedder.encode([text], **role) for text in TEXTS]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._embedder, name)
+
+    @functools.cached_property
+    def _anchors(self) -> list[Vectors]:
+        """The fixed texts, encoded as documents."""
+        is_read = self._embedder.info.readings.get("document")
+        role: dict[str, Role] = {"role": "document"} if is_read else {}
+        return [self._embedder.encode([text], **role) for text in TEXTS]
 
     def encode(self, texts: Sequence[str], **role: Role) -> Vectors:
         """Return the (n, k) similarities of `n` texts with the k fixed ones."""

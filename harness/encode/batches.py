@@ -635,12 +635,7 @@ class Loop:
             Called when all of its texts are done: in this call, or in a later one.
         """
         piece.on_report = on_report
-        waiting = np.argsort(-piece.lengths, kind="stable")
-        while len(waiting):
-            if self._in_a_row >= FAILURES_IN_A_ROW:
-                waiting = self._of_all_lengths(piece, waiting)
-                continue
-            waiting = waiting[self._n_taken(piece, waiting) :]
+        self._begin(piece, np.argsort(-piece.lengths, kind="stable"))
         piece.is_begun = True
         self._end(piece)
 
@@ -653,6 +648,14 @@ class Loop:
     def close(self) -> None:
         """Wait for the thread, so that the writer is free."""
         self._thread.shutdown()
+
+    def _begin(self, piece: Piece, waiting: Positions) -> None:
+        """Encode or begin texts in batches, the longest first, until a model is given up."""
+        while len(waiting):
+            if self._in_a_row >= FAILURES_IN_A_ROW:
+                waiting = self._of_all_lengths(piece, waiting)
+            else:
+                waiting = waiting[self._n_taken(piece, waiting) :]
 
     def _n_taken(self, piece: Piece, waiting: Positions) -> int:
         """Encode the first batch of texts; return how many they are, 0 if it must be split."""
@@ -710,8 +713,7 @@ class Loop:
         now = self.size.clock()
         seconds, self._collected = now - max(begun.since, self._collected), now
         if not self._is_done(piece, positions, begun.longest, result, seconds, again=begun.again):
-            while len(positions):
-                positions = positions[self._n_taken(piece, positions) :]
+            self._begin(piece, positions)
             self.collect()
         piece.n_begun -= 1
         self._end(piece)

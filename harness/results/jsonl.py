@@ -60,7 +60,7 @@ class RecordsFile(Generic[Kind]):
     Raises
     ------
     DiskError
-        If the folder cannot be written to.
+        If the folder cannot be made, or its file system has no locks.
     InvalidFile
         If the path is a pipe or device: reading it might not end.
     """
@@ -69,11 +69,10 @@ class RecordsFile(Generic[Kind]):
         self.path, self.schema = folders.make(path.parent) / path.name, schema
         if folders.exists(self.path):
             folders.check(self.path)
-        try:
-            with locked(self.path):  # whether it can be, before anything is computed for it
-                pass
-        except OSError as error:
-            raise DiskError(f"cannot write '{self.path}' ({error.strerror})") from None
+        # A file system without locks is refused before anything is computed. A plan only reads: it
+        # does not wait for who is writing, and may have no right to write.
+        with contextlib.suppress(OSError), locked(self.path, wait=False):
+            pass
         self.records: dict[str, Kind] = {}
         self._state: _State = None  # of the file when this object last read or wrote it
         self.notices = tuple(self._read())

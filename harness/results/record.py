@@ -147,7 +147,7 @@ class ModelPart(Part):
     fingerprint: Label
     """Identifies the exact weights and settings."""
     kind: Kind
-    """`word`, `text`, `sparse` or `multi-vector`."""
+    """`word`, `text`, `sparse`, `multi-vector` or `cross-encoder`."""
     dimensions: Count | None = None
     """Length of a vector; of a sparse encoder the size of its vocabulary."""
     parameters: Count | None = None

@@ -438,7 +438,9 @@ class _Run(Generic[W]):
         if dead.units:
             self.deaths += 1
             current.reasons |= dict.fromkeys(dead.units.popleft().texts, reason)
-            current.waiting.extendleft(reversed(dead.units))  # it had not begun with these
+            # It has not begun with these, or with one of them: that one then kills the next worker,
+            # and the text that was taken for the killer is encoded in the next round.
+            current.waiting.extendleft(reversed(dead.units))
         self.problem = self.problem or reason
 
     def _seconds(self, workers: Sequence[W]) -> float | None:
@@ -487,6 +489,8 @@ class Job:
         Number of workers, which share what a hosted model may be asked.
     marker
         File that the worker must find: it proves that the worker sees the folder of the stores.
+    is_timed
+        Whether a unit has a time limit. Then none begins before the last one is reported.
     """
 
     name: str | None
@@ -496,6 +500,7 @@ class Job:
     threads: int
     processes: int = 1
     marker: Path | None = None
+    is_timed: bool = False
 
 
 class Encoder:
@@ -555,8 +560,14 @@ class Encoder:
         return problem or reports[0]
 
     def prepared(self, unit: Unit) -> Piece | None:
-        """Return the texts of a unit, split into tokens; None if that fails. For a thread."""
+        """Return the texts of a unit, split into tokens; None if that fails. For a thread.
+
+        None, too, for an embedder that does not take tokens: its methods may share a tokenizer,
+        which fails if two threads use it.
+        """
         assert self._embedder is not None  # noqa: S101  # `make` has set it
+        if not takes_tokens(self._embedder):
+            return None
         try:
             return prepared(self._embedder, unit.texts)
         except HarnessError:  # `begin` meets it again
@@ -591,6 +602,8 @@ class Encoder:
                 self._loop.collect()
                 self._writer.flush()
             self._loop.encode(piece or prepared(self._embedder, unit.texts), on_report)
+            if self._job.is_timed:
+                self._loop.collect()
         except HarnessError as error:
             return _problem(error)
         return None
@@ -674,7 +687,10 @@ class DevicesEngine(CrewEngine):
                 "engine 'devices' needs a model given by its name, not as an object: "
                 "each process makes its own copy"
             )
-        job = Job(name, store.fingerprint, store.folder.parent, device="", threads=1)
+        timed = self.timeout is not None
+        job = Job(
+            *(name, store.fingerprint, store.folder.parent), device="", threads=1, is_timed=timed
+        )
         return contextlib.nullcontext(_Processes(self.devices, job))
 
 

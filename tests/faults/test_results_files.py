@@ -130,6 +130,15 @@ def test_a_power_cut_or_a_failure_at_any_step_of_a_repair_loses_no_line(tmp_path
             break
 
 
+def test_a_file_is_read_without_the_right_to_lock_it(tmp_path):
+    ResultsFile(tmp_path, "m").add(RECORDS[:1])
+    path = next(tmp_path.glob("*.jsonl"))
+    lock = tmp_path / f".{path.stem}.lock"
+    lock.unlink(missing_ok=True)
+    lock.mkdir()  # it cannot be opened, like that of somebody else
+    assert list(jsonl.RecordsFile(path, Record).records) == [RECORDS[0].id]
+
+
 def test_a_file_system_without_locks_is_refused_before_anything_is_computed(tmp_path, monkeypatch):
     def flock(*_):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))

@@ -41,7 +41,7 @@ class ComparingModel(TransformerEncoder):
     query_prompt, document_prompt
         The same for texts that a task calls queries, and for its documents.
     precision
-        `float32`, `float16` or `bfloat16`, of weights and arithmetic.
+        As of `SentenceTransformersEmbedder`.
     max_length
         Number of tokens after which a text is cut. None for the model's own limit.
     revision
@@ -119,7 +119,7 @@ class ComparingModel(TransformerEncoder):
                 device=self._options.device,
                 trust_remote_code=self._runs_own_code,
                 local_files_only=not self._runs_own_code,
-                model_kwargs={"torch_dtype": getattr(torch, self._options.precision)},
+                model_kwargs={"torch_dtype": getattr(torch, self._options.dtype)},
             )
             check_loaded_steps(self._folder.name, model)
         if self._options.max_length is not None:
@@ -170,7 +170,8 @@ class SparseEncoder(PackedEncoder):
 
     def _rows(self, texts: Sequence[str], role: Role) -> list[Vectors]:
         arguments = self._arguments(texts, role)
-        found = self._model.encode(list(texts), convert_to_sparse_tensor=False, **arguments)
+        with self._options.arithmetic():
+            found = self._model.encode(list(texts), convert_to_sparse_tensor=False, **arguments)
         weights = np.asarray(found.float().cpu().numpy(), dtype=np.float32)
         active = [np.flatnonzero(row) for row in weights]
         return [
@@ -205,7 +206,8 @@ class MultiVectorEncoder(PackedEncoder):
 
     def _rows(self, texts: Sequence[str], role: Role) -> list[Vectors]:
         arguments = self._arguments(texts, role)
-        found = self._model.encode(list(texts), convert_to_numpy=True, **arguments)
+        with self._options.arithmetic():
+            found = self._model.encode(list(texts), convert_to_numpy=True, **arguments)
         # The length of a token's vector, and then all of them.
         return [
             np.concatenate([[states.shape[1]], states.ravel()]).astype(np.float32)
@@ -261,7 +263,8 @@ class CrossEncoder(ComparingModel):
     def score(self, queries: Sequence[str], documents: Sequence[str]) -> Vectors:
         """Return the (n,) scores of n pairs of texts, as the library predicts them."""
         pairs = list(zip(queries, documents, strict=True))
-        found = self._model.predict(pairs, batch_size=len(pairs), show_progress_bar=False)
+        with self._options.arithmetic():
+            found = self._model.predict(pairs, batch_size=len(pairs), show_progress_bar=False)
         return np.asarray(found, dtype=np.float32)
 
     def lengths(self, texts: Sequence[str], *, role: Role = "text") -> Sequence[int]:

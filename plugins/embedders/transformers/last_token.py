@@ -240,7 +240,7 @@ class LastTokenEmbedder(TransformerEncoder):
         for i, text_ids in enumerate(ids):
             padded[i, : len(text_ids)] = torch.tensor(text_ids, dtype=torch.long)
             mask[i, : len(text_ids)] = 1
-        with torch.inference_mode():
+        with torch.inference_mode(), self._options.arithmetic():
             outputs = model(
                 input_ids=padded.to(device), attention_mask=mask.to(device), use_cache=False
             )

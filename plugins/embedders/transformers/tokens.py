@@ -78,7 +78,8 @@ def check_ends(file: Path, name: str) -> None:
 def _ends(file: Path, _size: int, _changed: int) -> bool:
     if _has_only_plain_rules(file):
         return True
-    trial = [sys.executable, "-c", _TRIAL, str(file), str(_SECONDS), str(_BYTES)]
+    # -P: else modules of the current folder, which may be the model's, would be imported.
+    trial = [sys.executable, "-P", "-c", _TRIAL, str(file), str(_SECONDS), str(_BYTES)]
     try:
         done = subprocess.run(trial, capture_output=True, timeout=10 * _SECONDS)  # noqa: S603  # ours
     except subprocess.TimeoutExpired:

@@ -49,6 +49,24 @@ class Recorder(MockEmbedder):
         return super().encode(texts)
 
 
+class FailingLate(Recorder):
+    """Takes tokens, and fails when its vectors are read, as a GPU does."""
+
+    def encode(self, texts):
+        return self.begin(self.token_ids(texts))()
+
+    def token_ids(self, texts):
+        return [[1] * n for n in self.lengths(texts)]
+
+    def begin(self, ids):
+        self.batches.append(ids)
+
+        def vectors():
+            raise RuntimeError("device-side assert")
+
+        return vectors
+
+
 class Returning(MockEmbedder):
     """Returns what `make` returns for the texts."""
 
@@ -322,6 +340,13 @@ def test_a_model_that_fails_at_every_text_is_given_up(tmp_path, error):
     # Texts of all lengths were tried: some models fail at long ones only.
     tried = {len(text.split()) for batch in embedder.batches for text in batch if len(batch) == 1}
     assert {1, 299} <= tried
+
+
+def test_a_model_that_fails_when_vectors_are_read_is_given_up(tmp_path):
+    texts, embedder = words(*[2] * 300), FailingLate()
+    _, report = run(tmp_path, embedder, texts, tokens=4096)
+    assert set(report.failed) == set(texts)
+    assert len(embedder.batches) < 3 * FAILURES_IN_A_ROW
 
 
 def test_a_model_that_gives_only_nan_is_given_up(tmp_path):

@@ -5,7 +5,9 @@ import pytest
 
 from harness import ModelInfo, Registry, evaluate
 from harness.embedder import packed, unpacked
+from harness.encode.stored_embedder import LocalEngine
 from harness.errors import ModelError
+from harness.store.store import Store
 
 TASK = "seat-c6"
 NOISE = 16  # features of a text that mean nothing
@@ -89,3 +91,18 @@ def test_a_model_without_its_similarity_is_no_such_model(tmp_path):
 
     with pytest.raises(ModelError, match="of the kind 'sparse' has no method 'similarity'"):
         evaluate(Lacking(), TASK, cache=tmp_path, workers=1)
+
+
+def test_a_comparer_that_raises_is_reported_by_text(tmp_path):
+    class Broken:
+        info = ModelInfo(name="broken", kind="sparse", fingerprint="broken")
+
+        def encode(self, texts):
+            raise RuntimeError("no weights")
+
+        def similarity(self, queries, documents):
+            return queries @ documents.T
+
+    store = Store(tmp_path, "broken", packed=True)
+    report = LocalEngine().encode(Broken(), ["a text"], store, on_done=lambda n: None, name=None)
+    assert "no weights" in report.failed["a text"]

@@ -19,7 +19,7 @@ from harness.embedder import MockEmbedder
 from harness.encode import stored_embedder
 from harness.errors import DiskError, ModelError, UnknownName, UsageError
 from harness.folders import Url
-from harness.plugins.engines.driver import Encoder, Job
+from harness.plugins.engines.driver import Encoder, Job, Unit
 from harness.registry.registry import Registry
 from harness.results.records import NotRunWarning
 from harness.store.store import Store
@@ -118,6 +118,48 @@ def test_a_worker_that_hangs_is_ended_and_the_others_are_encoded(tmp_path, plugi
     _, report = encode(tmp_path, texts, devices=["cpu"], timeout=1)
     assert list(report.failed) == [texts[-1]]
     assert "1 seconds on cpu" in report.failed[texts[-1]]
+
+
+class Counted(MockEmbedder):
+    """Takes the lengths of words as tokens."""
+
+    def encode(self, texts):
+        return self.begin(self.token_ids(texts))()
+
+    def token_ids(self, texts):
+        return [[len(word) for word in text.split()] for text in texts]
+
+    def begin(self, ids):
+        return lambda: np.array([[sum(row), len(row), row[0], 1.5] for row in ids], np.float32)
+
+
+def encoder_of(embedder, tmp_path, **facts):
+    job = Job(None, embedder.info.fingerprint, tmp_path, device="cpu", threads=1, **facts)
+    encoder = Encoder(job, embedder)
+    encoder.make()
+    return encoder
+
+
+@pytest.mark.parametrize("is_timed", [True, False])
+def test_a_unit_with_a_time_limit_is_reported_before_the_next_one_begins(tmp_path, is_timed):
+    encoder, reports = encoder_of(Counted(dimensions=4), tmp_path, is_timed=is_timed), []
+    unit = Unit(["a text", "another one of four"])
+    assert encoder.begin(unit, encoder.prepared(unit), reports.append) is None
+    assert len(reports) == is_timed
+    encoder.collect()
+    encoder.finish()
+    assert [report.n_texts for report in reports] == [2]
+
+
+def test_only_tokens_are_made_in_a_thread(tmp_path):
+    unit = Unit(["a text"])
+    for embedder, is_prepared in (
+        (Counted(dimensions=4), True),
+        (MockEmbedder(dimensions=4), False),
+    ):
+        encoder = encoder_of(embedder, tmp_path / str(is_prepared))
+        assert (encoder.prepared(unit) is not None) == is_prepared
+        encoder.finish()
 
 
 def test_units_and_failures_may_be_larger_than_a_pipe_holds(tmp_path, plugin):

@@ -257,6 +257,13 @@ def test_a_task_whose_metric_needs_vectors_does_not_apply(folder, registry, tmp_
     assert not_run.reason == "its metric 'ect' needs vectors, not only similarities"
 
 
+def test_tf32_keeps_the_weights_and_is_another_fingerprint(folder):
+    kind, path = folder
+    plain, fast = (CLASSES[kind](str(path), precision=p, device="cpu") for p in ("float32", "tf32"))
+    assert fast.info.fingerprint != plain.info.fingerprint
+    assert next(fast.model.parameters()).dtype == next(plain.model.parameters()).dtype
+
+
 def test_no_kind_is_loaded_as_another(folder, registry, built_model):
     kind, path = folder
     assert kind_of(path) == kind

@@ -290,6 +290,18 @@ def test_a_tokenizer_that_doubles_a_text_sixty_times_is_refused(model, monkeypat
         SentenceTransformersEmbedder(str(model), device="cpu").encode(["the nurse"])
 
 
+def test_the_trial_of_a_tokenizer_imports_nothing_from_the_current_folder(model, monkeypatch):
+    file = model / "tokenizer.json"
+    content = json.loads(file.read_text())
+    content["normalizer"] = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
+    file.write_text(json.dumps(content))
+    for module in ("resource", "tokenizers"):
+        (model / f"{module}.py").write_text(f"open('ran-{module}', 'w')")
+    monkeypatch.chdir(model)
+    tokens.check_ends(file, "model")
+    assert list(model.glob("ran-*")) == []
+
+
 def test_a_tokenizer_that_is_a_git_lfs_pointer_is_refused(model):
     (model / "tokenizer.json").write_text("version https://git-lfs.github.com/spec/v1\n")
     assert "tokenizer.json is a Git LFS pointer; run 'git lfs pull'" in refused(model)
