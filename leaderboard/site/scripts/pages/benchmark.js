@@ -163,20 +163,3 @@ function bulleted(lines) {
   if (lines.length < 5) return list;
   return h("details", {}, h("summary", {}, countText(lines.length, "licence")), list);
 }
-
-/**
- * @param {string} title
- * @param {string[]} lines
- * @returns {HTMLElement[]}
- */
-function listOf(title, lines) {
-  if (!lines.length) return [];
-  return [
-    h("h2", {}, title),
-    h(
-      "ul",
-      {},
-      lines.map((line) => h("li", {}, line)),
-    ),
-  ];
-}
