@@ -58,6 +58,32 @@ def coordinates(similarities: Floats) -> tuple[Coordinates, Coordinates]:
     )
 
 
+def own_coordinates(similarities: Floats) -> Coordinates:
+    """Return (n, 2n) coordinates of rows that are compared with each other, see `both_sides`.
+
+    Both orders of two texts count alike, and a text is as similar to itself as a cosine says, 1. So
+    the product of two rows is 1 less what they lose against the mean of their similarities with
+    themselves. For cosines that is the cosine.
+    """
+    both = (similarities + similarities.T) / 2
+    own = np.diagonal(both)
+    relative = 1 + (both - (own[:, None] + own) / 2)
+    return np.hstack([relative, np.eye(len(own))]).view(Coordinates)
+
+
+def both_sides(x: Reals) -> tuple[Floats, Floats]:
+    """Return the unit rows of `x`, (..., d), as both sides of the products of its rows.
+
+    These are the same rows twice, but not of `own_coordinates`: a similarity of a model need not be
+    a product of vectors.
+    """
+    rows = unit_rows(x)
+    if not isinstance(rows, Coordinates):
+        return rows, rows
+    first, second = np.split(rows, 2, axis=-1)
+    return first, second
+
+
 def unit_rows(x: Reals) -> Floats:
     """Return the rows of `x`, (n, d), scaled to Euclidean length 1, in float64.
 

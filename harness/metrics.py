@@ -500,7 +500,8 @@ class Compares:
     ----------
     queries, documents
         The names of inputs of texts, each in one of both. A text of `queries` is only compared with
-        texts of `documents`; an asymmetric model gets them in this order.
+        texts of `documents`; an asymmetric model gets them in this order. An input that is alone
+        in both is compared with itself: its rows are those of `harness.arrays.own_coordinates`.
     paired
         Whether only rows at one position are compared. There is one input of queries then.
     within

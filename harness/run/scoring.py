@@ -29,10 +29,12 @@ from harness.arrays import (
     Mask,
     Reals,
     Vectors,
+    both_sides,
     coordinates,
     cosines,
     has_direction,
     one_thread,
+    own_coordinates,
     paired_cosines,
 )
 from harness.digest import digest
@@ -217,6 +219,12 @@ def _coordinates(
         if len(i):
             matrix[i, j] = compare(rows_1[i], rows_2[j], paired=True)
         return dict(zip((query, document), coordinates(matrix), strict=True))
+    if compares.queries == compares.documents:
+        ((name,), _) = names
+        (own_rows,) = _one_width(arrays[name])
+        firsts, codes = _distinct(own_rows)
+        matrix = compare(own_rows[firsts], own_rows[firsts])
+        return {name: own_coordinates(matrix[np.ix_(codes, codes)])}
     sides = [np.concatenate(_one_width(*(arrays[name] for name in side))) for side in names]
     distinct = [_distinct(rows) for rows in sides]  # equal rows are compared once
     queries, documents_ = (rows[firsts] for rows, (firsts, _) in zip(sides, distinct, strict=True))
@@ -251,6 +259,9 @@ def all_similar(inputs: MetricInputs, compares: Compares) -> str | None:
     elif compares.within is not None:
         own, others = (np.asarray(inputs.arrays[name]) for name in compares.within)
         found = cosines(first[0], second[0])[own[:, None] == others]
+    elif compares.queries == compares.documents:
+        rows, columns = both_sides(first[0])
+        found = (rows @ columns.T)[np.triu_indices(len(rows), 1)]
     else:
         found = cosines(np.concatenate(first), np.concatenate(second))
     if found.size < 2 or np.ptp(found) > SAME * np.abs(found).max():

@@ -591,11 +591,11 @@ def _lacking(names: tuple[str, ...], n: int) -> list[str]:
 
 
 FACTS = (
-    *("revision", "url", "dimensions", "parameters", "max_tokens", "licence", "open_weights"),
-    *("released", "superseded_by", "languages", "published"),
+    *("encoder", "revision", "url", "dimensions", "parameters", "max_tokens", "licence"),
+    *("open_weights", "released", "superseded_by", "languages", "published"),
 )
 """Columns of a claim that say what its model is."""
-_TEXTS = ("revision", "url", "licence", "released", "superseded_by")
+_TEXTS = ("encoder", "revision", "url", "licence", "released", "superseded_by")
 _KEY = ("name", "fingerprint")
 _LISTED, _LONGEST = 5, 40
 """Most versions of the harness that a line names, and most characters of each."""
@@ -1030,10 +1030,10 @@ class Board:
         with most ranked models.
     models
         One line a model of `rows`: `model` and `fingerprint` as there; `name`, without what tells
-        weights of one name apart; `revision`, `url`, `dimensions`, `parameters`, `max_tokens`,
-        `licence`, `open_weights`, `released`, `superseded_by`, `languages` (a list), `published`
-        (JSON: scores by name) and `environments` (a list of `environment` and `records`, their
-        number).
+        weights of one name apart; `encoder`, its kind, such as `sparse`; `revision`, `url`,
+        `dimensions`, `parameters`, `max_tokens`, `licence`, `open_weights`, `released`,
+        `superseded_by`, `languages` (a list), `published` (JSON: scores by name) and
+        `environments` (a list of `environment` and `records`, their number).
     reference
         Name of the model whose bias is 1; empty if it is not known.
     concepts

@@ -670,6 +670,7 @@ def _model_facts(entry: Mapping[str, Any]) -> dict[str, str]:
     weights = {None: "", True: "open", False: "not open"}[entry["open_weights"]]
     return _known(
         {
+            "Encoder": entry["encoder"],
             "Web page": entry["url"],
             "Licence": entry["licence"],
             "Weights": weights,

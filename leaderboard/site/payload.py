@@ -155,6 +155,8 @@ MEASURE_BITS = 20
 DIGITS = 3
 """Digits of what stands beside the ranks."""
 _ENDS = ("rank_low", "rank_high", "usefulness_rank_low", "usefulness_rank_high")
+_ENCODERS = {"text": "dense", "word": ""}
+"""What an encoder is called by its kind, where that is not the kind; word vectors have none."""
 _CARD = ("revision", "max_tokens", "licence", "open_weights", "released", "superseded_by")
 
 
@@ -281,6 +283,7 @@ def model_entries(
             "name": model["model"],
             "fingerprint": model["fingerprint"],
             "slug": slug(model["model"]),
+            "encoder": _ENCODERS.get(model["encoder"], model["encoder"]),
             **{key: model[key] for key in ("url", "dimensions", "parameters", *_CARD)},
             "languages": list(model["languages"]),
             "published": json.loads(model["published"]),

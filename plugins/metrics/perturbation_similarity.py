@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, cosines
-from harness.metrics import Interval, Samples, Scale, Score, metric
+from harness.arrays import Coordinates, Floats, Reals, both_sides, cosine_bounds
+from harness.metrics import Compares, Interval, Samples, Scale, Score, metric
 
 from .drawings.figures import distinct_words, similarity_heatmap
 from .statistics import intervals
@@ -25,6 +25,7 @@ from .statistics.within_groups import (
 )
 
 EQUAL = 1e-6  # cosines that differ by less are equal
+WITHOUT_VECTORS = "distances need vectors, not only similarities"
 MOST_SHOWN = 60  # rows of a figure; more are not legible
 
 
@@ -32,13 +33,17 @@ MOST_SHOWN = 60  # rows of a figure; more are not legible
     "perturbation-similarity",
     scores={
         "cosine": Scale(
-            ideal=1, bounds=(-1, 1), help="mean cosine of two perturbations of one text"
+            ideal=1,
+            bounds=(-1, 1),
+            help="mean cosine of two perturbations of one text",
+            in_cosines=True,
         ),
         "distance": Scale(
             ideal=0, bounds=(0, None), help="mean Euclidean distance of two perturbations"
         ),
     },
     gap=perturbation_gap,
+    compares=Compares(("perturbed",), ("perturbed",)),
 )
 def perturbation_similarity(
     perturbed: Reals,
@@ -60,6 +65,10 @@ def perturbation_similarity(
     Perturbations of one text are not independent, so the standard error and the interval are
     those of a sample of texts. The paper treats pairs as independent; `standard_error_of_pairs`
     in the details reproduces that.
+
+    A model that compares texts itself has no cosines. Its similarity of two perturbations counts
+    relative to those of each with itself: the score is 1 less what the mean loses against these,
+    which for cosines is the cosine. There is no distance then.
 
     A model whose cosines are all near 1 is not fairer. So the unit of `cosine` is 1 less the mean
     cosine of perturbations of different texts: other names that change a text as much as another
@@ -101,7 +110,7 @@ def perturbation_similarity(
     What is in a name? Mitigating name bias in text embeddings via anonymization, section 3.1,
     tables 3, 4, 10, 11, 13-15 (cosine) and 19 (distance), figures 1-4.
     """
-    e = np.asarray(perturbed, dtype=np.float64)
+    e = perturbed.astype(np.float64)
     groups = group_rows(texts_of)
     if not np.any(groups.sizes > 1):
         undefined = Score(float("nan"), n=0, reason="no text has two perturbations")
@@ -122,13 +131,14 @@ def perturbation_similarity(
         samples = [Samples("perturbed", similarity.means, columns, first_rows)]
         return dataclasses.replace(_score(similarity, interval, left_out, bounds), samples=samples)
 
+    first_side, second_side = both_sides(e[first])
     heatmap = similarity_heatmap(
-        cosines(e[first], e[first]),
+        np.asarray(first_side @ second_side.T),
         labels,
         labels,
         column_title=f"mean cosine {pairs.cosine.means[0]:.2f}",  # as in figures 1 to 4
     )
-    cosine = score(pairs.cosine, (-1, 1))
+    cosine = score(pairs.cosine, cosine_bounds(e, (-1, 1)))
     between = mean_between(e, groups)
     cosine = dataclasses.replace(
         cosine,
@@ -137,6 +147,8 @@ def perturbation_similarity(
         tables={"texts": _table(groups, pairs)},
         figures={"similarities": heatmap},
     )
+    if isinstance(perturbed, Coordinates):
+        return {"cosine": cosine, "distance": Score(float("nan"), n=0, reason=WITHOUT_VECTORS)}
     return {"cosine": cosine, "distance": score(pairs.distance)}
 
 
@@ -169,7 +181,12 @@ def _score(
 def _table(groups: Groups, pairs: WithinGroups) -> list[dict[str, Any]]:
     """Return the number of perturbations and the means of each text."""
     return [
-        {"text": float(code), "perturbations": int(k), "cosine": cosine, "distance": distance}
+        {
+            "text": float(code),
+            "perturbations": int(k),
+            "cosine": cosine,
+            "distance": None if np.isnan(distance) else distance,
+        }
         for code, k, cosine, distance in zip(
             groups.codes[pairs.groups],
             groups.sizes[pairs.groups],

@@ -458,7 +458,7 @@ var harness = (() => {
     return texts;
   }
   function hasModelFacts(model, view) {
-    return (!view.licence || (model.licence ?? UNKNOWN) === view.licence) && (!view.weights || model.open_weights === (view.weights === "yes")) && (!view.language || model.languages.includes(view.language)) && isWithin(view.size, "-", model.parameters === null ? null : model.parameters / 1e6) && isWithin(view.dims, "-", model.dimensions) && isWithin(view.released, "..", model.released);
+    return (!view.encoder || model.encoder === view.encoder) && (!view.licence || (model.licence ?? UNKNOWN) === view.licence) && (!view.weights || model.open_weights === (view.weights === "yes")) && (!view.language || model.languages.includes(view.language)) && isWithin(view.size, "-", model.parameters === null ? null : model.parameters / 1e6) && isWithin(view.dims, "-", model.dimensions) && isWithin(view.released, "..", model.released);
   }
   var UNKNOWN = "unknown";
   function isWithin(range, separator, value) {
@@ -502,6 +502,7 @@ var harness = (() => {
     const models = board.models.filter((_, i) => !references.has(i));
     return {
       mitigators: board.mitigators.map(({ label }) => label).filter((label) => label !== "none"),
+      encoders: distinct(models.map(({ encoder }) => encoder).filter(Boolean)),
       licences: distinct(models.map(({ licence }) => licence ?? UNKNOWN)),
       languages: distinct(models.flatMap(({ languages }) => languages))
     };
@@ -830,7 +831,7 @@ var harness = (() => {
 
   // ../../leaderboard/site/scripts/choice.js
   function knownView(board, view) {
-    const { mitigators, licences, languages } = facetsOf(board);
+    const { mitigators, encoders, licences, languages } = facetsOf(board);
     const tasks = rankedTasks(board).map((task) => board.tasks[task].name);
     const benchmarks = board.benchmarks.map(({ name }) => name);
     const models = new Set(board.models.map(({ name }) => name));
@@ -839,6 +840,7 @@ var harness = (() => {
       benchmark: nameIn(benchmarks, view.benchmark),
       concept: nameIn(biasCategories(board), view.concept),
       mitigator: nameIn(mitigators, view.mitigator),
+      encoder: nameIn(encoders, view.encoder),
       licence: nameIn(licences, view.licence),
       language: nameIn(languages, view.language),
       tasks: view.tasks.filter((name) => tasks.includes(name)),
@@ -1013,6 +1015,7 @@ var harness = (() => {
     minimum: "",
     q: "",
     mitigator: "",
+    encoder: "",
     licence: "",
     weights: "",
     language: "",
@@ -3997,6 +4000,7 @@ var harness = (() => {
     const weights = model.open_weights === null ? null : model.open_weights ? "open" : "not open";
     return factList([
       ["Kind", `${board.kind} embeddings`],
+      ["Encoder", model.encoder],
       ["Web page", model.url && webLink(model.url, model.url)],
       ["Licence", model.licence],
       ["Weights", weights],
@@ -4629,6 +4633,7 @@ var harness = (() => {
       },
       fact("dimensions", "Dimensions", 7.5, ({ dimensions }) => dimensions),
       fact("tokens", "Max. tokens", 6, ({ max_tokens }) => max_tokens),
+      fact("encoder", "Encoder", 7, ({ encoder }) => encoder || null),
       fact("licence", "Licence", 7, ({ licence }) => licence),
       fact("weights", "Open weights", 5, ({ open_weights }) => OPEN.get(open_weights) ?? null),
       fact("languages", "Languages", 7, ({ languages }) => languages.join(", ") || null),
@@ -4787,6 +4792,12 @@ var harness = (() => {
   }
   function filterFields(board, view, change) {
     const facets = facetsOf(board);
+    const encoder = choiceField(
+      "Encoder",
+      anyOf(facets.encoders),
+      view.encoder,
+      (kind) => change({ encoder: kind })
+    );
     const fields = [
       choiceField(
         "Mitigator",
@@ -4794,6 +4805,7 @@ var harness = (() => {
         view.mitigator,
         (mitigator) => change({ mitigator })
       ),
+      ...facets.encoders.length ? [encoder] : [],
       choiceField("Licence", anyOf(facets.licences), view.licence, (licence) => change({ licence })),
       choiceField(
         "Open weights",
@@ -4839,6 +4851,7 @@ var harness = (() => {
     /** @type {const} */
     [
       "mitigator",
+      "encoder",
       "licence",
       "weights",
       "language",

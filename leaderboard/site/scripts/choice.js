@@ -12,7 +12,7 @@ import { effectsOf, rounded, scoresOf, upperEnds } from "./scores.js";
  * @returns {View}
  */
 export function knownView(board, view) {
-  const { mitigators, licences, languages } = facetsOf(board);
+  const { mitigators, encoders, licences, languages } = facetsOf(board);
   const tasks = rankedTasks(board).map((task) => board.tasks[task].name);
   const benchmarks = board.benchmarks.map(({ name }) => name);
   const models = new Set(board.models.map(({ name }) => name));
@@ -21,6 +21,7 @@ export function knownView(board, view) {
     benchmark: nameIn(benchmarks, view.benchmark),
     concept: nameIn(biasCategories(board), view.concept),
     mitigator: nameIn(mitigators, view.mitigator),
+    encoder: nameIn(encoders, view.encoder),
     licence: nameIn(licences, view.licence),
     language: nameIn(languages, view.language),
     tasks: view.tasks.filter((name) => tasks.includes(name)),

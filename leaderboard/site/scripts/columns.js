@@ -201,6 +201,7 @@ function factColumns(board) {
     },
     fact("dimensions", "Dimensions", 7.5, ({ dimensions }) => dimensions),
     fact("tokens", "Max. tokens", 6, ({ max_tokens }) => max_tokens),
+    fact("encoder", "Encoder", 7, ({ encoder }) => encoder || null),
     fact("licence", "Licence", 7, ({ licence }) => licence),
     fact("weights", "Open weights", 5, ({ open_weights }) => OPEN.get(open_weights) ?? null),
     fact("languages", "Languages", 7, ({ languages }) => languages.join(", ") || null),

@@ -151,10 +151,14 @@ function anyOf(names) {
  */
 export function filterFields(board, view, change) {
   const facets = facetsOf(board);
+  const encoder = choiceField("Encoder", anyOf(facets.encoders), view.encoder, (kind) =>
+    change({ encoder: kind }),
+  );
   const fields = [
     choiceField("Mitigator", anyOf(facets.mitigators), view.mitigator, (mitigator) =>
       change({ mitigator }),
     ),
+    ...(facets.encoders.length ? [encoder] : []),
     choiceField("Licence", anyOf(facets.licences), view.licence, (licence) => change({ licence })),
     choiceField("Open weights", anyOf(["yes", "no"]), view.weights, (weights) =>
       change({ weights }),
@@ -192,6 +196,7 @@ export function filterFields(board, view, change) {
 /** Fields of a view that filter rows. */
 const FILTERS = /** @type {const} */ ([
   "mitigator",
+  "encoder",
   "licence",
   "weights",
   "language",

@@ -125,6 +125,7 @@ function searchTextsOf(board) {
  */
 function hasModelFacts(model, view) {
   return (
+    (!view.encoder || model.encoder === view.encoder) &&
     (!view.licence || (model.licence ?? UNKNOWN) === view.licence) &&
     (!view.weights || model.open_weights === (view.weights === "yes")) &&
     (!view.language || model.languages.includes(view.language)) &&
@@ -223,6 +224,7 @@ export function facetsOf(board) {
   const models = board.models.filter((_, i) => !references.has(i));
   return {
     mitigators: board.mitigators.map(({ label }) => label).filter((label) => label !== "none"),
+    encoders: distinct(models.map(({ encoder }) => encoder).filter(Boolean)),
     licences: distinct(models.map(({ licence }) => licence ?? UNKNOWN)),
     languages: distinct(models.flatMap(({ languages }) => languages)),
   };

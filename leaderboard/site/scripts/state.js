@@ -65,6 +65,7 @@ export const DEFAULT_VIEW = Object.freeze({
   minimum: "",
   q: "",
   mitigator: "",
+  encoder: "",
   licence: "",
   weights: "",
   language: "",

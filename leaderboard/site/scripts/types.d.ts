@@ -231,6 +231,8 @@ interface Task {
 interface Model {
   name: string;
   fingerprint: string;
+  /** `dense`, `sparse`, `multi-vector` or `cross-encoder`; empty for word vectors. */
+  encoder: string;
   revision: string | null;
   url: string | null;
   dimensions: number | null;
@@ -412,6 +414,7 @@ interface View {
   minimum: string;
   q: string;
   mitigator: string;
+  encoder: string;
   licence: string;
   weights: string;
   language: string;

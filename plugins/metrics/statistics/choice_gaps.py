@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, unit_rows
+from harness.arrays import Floats, Reals, both_sides, unit_rows
 from harness.metrics import Gap, Gaps
 
 from .gaps import Units, WithoutOne, jackknifed
@@ -261,13 +261,14 @@ def perturbation_gap(perturbed: Reals, texts_of: Floats, *, units: Units) -> Gap
     ----------
     What is in a name? Mitigating name bias in text embeddings via anonymization, section 3.1.
     """
-    rows, e = Rows.of(units["perturbed"], texts_of), unit_rows(perturbed)
-    sums, sizes, n = rows.sums(e), rows.sizes, len(e)
-    squares, total = _paired(sums, sums), sums.sum(axis=0)
+    rows = Rows.of(units["perturbed"], texts_of)
+    sums, others = (rows.sums(side) for side in both_sides(perturbed))
+    sizes, n = rows.sizes, len(perturbed)
+    squares, total = _paired(sums, others), others.sum(axis=0)
     several = sizes > 1
     cosines = np.where(several, (squares - sizes) / np.maximum(sizes * (sizes - 1), 1), 0.0)
     texts = int(several.sum())
-    across, pairs = float(total @ total - squares.sum()), n**2 - float(sizes @ sizes)
+    across, pairs = float((sums @ total - squares).sum()), n**2 - float(sizes @ sizes)
     if texts == 0 or pairs == 0:
         return Gaps(Gap(1 - float(cosines.sum()) / texts if texts else float("nan"), {}, 1))
 

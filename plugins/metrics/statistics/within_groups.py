@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from harness.arrays import Floats, unit_rows
+from harness.arrays import Coordinates, Floats, Reals, both_sides
 
 MAX_CELLS = 8_000_000  # numbers held at once: 64 MB
 
@@ -85,7 +85,8 @@ class WithinGroups:
     groups
         (g,) index of each group with two or more rows, ascending.
     cosine, distance
-        Cosines, and Euclidean distances in the unit of the vectors, by these groups.
+        Cosines, and Euclidean distances in the unit of the vectors, by these groups. Distances of
+        `Coordinates` are NaN.
     """
 
     groups: Indices
@@ -99,7 +100,7 @@ def group_rows(codes: Floats) -> Groups:
     return Groups(distinct, sizes, np.argsort(members, kind="stable"))
 
 
-def within_groups(e: Floats, groups: Groups) -> WithinGroups:
+def within_groups(e: Reals, groups: Groups) -> WithinGroups:
     """Return the cosines and distances of all pairs of rows within each group.
 
     Parameters
@@ -135,7 +136,7 @@ def within_groups(e: Floats, groups: Groups) -> WithinGroups:
     )
 
 
-def mean_between(e: Floats, groups: Groups) -> float | None:
+def mean_between(e: Reals, groups: Groups) -> float | None:
     """Return the mean cosine of two rows of different groups; None if there is one group.
 
     Parameters
@@ -145,21 +146,27 @@ def mean_between(e: Floats, groups: Groups) -> float | None:
     groups
         Groups of the rows.
     """
-    sums = np.add.reduceat(unit_rows(e[groups.rows]), groups.starts, axis=0)
+    first, second = (
+        np.add.reduceat(side, groups.starts, axis=0) for side in both_sides(e[groups.rows])
+    )
     pairs = float(groups.sizes.sum() ** 2 - (groups.sizes**2).sum())
-    total = sums.sum(axis=0)
-    return float((total @ total - np.einsum("gd,gd->", sums, sums)) / pairs) if pairs else None
+    total = float(first.sum(axis=0) @ second.sum(axis=0))
+    return float((total - np.einsum("gd,gd->", first, second)) / pairs) if pairs else None
 
 
-def _pair_cosines(v: Floats) -> Floats:
+def _pair_cosines(v: Reals) -> Floats:
     """Return the (b, p) cosines of the p pairs within each of b groups of vectors, (b, k, d)."""
-    u = unit_rows(v)
-    cosine: Floats = np.clip(u @ u.transpose(0, 2, 1), -1, 1)
+    first, second = both_sides(v)
+    cosine = np.asarray(first @ second.transpose(0, 2, 1))
+    if not isinstance(v, Coordinates):
+        cosine = np.clip(cosine, -1, 1)
     return cosine[:, *np.triu_indices(v.shape[1], 1)]
 
 
-def _pair_distances(v: Floats) -> Floats:
+def _pair_distances(v: Reals) -> Floats:
     """Return the (b, p) distances of the p pairs within each of b groups of vectors, (b, k, d)."""
+    if isinstance(v, Coordinates):
+        return np.full((len(v), v.shape[1] * (v.shape[1] - 1) // 2), np.nan)
     # Centred by group, for groups that are far from the origin and close together.
     v = v - v.mean(axis=1, keepdims=True)
     gram = v @ v.transpose(0, 2, 1)

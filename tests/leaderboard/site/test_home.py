@@ -15,6 +15,7 @@ def many(tmp_path_factory, make_record):
     records = [
         make_record(
             model__name=f"org/model-{i:03}", model__fingerprint=f"{i:032}",
+            model__kind="sparse" if i % 40 == 7 else "text",
             model__dimensions=100 + i, model__licence="MIT" if i % 2 else "Apache-2.0",
             mitigator__name=mitigator, mitigator__fingerprint=mitigator,
             task__name=task, task__digest=task, task__family=task, task__measures=measures,
@@ -112,6 +113,8 @@ def test_search_and_filters_stand_in_the_address_and_come_back(many, visit) -> N
     page.get_by_text("Filters").click()
     page.get_by_label("Licence", exact=True).first.select_option("MIT")
     assert names(page)[0] == "org/model-011"
+    kinds = page.get_by_label("Encoder", exact=True).first.locator("option")
+    assert kinds.all_inner_texts() == ["any", "dense", "sparse"]
     shown, address = names(page), page.url
     assert query(page) == "q=model-01+hard&licence=MIT"
     again = visit(many, address[address.index("#") :])
@@ -127,6 +130,8 @@ def test_search_and_filters_stand_in_the_address_and_come_back(many, visit) -> N
         ("mitigator=hard-debias&q=model-05", 20),
         ("complete=1&q=model-11", 0),
         ("weights=yes", 0),
+        ("encoder=sparse", 3),
+        ("encoder=dense&q=model-00", 9),
         ("dims=x&size=-&released=1&q=model-00", 10),
     ],
 )
@@ -287,7 +292,7 @@ def test_an_unknown_choice_is_ignored(many, visit) -> None:
     unknown = "&".join(
         f"{field}=constructor"
         for field in ("tasks", "without", "benchmark", "concept", "sort", "cols", "rows", "licence",
-                      "mitigator", "language", "toggled", "against", "by", "weights")
+                      "mitigator", "language", "toggled", "against", "by", "weights", "encoder")
     )  # fmt: skip
     page = visit(many, f"#/text?{unknown}")
     assert names(page)[0] == "org/model-000"

@@ -236,6 +236,7 @@ function modelCard(board, model) {
   const weights = model.open_weights === null ? null : model.open_weights ? "open" : "not open";
   return factList([
     ["Kind", `${board.kind} embeddings`],
+    ["Encoder", model.encoder],
     ["Web page", model.url && webLink(model.url, model.url)],
     ["Licence", model.licence],
     ["Weights", weights],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness import Registry, evaluate
-from harness.arrays import Coordinates, coordinates, cosines
+from harness.arrays import Coordinates, both_sides, coordinates, cosines, own_coordinates
 from harness.embedder import packed, similarity_of, unpacked
 from harness.errors import ModelError
 from harness.plugins.embedders.transformers.comparers import (
@@ -71,8 +71,10 @@ INPUTS = {
         "sentences": "q", "groups": "code", "frames": "group", "pleasant": M, "unpleasant": N
     },
     "pair-accuracy": {"pairs_1": X, "pairs_2": Y, "words_1": M, "words_2": N},
+    "perturbation-similarity": {"perturbed": "q", "texts_of": "code"},
 }  # fmt: skip
 OPTIONS = {"corpus-leaning": {"k": 2}, "retrieval": {"k": 2}, "screening": {"top": 0.5}}
+OF_TWO_SETS = [name for name in INPUTS if name != "perturbation-similarity"]
 WITHOUT_BOUNDS = [("weat-association", "association"), ("similarity-gap", "slope")]
 CHEAP = {"null_draws": 20, "permutations": 20, "resamples": 20}
 TASK = {
@@ -163,7 +165,7 @@ def test_every_metric_of_similarities_is_tested(registry):
     assert comparing == set(INPUTS)
 
 
-@pytest.mark.parametrize("name", list(INPUTS))
+@pytest.mark.parametrize("name", OF_TWO_SETS)
 def test_a_metric_is_that_of_vectors_with_the_librarys_similarities(
     name, values, library, registry
 ):
@@ -225,6 +227,32 @@ def test_scores_by_hand(values, library):
         ("stereotype-choice", "stereotype_score"): (a > b).mean(),
     }.items():
         assert values[key].value == pytest.approx(value, rel=1e-4, abs=1e-6), key
+
+
+def test_texts_compared_with_each_other_count_in_both_orders(values, library):
+    matrix = library(texts_of("q"), texts_of("q"))
+    similarities = (matrix + matrix.T) / 2
+    own = np.diag(similarities)
+    kept = 1 + similarities - (own[:, None] + own) / 2
+    record = values["perturbation-similarity", "cosine"]
+    within = (kept[0, 1] + kept[2, 3] + kept[4, 5]) / 3
+    assert record.value == pytest.approx(within, rel=1e-4, abs=1e-5)
+    codes = np.array(texts_of("code"))
+    between = kept[codes[:, None] != codes].mean()
+    assert record.details["between"] == pytest.approx(between, rel=1e-4, abs=1e-5)
+    distance = values["perturbation-similarity", "distance"]
+    assert (distance.value, "need vectors" in distance.reason) == (None, True)
+
+
+def test_rows_that_are_compared_with_each_other_have_any_symmetric_similarity():
+    similarities = np.random.default_rng(0).normal(scale=9, size=(4, 4))
+    first, second = both_sides(own_coordinates(similarities))
+    products = first @ second.T
+    np.testing.assert_allclose(products, products.T)
+    np.testing.assert_array_equal(np.diag(products), 1)
+    vectors = np.random.default_rng(1).normal(size=(4, 3))
+    first, second = both_sides(own_coordinates(cosines(vectors, vectors)))
+    np.testing.assert_allclose(first @ second.T, cosines(vectors, vectors))
 
 
 def test_a_mitigator_of_vectors_does_not_apply_and_one_of_texts_does(folder, registry, tmp_path):
