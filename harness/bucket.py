@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import bz2
 import contextlib
-import errno
 import functools
 import gzip
 import logging
@@ -18,7 +17,6 @@ import os
 import re
 import tarfile
 import tempfile
-import time
 import uuid
 import zipfile
 import zlib
@@ -341,7 +339,7 @@ class Downloads:
         pooch.get_logger().setLevel(logging.ERROR)
         folders.make(path.parent)
         try:
-            with _fetching(path) as folder:
+            with folders.temporary_beside(path, waits=True) as folder:
                 if path.exists() and pooch.file_hash(str(path)) == address.sha256:
                     return
                 files = pooch.create(
@@ -414,21 +412,6 @@ class Downloads:
         error = Unavailable(f"{address.host} cannot be reached: {reason}")
         self._unreachable[address.host] = error
         return error
-
-
-@contextlib.contextmanager
-def _fetching(path: Path) -> Iterator[Path]:
-    """Yield a hidden folder for a download; first wait for a process that fetches the same file."""
-    with contextlib.ExitStack() as stack:
-        while True:
-            try:
-                folder = stack.enter_context(folders.temporary_beside(path))
-                break
-            except OSError as error:
-                if error.errno != errno.EBUSY:
-                    raise
-            time.sleep(0.1)
-        yield folder
 
 
 def _on_hub(url: str) -> tuple[str, dict[str, str]]:

@@ -346,11 +346,18 @@ def replace(
 
 
 @contextlib.contextmanager
-def temporary_beside(path: Path) -> Iterator[Path]:
+def temporary_beside(path: Path, *, waits: bool = False) -> Iterator[Path]:
     """Yield a hidden folder next to a path, for what will be renamed to it; then remove it.
 
     What a killed process left in it is removed first. What lay at the path and was moved to
     `REPLACED` in the folder gets its place again, unless something else has it.
+
+    Parameters
+    ----------
+    path
+        The path.
+    waits
+        Whether to wait for another process that is writing the same path.
 
     Raises
     ------
@@ -358,7 +365,7 @@ def temporary_beside(path: Path) -> Iterator[Path]:
         If it cannot be made, or another process is writing the same path.
     """
     folder = path.with_name(_temporary_name(path))
-    lock = _locked_folder(folder)
+    lock = _locked_folder(folder, waits=waits)
     replaced = folder / REPLACED
     try:
         _put_back(replaced, path)
@@ -757,7 +764,7 @@ def _read_record(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def _locked_folder(folder: Path) -> int:
+def _locked_folder(folder: Path, *, waits: bool = False) -> int:
     """Create a folder and lock it against other processes, where the file system has locks."""
     while True:
         with contextlib.suppress(FileExistsError):
@@ -770,7 +777,10 @@ def _locked_folder(folder: Path) -> int:
             continue
         if _locked(opened) is False:
             os.close(opened)
-            raise OSError(errno.EBUSY, "another process is writing it")
+            if not waits:
+                raise OSError(errno.EBUSY, "another process is writing it")
+            time.sleep(0.1)
+            continue
         if _is_at(opened, folder):
             return opened
         os.close(opened)

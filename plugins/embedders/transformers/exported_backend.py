@@ -7,9 +7,7 @@ transformer itself, once for its files.
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
-import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -19,7 +17,14 @@ import numpy as np
 
 from harness import folders
 from harness.encode.stored_embedder import visible_gpus
-from harness.errors import PLUGIN_ERRORS, InvalidOption, ModelError, Unavailable, one_line
+from harness.errors import (
+    PLUGIN_ERRORS,
+    DiskError,
+    InvalidOption,
+    ModelError,
+    Unavailable,
+    one_line,
+)
 
 from .. import quiet_loading, weight_files
 from ..weight_files import Backend
@@ -93,13 +98,19 @@ def graph_of(model: Any, key: str, name: str) -> Path:
     ------
     ModelError
         If it cannot be exported, or the graph has other states.
+    DiskError
+        If it cannot be written.
     """
     folder = folders.cache() / GRAPHS / key
     file = folder / "openvino_model.xml"
-    if not file.is_file():
-        folders.make(folder.parent)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".") as temporary:
-            made = Path(temporary, "graph")
+    if file.is_file():
+        return file
+    folders.make(folder.parent)
+    try:
+        with folders.temporary_beside(folder, waits=True) as temporary:
+            if file.is_file():  # another process was faster
+                return file
+            made = temporary / "graph"
             made.mkdir()
             try:
                 with warnings.catch_warnings(), quiet_loading.loading(name):
@@ -113,8 +124,9 @@ def graph_of(model: Any, key: str, name: str) -> Path:
                     "backend=torch"
                 ) from error
             folders.sync_files(made)
-            with contextlib.suppress(OSError):  # another process was faster
-                made.rename(folder)
+            made.rename(folder)
+    except OSError as error:
+        raise DiskError(f"cannot write '{folder}' ({error.strerror})") from None
     return file
 
 
