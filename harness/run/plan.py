@@ -530,6 +530,8 @@ def make_plan(
 MOST_PAIRS = 400_000
 """Most pairs of a task and its yardstick that a cross-encoder scores without a stated limit: an
 hour of a small model on a CPU."""
+MOST_CHARACTERS = 40_000_000
+"""Most characters of these pairs: the plan of a run holds both texts of each pair."""
 
 
 def compared_texts(
@@ -567,16 +569,20 @@ def compared_texts(
 
 def too_many_pairs(task: Task) -> str | None:
     """Return a reason if a cross-encoder should not score all pairs of a task unasked."""
-    pairs = 0
+    if task.limit is not None:
+        return None
+    pairs = characters = 0
     for part in filter(None, (task, task.yardstick)):
         for inputs, compares in part.comparisons():
             texts = {name: i.texts for name, i in inputs.items() if i.texts is not None}
-            pairs += sum(len(queries) for queries, _ in compared_texts(inputs, texts, compares))
-    if pairs <= MOST_PAIRS or task.limit is not None:
+            for queries, documents in compared_texts(inputs, texts, compares):
+                pairs += len(queries)
+                characters += sum(map(len, queries)) + sum(map(len, documents))
+    if pairs <= MOST_PAIRS and characters <= MOST_CHARACTERS:
         return None
     return (
-        f"a cross-encoder would score {pairs:,} pairs of its texts, more than {MOST_PAIRS:,}; "
-        "--limit N cuts each set of texts to N"
+        f"a cross-encoder would score {pairs:,} pairs of its texts with {characters:,} characters; "
+        f"at most {MOST_PAIRS:,} with {MOST_CHARACTERS:,}; --limit N cuts each set of texts to N"
     )
 
 
