@@ -31,6 +31,8 @@ Count: TypeAlias = Callable[[Sequence[str], str], Sequence[int]]
 """Returns the number of tokens of each text behind a prompt."""
 _START = 4096  # bytes of tokenizer.json that have its settings: the vocabulary stands behind it
 _TRUNCATION = re.compile(r'"truncation"\s*:\s*\{.{0,200}?"max_length"\s*:\s*(\d{1,9})', re.DOTALL)
+_PIECE = 10_000
+"""Texts that are split into tokens at a time: the tokens of a text take more memory than it."""
 _AROUND = 8
 """Most tokens that a tokenizer puts around a text."""
 
@@ -192,7 +194,8 @@ class TextLengths:
         return [maybe and next(counted) > self._limit for maybe in maybe_long]
 
     def _counted(self, texts: Sequence[str], prompt: str) -> list[int]:
-        return [int(n) + self._added for n in self._count(texts, prompt)] if texts else []
+        pieces = (texts[i : i + _PIECE] for i in range(0, len(texts), _PIECE))
+        return [int(n) + self._added for piece in pieces for n in self._count(piece, prompt)]
 
     @functools.cached_property
     def _count(self) -> Count:
