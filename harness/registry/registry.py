@@ -457,7 +457,7 @@ class Models:
         names.check_required(target, [*arguments, *first], what=f"model '{spec.name}'")
         try:
             embedder = target(*([] if model.reference is None else [model.reference]), **arguments)
-            is_valid = is_embedder(embedder)
+            is_valid = embedder.info is not None and is_embedder(embedder)
         except HarnessError:
             raise
         except PLUGIN_ERRORS as error:

@@ -351,7 +351,7 @@ class TaskFile(Strict):
     language: str = Field(default="en", pattern="^[a-z]{2,3}$")
     """ISO 639-1 code, such as `de`; the three-letter code if there is no two-letter one. The task
     is not run on a model whose card lacks the language."""
-    kinds: tuple[Kind, ...] = ("word", "text")
+    kinds: tuple[Literal["word", "text"], ...] = ("word", "text")
     """Kinds of embedder that the task is made for."""
     tags: tuple[str, ...] = ()
     """Tags, which `--tasks` can select. Leaderboards do not quote texts of a task with the tag

@@ -271,6 +271,7 @@ def write_swaps(
         "swapping": swaps_identity(tagger),
     }
     if path.exists() and scoring.read_about(path) == about:
+        scoring.remove_leftover(path)
         return Swaps(path)
     resume = scoring.can_continue(path, about)
     file = ResumableFile(path, about, overwrite=True, resume=resume)

@@ -39,6 +39,13 @@ from .entries import GRADED_KEYS, TEXT_KEYS, Entry, Kind, count_lines, is_hub
 # complete file, `OUT.about.json` says how it was made.
 
 
+def remove_leftover(path: Path) -> None:
+    """Remove what a run left beside a file if it was killed when the file was just complete."""
+    part, identity = _partial(path)
+    if not part.exists():
+        identity.unlink(missing_ok=True)
+
+
 class ResumableFile:
     """A JSON-lines file that appears when it is complete.
 
@@ -75,8 +82,7 @@ class ResumableFile:
         self._file: IO[str] | None = None
         folders.make(path.parent)
         if path.exists() and not overwrite:
-            if not self.part.exists():  # a run was killed when the file was just complete
-                self._identity.unlink(missing_ok=True)
+            remove_leftover(path)
             raise InvalidOption(f"'{path}' exists already; --overwrite replaces it")
         if resume and self.part.exists() and self._identity.exists():
             if not can_continue(path, identity):

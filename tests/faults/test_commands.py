@@ -286,7 +286,7 @@ def chosen(steps: list[str], most: int) -> list[int]:
     others = [i for i, step in enumerate(steps) if step != "rename"]
     if len(steps) <= most:
         return list(range(len(steps)))
-    return sorted({*renames, *others[:: -(-len(others) // most)]})
+    return sorted({*renames, *others[:: max(1, -(-len(others) // most))]})
 
 
 def check(case: Case, files: Tree, most: int) -> Iterator[str]:
@@ -306,7 +306,7 @@ def check(case: Case, files: Tree, most: int) -> Iterator[str]:
         restore(state, folder)
         _run(*case.command)
         yield from differences(f"killed at step {i} ({step})", case, undisturbed)
-    for i in chosen(names, most // 4):
+    for i in chosen(names, max(1, most // 4)):
         restore(files, folder)
         if names[i] == "remove":  # needs no room
             continue

@@ -30,8 +30,8 @@ FILES = [
         "data",
     ),
     *("data.html", "embed", "history.html", "history.json", "index.html", "index.json"),
-    *("leaderboard.csv", "leaderboard.json", "llms.txt", "mitigator", "model", "records.parquet"),
-    *("schema.json", "submit.html", "task"),
+    *("leaderboard.csv", "leaderboard.json", "llms.txt", "mitigator", "model", "reading.html"),
+    *("records.parquet", "schema.json", "submit.html", "task"),
 ]
 
 

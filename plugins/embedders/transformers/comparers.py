@@ -277,7 +277,7 @@ class CrossEncoder(ComparingModel):
 
 def _recognises(reference: str, kind: Kind) -> bool:
     path = folders.typed(reference)
-    return path.is_dir() and is_model(path) and kind_of(Path(path)) == kind
+    return folders.is_folder(path) and is_model(path) and kind_of(Path(path)) == kind
 
 
 def recognises_sparse(reference: str) -> bool:

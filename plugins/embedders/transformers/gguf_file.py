@@ -72,6 +72,7 @@ class GgufFile(ModelFolder):
 
     def __init__(self, file: Path, name: str) -> None:
         self.path, self.name, self.backend = file.parent, name, "torch"
+        self.kind = "text"
         self.file = file
         try:
             self._facts, self._shapes = header(file)

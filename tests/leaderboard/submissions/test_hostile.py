@@ -123,12 +123,13 @@ def site_of(folder: Path) -> dict[str, bytes]:
             text = ast.literal_eval(text[text.index("'") : text.rindex("'") + 1])
         content = json.loads(text)
         about = {key: content.pop(key, None) for key in ("aside", "notices")}
-        assert about["aside"] is not None
+        assert about["notices"] is not None
         files[name] = json.dumps(content).encode()
     # The page of the files says how large leaderboard.json is.
     files["data.html"] = re.sub(
         rb"leaderboard\.json</a></th><td[^>]*>[^<]*", b"", files["data.html"]
     )
+    del files["reading.html"]  # it lists what was set aside
     return files
 
 

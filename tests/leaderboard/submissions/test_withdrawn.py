@@ -166,7 +166,8 @@ def test_a_build_shows_what_is_withdrawn_and_ranks_the_rest(tmp_path, capsys) ->
     rows = (site / "leaderboard.csv").read_text("utf-8")
     assert "stays" in rows
     assert "goes" not in rows
-    data = site_data.path(site, "data/site.js").read_text("utf-8")
+    assert "its authors said so" in site_data.path(site, "data/site.js").read_text("utf-8")
+    data = (site / "reading.html").read_text("utf-8")
     assert "its authors said so" in data
     assert "results/goes/" in data
     assert str(tmp_path) not in data, "no folder of this machine is published"

@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from harness.chain import Chain
-from harness.embedder import MockEmbedder
+from harness.embedder import COMPARING, MockEmbedder
 from harness.errors import InvalidOption, ModelError, NotApplicable
 from harness.plugins.mitigators.anonymize import Anonymize
 from harness.plugins.texts import spacy_mentions
@@ -226,7 +226,7 @@ def test_the_registered_mitigator_rewrites_texts_without_a_concept():
     assert isinstance(chain, Chain)
     assert chain.rewrites
     assert chain.all_needs == ()
-    assert chain.all_kinds == ("text",)
+    assert chain.all_kinds == ("text", *COMPARING)
 
 
 def test_an_unknown_mode_is_an_error():
