@@ -39,7 +39,7 @@ from harness.embedder import (
     text_of_key,
     with_info,
 )
-from harness.encode.batches import Failure, attempt, without_vector
+from harness.encode.batches import Failure, attempt, pair_scores, without_vector
 from harness.errors import DiskError, HarnessError, ModelError, one_line
 from harness.folders import Place
 from harness.store import folder
@@ -162,8 +162,8 @@ class _PairProfiles:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return the (n, k) scores of `n` texts with the k fixed ones."""
-        columns = [self._embedder.score(texts, [anchor] * len(texts)) for anchor in TEXTS]
-        return np.stack(columns, axis=1).astype(np.float32)
+        columns = [pair_scores(self._embedder, texts, [anchor] * len(texts)) for anchor in TEXTS]
+        return np.hstack(columns).astype(np.float32)
 
 
 def check_numbers(name: str, vectors: Vectors) -> None:
@@ -195,7 +195,7 @@ def _is_sound(embedder: Embedder, keys: Sequence[str]) -> bool:
     for is_fixed in (True, False):
         texts = _fixed(embedder, keys) if is_fixed else _spread(keys, (n_left - 1) // 2)
         n_left -= len(texts)
-        batch = _in_one_batch(embedder, texts)
+        batch = _in_one_batch(embedder, texts) if texts else None  # pairs are no texts
         if batch is None:
             continue
         is_finite = np.isfinite(batch).all(axis=1)

@@ -298,7 +298,8 @@ def _encoded(embedder: Embedder, batch: Sequence[str]) -> Encoded:
     for group in groups:
         try:
             if embedder.info.kind == PAIRS:
-                vectors = _scores(embedder, group.texts)
+                queries, documents = zip(*map(json.loads, group.texts), strict=True)
+                vectors = pair_scores(embedder, queries, documents)
             else:
                 vectors = embedder.encode(group.texts, **group.arguments)
         except PartlyEncoded as error:
@@ -312,10 +313,21 @@ def _encoded(embedder: Embedder, batch: Sequence[str]) -> Encoded:
     return Encoded(np.concatenate(parts)[np.argsort(positions)], reasons)
 
 
-def _scores(embedder: Any, keys: Sequence[str]) -> Any:
-    """Return the (n, 1) scores of a cross-encoder for the keys of `n` pairs."""
-    queries, documents = zip(*map(json.loads, keys), strict=True)
-    return np.asarray(embedder.score(queries, documents))[:, None]
+def pair_scores(embedder: Any, queries: Sequence[str], documents: Sequence[str]) -> Vectors:
+    """Return the (n, 1) scores of a cross-encoder for `n` pairs.
+
+    Raises
+    ------
+    ModelError
+        If it does not return a number for each pair.
+    """
+    scores = np.asarray(embedder.score(queries, documents))
+    if scores.shape != (len(queries),):
+        raise ModelError(
+            f"model '{embedder.info.name}' returned an array of shape {scores.shape} for "
+            f"{len(queries)} pairs; expected ({len(queries)},), a score for each"
+        )
+    return scores[:, None]
 
 
 def _free_memory() -> None:
