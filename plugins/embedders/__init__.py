@@ -125,9 +125,13 @@ _ADAPTERS = {
     **dict.fromkeys(
         (
             *("sentence_transformers.SparseEncoder", "sentence_transformers.CrossEncoder"),
-            *("sentence_transformers.MultiVectorEncoder", "pylate.ColBERT"),
+            "sentence_transformers.MultiVectorEncoder",
         ),
-        (f"{_HERE}.transformers.model_settings:check_object", "no embedding encoder: refused"),
+        (f"{_HERE}.transformers.loaded_model:adapt_comparing", "an encoder that compares texts"),
+    ),
+    "pylate.ColBERT": (
+        f"{_HERE}.transformers.model_settings:refuse_object",
+        "no embedding encoder: refused",
     ),
     "gensim.KeyedVectors": (f"{_HERE}.vectors.objects:of_keyed_vectors", "word vectors"),
     "gensim.Word2Vec": (f"{_HERE}.vectors.objects:of_word2vec", "the word vectors of a model"),

@@ -275,6 +275,10 @@ class CrossEncoder(ComparingModel):
         return None
 
 
+CLASSES: tuple[type[ComparingModel], ...] = (SparseEncoder, MultiVectorEncoder, CrossEncoder)
+"""The classes of each kind."""
+
+
 def _recognises(reference: str, kind: Kind) -> bool:
     path = folders.typed(reference)
     return folders.is_folder(path) and is_model(path) and kind_of(Path(path)) == kind

@@ -1,8 +1,9 @@
-"""A `SentenceTransformer` in memory as an embedder, such as one that was trained a moment ago.
+"""A model of sentence-transformers in memory as an embedder, such as one that was just trained.
 
 If it is what loading its folder gives, it has the name, fingerprint and stored vectors of that
 folder: the two are compared, weight by weight. Else its fingerprint is a hash of its weights and
-settings. It cannot be that of a folder then, which covers the bytes of the files.
+settings. It cannot be that of a folder then, which covers the bytes of the files. An
+encoder that compares texts itself is saved to a temporary folder, and is the model of that folder.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import functools
 import math
 import re
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +25,8 @@ from harness.encode.identity import Unidentified
 from harness.errors import HarnessError, NotApplicable
 from harness.mitigator import Map
 
-from .. import prompts
-from . import hub, mapped_model, model_settings, tokens
+from .. import prompts, quiet_loading
+from . import comparers, hub, mapped_model, model_settings, tokens
 from .model_settings import TASK_SETTINGS, Router, Routes
 from .sentence_transformer import SentenceTransformersEmbedder
 
@@ -159,6 +161,35 @@ def adapt(model: Any) -> Embedder:
         return _of_folder(model, source, name) or LoadedSentenceTransformer(model, name)
     except Unidentified:  # parts that are known to nobody: nothing can be used again
         return LoadedSentenceTransformer(model, name, fingerprint=adapters.unnamed())
+
+
+def adapt_comparing(model: Any) -> Embedder:
+    """Return an encoder that compares texts as an embedder, under its `name` if it has one.
+
+    Raises
+    ------
+    ModelError
+        If it is no such model, or cannot be saved.
+    """
+    named = isinstance(getattr(model, "name", None), str)
+    known = {class_.library_class: class_ for class_ in comparers.CLASSES}
+    class_ = next((known[c.__name__] for c in type(model).__mro__ if c.__name__ in known), None)
+    if class_ is None:
+        model_settings.refuse_object(model)
+    kept = tempfile.TemporaryDirectory(prefix="harness-model-")
+    name = adapters.name_of(model) if named else _name(_source(model))
+    with quiet_loading.loading(name):
+        model.save_pretrained(kept.name)
+    embedder = class_(
+        kept.name,
+        precision=str(model.dtype).removeprefix("torch."),
+        device=str(model.device),
+        name=name,
+    )
+    tokens.settle_padding_of(model)
+    embedder.__dict__["_model"] = model.eval()
+    embedder.__dict__["_kept"] = kept  # removed with the embedder
+    return embedder
 
 
 def in_training(model: Any, *, is_kept: bool) -> Embedder:

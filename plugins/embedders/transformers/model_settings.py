@@ -674,7 +674,7 @@ def check_folder(
         )
 
 
-def check_object(model: object) -> NoReturn:
+def refuse_object(model: object) -> NoReturn:
     """Raise ModelError for an object in memory that is a model of another kind."""
     name = type(model).__name__
     for class_ in type(model).__mro__:

@@ -287,7 +287,7 @@ def named(module, name, *bases):
 
 
 def test_objects_that_are_no_models_say_what_to_write():
-    from sentence_transformers import CrossEncoder, SparseEncoder
+    from sentence_transformers import CrossEncoder
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
     config = BertConfig(
@@ -297,8 +297,8 @@ def test_objects_that_are_no_models_say_what_to_write():
     for model, advice in [
         (BertModel(config), "SentenceTransformer"),
         (torch.nn.Linear(2, 2), "encode(texts)"),
-        (CrossEncoder.__new__(CrossEncoder), "cross-encoder"),
-        (SparseEncoder.__new__(SparseEncoder), "sparse"),
+        (CrossEncoder.__new__(CrossEncoder), "cannot be used as a model"),
+        (named("pylate.models.colbert", "ColBERT")(), "multi-vector"),
         (PreTrainedTokenizerFast.__new__(PreTrainedTokenizerFast), "tokenizer"),
         (Doc2Vec(documents, vector_size=2, min_count=1, epochs=1), "model.wv"),
         (np.zeros((2, 3)), "(words, array)"),

@@ -14,6 +14,7 @@ from harness.plugins.embedders.transformers.comparers import (
     MultiVectorEncoder,
     SparseEncoder,
 )
+from harness.plugins.embedders.transformers.loaded_model import adapt_comparing
 from harness.plugins.embedders.transformers.model_folder import kind_of
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 from harness.store.store import Store
@@ -305,6 +306,20 @@ def test_no_kind_is_loaded_as_another(folder, registry, built_model):
                 class_(str(path))
     with pytest.raises(ModelError, match=f"or the provider '{kind}:'"):
         SentenceTransformersEmbedder(str(path))
+
+
+def test_an_object_in_memory_is_the_model_of_its_folder(folder, registry):
+    import sentence_transformers
+
+    kind, path = folder
+    model = getattr(sentence_transformers, CLASSES[kind].library_class)(str(path), device="cpu")
+    embedder = adapt_comparing(model)
+    of_folder = registry.embedder(str(path), device="cpu")
+    assert (embedder.info.kind, embedder.model) == (kind, model)
+    assert embedder.info.fingerprint == of_folder.info.fingerprint
+    weight = next(iter(model.parameters()))
+    weight.data += 1
+    assert adapt_comparing(model).info.fingerprint != of_folder.info.fingerprint
 
 
 @pytest.mark.parametrize("folder", ["sparse", "multi-vector"], indirect=True)
