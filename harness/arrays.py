@@ -119,6 +119,8 @@ def paired_cosines(a: Reals, b: Reals) -> Floats:
 
     Works by blocks of rows, whose copies in float64 are small.
     """
+    if len(a) != len(b):
+        raise ValueError(f"rows are compared in pairs, but there are {len(a)} and {len(b)}")
     product = np.empty(len(a), dtype=np.float64)
     for start in range(0, len(a), _BLOCK):
         block = slice(start, start + _BLOCK)
