@@ -171,6 +171,8 @@ class ModelPart(Part):
     """Part of an asymmetric model that texts of each role go through; empty for other models."""
     base: str = ""
     """Name of the model that this one is under another neutral instruction (`--prompts`)."""
+    base_fingerprint: str = ""
+    """Fingerprint of that model."""
     url: str | None = None
     """Page of the model."""
     published: dict[str, Finite] = Field(default_factory=dict)
