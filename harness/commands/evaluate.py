@@ -189,7 +189,7 @@ def plan_command(ctx: click.Context, /, **options: Any) -> int:
     bases = {cast("Embedder", embedder).info.base for _, embedder in models}
     if n := len(bases - {""}):
         echo(
-            f"{run.tasks.prompts} prompts: {output.counted(n, 'model')} first under the own prompt, "
+            f"{run.tasks.prompts} prompts: {output.counted(n, 'model')} first under the own one, "
             "then under other neutral instructions (--prompts 1: the own prompt alone)"
         )
     for line in (*own_only, *same):

@@ -385,10 +385,10 @@ _PROMPTS = ("prompt", "query_prompt", "document_prompt")
 def under_prompts(entries: Iterable[Entry], run: Run) -> Distinct:
     """Return the models, and after them their variants under other neutral instructions.
 
-    All models are run under their own prompts first: these are the results that a stopped run has.
-    How many instructions there are says the user, or else the benchmarks of the run, whose
-    variants run the tasks of bias alone. A variant replaces the model's prompts of all roles, by the option `prompt`. If the model has
-    one prompt or none, no variant repeats it.
+    All models are run under their own prompts first, so that a stopped run has these. The user says
+    how many instructions there are, or else the benchmarks of the run; then variants run its tasks
+    of bias alone. A variant replaces the model's prompts of all roles, by the option `prompt`. If
+    the model has one prompt or none, no variant repeats it.
 
     Parameters
     ----------
