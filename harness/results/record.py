@@ -182,9 +182,8 @@ class ModelPart(Part):
     def _without_empty_fields(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
         # Few models have routes or a base; the lines of all others stay as they were.
         part: dict[str, Any] = written(self)
-        return {
-            k: v for k, v in part.items() if v or k not in ("routes", "base", "base_fingerprint")
-        }
+        rare = ("routes", "base", "base_fingerprint")
+        return {k: v for k, v in part.items() if v or k not in rare}
 
 
 class MitigatorPart(Part):

@@ -340,12 +340,12 @@ MOST_MISSING = 0.5
 
 # Models under several neutral prompts (`harness eval --prompts`).
 #
-# The value of a row is that under the model's own prompt: what its users get, what all other tables
-# show, and what mitigators and usefulness are measured under. What another prompt would change is an
-# error of it: the root mean square of the changes, which covers an own prompt that was chosen for
-# its low bias, too. It enters the interval, by whose upper end models are ordered. A set of ranks
-# holds the set under each prompt that models share: a rank that another prompt turns is none. A row
-# without other prompts gets the median error of those that have some: to leave them out is no
+# The value of a row is that under the model's own prompt: what its users get, what other tables
+# show, and what mitigators and usefulness are measured under. What another prompt would change is
+# an error of it: the root mean square of the changes, which covers an own prompt that was chosen
+# for its low bias, too. It enters the interval, by whose upper end models are ordered. A set of
+# ranks holds the set under each prompt that models share: a rank that another prompt turns is none.
+# A row without other prompts gets the median error of those that have some: to leave them out is no
 # advantage.
 
 
@@ -1180,8 +1180,8 @@ class Board:
         tasks, 1 for its own alone, 0 if it takes none; `prompt_low` and `prompt_high`, its lowest
         and highest bias over them; `prompt_error`, the root mean square of what they change, or the
         median of other rows if it is not known. It is part of the interval, and `rank_low` and
-        `rank_high` hold the sets under each prompt. Usefulness: the same with `usefulness` for `bias` and
-        `usefulness_rank` for `rank`, by the mean; it is 1 - the mean distance to the ideal, over
+        `rank_high` hold the sets under each prompt. Usefulness: the same with `usefulness` for
+        `bias` and `usefulness_rank` for `rank`, by the mean; it is 1 - the mean distance to the ideal, over
         families, with Student's interval. A mitigated row has the means of its model plus the
         change in `effects`. Then `bias:CATEGORY` and `usefulness:CATEGORY`, means of a category;
         `task:NAME`, the value. `superseded_by`: the model that the authors of this one recommend
@@ -1405,7 +1405,7 @@ def _board(
 
 
 def _with_spreads(rows: pl.DataFrame, spreads: pl.DataFrame) -> pl.DataFrame:
-    """Add `PROMPTS` to rows, and widen their intervals; mitigated rows have those of their model."""
+    """Add `PROMPTS` to rows, and widen their intervals; mitigated rows are as their models."""
     model = ["name", "fingerprint"]
     own = rows.select("row", *model).join(spreads, on="row").drop("row")
     frame = rows.join(own.unique(model, keep="first"), on=model, how="left", maintain_order="left")

@@ -267,7 +267,7 @@ def under_prompts(variants: pl.DataFrame, chosen: pl.DataFrame, kind: str) -> pl
         `row`, that of the model under its own prompt, `prompt`, `task`, and what is pooled:
         `ratios.POOLED`. Texts are strings.
     """
-    schema = {name: pl.String for name in ("row", "prompt", "task")}
+    schema = dict.fromkeys(("row", "prompt", "task"), pl.String)
     own = chosen.filter(mitigator=BASELINES[0], measures="bias").select(
         pl.col("row", "fingerprint", "task", "digest").cast(pl.String)
     )
