@@ -1170,8 +1170,8 @@ class Board:
         yardsticks that are not clear; null if it is usable. `uneven`: why its yardstick may have
         been boosted, else null. `meaning`: how far it tells words apart that are female and male by
         definition, 1 for the reference encoder. `recoverability`: the mean over the tasks that ask
-        what a classifier recovers. Bias: `bias`, the mean over `bias_families` methods
-        of the pooled gap over the yardstick, 1 for the reference encoder (`ratios.pooled`), on
+        what a classifier recovers. Bias: `bias`, the mean over `bias_families` methods of the
+        pooled gap over the yardstick, 1 for the reference encoder (`ratios.pooled`), on
         `bias_tasks` tasks, leaks left out; `bias_low` and `bias_high`, what their items leave open.
         `rank` by the upper end; `rank_low` and `rank_high`, the set of ranks that holds the true
         one, for all rows at once, null with fewer than `ranking.ENOUGH_FAMILIES` methods. A rank is
@@ -1181,11 +1181,11 @@ class Board:
         and highest bias over them; `prompt_error`, the root mean square of what they change, or the
         median of other rows if it is not known. It is part of the interval, and `rank_low` and
         `rank_high` hold the sets under each prompt. Usefulness: the same with `usefulness` for
-        `bias` and `usefulness_rank` for `rank`, by the mean; it is 1 - the mean distance to the ideal, over
-        families, with Student's interval. A mitigated row has the means of its model plus the
-        change in `effects`. Then `bias:CATEGORY` and `usefulness:CATEGORY`, means of a category;
-        `task:NAME`, the value. `superseded_by`: the model that the authors of this one recommend
-        instead; such a row is ranked all the same.
+        `bias` and `usefulness_rank` for `rank`, by the mean; it is 1 - the mean distance to the
+        ideal, over families, with Student's interval. A mitigated row has the means of its model
+        plus the change in `effects`. Then `bias:CATEGORY` and `usefulness:CATEGORY`, means of a
+        category; `task:NAME`, the value. `superseded_by`: the model that the authors of this one
+        recommend instead; such a row is ranked all the same.
     effects
         One line for each mitigated row and `baseline` (`none`, `normalize`): `row`, `model`,
         `mitigator`, `unusable`. Change in bias against the same model under the baseline, over the
