@@ -147,6 +147,8 @@ class ModelInfo(Card):
     base
         Name of the model that this one is under another neutral instruction; empty for any other.
         `harness eval --prompts` sets it, and records state it.
+    base_fingerprint
+        Fingerprint of that model.
     hosted
         Whether the model is known only by an address and a name, so that its provider may replace
         it unnoticed: see `harness.encode.admission`. Its vectors cost money, so they are stored as
@@ -162,6 +164,7 @@ class ModelInfo(Card):
     role_prompts: Mapping[Role, str] = field(default_factory=dict)
     routes: Mapping[Role, str] = field(default_factory=dict)
     base: str = ""
+    base_fingerprint: str = ""
     hosted: bool = False
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from harness.errors import InvalidFile
+from harness.errors import HarnessError, InvalidFile
 from harness.names import without_options
 from harness.task.reference import Reference
 from harness.task.schema import BenchmarkFile
@@ -96,6 +97,7 @@ def rank(
     facts = task_facts.known(claims.frame["task"].unique().to_list(), include)
     claims = trust.trusted(claims, facts)
     frame = withdrawn.mark(_without_adverts(claims.frame, registry), files)
+    variants = claims.variants
     report(f"ranking {frame.height:,} records that count")
     if tasks and frame["primary"].any():
         frame = of_tasks(frame, _names(tasks, frame, registry, say))
@@ -113,7 +115,14 @@ def rank(
     for name, task in every.items():
         for kind, reference in task.references.items():
             pinned[kind][name] = reference
-    boards = compile_boards(frame, _benchmarks(registry), kinds, pinned)
+    boards = compile_boards(
+        frame,
+        _benchmarks(registry),
+        kinds,
+        pinned,
+        variants,
+        _without_prompts(frame["model"].unique().cast(pl.String).to_list(), registry),
+    )
     return Ranked(boards, Claims(frame, aside), facts, [*notices, *registry.notices], decisions)
 
 
@@ -127,6 +136,19 @@ def _without_adverts(frame: pl.DataFrame, registry: Registry) -> pl.DataFrame:
     known = [name for name in names if without_options(name) in registry.embedders]
     other = ~pl.col("model").is_in(known)
     return frame.with_columns(superseded_by=pl.when(other).then("superseded_by"))
+
+
+def _without_prompts(names: Iterable[str], registry: Registry) -> set[str]:
+    """Return the names of models that take no prompt; what a name of its own takes is not known."""
+    found = set()
+    for name in names:
+        known = (without_options(name), name.partition(":")[0])
+        if not any(part in registry.embedders for part in known):
+            continue
+        with contextlib.suppress(HarnessError):
+            if "prompt" not in registry.models.options(name):
+                found.add(name)
+    return found
 
 
 def _benchmarks(registry: Registry) -> list[BenchmarkFile]:

@@ -312,9 +312,10 @@ def evaluation(function: F) -> F:
         ),
         click.option(
             "--prompts",
-            type=click.IntRange(2, MOST_PROMPTS),
+            type=click.IntRange(1, MOST_PROMPTS),
             metavar="N",
-            help="Run each model under N neutral instructions: its own, none, and stated ones.",
+            help="Run each model under N neutral instructions: its own, none, and stated ones. "
+            "By default what a benchmark asks for, for bias; 1 is its own alone.",
         ),
         shared_results,
         cache,

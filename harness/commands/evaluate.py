@@ -186,6 +186,12 @@ def plan_command(ctx: click.Context, /, **options: Any) -> int:
         echo(line)
     not_run = [NotRun(**entry) for plan in plans for entry in plan["not_run"]]
     explain(not_run, verbose=options["verbose"])
+    bases = {cast("Embedder", embedder).info.base for _, embedder in models}
+    if n := len(bases - {""}):
+        echo(
+            f"{run.tasks.prompts} prompts: {output.counted(n, 'model')} first under the own one, "
+            "then under other neutral instructions (--prompts 1: the own prompt alone)"
+        )
     for line in (*own_only, *same):
         echo(line, err=True)
     return 0

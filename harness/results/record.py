@@ -171,6 +171,8 @@ class ModelPart(Part):
     """Part of an asymmetric model that texts of each role go through; empty for other models."""
     base: str = ""
     """Name of the model that this one is under another neutral instruction (`--prompts`)."""
+    base_fingerprint: str = ""
+    """Fingerprint of that model."""
     url: str | None = None
     """Page of the model."""
     published: dict[str, Finite] = Field(default_factory=dict)
@@ -180,7 +182,8 @@ class ModelPart(Part):
     def _without_empty_fields(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
         # Few models have routes or a base; the lines of all others stay as they were.
         part: dict[str, Any] = written(self)
-        return {k: v for k, v in part.items() if v or k not in ("routes", "base")}
+        rare = ("routes", "base", "base_fingerprint")
+        return {k: v for k, v in part.items() if v or k not in rare}
 
 
 class MitigatorPart(Part):

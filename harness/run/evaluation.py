@@ -198,6 +198,7 @@ class Run:
             limit=settings.limit,
             metrics=metrics,
             any_language=settings.any_language,
+            prompts=settings.prompts,
         )
         self.ignores_concept = any(chain.mitigators for chain in self.mitigators.values())
         self.id = uuid.uuid4().hex[:12]
@@ -382,51 +383,59 @@ _PROMPTS = ("prompt", "query_prompt", "document_prompt")
 
 
 def under_prompts(entries: Iterable[Entry], run: Run) -> Distinct:
-    """Return each model followed by its variants under other neutral instructions.
+    """Return the models, and after them their variants under other neutral instructions.
 
-    A variant replaces the model's prompts of all roles, by the option `prompt`. If the model has
-    one prompt or none, no variant repeats it.
+    All models are run under their own prompts first, so that a stopped run has these. The user says
+    how many instructions there are, or else the benchmarks of the run; then variants run its tasks
+    of bias alone. A variant replaces the model's prompts of all roles, by the option `prompt`. If
+    the model has one prompt or none, no variant repeats it.
 
     Parameters
     ----------
     entries
         The models as the user passed them.
     run
-        The run, whose settings have the number of instructions.
+        The run, whose tasks say the number of instructions.
 
     Returns
     -------
     Distinct
         The models and variants, with a line for each model that takes no other prompt.
     """
-    count, models = run.settings.prompts, run.registry.models
-    all_: list[Entry] = []
+    count, models = run.tasks.prompts, run.registry.models
+    own = list(entries)
+    variants: list[Entry] = []
     notices = []
-    for source, embedder in entries:
-        all_.append((source, embedder))
-        if count is None or isinstance(embedder, HarnessError):
+    for source, embedder in own:
+        if count == 1 or isinstance(embedder, HarnessError):
             continue
         base = embedder.info
+        reason = ""
         if not isinstance(source, str) or "prompt" not in models.options(source):
-            notices.append(f"{base.name}: it has no option 'prompt', so --prompts does not apply")
-            continue
-        if models.find(source).options.keys() & set(_PROMPTS):
-            notices.append(f"{base.name}: its prompt is chosen, so --prompts does not apply")
+            reason = "it has no option 'prompt'"
+        elif models.find(source).options.keys() & set(_PROMPTS):
+            reason = "its prompt is chosen"
+        if reason:
+            if run.tasks.is_own_number:
+                notices.append(f"{base.name}: {reason}, so --prompts does not apply")
+            elif reads_texts(base.kind):
+                notices.append(f"{base.name}: {reason}, so it is run under one prompt, not {count}")
             continue
         has_roles = len(base.role_prompts) > 1
-        own = None if has_roles else base.role_prompts.get("text", "")
-        for text in [text for text in ("", *NEUTRAL) if text != own][: count - 1]:
-            name = names.with_option(source, "prompt", text)
+        stated = None if has_roles else base.role_prompts.get("text", "")
+        for text in [text for text in ("", *NEUTRAL) if text != stated][: count - 1]:
+            name = names.with_option(cast("str", source), "prompt", text)
             variant = run.embedder(name)
             if not isinstance(variant, HarnessError):
                 label = names.with_option(base.name, "prompt", text)
-                variant = with_info(renamed(variant, label), _with_base(base.name))
-            all_.append((name, variant))
-    return Distinct(all_, notices)
+                variant = with_info(renamed(variant, label), _with_base(base))
+            variants.append((name, variant))
+    return Distinct([*own, *variants], notices)
 
 
-def _with_base(name: str) -> Callable[[ModelInfo], ModelInfo]:
-    return lambda info: dataclasses.replace(info, base=name)
+def _with_base(base: ModelInfo) -> Callable[[ModelInfo], ModelInfo]:
+    of_base = {"base": base.name, "base_fingerprint": base.fingerprint}
+    return lambda info: dataclasses.replace(info, **of_base)
 
 
 class Distinct(NamedTuple):
@@ -584,8 +593,9 @@ def evaluate(
     any_language
         Whether to run tasks even in languages that a model's card lacks, as a control.
     prompts
-        Number of neutral instructions to run each model under, from 2: its own, none, and stated
-        ones. Each is a model of its own in the records, which names its base. Only models with
+        Number of neutral instructions to run each model under: its own, none, and stated ones; 1
+        for its own alone. By default what the benchmarks among the tasks ask for, on their tasks of
+        bias. Each is a model of its own in the records, which names its base. Only models with
         names, and with the option `prompt`, are run so; a notice names the others.
     devices
         Devices to encode on, such as `"cuda:0,cuda:1"` or `["cpu", "cpu"]`; by default all
@@ -755,7 +765,7 @@ def compare_models(
     )
     _check_models([base, *models], registry)
     chains(plan.rows([mitigator]), registry)
-    options |= {"samples": True, "registry": registry}
+    options |= {"samples": True, "registry": registry, "prompts": 1}
     before = evaluate(base, tasks, names.NONE, **options)
     # What the base cannot run, such as tasks in languages that its card lacks, counts in no mean.
     missing = {entry.task for entry in before.not_run} & set(registry.task_files)

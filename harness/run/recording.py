@@ -355,6 +355,7 @@ def model_part(info: ModelInfo) -> ModelPart:
         prompts={str(role): prompt for role, prompt in info.role_prompts.items()},
         routes={str(role): route for role, route in info.routes.items()},
         base=info.base,
+        base_fingerprint=info.base_fingerprint,
         url=info.url,
         published=dict(info.scores),
     )

@@ -65,7 +65,8 @@ class Settings:
     workers
         Number of processes that score; by default one for each core, if there is enough work.
     prompts
-        Number of neutral instructions that each model is run under; None for its own alone.
+        Number of neutral instructions that each model is run under, 1 for its own alone; None for
+        what the benchmarks among the tasks ask for.
     progress
         Where to show progress.
     debug
@@ -109,7 +110,7 @@ class Settings:
                 values[name] = folders.place(values[name])
         if "include" in values:
             values["include"] = paths(values["include"])
-        for name, least in (("seed", 0), ("limit", 1), ("workers", 1), ("prompts", 2)):
+        for name, least in (("seed", 0), ("limit", 1), ("workers", 1), ("prompts", 1)):
             if isinstance(values.get(name), bool):  # pydantic would read True as 1
                 raise _not_whole(name, values[name], least)
         if isinstance(values.get("exclude"), Path | Iterable):
@@ -121,9 +122,9 @@ class Settings:
         for name, value in (("limit", settings.limit), ("workers", settings.workers)):
             if value is not None and not 1 <= value <= INTEGER:
                 raise _not_whole(name, value, 1)
-        if settings.prompts is not None and not 2 <= settings.prompts <= MOST_PROMPTS:
+        if settings.prompts is not None and not 1 <= settings.prompts <= MOST_PROMPTS:
             raise InvalidOption(
-                f"prompts={settings.prompts}: expected a whole number from 2 to {MOST_PROMPTS}"
+                f"prompts={settings.prompts}: expected a whole number from 1 to {MOST_PROMPTS}"
             )
         if settings.timeout is not None and not settings.timeout > 0:
             raise InvalidOption(f"timeout={settings.timeout:g}: expected seconds, more than 0")
@@ -195,7 +196,7 @@ class RunFile(Strict):
     """For a smoke run: number of items that each set or table is cut to."""
     any_language: StrictBool | None = None
     """Whether to run tasks even in languages that a model's card lacks."""
-    prompts: StrictInt | None = Field(default=None, ge=2, le=MOST_PROMPTS)
+    prompts: StrictInt | None = Field(default=None, ge=1, le=MOST_PROMPTS)
     """Number of neutral instructions that each model is run under."""
     samples: StrictBool | None = None
     """Whether to write the contribution of each word, pair or text to a score."""

@@ -58,12 +58,15 @@ class TaskEntry:
         Whether the user typed the name or path of this task.
     from_path
         Whether the user typed its path. It may then name concepts in a folder next to it.
+    prompts
+        Number of neutral instructions that a benchmark asks for; None for the model's own alone.
     """
 
     document: yaml_files.Document
     head: Head
     is_named: bool = False
     from_path: bool = False
+    prompts: int | None = None
 
     @property
     def file(self) -> TaskFile:
@@ -133,8 +136,9 @@ def select(
                     f"two files claim the task '{entry.head.name}': "
                     f"{other.document.path} and {entry.document.path}"
                 )
-            if entry.is_named or other is entry:  # a glob may have matched it before
-                selected[entry.head.name] = entry
+            chosen = entry if entry.is_named else other  # a glob may have matched it before
+            most = max(entry.prompts or 0, other.prompts or 0) or None
+            selected[entry.head.name] = dataclasses.replace(chosen, prompts=most)
     for pattern in exclude:
         for entry in _matches(registry, entries, pattern, with_large=True):
             selected.pop(entry.head.name, None)
@@ -224,8 +228,13 @@ def _matches(
 
 
 def _of_benchmark(entries: Sequence[TaskEntry], document: yaml_files.Document) -> list[TaskEntry]:
+    """Return the tasks of a benchmark; its prompts are for bias, usefulness is measured once."""
     file = check_benchmark(entries, document)
-    return [entry for entry in entries if entry.head.name in file.tasks]
+    return [
+        dataclasses.replace(entry, prompts=file.prompts if entry.head.measures == "bias" else None)
+        for entry in entries
+        if entry.head.name in file.tasks
+    ]
 
 
 def _matching(
@@ -379,6 +388,9 @@ class TaskReader:
         Metrics to add to each task that has their inputs.
     any_language
         Whether to read tasks even in languages that a model's card lacks.
+    prompts
+        Number of neutral instructions that the user wants each model to be run under; None for
+        what benchmarks ask for.
     """
 
     def __init__(
@@ -390,8 +402,12 @@ class TaskReader:
         limit: int | None = None,
         metrics: Sequence[Metric] = (),
         any_language: bool = False,
+        prompts: int | None = None,
     ) -> None:
         self.registry, self.selected, self.progress = registry, selected, progress
+        self.is_own_number = prompts is not None
+        asked = [entry.prompts or 1 for entry in selected]
+        self.prompts = max(asked, default=1) if prompts is None else prompts
         self.limit, self.metrics, self.any_language = limit, metrics, any_language
         registry.data.progress = progress
         self._resolved: dict[str, Task | NotRun] = {}
@@ -413,10 +429,13 @@ class TaskReader:
         """
         from harness.results.records import NotRun
 
-        reasons = {entry.head.name: self._unfit(entry.file, info) for entry in self.selected}
+        selected = self.selected
+        if info.base and not self.is_own_number:  # a variant runs what a benchmark asks of it
+            selected = [entry for entry in selected if entry.prompts]
+        reasons = {entry.head.name: self._unfit(entry.file, info) for entry in selected}
         new = [
             entry
-            for entry in self.selected
+            for entry in selected
             if reasons[entry.head.name] is None and entry.head.name not in self._resolved
         ]
         self._fetch_data(new)

@@ -24,7 +24,7 @@ from pydantic import (
 
 from harness import limits
 from harness.concept import Name, Word
-from harness.embedder import Kind, Role, fits
+from harness.embedder import MOST_PROMPTS, Kind, Role, fits
 from harness.errors import suggestion
 from harness.folders import safe_name
 from harness.task.yaml_files import Collector, Document, KeyPath
@@ -448,6 +448,9 @@ class BenchmarkFile(Strict):
     aggregation: Literal["families"] = "families"
     """How a board combines scores into a rank: the mean over families of the mean over their tasks,
     separately for bias and usefulness."""
+    prompts: StrictInt | None = Field(default=None, ge=2, le=MOST_PROMPTS)
+    """Number of neutral instructions that a run has each model under on the tasks that measure
+    bias, if the user names no number: its own, none, and stated ones."""
     tasks: dict[Name, StrictInt] = Field(min_length=1)
     """Version by task. Globs are not allowed."""
 

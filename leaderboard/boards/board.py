@@ -28,10 +28,11 @@ from .cells import (
     latest,
     name_without_options,
     rows_of,
+    under_prompts,
 )
 from .effects import differences, effects, mitigators
 from .findings import count, findings, listed, narrow, notices
-from .ranking import ENOUGH_FAMILIES, means, rank, sampled_means
+from .ranking import DIGITS, ENOUGH_FAMILIES, means, rank, sampled_means, widened
 
 if TYPE_CHECKING:
     from harness.task.reference import Reference
@@ -329,7 +330,183 @@ FEWEST_CONTRASTS = 8
 """Fewest contrasts of a yardstick that is judged by their shares."""
 
 
-def ranks_of(ranked: pl.DataFrame, failing: pl.DataFrame, measures: str) -> pl.DataFrame:
+LEFT_OUT = ("left_out_low", "left_out_high")
+"""Columns of the lowest and the highest rank by bias with any one family left out."""
+PROMPTS = ("prompts", "prompt_low", "prompt_high", "prompt_error")
+"""Columns of the spread of the mean bias of a row over prompts; see `Board.rows`."""
+MOST_MISSING = 0.5
+"""Largest share of a row's tasks of bias that may lack a record under a prompt that counts."""
+
+
+# Models under several neutral prompts (`harness eval --prompts`).
+#
+# The value of a row is that under the model's own prompt: what its users get, what other tables
+# show, and what mitigators and usefulness are measured under. What another prompt would change is
+# an error of it: the root mean square of the changes, which covers an own prompt that was chosen
+# for its low bias, too. It enters the interval, by whose upper end models are ordered. A set of
+# ranks holds the set under each prompt that models share: a rank that another prompt turns is none.
+# A row without other prompts gets the median error of those that have some: to leave them out is no
+# advantage.
+
+
+def under(cells: pl.DataFrame, draws: pl.DataFrame, prompt: str) -> pl.DataFrame:
+    """Return cells with the values under a prompt, where there are any.
+
+    Parameters
+    ----------
+    cells
+        Lines of the grid.
+    draws
+        As of `cells.under_prompts`, with the types of the grid.
+    prompt
+        The prompt.
+    """
+    own = draws.filter(prompt=prompt).select("row", "task", *_POOLED_UNDER)
+    return (
+        cells.join(own, on=["row", "task"], how="left", maintain_order="left", suffix="_under")
+        .with_columns(pl.coalesce(f"{name}_under", name).alias(name) for name in _POOLED_UNDER)
+        .drop(f"{name}_under" for name in _POOLED_UNDER)
+    )
+
+
+_POOLED_UNDER = ("gap", "gap_error", "yardstick", "yardstick_error")
+
+
+def prompt_spreads(
+    cells: pl.DataFrame, draws: pl.DataFrame, without: Container[str] = ()
+) -> pl.DataFrame:
+    """Return what prompts change in the mean bias of each model.
+
+    Parameters
+    ----------
+    cells
+        The lines of the grid that the mean is made of.
+    draws
+        As of `cells.under_prompts`; of other tasks than those of `cells`, too.
+    without
+        Names of models that take no prompt.
+
+    Returns
+    -------
+    pl.DataFrame
+        One line a model: `row` and `PROMPTS`. `prompts` is 1 where no other prompt was run, and 0
+        where the model takes none.
+    """
+    cells = cells.filter(role="model")
+    own = draws.join(cells.select("row", "task"), on=["row", "task"], how="semi")
+    counts = cells.group_by("row").agg(of=pl.len())
+    enough = (
+        own.group_by("row", "prompt")
+        .len("has")
+        .join(counts, on="row")
+        .filter(pl.col("has") >= (1 - MOST_MISSING) * pl.col("of"))
+        .select("row", "prompt")
+    )
+    frame = _mean_bias(cells).select("row", own="mean")
+    names = cells.select("row", pl.col("name").cast(pl.String)).unique("row")
+    values = [
+        _mean_bias(under(with_draws, own, prompt)).select("row", value="mean")
+        for prompt in enough["prompt"].unique().sort()
+        for with_draws in [cells.join(enough.filter(prompt=prompt), on="row", how="semi")]
+    ]
+    schema = {"row": frame.schema["row"], "value": pl.Float64()}
+    every = pl.concat([pl.DataFrame(schema=schema), *values]).join(frame, on="row")
+    change = pl.col("value") - pl.col("own")
+    spread = every.group_by("row").agg(
+        prompts=1 + pl.len().cast(pl.Int64),
+        prompt_low=pl.min_horizontal(pl.col("value").min(), pl.col("own").first()),
+        prompt_high=pl.max_horizontal(pl.col("value").max(), pl.col("own").first()),
+        prompt_error=(change**2).mean().sqrt(),
+    )
+    takes_none = pl.col("name").is_in(list(without)) if without else pl.lit(value=False)
+    known = pl.col("prompt_error")
+    return (
+        frame.join(names, on="row", how="left", maintain_order="left")
+        .join(spread, on="row", how="left", maintain_order="left")
+        .with_columns(
+            pl.when(takes_none).then(0).otherwise("prompts").fill_null(1).alias("prompts")
+        )
+        .with_columns(
+            pl.when(pl.col("prompts") == 0).then(0.0).otherwise(known.fill_null(known.median()))
+        )
+        .select("row", *PROMPTS)
+    )
+
+
+def _mean_bias(cells: pl.DataFrame) -> pl.DataFrame:
+    return sampled_means(ratios.pooled(cells, ["row", "family"]), ["row"])
+
+
+class Prompts(NamedTuple):
+    """What is known of models under other prompts, on some tasks.
+
+    `draws`, their cells, as of `cells.under_prompts` with the types of the grid; `spreads`, as of
+    `prompt_spreads`.
+    """
+
+    draws: pl.DataFrame
+    spreads: pl.DataFrame
+
+
+def _under_each(
+    cells: pl.DataFrame, families: pl.DataFrame, prompts: Prompts
+) -> list[pl.DataFrame]:
+    """Return the families of rows under each prompt, and with each end of an unknown spread.
+
+    A row that lacks a prompt has its own value under it: of the shared prompts one may be its own.
+    """
+    draws, spreads = prompts
+    own = draws.join(cells.select("row", "task"), on=["row", "task"], how="semi")
+    key = ["row", "family"]
+    frames = [
+        families.join(
+            ratios.pooled(under(cells, own, prompt), key).select(*key, value="measure"),
+            on=key, how="left", maintain_order="left",
+        ).with_columns(measure=pl.coalesce("value", "measure"))
+        for prompt in own["prompt"].unique().sort()
+    ]  # fmt: skip
+    unknown = spreads.filter(pl.col("prompts") == 1).drop_nulls("prompt_error")
+    if unknown.height:
+        shift = pl.col("prompt_error").fill_null(0.0)
+        shifted = families.join(
+            unknown.select("row", "prompt_error"), on="row", how="left", maintain_order="left"
+        )
+        frames += [
+            shifted.with_columns(measure=pl.col("measure") + sign * shift) for sign in (-1, 1)
+        ]
+    return [frame.select(families.columns) for frame in frames]
+
+
+def _left_out(families: pl.DataFrame, spreads: pl.DataFrame) -> pl.DataFrame:
+    """Return the lowest and the highest rank by bias of each row with any one family left out."""
+    names = families["family"].unique(maintain_order=True)
+    rest = [families.filter(pl.col("family") != name) for name in names] if len(names) > 1 else []
+    ranks = [_ordered(part, spreads).select("row", rank=_place()) for part in rest]
+    schema = {"row": families.schema["row"], "rank": pl.Int64()}
+    every = pl.concat([pl.DataFrame(schema=schema), *ranks])
+    return every.group_by("row").agg(left_out_low=pl.min("rank"), left_out_high=pl.max("rank"))
+
+
+def _ordered(families: pl.DataFrame, spreads: pl.DataFrame) -> pl.DataFrame:
+    """Return the `row` and the `order` of rows: the end of their interval that is far from 0."""
+    mean = sampled_means(families, ["row"]).rename({"low": "mean_low", "high": "mean_high"})
+    mean = mean.join(spreads, on="row", how="left", maintain_order="left")
+    ends = pl.max_horizontal(pl.col("mean_low").abs(), pl.col("mean_high").abs())
+    return widened(mean, "mean", "prompt_error").select("row", order=ends)
+
+
+def _place() -> pl.Expr:
+    """Return the rank by `order` as `ranking.rank` does: a row without one comes last."""
+    order = pl.col("order").fill_null(float("inf")).round(DIGITS)
+    return order.rank("min").cast(pl.Int64)
+
+
+def ranks_of(
+    ranked: pl.DataFrame,
+    failing: pl.DataFrame,
+    measures: str,
+    prompts: Prompts | None = None,
+) -> pl.DataFrame:
     """Return the rows with a value on every task of `measures`, and the ranks of the models.
 
     Only models that are usable and complete are ranked; ranks are null for a single row. Bias is
@@ -343,16 +520,18 @@ def ranks_of(ranked: pl.DataFrame, failing: pl.DataFrame, measures: str) -> pl.D
         The `row` of each row that is not usable.
     measures
         `bias` or `usefulness`, which prefixes the columns of its ranks.
+    prompts
+        What is known of other prompts, on these tasks; needed for bias.
     """
     has = pl.col("gap").is_not_null() | pl.col("leak")
     complete = ranked.filter(measures=measures).filter(has.all().over("row"))
     models = complete.filter(role="model").join(failing, on="row", how="anti")
-    families = ratios.pooled(models.filter(pl.col("gap").is_not_null()), ["row", "family"])
-    if measures == "bias":
-        ends = sampled_means(families, ["row"]).select(
-            "row", order=pl.max_horizontal(pl.col("low").abs(), pl.col("high").abs())
-        )
-        ranks = rank(families, order=ends)
+    models = models.filter(pl.col("gap").is_not_null())
+    families = ratios.pooled(models, ["row", "family"])
+    if prompts is not None:
+        others = _under_each(models, families, prompts)
+        ranks = rank(families, order=_ordered(families, prompts.spreads), others=others)
+        ranks = ranks.join(_left_out(families, prompts.spreads), on="row", how="left")
     else:
         ranks = rank(families, best="highest")
     if ranks.height == 1:  # a rank needs two rows
@@ -404,8 +583,9 @@ class Benchmark:
     ranks
         One line for each ranked model: `row`, `rank`, `rank_low`, `rank_high`, `usefulness_rank`,
         `usefulness_rank_low`, `usefulness_rank_high`, as in `Board.rows`, null where it is not
-        ranked by this measure; `bias`, `bias_low` and `bias_high`, its mean on these tasks, and
-        `usefulness`, null unless it has each task of it.
+        ranked by this measure; `left_out_low` and `left_out_high`; `bias`, `bias_low` and
+        `bias_high`, its mean on these tasks, with `PROMPTS`; and `usefulness`, null unless it has
+        each task of it.
     mitigators
         Mitigators over models on these tasks, as `Board.mitigators`.
     findings
@@ -432,14 +612,23 @@ class Ranked(NamedTuple):
     """The data from which benchmarks are ranked.
 
     `tasks` and `rows` of the board, as of `tasks_of` and `rows_of`; `grid`, its lines on ranked
-    tasks; `failing`, the rows that are not usable; `reference`, the model whose bias is 1.
+    tasks; `failing`, the rows that are not usable; `draws`, the cells under other prompts;
+    `without`, the names of models that take none; `reference`, the model whose bias is 1.
     """
 
     tasks: pl.DataFrame
     rows: pl.DataFrame
     grid: pl.DataFrame
     failing: pl.DataFrame
+    draws: pl.DataFrame
+    without: Container[str] = ()
     reference: str = ""
+
+    def prompts(self, tasks: pl.DataFrame) -> Prompts:
+        """Return what is known of other prompts, on some tasks."""
+        own = self.grid.join(tasks.select(pl.col("task").cast(self.grid.schema["task"])), on="task")
+        bias = counting(own).filter(measures="bias")
+        return Prompts(self.draws, prompt_spreads(bias, self.draws, self.without))
 
 
 def benchmarks_of(
@@ -505,7 +694,8 @@ def _named(file: BenchmarkFile, names: list[str], ranked: Ranked) -> Benchmark |
     lacking = tuple(name for name in names if name not in set(held["task"]))
     is_own = pl.col("task").cast(pl.String).is_in(tasks["task"].implode())
     grid = ranked.grid.filter(is_own)
-    bias, usefulness = (ranks_of(grid, ranked.failing, measures) for measures in PREFIXES)
+    bias = ranks_of(grid, ranked.failing, "bias", ranked.prompts(tasks))
+    usefulness = ranks_of(grid, ranked.failing, "usefulness")
     return _benchmark(
         ranked,
         tasks,
@@ -533,7 +723,7 @@ def _benchmark(
 ) -> Benchmark:
     ends = [prefix + end for prefix in PREFIXES.values() for end in ENDS]
     ranks = (
-        ranks.select("row", *ends)
+        ranks.select("row", *ends, *LEFT_OUT)
         .filter(pl.any_horizontal(pl.col(ends).is_not_null()))
         .sort(*ends, "row", nulls_last=True)
     )
@@ -553,13 +743,14 @@ def _benchmark(
 
 
 def _bias_on(ranked: Ranked, tasks: pl.DataFrame) -> pl.DataFrame:
-    """Return the mean bias of each row on some tasks, with its interval."""
+    """Return the mean bias of each row on some tasks, with its interval, and `PROMPTS`."""
     names = tasks.filter(measures="bias")["task"]
     cells = ranked.grid.filter(
         pl.col("task").cast(pl.String).is_in(names.implode()), pl.col("gap").is_not_null()
     )
-    mean = sampled_means(ratios.pooled(cells, ["row", "family"]), ["row"])
-    return mean.select("row", bias="mean", bias_low="low", bias_high="high")
+    mean = _mean_bias(cells).select("row", bias="mean", bias_low="low", bias_high="high")
+    spreads = ranked.prompts(tasks).spreads
+    return widened(mean.join(spreads, on="row", how="left"), "bias", "prompt_error")
 
 
 def _with_usefulness(ranked: Ranked, tasks: pl.DataFrame) -> pl.DataFrame:
@@ -979,17 +1170,22 @@ class Board:
         yardsticks that are not clear; null if it is usable. `uneven`: why its yardstick may have
         been boosted, else null. `meaning`: how far it tells words apart that are female and male by
         definition, 1 for the reference encoder. `recoverability`: the mean over the tasks that ask
-        what a classifier recovers. Bias: `bias`, the mean over `bias_families` methods
-        of the pooled gap over the yardstick, 1 for the reference encoder (`ratios.pooled`), on
+        what a classifier recovers. Bias: `bias`, the mean over `bias_families` methods of the
+        pooled gap over the yardstick, 1 for the reference encoder (`ratios.pooled`), on
         `bias_tasks` tasks, leaks left out; `bias_low` and `bias_high`, what their items leave open.
         `rank` by the upper end; `rank_low` and `rank_high`, the set of ranks that holds the true
         one, for all rows at once, null with fewer than `ranking.ENOUGH_FAMILIES` methods. A rank is
-        null if only one row can be ranked. Usefulness: the same with `usefulness` for `bias` and
-        `usefulness_rank` for `rank`, by the mean; it is 1 - the mean distance to the ideal, over
-        families, with Student's interval. A mitigated row has the means of its model plus the
-        change in `effects`. Then `bias:CATEGORY` and `usefulness:CATEGORY`, means of a category;
-        `task:NAME`, the value. `superseded_by`: the model that the authors of this one recommend
-        instead; such a row is ranked all the same.
+        null if only one row can be ranked. `left_out_low` and `left_out_high`: the ranks with any
+        one method left out. `prompts`: under how many neutral prompts the model was run on these
+        tasks, 1 for its own alone, 0 if it takes none; `prompt_low` and `prompt_high`, its lowest
+        and highest bias over them; `prompt_error`, the root mean square of what they change, or the
+        median of other rows if it is not known. It is part of the interval, and `rank_low` and
+        `rank_high` hold the sets under each prompt. Usefulness: the same with `usefulness` for
+        `bias` and `usefulness_rank` for `rank`, by the mean; it is 1 - the mean distance to the
+        ideal, over families, with Student's interval. A mitigated row has the means of its model
+        plus the change in `effects`. Then `bias:CATEGORY` and `usefulness:CATEGORY`, means of a
+        category; `task:NAME`, the value. `superseded_by`: the model that the authors of this one
+        recommend instead; such a row is ranked all the same.
     effects
         One line for each mitigated row and `baseline` (`none`, `normalize`): `row`, `model`,
         `mitigator`, `unusable`. Change in bias against the same model under the baseline, over the
@@ -1104,6 +1300,8 @@ def compile_boards(
     benchmarks: Iterable[BenchmarkFile] = (),
     kinds: Mapping[str, Container[str]] = MappingProxyType({}),
     references: Mapping[str, References] = MappingProxyType({}),
+    variants: pl.DataFrame | None = None,
+    without_prompts: Container[str] = (),
 ) -> list[Board]:
     """Return a board for each kind of embedder that has primary claims, word before text.
 
@@ -1118,6 +1316,10 @@ def compile_boards(
         does not run on the kind of the board. A task that is not here runs on all.
     references
         What the reference encoder of each kind shows.
+    variants
+        Trusted claims of these models under other neutral prompts.
+    without_prompts
+        Names of models that take no prompt.
     """
     kinds_there = claims.lazy().filter("primary").select(pl.col("kind").unique()).collect()
     files = list(benchmarks)
@@ -1127,6 +1329,8 @@ def compile_boards(
             claims,
             [(file, [t for t in file.tasks if kind in kinds.get(t, (kind,))]) for file in files],
             references.get(kind, {}),
+            claims.clear() if variants is None else variants,
+            without_prompts,
         )
         for kind in kinds_there["kind"].cast(pl.String).sort(descending=True)
     ]
@@ -1143,6 +1347,8 @@ def _board(
     claims: pl.DataFrame,
     files: list[tuple[BenchmarkFile, list[str]]],
     references: References,
+    variants: pl.DataFrame,
+    without_prompts: Container[str],
 ) -> Board:
     found = cells(claims, kind)
     chosen, others = found.ranked.drop("kind"), found.others.drop("kind")
@@ -1160,12 +1366,16 @@ def _board(
     for marks in (uneven(grid, references), meanings(grid), recoverabilities(grid)):
         frame = frame.join(marks, on="row", how="left", maintain_order="left")
     concepts = concepts_of(grid)
+    draws = under_prompts(variants, chosen, kind)
+    draws = draws.cast({name: grid.schema[name] for name in ("row", "task")})
     del grid  # it is as large as what is ranked
     over_models = mitigators(differences(ranked), rows, failing, has_bias=_has_bias(ranked))
     models = models_of(own, rows)
-    reference = _reference(references)
     its_effects = effects(ranked, failing)
-    frame = _with_ranks(with_changes(frame, its_effects), ranked, failing)
+    data = Ranked(tasks, rows, ranked, failing, draws, without_prompts, _reference(references))
+    prompts = data.prompts(tasks)
+    frame = with_changes(_with_spreads(frame, prompts.spreads), its_effects)
+    frame = _with_ranks(frame, ranked, failing, prompts)
     facts = models.select(
         "model", "fingerprint", "url", "dimensions", "parameters", "superseded_by"
     )
@@ -1187,21 +1397,30 @@ def _board(
         environments=environments_of(models),
         published=published(own, tasks),
         notices=warnings,
-        benchmarks=benchmarks_of(
-            Ranked(tasks, rows, ranked, failing, reference), files, frame, over_models
-        ),
+        benchmarks=benchmarks_of(data, files, frame, over_models),
         models=models,
-        reference=reference,
+        reference=data.reference,
         concepts=_plain(concepts, "category"),
     )
 
 
-def _with_ranks(rows: pl.DataFrame, ranked: pl.DataFrame, failing: pl.DataFrame) -> pl.DataFrame:
+def _with_spreads(rows: pl.DataFrame, spreads: pl.DataFrame) -> pl.DataFrame:
+    """Add `PROMPTS` to rows, and widen their intervals; mitigated rows are as their models."""
+    model = ["name", "fingerprint"]
+    own = rows.select("row", *model).join(spreads, on="row").drop("row")
+    frame = rows.join(own.unique(model, keep="first"), on=model, how="left", maintain_order="left")
+    return widened(frame, "bias", "prompt_error")
+
+
+def _with_ranks(
+    rows: pl.DataFrame, ranked: pl.DataFrame, failing: pl.DataFrame, prompts: Prompts
+) -> pl.DataFrame:
     """Add the reasons for rows that are not ranked, and ranks of the others; best rows first."""
     frame = rows.drop("mitigator", "name", "is_noise", "kind").rename({"label": "mitigator"})
     frame = frame.join(failing, on="row", how="left")
     for measures in PREFIXES:
-        frame = frame.join(ranks_of(ranked, failing, measures), on="row", how="left")
+        on_bias = prompts if measures == "bias" else None
+        frame = frame.join(ranks_of(ranked, failing, measures, on_bias), on="row", how="left")
     deciding = "" if _has_bias(ranked) else PREFIXES["usefulness"]
     return frame.with_columns(
         complete=pl.col(f"{deciding}complete").fill_null(value=False),

@@ -255,6 +255,45 @@ def cells(claims: pl.DataFrame, kind: str) -> Cells:
     return Cells(_by_row(averaged(measured(every.drop(helpers)))), others.drop(helpers))
 
 
+def under_prompts(variants: pl.DataFrame, chosen: pl.DataFrame, kind: str) -> pl.DataFrame:
+    """Return the cells of models under other neutral instructions, on tasks of bias.
+
+    They count if the model was run without a mitigator, on the content of the task that counts for
+    the model's own prompt, which `chosen`, the ranked cells of the kind, has.
+
+    Returns
+    -------
+    pl.DataFrame
+        `row`, that of the model under its own prompt, `prompt`, `task`, and what is pooled:
+        `ratios.POOLED`. Texts are strings.
+    """
+    schema = dict.fromkeys(("row", "prompt", "task"), pl.String)
+    own = chosen.filter(mitigator=BASELINES[0], measures="bias").select(
+        pl.col("row", "fingerprint", "task", "digest").cast(pl.String)
+    )
+    texts = ("base_fingerprint", "fingerprint", "prompt", "task", "digest")
+    key = {"base_fingerprint": "fingerprint", "task": "task", "digest": "digest"}
+    found = (
+        variants.filter(pl.col("kind") == kind, pl.col("mitigator") == BASELINES[0], "primary")
+        .with_columns(pl.col(texts).cast(pl.String))
+        .join(own, left_on=list(key), right_on=list(key.values()), how="semi")
+    )
+    if found.is_empty():
+        return pl.DataFrame(schema=schema | chosen.select(ratios.POOLED).schema)
+    bases = found.select("fingerprint", "base_fingerprint", "prompt").unique("fingerprint")
+    every = cells(found.with_columns(pl.col("fingerprint").cast(variants.schema["fingerprint"])),
+                  kind).ranked  # fmt: skip
+    return (
+        every.select(pl.col("fingerprint", "task", "digest").cast(pl.String), *ratios.POOLED)
+        .drop_nulls("gap")
+        .join(bases, on="fingerprint")
+        .join(own, left_on=list(key), right_on=list(key.values()))
+        .select(*schema, *ratios.POOLED)
+        .unique(list(schema), keep="first", maintain_order=True)
+        .sort(*schema)
+    )
+
+
 def in_order(claims: pl.DataFrame) -> pl.Series:
     """Return the places of claims in an order in which the cells of a kind are one slice.
 

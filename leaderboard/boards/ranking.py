@@ -33,7 +33,7 @@ from harness import metrics
 from harness.results import ratios
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import TypeAlias
 
     import numpy.typing as npt
@@ -150,8 +150,29 @@ def _over_families(families: pl.DataFrame, by: list[str], *more: pl.Expr) -> pl.
     )
 
 
+def widened(means: pl.DataFrame, by: str, error: str) -> pl.DataFrame:
+    """Return means whose intervals hold a further error, which is independent of that of items.
+
+    Parameters
+    ----------
+    means
+        Columns `by`, `by_low` and `by_high`: the ends are equally far from the mean.
+    by
+        Name of the mean.
+    error
+        Column of the standard error; null for none.
+    """
+    mean, low = pl.col(by), pl.col(f"{by}_low")
+    half = ((mean - low) ** 2 + (ratios.NORMAL * pl.col(error).fill_null(0.0)) ** 2).sqrt()
+    return means.with_columns((mean - half).alias(f"{by}_low"), (mean + half).alias(f"{by}_high"))
+
+
 def rank(
-    families: pl.DataFrame, *, best: str = "lowest", order: pl.DataFrame | None = None
+    families: pl.DataFrame,
+    *,
+    best: str = "lowest",
+    order: pl.DataFrame | None = None,
+    others: Sequence[pl.DataFrame] = (),
 ) -> pl.DataFrame:
     """Rank rows by their means over families.
 
@@ -164,6 +185,8 @@ def rank(
     order
         `row` and `order`, by which rows are ordered, lowest first, in place of their means; a row
         without a value comes last, and may have any rank: one of its means is not known.
+    others
+        The same lines as `families` under other prompts. A set of ranks holds those under each.
 
     Returns
     -------
@@ -178,8 +201,10 @@ def rank(
     if families.is_empty():
         return pl.DataFrame(schema=schema)
     names = families["row"].unique(maintain_order=True)
-    values: Floats = families["measure"].to_numpy().reshape(len(names), -1)  # rows × families
-    losses = values if best == "lowest" else -values
+    every = [families, *(other.sort("row", "family") for other in others)]
+    values = [frame["measure"].to_numpy().reshape(len(names), -1) for frame in every]
+    all_losses: list[Floats] = [part if best == "lowest" else -part for part in values]
+    losses = all_losses[0]  # rows × families
     by = losses.mean(axis=1)
     if order is not None:
         own = pl.DataFrame({"row": names}).join(order, on="row", how="left", maintain_order="left")
@@ -191,8 +216,9 @@ def rank(
     if losses.shape[1] >= ENOUGH_FAMILIES:
         known = np.isfinite(by)
         ends = np.ones(len(by), dtype=int), np.full(len(by), len(by))
-        of_known = rank_sets(losses[known])
-        ends[0][known], ends[1][known] = of_known[0], of_known[1] + np.sum(~known)
+        sets = [rank_sets(part[known]) for part in all_losses]
+        ends[0][known] = np.min([part[0] for part in sets], axis=0)
+        ends[1][known] = np.max([part[1] for part in sets], axis=0) + np.sum(~known)
         low, high = pl.Series(np.minimum(ends[0], ranks)), pl.Series(np.maximum(ends[1], ranks))
     return (
         pl.DataFrame({"row": names})

@@ -12,7 +12,7 @@ import os
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -59,7 +59,10 @@ _COLUMNS: dict[str, Column] = {
     "kind": ("model", lambda part: "text" if reads_texts(part.kind) else part.kind, TEXT),
     "encoder": "model.kind",  # encoders of all kinds share a board: gaps over yardsticks compare
     "model": "model.name",
-    "base": "model.base",  # of a model under another prompt
+    # Of a model under another prompt: its base, and the prompt.
+    "base": "model.base",
+    "base_fingerprint": "model.base_fingerprint",
+    "prompt": ("model", lambda part: part.prompts.get("text", "") if part.base else "", TEXT),
     **{
         name: f"model.{name}"
         for name in (
@@ -149,10 +152,14 @@ class Claims:
         The records, a line each, with the columns of `SCHEMA`.
     aside
         The records and lines that do not count, with reasons.
+    variants
+        Claims of models under other neutral instructions, which are no rows of a board. They are
+        apart from `frame` once they are trusted.
     """
 
     frame: pl.DataFrame
     aside: tuple[SetAside, ...] = ()
+    variants: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCHEMA))
 
 
 def read(paths: Iterable[Path]) -> Claims:

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from harness.digest import digest, of_json
-from harness.embedder import COMPARING
+from harness.embedder import COMPARING, NEUTRAL
 from harness.limits import INTEGER, NAME_CHARACTERS, RECORD_TEXT_CHARACTERS
 from harness.metrics import ROUNDING
 from harness.names import with_fingerprint, without_options
@@ -465,8 +465,12 @@ def rules(frame: pl.DataFrame, now: datetime) -> list[Rule]:
             pl.lit("a smoke run: --limit cut the task, so the score means nothing"),
         ),
         Rule(
-            "prompt", pl.col("base").fill_null("") != "",
-            pl.lit("a run under another prompt (--prompts): a board shows a model under its own"),
+            "prompt", _is_variant() & (
+                (pl.col("base_fingerprint").fill_null("") == "")
+                | ~pl.col("prompt").fill_null("").is_in(["", *NEUTRAL])
+            ),
+            pl.lit("a run under another prompt (--prompts) that is not one of the neutral "
+                   "instructions, or does not state its base's fingerprint: evaluate again"),
         ),
         *(
             Rule(name, _one_of(frame, name, _is_no_name),
@@ -715,7 +719,8 @@ def trusted(
     -------
     Claims
         The records that fulfil every rule, one of each id, in their order, with one name for each
-        model. The others are in `aside`, each with its reason.
+        model; those under other prompts in `variants`. The others are in `aside`, each with its
+        reason.
     """
     frame = _with_facts(claims.frame, facts)
     frame = frame.with_columns(identities(frame))
@@ -724,7 +729,16 @@ def trusted(
     frame, equal = of_equal_ids(unified(frame))
     frame, fits = of_fits(frame)
     aside += (*references, *equal, *fits)
-    return Claims(frame, (*claims.aside, *sorted(aside, key=lambda a: (a.file, a.line))))
+    told = (*claims.aside, *sorted(aside, key=lambda a: (a.file, a.line)))
+    is_variant = frame.select(_is_variant()).to_series()
+    if not is_variant.any():
+        return Claims(frame, told)
+    return Claims(frame.filter(~is_variant), told, frame.filter(is_variant))
+
+
+def _is_variant() -> pl.Expr:
+    """Return whether a claim is of a model under another neutral instruction."""
+    return pl.col("base").fill_null("") != ""
 
 
 def _with_facts(frame: pl.DataFrame, facts: Mapping[str, TaskFacts]) -> pl.DataFrame:

@@ -218,6 +218,7 @@ class _Doer:
             results=self.folder / RESULTS,
             cache=store,
             samples=True,
+            prompts=1,  # trainings are compared under the prompt that they were trained with
             registry=self.registry,
             progress=self.progress,
         )

@@ -127,10 +127,56 @@ def test_records_of_a_prompt_that_was_run_by_hand_get_their_base(evaluate, tmp_p
     assert len(read_results(tmp_path)) == len(records)
 
 
-@pytest.mark.parametrize("count", [0, 1, MOST_PROMPTS + 1, True, "many"])
+@pytest.mark.parametrize("count", [0, MOST_PROMPTS + 1, True, "many"])
 def test_another_number_of_prompts_is_an_error(evaluate, count):
     with pytest.raises(InvalidOption, match="prompts="):
         evaluate("prompted", "toy-places", prompts=count)
+
+
+BENCHMARK = """\
+name: asked
+version: 1
+title: Toys under two prompts
+prompts: 2
+tasks:
+  toy-places: 1
+  toy-ratings: 1
+"""
+
+
+@pytest.fixture
+def benchmark(tmp_path):
+    """A benchmark that asks for two prompts, of a task of bias and one of usefulness."""
+    path = tmp_path / "asked.yaml"
+    path.write_text(BENCHMARK)
+    return path
+
+
+def test_a_benchmark_asks_for_prompts_on_its_tasks_of_bias(evaluate, benchmark):
+    records = evaluate(["prompted", "toy-letters"], benchmark)
+    tasks = {model.name: set() for model in models(records)}
+    for record in records:
+        tasks[record.model.name].add(record.task.name)
+    both = {"toy-places", "toy-ratings"}
+    assert tasks == {"prompted": both, "toy-letters": both, "prompted?prompt=": {"toy-places"}}
+    own, _, none = models(records)
+    assert (none.base, none.base_fingerprint) == (own.name, own.fingerprint)
+    (line,) = (line for line in records.notices if "prompt" in line)
+    assert line.endswith("it has no option 'prompt', so it is run under one prompt, not 2")
+
+
+def test_the_number_of_the_user_comes_before_that_of_a_benchmark(evaluate, benchmark):
+    assert len(models(evaluate("prompted", benchmark, prompts=1))) == 1
+    records = evaluate("prompted", benchmark, prompts=3)
+    assert len(models(records)) == 3
+    assert {record.task.name for record in records if record.model.base} == {
+        "toy-places",
+        "toy-ratings",
+    }
+
+
+def test_a_task_that_is_named_on_its_own_has_one_prompt(evaluate):
+    assert len(models(evaluate("prompted", "toy-places"))) == 1
 
 
 def test_a_comparison_takes_no_prompts(registry):
