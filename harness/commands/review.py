@@ -387,7 +387,7 @@ class Sheet:
                 what = "other texts" if key == "digest" else f"{key} {held or 'unknown'}"
                 problem = (
                     f"a sheet of {what}; here is {self.task}, version {self.version}: "
-                    f"print a new sheet by 'harness review {self.task}'"
+                    "print a new sheet"
                 )
                 raise InvalidFile(problem, path=path, line=line)
 
