@@ -137,7 +137,7 @@ def families() -> str:
             members[max(found, key=len)].append(file)
     lines = []
     for name, of in members.items():
-        reviewed = {file.language for file in of if file.reviewed}
+        reviewed = {file.language for file in of if file.is_reviewed}
         categories = sorted({file.category for file in of})
         lines.append(
             [

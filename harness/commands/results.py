@@ -17,7 +17,7 @@ from harness.printing import echo
 if TYPE_CHECKING:
     from harness import folders
     from harness.registry.registry import Registry
-    from harness.results.comparison import Comparison, Correlation, Correlations, Items
+    from harness.results.comparison import Comparison, Correlation, Correlations, Items, Link
     from harness.results.reading import SetAside
     from harness.results.record import Line, Record
     from harness.results.records import Records
@@ -204,6 +204,18 @@ def notices(records: Records) -> None:
     is_flag=True,
     help="Leave out tasks of A by a metric that B has, too: a metric agrees with itself.",
 )
+@click.option(
+    "--families",
+    is_flag=True,
+    help="Which family of A says something about which family of B?",
+)
+@click.option(
+    "--base",
+    "bases",
+    multiple=True,
+    metavar="VARIANT=MODEL",
+    help="The model that another one is a variant of, with planted or removed bias; repeatable.",
+)
 @arguments.include
 @click.option("--points", is_flag=True, help="Print the correlated means, too.")
 @arguments.as_json
@@ -214,6 +226,8 @@ def correlate_command(
     exclude: Sequence[str],
     categories: Sequence[str],
     other_metrics: bool,
+    families: bool,
+    bases: Sequence[str],
     include: Sequence[Path],
     points: bool,
     as_json: bool,
@@ -226,10 +240,12 @@ def correlate_command(
     (over mitigators, by changes against `none`)?
 
     A mitigator of gender says nothing about tasks on other groups: --category gender leaves these
-    out.
+    out. A mixed model takes models and their variants together, with the model and the mitigator as
+    random effects: "not known" if its interval holds 0.
 
     \b
     harness results correlate social-bias-encoders downstream
+    harness results correlate social-bias-encoders downstream --families
     harness results correlate social-bias-encoders downstream --category gender --other-metrics
     harness results correlate gender downstream --exclude names --json
     """  # noqa: D301  # click keeps the lines after a backspace
@@ -251,12 +267,23 @@ def correlate_command(
                 f"no task is left in '{side}': the other side has them, or --exclude, --category "
                 "or --other-metrics leaves them out"
             )
-    found = correlate(records, tasks_a, tasks_b)
+    named = dict(_variant(text) for text in bases)
+    found = correlate(records, tasks_a, tasks_b, by_family=families, bases=named)
     if as_json:
         output.as_json(_as_json(found))
     else:
         _show(found, a, b, points=points)
     notices(records)
+
+
+def _variant(text: str) -> tuple[str, str]:
+    """Return the variant and the model of `VARIANT=MODEL`."""
+    from harness.errors import UsageError
+
+    variant, separator, model = text.rpartition("=")  # a variant's options may have a =
+    if not separator or not variant or not model:
+        raise UsageError(f"--base {text}: expected VARIANT=MODEL")
+    return variant, model
 
 
 def _names(registry: Registry, patterns: Sequence[str], categories: Sequence[str] = ()) -> set[str]:
@@ -283,7 +310,13 @@ def _as_json(found: Correlations) -> dict[str, Any]:
         for part in found.over
     ]
     left_out = [{"model": model, "reason": reason} for model, reason in found.left_out]
-    return {"correlations": over, "left_out": left_out}
+    links = [
+        asdict(link)
+        | {"interval": link.interval.model_dump() if link.interval else None}
+        | {"finding": link.finding}
+        for link in found.links
+    ]
+    return {"correlations": over, "links": links, "left_out": left_out}
 
 
 def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
@@ -305,6 +338,7 @@ def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
         title=f"{a} (A) and {b} (B)",
     )
     _show_tasks(found.by_task, a)
+    _show_links(found.links)
     for part in whole:
         models = len({point.model for point in part.points})
         if part.spearman is None:
@@ -332,7 +366,27 @@ def _show_tasks(by_task: Mapping[str, Mapping[str, Correlation]], a: str) -> Non
     output.lines(rows, title=f"Spearman's correlation of single tasks with the mean of {a}")
 
 
-def _interval(part: Correlation) -> str:
+def _show_links(links: Sequence[Link]) -> None:
+    """Print what a mixed model finds, for all tasks and for each two families."""
+    if not links:
+        return
+    rows = [
+        {
+            "of A": link.a or "all",
+            "of B": link.b or "all",
+            "tasks": f"{link.tasks[0]} and {link.tasks[1]}",
+            "models": link.models,
+            "rows": link.rows,
+            "slope": link.slope,
+            "95% interval": _interval(link),
+            "bias of B": link.finding,
+        }
+        for link in links
+    ]
+    output.lines(rows, title="mixed model: bias of B by bias of A, in standard deviations")
+
+
+def _interval(part: Correlation | Link) -> str:
     if part.interval is None:
         return ""
     return f"{part.interval.low:.2f} to {part.interval.high:.2f}"

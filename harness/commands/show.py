@@ -238,7 +238,16 @@ def _description(file: TaskFile) -> dict[str, Any]:
         *("category", "family", "concept", "language", "kinds", "tags", "primary"),
         "superseded_by",
     }
-    facts = file.model_dump(include=shown) | {"unranked": file.not_ranked}
+    facts = file.model_dump(include=shown) | {
+        "unranked": file.not_ranked,
+        "reviews": {
+            review.by: review.model_dump(
+                exclude_defaults=True, exclude={"by", "mended", "remarks", "digest"}
+            )
+            | {"mended": len(review.mended), "remarks": len(review.remarks)}
+            for review in file.own_reviews
+        },
+    }
     return {key: value for key, value in facts.items() if value}
 
 

@@ -11,11 +11,12 @@ import functools
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from harness.errors import UnknownName, UsageError
@@ -646,6 +647,55 @@ class Correlation:
 
 
 @dataclass(frozen=True)
+class Link:
+    """Whether rows with more bias in one group of tasks have more in another one.
+
+    The rows are models as they are and their variants: under mitigators, under other prompts, and
+    with planted bias. Variants of one model are not independent, and a mitigator does the same to
+    all models. So both are random intercepts of a mixed model (`harness.results.mixed_model`).
+
+    Parameters
+    ----------
+    a, b
+        Families of tasks; empty for all tasks of the group.
+    tasks
+        Number of tasks of each.
+    models, rows
+        Number of base models, and of rows.
+    slope
+        By how many standard deviations `b` is larger where `a` is larger by one. None if it was
+        not found.
+    interval
+        95 % interval of `slope`.
+    p_value
+        Two-sided p-value of no slope.
+    reason
+        Why there is no slope; empty if there is one.
+    is_known
+        Whether the slope differs from 0 among all pairs of families that were asked: the share of
+        false findings is held at 5 % (Benjamini and Hochberg), and 0 is not in the interval.
+    """
+
+    a: str
+    b: str
+    tasks: tuple[int, int]
+    models: int
+    rows: int
+    slope: float | None = None
+    interval: IntervalPart | None = None
+    p_value: float | None = None
+    reason: str = ""
+    is_known: bool = False
+
+    @property
+    def finding(self) -> str:
+        """What it says, in words."""
+        if self.slope is None or not self.is_known:
+            return "not known" + f": {self.reason}" * bool(self.reason)
+        return "more with more" if self.slope > 0 else "less with more"
+
+
+@dataclass(frozen=True)
 class Correlations:
     """Correlations of two groups of tasks.
 
@@ -660,6 +710,9 @@ class Correlations:
 
     over: tuple[Correlation, ...]
     left_out: tuple[tuple[str, str], ...]
+    links: tuple[Link, ...] = ()
+    """That of all tasks of both groups, if there are variants of models; then those of each family
+    of the first group with each of the second, if they were asked for."""
 
     @property
     def by_task(self) -> dict[str, dict[str, Correlation]]:
@@ -671,7 +724,14 @@ class Correlations:
         return of_task
 
 
-def correlate(records: Iterable[Record], a: Collection[str], b: Collection[str]) -> Correlations:
+def correlate(
+    records: Iterable[Record],
+    a: Collection[str],
+    b: Collection[str],
+    *,
+    by_family: bool = False,
+    bases: Mapping[str, str] = MappingProxyType({}),
+) -> Correlations:
     """Correlate the means of two groups of tasks over models and over mitigators.
 
     Only primary scores of bias count that a leaderboard ranks (`Record.counted`). Over models a
@@ -685,6 +745,11 @@ def correlate(records: Iterable[Record], a: Collection[str], b: Collection[str])
     a, b
         Names of the tasks of both groups. Tasks of both count in `a` alone. A model whose
         yardsticks are not clear is left out: random vectors would make any two measures agree.
+    by_family
+        Whether each family of one group is linked with each of the other, too.
+    bases
+        The model that another one is a variant of, by name, such as one that was trained further
+        on biased texts. Models under other prompts (`--prompts`) state theirs.
 
     Returns
     -------
@@ -722,7 +787,118 @@ def correlate(records: Iterable[Record], a: Collection[str], b: Collection[str])
     for task in (None, *sorted(shared[1])) if pairs else ():
         tasks = (shared[0], shared[1] if task is None else {task})
         over.append(_correlation("mitigators", task, _changes(pairs, tasks), tasks))
-    return Correlations(tuple(over), tuple(sorted(left_out)))
+    links = _links(models, pairs, groups, bases, by_family=by_family)
+    return Correlations(tuple(over), tuple(sorted(left_out)), links)
+
+
+def _links(
+    models: Mapping[Model, OfTask],
+    pairs: Sequence[tuple[Model, str, OfTask, OfTask]],
+    groups: Sequence[Collection[str]],
+    bases: Mapping[str, str],
+    *,
+    by_family: bool,
+) -> tuple[Link, ...]:
+    """Return the link of two groups of tasks, and of each two families of them."""
+    known = [of_task for pair in pairs for of_task in pair[2:]] or [*models.values()]
+    shared = _shared(known, [*groups])
+    if not all(shared):
+        return ()
+    first = known[0]
+    stated = {
+        name: next(iter(of_task.values())).model.base or name
+        for (name, _), of_task in models.items()
+    }
+    families: list[dict[str, set[str]]] = []
+    for group in shared:
+        of: defaultdict[str, set[str]] = defaultdict(set)
+        for task in sorted(group):
+            of[first[task].family].add(task)
+        families.append(dict(of))
+
+    def link(a: str, b: str, tasks: Sequence[set[str]]) -> Link:
+        points = []
+        for model, of_task in models.items():
+            if all(_counts(of_task, task) for group in tasks for task in group):
+                points += _variants(model, of_task, pairs, tasks)
+        named = {name: bases.get(name) or stated[name] for name, _ in models}
+        metrics_of = [{first[task].metric for task in group} for group in tasks]
+        counts = (len(tasks[0]), len(tasks[1]))
+        if a and metrics_of[0] & metrics_of[1]:
+            n = len({named[point.model] for point in points})
+            return Link(a, b, counts, n, len(points), reason="both are scored by one metric")
+        return _fitted(a, b, counts, points, named)
+
+    whole = link("", "", shared)
+    asked = [
+        link(a, b, (of_a, of_b))
+        for a, of_a in (families[0] if by_family else {}).items()
+        for b, of_b in families[1].items()
+    ]
+    return (*_with_findings([whole]), *_with_findings(asked))
+
+
+def _variants(
+    model: Model,
+    of_task: OfTask,
+    pairs: Iterable[tuple[Model, str, OfTask, OfTask]],
+    tasks: Sequence[Collection[str]],
+) -> list[Point]:
+    """Return a model as it is and under each mitigator: its means, not their changes."""
+    points = _as_they_are({model: of_task}, tasks)
+    for base in points[:1]:
+        own = [pair for pair in pairs if pair[0] == model]
+        points += [
+            Point(change.model, change.mitigator, base.a + change.a, base.b + change.b)
+            for change in _changes(own, tasks)
+        ]
+    return points
+
+
+def _fitted(
+    a: str, b: str, tasks: tuple[int, int], points: Sequence[Point], bases: Mapping[str, str]
+) -> Link:
+    """Return the link that a mixed model finds."""
+    import numpy as np
+
+    from harness.metrics import FEWEST
+    from harness.results.mixed_model import fit_mixed_model
+
+    of_base = [bases[point.model] for point in points]
+    n = len(set(of_base))
+    found = Link(a, b, tasks, n, len(points))
+    if n < FEWEST:
+        return replace(found, reason=f"{n} models, {FEWEST} are needed")
+    values = np.array([[point.a, point.b] for point in points])
+    spread = values.std(axis=0, ddof=1)
+    if not spread.all():
+        return replace(found, reason="all rows are alike")
+    x, y = ((values - values.mean(axis=0)) / spread).T
+    groupings = [of_base, [point.mitigator for point in points]]
+    several = [groups for groups in groupings if 1 < len(set(groups)) < len(points)]
+    # Models without variants are independent: no group has two rows.
+    fit = fit_mixed_model(y, np.stack([np.ones_like(x), x], axis=1), several or [of_base])
+    low, high = fit.interval(1)
+    return replace(
+        found,
+        slope=float(fit.coefficients[1]),
+        interval=IntervalPart(low=low, high=high, level=0.95, method="mixed model"),
+        p_value=fit.p_value(1),
+    )
+
+
+def _with_findings(links: Sequence[Link]) -> list[Link]:
+    """Return links with what is known: few of the findings are false, however many were asked."""
+    from scipy.stats import false_discovery_control
+
+    fitted = [link for link in links if link.p_value is not None]
+    adjusted = false_discovery_control([link.p_value for link in fitted]) if fitted else []
+    known = {
+        (link.a, link.b)
+        for link, p in zip(fitted, adjusted, strict=True)
+        if p < 0.05 and link.interval and not link.interval.low <= 0 <= link.interval.high
+    }
+    return [replace(link, is_known=(link.a, link.b) in known) for link in links]
 
 
 def of_other_metrics(records: Iterable[Record], a: Collection[str], b: Collection[str]) -> set[str]:

@@ -681,6 +681,19 @@ MEMBERS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "e
 """Column names of the concept's pairs and sets."""
 
 
+def mended_rows(rows: Sequence[Row], mended: Mapping[str, str]) -> Sequence[Row]:
+    """Return rows with the cells that reviews mended, without rows of which one was left out."""
+    if not mended:
+        return rows
+    texts = [[cell for cell in row.values() if isinstance(cell, str)] for row in rows]
+    return [
+        {column: mended.get(cell, cell) if isinstance(cell, str) else cell
+         for column, cell in row.items()}
+        for row, cells in zip(rows, texts, strict=True)
+        if all(mended.get(cell, cell) or not cell for cell in cells)
+    ]  # fmt: skip
+
+
 class Tables:
     """The tables of a task by name, each read or derived at its first use.
 
@@ -739,6 +752,7 @@ class Tables:
                 self._known[name] = [dict(zip(columns, row, strict=True)) for row in table.rows]
             else:
                 self._known[name] = parse_table(table, self.paths[name])
+            self._known[name] = mended_rows(self._known[name], self.file.mended)
         return self._known[name]
 
     def mistakes(

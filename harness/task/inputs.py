@@ -284,7 +284,10 @@ class Inputs:
         InvalidFile
             If a source names something unknown, or aligned inputs differ in length.
         """
-        templates = self.file.templates | scenario.templates
+        templates = {
+            name: self._mended_template(template)
+            for name, template in (self.file.templates | scenario.templates).items()
+        }
         resolved = {}
         mistakes = Collector()
         for key, source in self.file.inputs.items():
@@ -337,7 +340,7 @@ class Inputs:
         items: list[str] = []
         clusters: list[int] = []
         for part, key in zip(parts, keys, strict=True):
-            rows = self._rows(part, key, templates)
+            rows = self.rows_of(part, key, templates)
             if self._limit is not None:
                 rows = first_rows(rows, self._limit, self._labels.get(part.table or "", ()))
             offset = clusters[-1] + 1 if clusters else 0
@@ -385,11 +388,14 @@ class Inputs:
             vocabulary=part.vocabulary,
         )
 
-    def _rows(self, source: Source, key: KeyPath, templates: Mapping[str, Any]) -> Sequence[Row]:
-        if source.words is not None:
-            return [{"text": word} for word in source.words]
-        if source.set is not None:
-            return [{"text": word} for word in self._set(source.set, key)]
+    def rows_of(self, source: Source, key: KeyPath, templates: Mapping[str, Any]) -> Sequence[Row]:
+        """Return the rows of a source, before they are put into templates."""
+        if source.words is not None or source.set is not None:
+            words = source.words or self._set(source.set or "", key)
+            # The words of a concept are no texts of the task, so its reviews do not mend them.
+            is_own = not (source.set or "").startswith("concept.")
+            rows: Sequence[Row] = [{"text": word} for word in words]
+            return data_files.mended_rows(rows, self.file.mended if is_own else {})
         rows = self._tables.rows(source.table or "", (*key, "table"))
         mistakes = Collector()
         for column in (source.column, *source.where):
@@ -424,6 +430,13 @@ class Inputs:
             self._collect(mistakes, source, column, problems, place)
         mistakes.check()
         return list(selected.values())
+
+    def _mended_template(self, template: str | Sequence[str]) -> str | tuple[str, ...]:
+        """Return a template, or a list of them, as reviews mended it."""
+        mended = self.file.mended
+        if isinstance(template, str):
+            return mended.get(template, template)
+        return tuple(new for old in template if (new := mended.get(old, old)))
 
     def _used_columns(
         self, source: Source, templates: Mapping[str, Any], row: Row

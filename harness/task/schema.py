@@ -311,6 +311,46 @@ class Primary(Strict):
     """One of the task's scenarios."""
 
 
+class Review(Strict):
+    """What a person who reads the language found in the texts of a task.
+
+    `harness review` writes it, into the file `_reviews.yaml` that the task includes. Reviews that
+    the authors of a data set published stand there, too, with their source.
+    """
+
+    by: str = Field(min_length=1)
+    """Who read the texts."""
+    about: str = ""
+    """What to know of the reader: where the language was learnt, profession."""
+    date: str = Field(default="", pattern=r"^(\d{4}(-\d\d){0,2})?$")
+    """When: a year, or a day such as `2026-11-26`."""
+    version: int = Field(ge=1, le=limits.INTEGER)
+    """Version of the task that has the texts as they were accepted. With another version of the
+    task, the review does not count; its `mended` still do."""
+    source: str = ""
+    """Of a published review, where it stands."""
+    how: str = ""
+    """How the texts were read, as the source says."""
+    texts: int | None = Field(default=None, ge=1)
+    """Number of texts that were read."""
+    digest: str = ""
+    """Digest of the texts that were read."""
+    mended: dict[str, str] = Field(default_factory=dict)
+    """The new text by the old one. It replaces words of sets, cells of tables and templates that
+    equal the old text. An empty text leaves out the word, the row or the template."""
+    remarks: dict[str, str] = Field(default_factory=dict)
+    """What the reader says of a text, by text."""
+
+
+class Originals(Strict):
+    """What a task was translated from, for the sheets of `harness review`."""
+
+    table: str
+    """A table of the task with the originals, in columns of the same names. No input reads it."""
+    key: str
+    """The column by which a row and its original belong together."""
+
+
 NO_YARDSTICK = "none"
 """In place of a yardstick: nothing in the task's items is of the size of its gap."""
 
@@ -345,7 +385,13 @@ class TaskFile(Strict):
     superseded_by: Name | None = None
     """Name of the task that replaces this one. Its scores are shown and no longer ranked."""
     reviewed: bool = True
-    """False if no reader of the language has read the texts: its scores are shown, not ranked."""
+    """False if a reader of the language has to read the texts: scores are shown, and not ranked
+    until `reviews` has a review of this version."""
+    reviews: dict[Name, tuple[Review, ...]] = Field(default_factory=dict)
+    """Reviews by task. The tasks of a folder may include one file with the reviews of all; each
+    keeps its own."""
+    originals: Originals | None = None
+    """What the texts were translated from."""
     concept: Name | None = None
     """Concept that mitigators are fitted on."""
     language: str = Field(default="en", pattern="^[a-z]{2,3}$")
@@ -382,6 +428,15 @@ class TaskFile(Strict):
     max_missing: float = Field(default=0.2, ge=0, le=1)
     """Largest share of an input's words that a vocabulary may lack; above it there is no score."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_own_reviews(cls, data: Any) -> Any:
+        # Else a review of one task would change what is kept of the others.
+        if not isinstance(data, Mapping) or not isinstance(data.get("reviews"), Mapping):
+            return data
+        own = {name: of for name, of in data["reviews"].items() if name == data.get("name")}
+        return {**data, "reviews": own}
+
     @property
     def not_ranked(self) -> str:
         """Why the scores are shown and not ranked; empty if they are ranked."""
@@ -389,7 +444,29 @@ class TaskFile(Strict):
             return self.unranked
         if self.superseded_by is not None:
             return f"superseded by {self.superseded_by}"
-        return "" if self.reviewed else NOT_REVIEWED
+        if self.is_reviewed:
+            return ""
+        older = [review.version for review in self.own_reviews]
+        return f"reviewed in version {max(older)}, and changed since" if older else NOT_REVIEWED
+
+    @property
+    def own_reviews(self) -> tuple[Review, ...]:
+        """The reviews of this task, of any version."""
+        return self.reviews.get(self.name, ())
+
+    @property
+    def is_reviewed(self) -> bool:
+        """Whether a reader of the language has read the texts of this version, or none has to."""
+        return self.reviewed or any(review.version == self.version for review in self.own_reviews)
+
+    @property
+    def mended(self) -> Mapping[str, str]:
+        """What reviews put in the place of texts."""
+        mended: dict[str, str] = {}
+        for review in self.own_reviews:  # a later one has read what an earlier one mended
+            later = {old: review.mended.get(new, new) for old, new in mended.items()}
+            mended = {**later, **review.mended}
+        return mended
 
     def inputs_by_key(self) -> dict[KeyPath, InputFile]:
         """Return the inputs of the task and of its scenarios by key."""

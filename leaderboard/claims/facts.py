@@ -149,10 +149,11 @@ def of_document(document: Document, registry: Registry) -> TaskFacts:
         **file.model_dump(
             include={
                 *("name", "kinds", "version", "title", "measures", "category", "language"),
-                *("concept", "yardstick", "superseded_by", "reviewed"),
+                *("concept", "yardstick", "superseded_by"),
             }
         ),
         **{name: getattr(file, name).strip() for name in ("description", "source", "licence")},
+        reviewed=file.is_reviewed,
         digest=None if task is None else task.digest,
         references=reference.of_task(document.path, file.name, file.version),
         family=file.family or file.primary.metric,

@@ -41,7 +41,7 @@ def tasks(registry):
     return {
         entry.file.name: entry.file
         for entry in list_tasks(registry)
-        if entry.file.measures == "bias" and not entry.file.large and entry.file.reviewed
+        if entry.file.measures == "bias" and not entry.file.large and entry.file.is_reviewed
     }
 
 
@@ -51,7 +51,7 @@ def test_each_task_whose_metric_states_a_contrast_has_a_row(registry, tasks, row
         for name, file in tasks.items()
         if name not in rows
         and name not in WITHOUT_ROW
-        and file.reviewed
+        and file.is_reviewed
         and registry.metric(file.primary.metric).contrast is not None
     ]
     assert missing == []
