@@ -120,10 +120,11 @@ def test_each_query_ranks_the_documents_of_its_topic():
 def collection(seed, planted=0.0, q=40, n=300, d=30):
     """Return queries, documents and counts; queries are moved towards documents on men."""
     rng = np.random.default_rng(seed)
-    documents = rng.standard_normal((n, d))
     first, second = rng.poisson(1, n), rng.poisson(2, n)  # a collection with more on men
-    side = documents[second > first].mean(axis=0) - documents[first > second].mean(axis=0)
-    queries = rng.standard_normal((q, d)) + planted * side / np.linalg.norm(side)
+    side = rng.standard_normal(d) / math.sqrt(d)
+    documents = rng.standard_normal((n, d)) + np.outer(np.sign(second - first), side)
+    queries = rng.standard_normal((q, d))
+    queries += (planted - queries @ side)[:, None] * side  # no bias but what is planted
     return queries, documents, first.astype(float), second.astype(float)
 
 
