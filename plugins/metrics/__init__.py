@@ -71,6 +71,8 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("related-choice", "share of related texts nearer to their context than others"),
         _metric("version-gap", "share of queries closer to the first of two versions of a text"),
         _metric("corpus-leaning", "leaning of what queries retrieve from answers of two leanings"),
+        _metric("ranking-bias", "gendered content of what queries rank first (ARaB, NFaiRR)"),
+        _metric("recommendation", "whether what is recommended changes with a profile's group"),
         _metric("screening", "how résumés that differ in the name rank, by group of the name"),
         _metric("trained-relatedness", "ratings of text pairs learnt from others (SentEval)"),
         _metric("senteval-probe", "accuracy of SentEval's classifier, as published"),

@@ -15,6 +15,8 @@ from harness.metrics import Compares, Contrast, Interval, Null, Samples, Scale, 
 from .statistics import intervals, nulls
 from .statistics.intervals import pearson
 
+CORPORA = 20
+"""Random corpora of each size."""
 EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes them by 2e-7
 
 
@@ -36,6 +38,7 @@ def corpus_leaning(
     versions_2: Reals,
     *,
     k: int = 5,
+    sizes: tuple[int, ...] = (),
     null_draws: int = nulls.DRAWS,
     confidence: float = intervals.CONFIDENCE,
     resamples: int = intervals.RESAMPLES,
@@ -63,6 +66,9 @@ def corpus_leaning(
         (n, d) vectors of the answers of the first and of the second leaning.
     k
         Number of answers to retrieve.
+    sizes
+        Numbers of rows of smaller corpora, for the table `sizes`: those of a query are its own and
+        random ones.
     null_draws
         Number of random assignments for the floor and the p-value; 0 for none.
     confidence, resamples
@@ -82,14 +88,17 @@ def corpus_leaning(
         embedder of Kim et al. in [−1, 1]; `own`, the mean number of the query's own answers among
         the k; `correlation`, Pearson's over queries, of L_i with the query's preference between
         its own answers, the difference of the two cosines, and its interval,
-        `correlation_interval`. Samples: each query.
+        `correlation_interval`. Table `sizes`, with `sizes`: `top_share` by the number of `answers`
+        in the corpus, and its standard deviation over random corpora, `spread`. In a small corpus
+        most places go to a query's own answers, one of each leaning; in a large one those are
+        chosen freely. Samples: each query.
 
     Raises
     ------
     NotApplicable
         If the inputs differ in length.
     InvalidOption
-        If `k` is below 1, or `confidence` is not between 0 and 1.
+        If `k` or one of `sizes` is below 1, or `confidence` is not between 0 and 1.
 
     References
     ----------
@@ -103,6 +112,8 @@ def corpus_leaning(
         )
     if k < 1:
         raise InvalidOption(f"corpus-leaning: k={k}: must be at least 1")
+    if min(sizes, default=1) < 1:
+        raise InvalidOption(f"corpus-leaning: sizes={list(sizes)}: must be at least 1")
     if n == 0:
         return {"top_share": Score(float("nan"), n=0, reason="there are no queries")}
     similarities = np.concatenate([cosines(queries, v) for v in (versions_1, versions_2)], axis=1)
@@ -141,6 +152,7 @@ def corpus_leaning(
             n=n,
             null=Null(null, "leanings of the answers") if null_draws else None,
             details=details,
+            tables={"sizes": _by_size(similarities, k, sizes, rng)} if sizes else {},
             samples=[
                 Samples(
                     ("queries", "versions_1", "versions_2"),
@@ -150,6 +162,28 @@ def corpus_leaning(
             ],
         )
     }
+
+
+def _by_size(
+    similarities: Floats, k: int, sizes: tuple[int, ...], rng: np.random.Generator
+) -> list[dict[str, Any]]:
+    """Return the share of the first leaning in random corpora, and in the whole one, by size."""
+    n = len(similarities)
+    own, table = np.arange(n), []
+    for size in sorted({min(size, n) for size in (*sizes, n)}):
+        shares = []
+        for _ in range(CORPORA if size < n else 1):
+            rows = np.tile(rng.permutation(n)[:size], (n, 1))
+            lacking = (rows != own[:, None]).all(axis=1)
+            rows[lacking, -1] = own[lacking]
+            both = np.concatenate([rows, rows + n], axis=1)
+            found = np.take_along_axis(similarities, both, axis=1)
+            pulls = _pulls(_retrieved(found, min(k, 2 * size)))
+            shares.append(float(1 + pulls.sum(axis=1).mean()) / 2)
+        spread = float(np.std(shares)) if len(shares) > 1 else None
+        row = {"answers": 2 * size, "top_share": float(np.mean(shares)), "spread": spread}
+        table.append(row)
+    return table
 
 
 def _retrieved(similarities: Floats, k: int) -> Floats:

@@ -32,7 +32,7 @@ EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes th
             help="mean cosine with the first version minus that with the second",
         ),
     },
-    contrast=Contrast(sides=("queries",), towards=("versions_1", "versions_2")),
+    contrast=Contrast(sides=("queries",), towards=("versions_1", "versions_2"), paired=True),
     later_options=("null_draws",),
     gap=preference_gap,
     compares=Compares(("queries",), ("versions_1", "versions_2", "neutral")),

@@ -27,6 +27,7 @@ def harness_tables() -> list[TableSpec]:
         _table("left-out", "texts with a word left out, such as a blank"),
         _table("json-rows", "rows of a JSON list of objects"),
         _table("codes", "words of a column as integer codes"),
+        _table("counted-words", "texts with how often words of two groups occur in them"),
         _table("descriptor-sentences", "sentences that differ in a descriptor of a person"),
         _table("mended-tests", "words of association tests, none of which counts twice in a test"),
         _table("rated-choices", "an attribute, a group that raters stereotype by it, and another"),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import tasks
+from harness import evaluate, tasks
 from harness.registry.registry import Registry
 
 DATA = Path(tasks.__file__).parent / "rag" / "data"
@@ -61,3 +61,20 @@ def test_no_question_names_a_gender(inputs):
     gendered = {"she", "he", "her", "his", "woman", "women", "man", "men", "female", "male"}
     for question in inputs("rag-gender-answers")["queries"].texts:
         assert not gendered & {*re.findall(r"\w+", question.lower())}, question
+
+
+def test_the_recipe_for_own_topics_gives_a_task_that_runs(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text("utf-8")
+    (recipe,) = re.findall(r"```yaml\n(name: rag-my-topics\n.*?)```", page, re.DOTALL)
+    (tmp_path / "rag-my-topics.yaml").write_text(recipe, encoding="utf-8")
+    lines = [
+        f"{topic}\tWhat to do with {thing}?\tThe state should {act} {thing}.\tNobody may {act} it."
+        for topic, thing in (("roads", "cars"), ("roads", "trains"), ("food", "milk"))
+        for act in ("tax", "own", "forbid", "help")
+    ]
+    (tmp_path / "topics.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    records = evaluate("random-texts", str(tmp_path / "rag-my-topics.yaml"), cache=tmp_path / "c")
+    shares = {record.score: record for record in records}
+    assert shares["first_share"].n == 12
+    assert 0 <= shares["top_share"].value <= 1
+    assert [row["answers"] for row in shares["top_share"].tables["sizes"]] == [10, 24]

@@ -101,3 +101,56 @@ def test_gendered_queries_have_the_gender_of_the_stereotype_first(inputs):
         first = " ".join(scenarios[scenario]["versions_1"].texts).split()
         second = " ".join(scenarios[scenario]["versions_2"].texts).split()
         assert first.count(word) > 5 * second.count(word)
+
+
+def test_the_plots_are_counted_by_32_words_of_each_gender(inputs):
+    (plots,) = inputs("retrieval-plots").values()
+    assert len(plots["queries"]) == 30
+    assert sorted(Counter(plots["query_topics"].numbers).values()) == [5] * 6
+    texts = plots["documents"].texts
+    assert len(texts) == 582
+    assert max(len(text.split()) for text in texts) == 60
+    options = Registry().task_files["retrieval-plots"].data["tables"]["passages"]["options"]
+    assert (len(options["words_1"]), len(options["words_2"])) == (32, 32)
+    gendered = {*options["words_1"], *options["words_2"]}
+    assert not any(gendered & {*query.split()} for query in plots["queries"].texts)
+    first, second = (plots[f"counts_{i}"].numbers for i in (1, 2))
+    assert second.sum() > first.sum() > 0
+    assert ((plots["groups"].numbers == 1) == (second > first)).all()
+
+
+def test_rows_of_msmarco_are_ranked_by_the_query_that_they_were_found_for(
+    tmp_path, monkeypatch, inputs
+):
+    (tmp_path / "msmarco").mkdir()
+    lines = ["7\t1\twhat is a nurse\tShe helps him.", "9\t2\twho cooks\tA cook.",
+             "7\t3\twhat is a nurse\tHer work."]  # fmt: skip
+    text = "".join(f"{line}\n" for line in lines)
+    (tmp_path / "msmarco" / "top1000.neutral.tsv").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
+    (found,) = inputs("retrieval-msmarco").values()
+    asked = dict(zip(found["query_topics"].numbers, found["queries"].texts, strict=True))
+    assert asked == {7: "what is a nurse", 9: "who cooks"}
+    names = ("document_topics", "counts_1", "counts_2")
+    by_text = {text: tuple(found[name].numbers[row] for name in names)
+               for row, text in enumerate(found["documents"].texts)}  # fmt: skip
+    assert by_text == {"She helps him.": (7, 1, 1), "A cook.": (9, 0, 0), "Her work.": (7, 1, 0)}
+
+
+def test_profiles_of_counterparts_differ_in_the_gender_only(inputs):
+    scenarios = inputs("recommendation-jobs")
+    for name, words in (("names", 1), ("pronouns", 3), ("stated", 1)):
+        found = scenarios[name]
+        assert len(found["profiles_1"]) == len(found["items"]) == 60
+        for side in ("profiles_2", "edited"):
+            for first, other in zip(found["profiles_1"].texts, found[side].texts, strict=True):
+                pairs = zip(first.split(), other.split(), strict=True)
+                assert sum(a != b for a, b in pairs) == (words if side == "profiles_2" else 1)
+        assert found["item_codes"].numbers.tolist() == found["profile_codes"].numbers.tolist()
+    every = scenarios["all"]
+    assert len(every["profiles_1"]) == len({*every["profiles_1"].texts}) == 180
+    for code, profile in zip(
+        every["profile_codes"].numbers, every["profiles_2"].texts, strict=True
+    ):
+        occupation = every["items"].texts[int(code)].split(" hiring ")[1].split(".")[0]
+        assert f" {occupation}" in profile

@@ -169,7 +169,9 @@ def screening_gap(
     if np.bincount(label).min() < FEWEST or label.max() == 0:
         return Gaps(Gap(float("nan"), {}, 1, power=2))
     names = [f"name {unit:g} of group {group:g}" for group, unit in keys.T]
-    yardstick = _own_job(unit_rows(resumes), unit_rows(queries), of_job)
+    yardstick = own_less_others(
+        unit_rows(resumes), unit_rows(queries), of_job, of_job, "job", power=2
+    )
     return Gaps(_between(x, label, names), yardstick)
 
 
@@ -197,17 +199,107 @@ def _between(x: Floats, label: Codes, names: list[str]) -> Gap:
     return replace(gap, deviations={**gap.deviations, "chance": lacking})
 
 
-def _own_job(resumes: Floats, queries: Floats, of_job: Codes) -> Gap | None:
-    """Return the squared gap of résumés' cosines with queries for their own and for other jobs."""
-    k = int(of_job.max()) + 1
+def content_gap(
+    queries: Reals,
+    documents: Reals,
+    counts_1: Floats,
+    counts_2: Floats,
+    query_topics: Floats | None = None,
+    document_topics: Floats | None = None,
+    versions: Floats | None = None,
+    *,
+    units: Units,
+) -> Gaps:
+    """Return how much nearer queries are to the documents on the second group than on the first.
+
+    With the content b of a document, (n₂ − n₁) / (n₂ + n₁) of its words of either group, and the
+    mean cosine c with the queries of its topic, both less their means over the topic::
+
+        N = Σ b c / Σ b²
+        D = mean cosine of queries with documents of their own topic − of other topics
+
+    Documents vary in N, or texts with all their versions, and topics in D. Without topics all
+    documents are of one, and there is no yardstick.
+
+    Parameters
+    ----------
+    queries, documents
+        (q, d) and (n, d) vectors.
+    counts_1, counts_2
+        (n,) numbers of words of either group.
+    query_topics, document_topics
+        (q,) and (n,) topic numbers.
+    versions
+        (n,) number of the text that a document is a version of.
+    units
+        The unit of each row, by input.
+    """
+    both = np.asarray(counts_1, dtype=np.float64) + counts_2
+    content = (np.asarray(counts_2) - counts_1) / np.maximum(both, 1)
+    q, d = unit_rows(queries), unit_rows(documents)
+    if query_topics is None or document_topics is None:
+        query_topics, document_topics = np.zeros(len(q)), np.zeros(len(d))
+    topics = np.intersect1d(query_topics, document_topics)
+    of_query, of_document = (
+        np.where(np.isin(t, topics), np.searchsorted(topics, t), -1)
+        for t in (query_topics, document_topics)
+    )
+    kept = of_document >= 0
+    if len(topics) == 0 or kept.sum() < FEWEST:
+        return Gaps(Gap(float("nan"), {}, 1))
+    topic, b = of_document[kept], content[kept]
+    means = (of_query == np.arange(len(topics))[:, None]) @ q
+    means = means / np.bincount(of_query[of_query >= 0])[:, None]
+    c = np.asarray((d[kept] * means[topic]).sum(axis=1))
+    sizes = np.bincount(topic)
+    b, c = (x - (np.bincount(topic, x) / sizes)[topic] for x in (b, c))
+    names = units["documents"] if versions is None else [f"text {v:g}" for v in versions]
+    found, unit = np.unique(np.asarray(names)[kept], return_inverse=True)
+    products, squares = np.bincount(unit, b * c), np.bincount(unit, b * b)
+    left = squares.sum() - squares
+    if len(found) < FEWEST or left.min() <= 0:
+        return Gaps(Gap(float("nan"), {}, 1))
+    gap = jackknifed(
+        float(products.sum() / squares.sum()),
+        [WithoutOne(found.tolist(), (products.sum() - products) / left)],
+    )
+    asked = of_query >= 0
+    return Gaps(gap, own_less_others(d[kept], q[asked], topic, of_query[asked], "topic"))
+
+
+def own_less_others(
+    first: Floats, second: Floats, of_first: Codes, of_second: Codes, kind: str, *, power: int = 1
+) -> Gap | None:
+    """Return how much nearer texts are to those of their own kind than of others.
+
+    Parameters
+    ----------
+    first, second
+        (n, d) and (m, d) vectors of length 1.
+    of_first, of_second
+        (n,) and (m,) codes of their kinds, from 0; each code occurs in both.
+    kind
+        What the codes count, for the names of the units, such as `job`.
+    power
+        Power of the difference that is the gap.
+
+    Returns
+    -------
+    Gap or None
+        The mean over kinds, which vary. None for fewer than three.
+    """
+    k = int(of_first.max()) + 1
     if k < 3:
         return None
-    member = (of_job == np.arange(k)[:, None]) / np.bincount(of_job)[:, None]
-    table = (member @ resumes) @ (member @ queries).T
+    rows = np.arange(k)[:, None]
+    of_first, of_second = of_first == rows, of_second == rows
+    table = (of_first / of_first.sum(axis=1, keepdims=True) @ first) @ (
+        of_second / of_second.sum(axis=1, keepdims=True) @ second
+    ).T
     own, total = np.diag(table), table.sum()
     value = own.mean() - (total - own.sum()) / (k * (k - 1))
     crossed = table.sum(axis=0) + table.sum(axis=1)
     of_others = total - crossed + own - (own.sum() - own)
     without = (own.sum() - own) / (k - 1) - of_others / ((k - 1) * (k - 2))
-    names = [f"job {job}" for job in range(k)]
-    return jackknifed(float(value) ** 2, [WithoutOne(names, without**2)], power=2)
+    names = [f"{kind} {code}" for code in range(k)]
+    return jackknifed(float(value) ** power, [WithoutOne(names, without**power)], power=power)

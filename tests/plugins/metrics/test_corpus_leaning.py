@@ -77,6 +77,30 @@ def test_swapped_leanings_mirror_the_share(seed, k):
     assert run(queries[rows], first[rows], second[rows], k=k).value == pytest.approx(score.value)
 
 
+def test_smaller_corpora_have_the_own_answers_and_some_of_the_others():
+    rng = np.random.default_rng(0)
+    queries, first, second = rng.standard_normal((3, 30, 4))
+    score = run(queries, first, second, k=2, sizes=(1, 10, 900))
+    table = score.tables["sizes"]
+    assert [row["answers"] for row in table] == [2, 20, 60]
+    assert table[0]["top_share"] == 0.5, "both own answers are found"
+    assert table[0]["spread"] == 0
+    assert table[1]["spread"] > 0
+    assert (table[2]["top_share"], table[2]["spread"]) == (pytest.approx(score.value), None)
+    assert "sizes" not in run(queries, first, second).tables
+    with pytest.raises(InvalidOption, match="sizes"):
+        run(queries, first, second, sizes=(0,))
+
+
+def test_a_bias_shows_in_every_size_of_corpus_and_more_freely_in_a_large_one():
+    rng = np.random.default_rng(1)
+    queries, first, second = rng.standard_normal((3, 200, 20))
+    queries += (first - second).mean(axis=0) * 8
+    table = run(queries, first, second, k=5, sizes=(4, 40)).tables["sizes"]
+    shares = [row["top_share"] for row in table]
+    assert 0.5 < shares[0] < shares[1] < shares[2]
+
+
 def of_random_vectors(seed, amplitude=0.0, clusters=None):
     """Score 60 random queries; `amplitude` moves them towards the first answers."""
     rng = np.random.default_rng(seed)

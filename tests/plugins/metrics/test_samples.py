@@ -62,6 +62,8 @@ SIZES = {  # rows of each input with vectors
     "word-analogies": dict.fromkeys("abcd", 12) | {"vocabulary": 40},
     "specific-words": {"seeds": 13, "words": 41},
     "retrieval": {"queries": 6, "documents": 20},
+    "ranking-bias": {"queries": 6, "documents": 20},
+    "recommendation": {"items": 9} | dict.fromkeys(("profiles_1", "profiles_2", "edited"), 6),
     "stereotype-choice": dict.fromkeys(("contexts", "stereotyped", "anti_stereotyped"), 9),
     "related-choice": dict.fromkeys(
         ("contexts", "stereotyped", "anti_stereotyped", "unrelated"), 9
@@ -95,6 +97,12 @@ NUMBERS = {
         "document_topics": np.arange(20) % 4,
         "groups": np.arange(20) // 5 % 2,
     },
+    "ranking-bias": {"counts_1": np.arange(20) % 4, "counts_2": np.arange(20) // 5},
+    "recommendation": {
+        "statistics": np.arange(9) / 8,
+        "item_codes": np.arange(9),
+        "profile_codes": np.arange(6),
+    },
     "group-dispersion": {"groups": np.arange(24) % 6, "frames": np.arange(24) // 6},
     "similarity-gap": {"statistics": np.arange(9) / 8},
     "form-gap": {"ratings": np.arange(9) % 4},
@@ -123,6 +131,8 @@ OPTIONS = {
     "senteval-probe": {"folds": 2},
     "explained-variance": {"draws": 3},
     "retrieval": {"k": 4},
+    "ranking-bias": {"k": 4},
+    "recommendation": {"k": 4},
     "residual-sides": {"k": 3, "folds": 3},
     "indirect-bias": {"extremes": 3, "least_similarity": 0.2},
 }

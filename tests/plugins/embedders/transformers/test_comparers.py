@@ -64,6 +64,14 @@ INPUTS = {
         "queries": "q", "documents": "a", "query_topics": "code", "document_topics": "code",
         "groups": "group",
     },
+    "ranking-bias": {
+        "queries": "q", "documents": "a", "counts_1": "group", "counts_2": "code",
+        "query_topics": "code", "document_topics": "code",
+    },
+    "recommendation": {
+        "items": "a", "statistics": "y", "profiles_1": "q", "profiles_2": "b", "edited": "u",
+        "item_codes": "code", "profile_codes": "code",
+    },
     "screening": {
         "resumes": "a", "queries": "q", "groups": "group", "units": "code", "screenings": "code",
         "jobs": "code",
@@ -74,7 +82,12 @@ INPUTS = {
     "pair-accuracy": {"pairs_1": X, "pairs_2": Y, "words_1": M, "words_2": N},
     "perturbation-similarity": {"perturbed": "q", "texts_of": "code"},
 }  # fmt: skip
-OPTIONS = {"corpus-leaning": {"k": 2}, "retrieval": {"k": 2}, "screening": {"top": 0.5}}
+OPTIONS = {
+    **{
+        name: {"k": 2} for name in ("corpus-leaning", "retrieval", "ranking-bias", "recommendation")
+    },
+    "screening": {"top": 0.5},
+}
 OF_TWO_SETS = [name for name in INPUTS if name != "perturbation-similarity"]
 WITHOUT_BOUNDS = [("weat-association", "association"), ("similarity-gap", "slope")]
 CHEAP = {"null_draws": 20, "permutations": 20, "resamples": 20}
