@@ -10,12 +10,13 @@ Numbers in, numbers out. Knows no metrics, tasks or models.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, paired_cosines, unit_rows
+from harness.arrays import Floats, Mask, Reals, paired_cosines, unit_rows
 from harness.metrics import Gap, Gaps
 
 from .gaps import Units, WithoutOne, jackknifed
@@ -210,4 +211,279 @@ def _own_job(resumes: Floats, queries: Floats, of_job: Codes) -> Gap | None:
     of_others = total - crossed + own - (own.sum() - own)
     without = (own.sum() - own) / (k - 1) - of_others / ((k - 1) * (k - 2))
     names = [f"job {job}" for job in range(k)]
+    return jackknifed(float(value) ** 2, [WithoutOne(names, without**2)], power=2)
+
+
+def shift_gap(
+    z: Floats,
+    without_block: Floats,
+    labels: Floats,
+    groups: Floats,
+    frames: Floats,
+    *,
+    names: Sequence[str],
+) -> Gaps:
+    """Return the variance between groups of a classifier's logits in the same frames.
+
+    With the logit z_gf of group g in frame f, less its mean over groups, r_gf::
+
+        N = Σ_g mean over f ≠ f' of r_gf · r_gf' / (G − 1),  G groups
+        D = (mean of z in positive frames − in negative frames)²
+
+    What a group adds in one frame alone cancels in N. Groups, frames and blocks of training texts
+    vary.
+
+    Parameters
+    ----------
+    z
+        (n,) logits of the sentences; of each group one in each frame. Frames that lack a group are
+        left out.
+    without_block
+        (b, n) logits of classifiers that were trained without a block of texts.
+    labels, groups, frames
+        (n,) label, 1 or 0, and numbers of the group and of the frame of each sentence.
+    names
+        The unit of each sentence; of a group, that of its first one.
+    """
+    of_group, of_frame = (np.unique(codes, return_inverse=True)[1] for codes in (groups, frames))
+    firsts = np.unique(of_group, return_index=True)[1]
+    place = np.full((len(firsts), int(of_frame.max()) + 1), -1, dtype=np.int64)
+    place[of_group, of_frame] = np.arange(len(of_group))
+    place = place[:, (place >= 0).all(axis=0)]
+    positive = np.asarray(labels)[place[0]] == 1
+    if len(place) < FEWEST or min(positive.sum(), (~positive).sum()) < FEWEST:
+        return Gaps(Gap(float("nan"), {}, 1, power=2))
+    table = z[place]
+    q = _shifts(table)
+    g, f = table.shape
+    frame_names = [f"frame {frame:g}" for frame in np.asarray(frames)[place[0]]]
+    every = np.arange(f)
+    blocks = [f"training block {block}" for block in range(len(without_block))]
+    of_blocks = [rows[place] for rows in without_block]
+    gap = jackknifed(
+        float(q.sum() / (g - 1)),
+        [
+            WithoutOne([names[row] for row in firsts], (q.sum() - q * g / (g - 1)) / (g - 2)),
+            WithoutOne(
+                frame_names,
+                np.array([_shifts(table[:, every != frame]).sum() for frame in every]) / (g - 1),
+            ),
+            WithoutOne(blocks, np.array([_shifts(t).sum() for t in of_blocks]) / (g - 1)),
+        ],
+        power=2,
+    )
+    means = table.mean(axis=0)
+    sets = [WithoutOne(blocks, np.array([_told(t.mean(axis=0), positive) for t in of_blocks]))]
+    for of_label in (positive, ~positive):
+        left_out = np.flatnonzero(of_label)
+        values = [_told(means[every != i], positive[every != i]) for i in left_out]
+        sets.append(WithoutOne([frame_names[i] for i in left_out], np.array(values)))
+    return Gaps(gap, jackknifed(_told(means, positive), sets, power=2))
+
+
+def _shifts(table: Floats) -> Floats:
+    """Return for each of g groups the mean product of its shifts in two different frames."""
+    r = table - table.mean(axis=0)
+    f = r.shape[1]
+    products: Floats = (r.sum(axis=1) ** 2 - (r**2).sum(axis=1)) / (f * (f - 1))
+    return products
+
+
+def _told(means: Floats, positive: Mask) -> float:
+    """Return the squared difference between the mean logits of positive and negative frames."""
+    return float(means[positive].mean() - means[~positive].mean()) ** 2
+
+
+# Documents that are equal but for the name: how near names of a group, and texts of a topic, are.
+
+
+class NameKernel(NamedTuple):
+    """Mean cosines of documents of one original, by two units of names; and what the units are.
+
+    The diagonal, documents of one unit, is 0 and counts nowhere.
+    """
+
+    cosines: Floats
+    label: Codes
+    names: list[str]
+    originals: Floats
+    """(t, t) mean cosines of the documents of two originals, of different units if it is one."""
+    topics: Codes
+
+
+def name_kernel(
+    documents: Reals, topics: Floats, groups: Floats, units: Floats, originals: Floats
+) -> NameKernel:
+    """Return the mean cosines between names and between originals.
+
+    Parameters
+    ----------
+    documents
+        (n, d) vectors.
+    topics, groups, units, originals
+        (n,) numbers, as of the metric `group-clusters`.
+    """
+    keys, of_unit = np.unique(np.stack([groups, units]), axis=1, return_inverse=True)
+    of_unit = of_unit.reshape(-1)
+    of_original = np.unique(originals, return_inverse=True)[1]
+    t, u = int(of_original.max()) + 1, keys.shape[1]
+    x = unit_rows(documents)
+    means = np.zeros((t, u, x.shape[1]))
+    np.add.at(means, (of_original, of_unit), x)
+    sizes = np.zeros((t, u))
+    np.add.at(sizes, (of_original, of_unit), 1)
+    means /= np.maximum(sizes, 1)[:, :, None]
+    both = (sizes > 0).astype(np.float64)
+    cosines = np.einsum("tud,tvd->uv", means, means, optimize=True) / np.maximum(both.T @ both, 1)
+    np.fill_diagonal(cosines, 0)
+    sums = means.sum(axis=1)
+    present = both.sum(axis=1)
+    products = sums @ sums.T
+    own = products.diagonal() - (means**2).sum(axis=(1, 2))
+    of_originals = products / np.outer(present, present)
+    np.fill_diagonal(of_originals, own / (present * (present - 1)))
+    first = np.unique(of_original, return_index=True)[1]
+    return NameKernel(
+        cosines,
+        np.unique(keys[0], return_inverse=True)[1].reshape(-1),
+        [f"name {unit:g} of group {group:g}" for group, unit in keys.T],
+        of_originals,
+        np.unique(topics, return_inverse=True)[1][first],
+    )
+
+
+def nearness_gap(
+    documents: Reals, topics: Floats, groups: Floats, units: Floats, originals: Floats
+) -> Gaps:
+    """Return how much nearer documents are that share a group, over those that share a topic.
+
+    With cosines of documents of one original, which differ in the name, and of other originals::
+
+        N = mean over groups of (mean cosine of two names of the group)
+            − mean cosine of two names of different groups
+        D = the same of originals: of one topic, and of different topics
+
+    k-means divides documents by their distances, so by N and D. Names vary in N, topics in D.
+
+    Parameters
+    ----------
+    documents, topics, groups, units, originals
+        As of the metric `group-clusters`: its units are those of the gap.
+    """
+    kernel = name_kernel(documents, topics, groups, units, originals)
+    label, topic = kernel.label, kernel.topics
+    if min(len(np.unique(label)), len(np.unique(topic))) < 2 or np.bincount(label).min() < FEWEST:
+        return Gaps(Gap(float("nan"), {}, 1))
+    every = np.arange(len(label))
+    without = [_nearness(kernel.cosines, label, every != unit) for unit in every]
+    gap = jackknifed(
+        _nearness(kernel.cosines, label, every >= 0),
+        [WithoutOne(kernel.names, np.array(without))],
+    )
+    of_topics = np.arange(int(topic.max()) + 1)
+    if len(of_topics) < FEWEST or np.bincount(topic).min() < 2:
+        return Gaps(gap)
+    between = kernel.originals.copy()
+    np.fill_diagonal(between, 0)
+    without = [_nearness(between, topic, topic != left) for left in of_topics]
+    names = [f"topic {number}" for number in of_topics]
+    yardstick = jackknifed(
+        _nearness(between, topic, topic >= 0), [WithoutOne(names, np.array(without))]
+    )
+    return Gaps(gap, yardstick)
+
+
+def _nearness(kernel: Floats, label: Codes, kept: Mask) -> float:
+    """Return the mean of (n, n) values of equal labels, less that of different labels.
+
+    Each label counts once, and so do each two labels. The diagonal is 0 and counts nowhere.
+    """
+    labels = np.unique(label[kept])
+    member = ((label == labels[:, None]) & kept).astype(np.float64)
+    n, k = member.sum(axis=1), len(labels)
+    sums = member @ kernel @ member.T
+    own = sums.diagonal() / (n * (n - 1))
+    others = sums / np.outer(n, n)
+    return float(own.mean() - (others.sum() - others.trace()) / (k * (k - 1)))
+
+
+def merge_gap(
+    documents: Reals, topics: Floats, groups: Floats, units: Floats, originals: Floats
+) -> Gaps:
+    """Return the variance between groups of the mean cosine of two of their names.
+
+    With x_g the mean cosine of documents of one original with two names of group g::
+
+        N = variance over groups of x − mean over groups of the jackknife's variance of x_g
+        D = (mean cosine of one original with two names − of two originals of a topic)²
+
+    The documents of a group with a high x_g are merged more often at any threshold. N is less what
+    names add by chance. Names vary in N, and originals in D.
+
+    Parameters
+    ----------
+    documents, topics, groups, units, originals
+        As of the metric `merge-rates`: its units are those of the gap.
+    """
+    kernel = name_kernel(documents, topics, groups, units, originals)
+    label = kernel.label
+    if len(np.unique(label)) < 2 or np.bincount(label).min() < FEWEST + 2:
+        return Gaps(Gap(float("nan"), {}, 1, power=2))
+    members = [np.flatnonzero(label == group) for group in np.unique(label)]
+    parts = [_own_names(kernel.cosines[np.ix_(of, of)]) for of in members]
+    x, rests = np.array([p.mean for p in parts]), np.array([p.variance for p in parts])
+    value = float(x.var(ddof=1) - rests.mean())
+    without, names = [], []
+    for group, (of, part) in enumerate(zip(members, parts, strict=True)):
+        for place, unit in enumerate(of.tolist()):
+            means, variances = x.copy(), rests.copy()
+            means[group], variances[group] = part.means[place], part.variances[place]
+            without.append(means.var(ddof=1) - variances.mean())
+            names.append(kernel.names[unit])
+    gap = jackknifed(value, [WithoutOne(names, np.array(without))], power=2)
+    of_chance = 2 * float((rests**2).mean()) / (len(x) - 1)
+    lacking = math.sqrt(max(0.0, of_chance - gap.variance))
+    gap = replace(gap, deviations={**gap.deviations, "chance": lacking})
+    return Gaps(gap, _told_apart(kernel.originals, kernel.topics))
+
+
+class _OwnNames(NamedTuple):
+    """The mean of the cosines of n names with each other, its variance, and both without each."""
+
+    mean: float
+    variance: float
+    means: Floats
+    variances: Floats
+
+
+def _own_names(kernel: Floats) -> _OwnNames:
+    n = len(kernel)
+    total, rows = kernel.sum(), kernel.sum(axis=1)
+    means = (total - 2 * rows) / ((n - 1) * (n - 2))
+    # (n, n): without two names, of which the diagonal counts nowhere
+    pairs = (total - 2 * (rows[:, None] + rows) + 2 * kernel) / ((n - 2) * (n - 3))
+    np.fill_diagonal(pairs, 0)
+    of_rest = pairs.sum(axis=1) / (n - 1)
+    squares = (pairs**2).sum(axis=1) - (n - 1) * of_rest**2
+    return _OwnNames(
+        float(total / (n * (n - 1))),
+        float(means.var() * (n - 1)),
+        means,
+        squares * (n - 2) / (n - 1),
+    )
+
+
+def _told_apart(kernel: Floats, topics: Codes) -> Gap | None:
+    """Return the squared gap of cosines of an original and of two originals of a topic."""
+    t = len(kernel)
+    same = np.equal.outer(topics, topics) & ~np.eye(t, dtype=bool)
+    known = same.any(axis=1)
+    if known.sum() < FEWEST:
+        return None
+    kernel, same = kernel[np.ix_(known, known)], same[np.ix_(known, known)]
+    own, others, pairs = kernel.diagonal(), (kernel * same).sum(axis=1), same.sum(axis=1)
+    value = own.mean() - others.sum() / pairs.sum()
+    k = len(own)
+    without = (own.sum() - own) / (k - 1) - (others.sum() - 2 * others) / (pairs.sum() - 2 * pairs)
+    names = [f"original {number}" for number in np.flatnonzero(known)]
     return jackknifed(float(value) ** 2, [WithoutOne(names, without**2)], power=2)
