@@ -107,8 +107,8 @@ def group_clusters(
     -------
     dict of Score
         `group_information`, at most 1; fair is 0. The floor exchanges the groups of the units; the
-        p-value is one-sided: clusters cannot know less than nothing. `topic_v_measure`, in [0, 1], higher is better. Details of
-        `group_information`: `clusters`, and `of_topics`, the same of the clusters for topics; of
+        p-value is one-sided: clusters cannot know less than nothing. `topic_v_measure`, in [0, 1],
+        higher is better. Details of `group_information`: `clusters`, their number, and `of_topics`, the same of the clusters for topics; of
         `topic_v_measure` `homogeneity` and `completeness`. Table `clusters` of
         `group_information`: documents of each group in each cluster. Samples: each document with
         its `cluster` and `group`.
