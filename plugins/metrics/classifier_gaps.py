@@ -24,7 +24,7 @@ from .tpr_gap import C
 MATCHED = 0.6  # balanced accuracy that all models are brought to
 BLOCKS = 10  # of training texts, each of which is left out for the error of the gap
 FEWEST = 3  # groups
-SHUFFLED = "groups of the sentences of a frame"
+SHUFFLED = "groups of the sentences of a frame and a label"
 
 
 def classifier_gap(
@@ -124,7 +124,7 @@ def classifier_gaps(
     are compared as if all were as weak. A model below it has no gaps.
 
     Rates of few sentences are noisy, so the gaps of a fair classifier are not 0. The floors are
-    what they are with the groups exchanged among the sentences of a frame.
+    what they are with the groups exchanged among the sentences of a frame and a label.
 
     Parameters
     ----------
@@ -135,7 +135,8 @@ def classifier_gaps(
     labels
         (n,) label of each sentence: 1 for positive, 0 for negative.
     groups, frames
-        (n,) number of the group that a sentence names, and of the sentence without it.
+        (n,) number of the group that a sentence names, and of what else it says: a frame has a
+        positive and a negative sentence of each group.
     matched
         Balanced accuracy that the classifiers are brought to.
     null_draws
@@ -225,7 +226,7 @@ def classifier_gaps(
         undefined = Score(float("nan"), n=n, reason=reason)
         return dict.fromkeys(("rate_gap", *_STATISTICS), undefined) | scores
     probability = _calibrated(z, y)
-    order = nulls.exchanged_within(of_frame, rng=rng, draws=null_draws)
+    order = nulls.exchanged_within(2 * of_frame + y, rng=rng, draws=null_draws)
     once = np.arange(n)[None]
     deviations = {
         "tpr_gap": lambda rows: _means(above[rows], (y[rows] == 1), of_group) - tpr,

@@ -51,7 +51,7 @@ def group_clusters(
     poles_1: Reals | None = None,
     poles_2: Reals | None = None,
     *,
-    clusters: int | None = None,
+    k: int | None = None,
     starts: int = 10,
     null_draws: int = DRAWS,
     confidence: float = intervals.CONFIDENCE,
@@ -62,7 +62,7 @@ def group_clusters(
     """Information that clusters of documents have of their topics, and of the groups of names.
 
     Each original text stands there with many names. k-means divides the vectors of length 1 twice:
-    into as many clusters as there are topics, and into `clusters`, as many as originals times
+    into as many clusters as there are topics, and into `k`, as many as originals times
     groups by default, so that each original may be divided by group. With the entropies H and the
     mutual information I of clusters K and labels L::
 
@@ -89,7 +89,7 @@ def group_clusters(
     poles_1, poles_2
         Vectors of texts of two groups. No score is made of them: `harness validate-metric` plants
         bias along their difference.
-    clusters
+    k
         Number of clusters that are compared with the groups.
     starts
         Number of random starts of k-means, of which the best is taken.
@@ -118,7 +118,7 @@ def group_clusters(
     NotApplicable
         If the inputs of the documents differ in length.
     InvalidOption
-        If `starts` is below 1, `clusters` below 2 or above the number of documents, or `confidence`
+        If `starts` is below 1, `k` below 2 or above the number of documents, or `confidence`
         is not between 0 and 1.
 
     References
@@ -136,18 +136,18 @@ def group_clusters(
     )
     of_unit = np.unique(np.stack([of_group, units]), axis=1, return_inverse=True)[1].reshape(-1)
     label = of_group[np.unique(of_unit, return_index=True)[1]]
-    k, most = int(of_topic.max()) + 1, int(of_group.max()) + 1
-    number = clusters or (int(of_original.max()) + 1) * most
+    topic_number, most = int(of_topic.max()) + 1, int(of_group.max()) + 1
+    number = k or (int(of_original.max()) + 1) * most
     if starts < 1 or not 2 <= number <= n:
         raise InvalidOption(
-            f"group-clusters: starts={starts}, clusters={number}: starts must be at least 1, and "
-            f"clusters between 2 and the number of documents, {n}"
+            f"group-clusters: starts={starts}, k={number}: starts must be at least 1, and "
+            f"k between 2 and the number of documents, {n}"
         )
-    if min(k, most) < 2 or np.bincount(label).min() < 2:
+    if min(topic_number, most) < 2 or np.bincount(label).min() < 2:
         undefined = Score(float("nan"), n=n, reason="fewer than two topics, or groups of two names")
         return {"group_information": undefined, "topic_v_measure": undefined}
     x = unit_rows(documents)
-    by_topic, by_group = (_k_means(x, count, starts, rng) for count in (k, number))
+    by_topic, by_group = (_k_means(x, count, starts, rng) for count in (topic_number, number))
     drawn = rng.permuted(np.tile(label, (null_draws, 1)), axis=1)
     value = _information(of_group, by_group)
     null = np.array([_information(labels[of_unit], by_group) for labels in drawn])

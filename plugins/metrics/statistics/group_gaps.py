@@ -228,16 +228,16 @@ def shift_gap(
     With the logit z_gf of group g in frame f, less its mean over groups, r_gf::
 
         N = Σ_g mean over f ≠ f' of r_gf · r_gf' / (G − 1),  G groups
-        D = (mean of z in positive frames − in negative frames)²
+        D = (mean over frames of z in the positive sentence − in the negative one)²
 
-    What a group adds in one frame alone cancels in N. Groups, frames and blocks of training texts
-    vary.
+    A frame has a positive and a negative sentence; r_gf is the mean of both. What a group adds in
+    one frame alone cancels in N. Groups, frames and blocks of training texts vary.
 
     Parameters
     ----------
     z
-        (n,) logits of the sentences; of each group one in each frame. Frames that lack a group are
-        left out.
+        (n,) logits of the sentences; of each group one of each label in each frame. Frames that
+        lack one are left out.
     without_block
         (b, n) logits of classifiers that were trained without a block of texts.
     labels, groups, frames
@@ -247,38 +247,35 @@ def shift_gap(
     """
     of_group, of_frame = (np.unique(codes, return_inverse=True)[1] for codes in (groups, frames))
     firsts = np.unique(of_group, return_index=True)[1]
-    place = np.full((len(firsts), int(of_frame.max()) + 1), -1, dtype=np.int64)
-    place[of_group, of_frame] = np.arange(len(of_group))
-    place = place[:, (place >= 0).all(axis=0)]
-    positive = np.asarray(labels)[place[0]] == 1
-    if len(place) < FEWEST or min(positive.sum(), (~positive).sum()) < FEWEST:
+    place = np.full((2, len(firsts), int(of_frame.max()) + 1), -1, dtype=np.int64)
+    place[(np.asarray(labels) == 1).astype(int), of_group, of_frame] = np.arange(len(of_group))
+    place = place[:, :, (place >= 0).all(axis=(0, 1))]
+    _, g, f = place.shape
+    if g < FEWEST or f < FEWEST:
         return Gaps(Gap(float("nan"), {}, 1, power=2))
-    table = z[place]
-    q = _shifts(table)
-    g, f = table.shape
-    frame_names = [f"frame {frame:g}" for frame in np.asarray(frames)[place[0]]]
     every = np.arange(f)
+    frame_names = [f"frame {frame:g}" for frame in np.asarray(frames)[place[0, 0]]]
     blocks = [f"training block {block}" for block in range(len(without_block))]
+    negative, positive = z[place]
+    shifts, told = (negative + positive) / 2, (positive - negative).mean(axis=0)
     of_blocks = [rows[place] for rows in without_block]
+    q = _shifts(shifts)
+    without_frame = [_shifts(shifts[:, every != frame]).sum() for frame in every]
+    without = [_shifts(table.mean(axis=0)).sum() for table in of_blocks]
     gap = jackknifed(
         float(q.sum() / (g - 1)),
         [
             WithoutOne([names[row] for row in firsts], (q.sum() - q * g / (g - 1)) / (g - 2)),
-            WithoutOne(
-                frame_names,
-                np.array([_shifts(table[:, every != frame]).sum() for frame in every]) / (g - 1),
-            ),
-            WithoutOne(blocks, np.array([_shifts(t).sum() for t in of_blocks]) / (g - 1)),
+            WithoutOne(frame_names, np.array(without_frame) / (g - 1)),
+            WithoutOne(blocks, np.array(without) / (g - 1)),
         ],
         power=2,
     )
-    means = table.mean(axis=0)
-    sets = [WithoutOne(blocks, np.array([_told(t.mean(axis=0), positive) for t in of_blocks]))]
-    for of_label in (positive, ~positive):
-        left_out = np.flatnonzero(of_label)
-        values = [_told(means[every != i], positive[every != i]) for i in left_out]
-        sets.append(WithoutOne([frame_names[i] for i in left_out], np.array(values)))
-    return Gaps(gap, jackknifed(_told(means, positive), sets, power=2))
+    sets = [
+        WithoutOne(frame_names, ((told.sum() - told) / (f - 1)) ** 2),
+        WithoutOne(blocks, np.array([(t[1] - t[0]).mean() ** 2 for t in of_blocks])),
+    ]
+    return Gaps(gap, jackknifed(float(told.mean()) ** 2, sets, power=2))
 
 
 def _shifts(table: Floats) -> Floats:
@@ -287,11 +284,6 @@ def _shifts(table: Floats) -> Floats:
     f = r.shape[1]
     products: Floats = (r.sum(axis=1) ** 2 - (r**2).sum(axis=1)) / (f * (f - 1))
     return products
-
-
-def _told(means: Floats, positive: Mask) -> float:
-    """Return the squared difference between the mean logits of positive and negative frames."""
-    return float(means[positive].mean() - means[~positive].mean()) ** 2
 
 
 # Documents that are equal but for the name: how near names of a group, and texts of a topic, are.
@@ -371,15 +363,7 @@ def nearness_gap(
         As of the metric `group-clusters`: its units are those of the gap.
     """
     kernel = name_kernel(documents, topics, groups, units, originals)
-    label, topic = kernel.label, kernel.topics
-    if min(len(np.unique(label)), len(np.unique(topic))) < 2 or np.bincount(label).min() < FEWEST:
-        return Gaps(Gap(float("nan"), {}, 1))
-    every = np.arange(len(label))
-    without = [_nearness(kernel.cosines, label, every != unit) for unit in every]
-    gap = jackknifed(
-        _nearness(kernel.cosines, label, every >= 0),
-        [WithoutOne(kernel.names, np.array(without))],
-    )
+    topic, gap = kernel.topics, _of_names(kernel)
     of_topics = np.arange(int(topic.max()) + 1)
     if len(of_topics) < FEWEST or np.bincount(topic).min() < 2:
         return Gaps(gap)
@@ -410,15 +394,13 @@ def _nearness(kernel: Floats, label: Codes, kept: Mask) -> float:
 def merge_gap(
     documents: Reals, topics: Floats, groups: Floats, units: Floats, originals: Floats
 ) -> Gaps:
-    """Return the variance between groups of the mean cosine of two of their names.
+    """Return how much nearer documents are that share a group, over those that share a text.
 
-    With x_g the mean cosine of documents of one original with two names of group g::
+    N is that of `nearness_gap`. What a program that merges duplicates has to tell is::
 
-        N = variance over groups of x − mean over groups of the jackknife's variance of x_g
-        D = (mean cosine of one original with two names − of two originals of a topic)²
+        D = mean cosine of one original with two names − mean cosine of two originals
 
-    The documents of a group with a high x_g are merged more often at any threshold. N is less what
-    names add by chance. Names vary in N, and originals in D.
+    Names vary in N, and originals in D.
 
     Parameters
     ----------
@@ -426,64 +408,23 @@ def merge_gap(
         As of the metric `merge-rates`: its units are those of the gap.
     """
     kernel = name_kernel(documents, topics, groups, units, originals)
+    t = len(kernel.originals)
+    if t < FEWEST:
+        return Gaps(_of_names(kernel))
+    own, rows = kernel.originals.diagonal(), kernel.originals.sum(axis=1)
+    others, total, sum_own = rows - own, rows.sum() - own.sum(), own.sum()
+    value = sum_own / t - total / (t * (t - 1))
+    without = (sum_own - own) / (t - 1) - (total - 2 * others) / ((t - 1) * (t - 2))
+    names = [f"original {number}" for number in range(t)]
+    return Gaps(_of_names(kernel), jackknifed(float(value), [WithoutOne(names, without)]))
+
+
+def _of_names(kernel: NameKernel) -> Gap:
+    """Return how much nearer two names of a group are than two of different groups."""
     label = kernel.label
-    if len(np.unique(label)) < 2 or np.bincount(label).min() < FEWEST + 2:
-        return Gaps(Gap(float("nan"), {}, 1, power=2))
-    members = [np.flatnonzero(label == group) for group in np.unique(label)]
-    parts = [_own_names(kernel.cosines[np.ix_(of, of)]) for of in members]
-    x, rests = np.array([p.mean for p in parts]), np.array([p.variance for p in parts])
-    value = float(x.var(ddof=1) - rests.mean())
-    without, names = [], []
-    for group, (of, part) in enumerate(zip(members, parts, strict=True)):
-        for place, unit in enumerate(of.tolist()):
-            means, variances = x.copy(), rests.copy()
-            means[group], variances[group] = part.means[place], part.variances[place]
-            without.append(means.var(ddof=1) - variances.mean())
-            names.append(kernel.names[unit])
-    gap = jackknifed(value, [WithoutOne(names, np.array(without))], power=2)
-    of_chance = 2 * float((rests**2).mean()) / (len(x) - 1)
-    lacking = math.sqrt(max(0.0, of_chance - gap.variance))
-    gap = replace(gap, deviations={**gap.deviations, "chance": lacking})
-    return Gaps(gap, _told_apart(kernel.originals, kernel.topics))
-
-
-class _OwnNames(NamedTuple):
-    """The mean of the cosines of n names with each other, its variance, and both without each."""
-
-    mean: float
-    variance: float
-    means: Floats
-    variances: Floats
-
-
-def _own_names(kernel: Floats) -> _OwnNames:
-    n = len(kernel)
-    total, rows = kernel.sum(), kernel.sum(axis=1)
-    means = (total - 2 * rows) / ((n - 1) * (n - 2))
-    # (n, n): without two names, of which the diagonal counts nowhere
-    pairs = (total - 2 * (rows[:, None] + rows) + 2 * kernel) / ((n - 2) * (n - 3))
-    np.fill_diagonal(pairs, 0)
-    of_rest = pairs.sum(axis=1) / (n - 1)
-    squares = (pairs**2).sum(axis=1) - (n - 1) * of_rest**2
-    return _OwnNames(
-        float(total / (n * (n - 1))),
-        float(means.var() * (n - 1)),
-        means,
-        squares * (n - 2) / (n - 1),
-    )
-
-
-def _told_apart(kernel: Floats, topics: Codes) -> Gap | None:
-    """Return the squared gap of cosines of an original and of two originals of a topic."""
-    t = len(kernel)
-    same = np.equal.outer(topics, topics) & ~np.eye(t, dtype=bool)
-    known = same.any(axis=1)
-    if known.sum() < FEWEST:
-        return None
-    kernel, same = kernel[np.ix_(known, known)], same[np.ix_(known, known)]
-    own, others, pairs = kernel.diagonal(), (kernel * same).sum(axis=1), same.sum(axis=1)
-    value = own.mean() - others.sum() / pairs.sum()
-    k = len(own)
-    without = (own.sum() - own) / (k - 1) - (others.sum() - 2 * others) / (pairs.sum() - 2 * pairs)
-    names = [f"original {number}" for number in np.flatnonzero(known)]
-    return jackknifed(float(value) ** 2, [WithoutOne(names, without**2)], power=2)
+    if len(np.unique(label)) < 2 or np.bincount(label).min() < FEWEST:
+        return Gap(float("nan"), {}, 1)
+    every = np.arange(len(label))
+    without = [_nearness(kernel.cosines, label, every != unit) for unit in every]
+    value = _nearness(kernel.cosines, label, every >= 0)
+    return jackknifed(value, [WithoutOne(kernel.names, np.array(without))])

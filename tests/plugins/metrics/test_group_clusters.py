@@ -53,14 +53,14 @@ def test_v_measures_are_those_of_the_paper(solution, expected):
     x = np.eye(3)[cluster]
     n = np.arange(15.0)
     numbers = {"topics": topic.astype(float), "groups": n % 2, "units": n, "originals": topic * 1.0}
-    score = clusters_of(x, numbers, clusters=2, **FAST)["topic_v_measure"]
+    score = clusters_of(x, numbers, k=2, **FAST)["topic_v_measure"]
     assert score.value == pytest.approx(expected, abs=0.005)
     assert score.details["homogeneity"] == pytest.approx(score.details["completeness"])
 
 
 def test_clusters_that_are_topics_and_groups_have_the_value_1():
     x, numbers = documents(2.0, topics=3, originals=1, noise=0.01)
-    scores = clusters_of(x, numbers, clusters=6, **FAST)
+    scores = clusters_of(x, numbers, k=6, **FAST)
     assert scores["topic_v_measure"].value == pytest.approx(1)
     table = scores["group_information"].tables["clusters"]
     assert sorted(row["documents"] for row in table) == [0] * 6 + [12] * 6
@@ -70,7 +70,7 @@ def test_clusters_that_are_topics_and_groups_have_the_value_1():
         2 * h_groups / (h_groups + h_clusters), abs=0.03
     )
     two = {**numbers, "topics": numbers["groups"]}
-    assert clusters_of(x, two, clusters=6, **FAST)["topic_v_measure"].details["homogeneity"] < 1
+    assert clusters_of(x, two, k=6, **FAST)["topic_v_measure"].details["homogeneity"] < 1
 
 
 def test_names_without_groups_are_at_chance_and_planted_groups_are_found():
@@ -99,8 +99,9 @@ def test_the_gaps_are_differences_of_mean_cosines_by_hand():
     of_topic = topic & ~original
     assert gaps.yardstick.value == pytest.approx(cosine[of_topic].mean() - cosine[~topic].mean())
     merges = merge_gap(x, **numbers)
+    assert merges.gap.value == pytest.approx(gaps.gap.value)
     assert merges.yardstick.value == pytest.approx(
-        (cosine[original & ~(group & name)].mean() - cosine[of_topic].mean()) ** 2
+        cosine[original & ~(group & name)].mean() - cosine[~original].mean()
     )
 
 
@@ -121,9 +122,7 @@ def test_without_groups_both_gaps_are_0_on_average():
 def test_both_gaps_find_planted_bias_and_random_vectors_have_no_yardstick():
     near = nearness_gap(*documents(1.0)[:1], **documents(1.0)[1]).gap
     assert near.value > 3 * near.variance**0.5
-    x, numbers = documents(0.0, spread=[1.0, 0.5])
-    uneven = merge_gap(x, **numbers).gap
-    assert uneven.value > 2 * uneven.variance**0.5
+    x, numbers = documents(1.0)
     noise = np.random.default_rng(0).standard_normal(x.shape)
     for gap in (nearness_gap, merge_gap):
         yardstick = gap(noise, **numbers).yardstick
