@@ -19,8 +19,10 @@ from .statistics import intervals, nulls
 from .statistics.exposure import top_share
 from .statistics.group_gaps import shift_gap
 from .statistics.intervals import Codes
-from .tpr_gap import C
 
+C = 1.0
+"""Inverse weight of the penalty: scikit-learn's default. At 10 the choice of 2,000 training texts
+moves the gap of all-MiniLM-L6-v2 twice as much as the choice of groups does."""
 MATCHED = 0.6  # balanced accuracy that all models are brought to
 BLOCKS = 10  # of training texts, each of which is left out for the error of the gap
 FEWEST = 3  # groups
