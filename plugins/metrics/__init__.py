@@ -60,6 +60,7 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("similarity-gap", "which of two versions a sentence is closer to, by statistics"),
         _metric("form-gap", "bias of the feminine and masculine forms of occupations"),
         _metric("tpr-gap", "gaps between two groups in the true positive rates of a classifier"),
+        _metric("classifier-gaps", "rates and calibration of a classifier by identity group"),
         _metric("group-dispersion", "how far sentences about groups differ in pleasantness"),
         _metric("sem-bias", "SemBias questions: definitional, stereotyped or unrelated pair"),
         _metric("word-analogies", "word analogies by 3CosAdd and 3CosMul"),
@@ -73,6 +74,10 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("corpus-leaning", "leaning of what queries retrieve from answers of two leanings"),
         _metric("ranking-bias", "gendered content of what queries rank first (ARaB, NFaiRR)"),
         _metric("recommendation", "whether what is recommended changes with a profile's group"),
+        _metric(
+            "group-clusters", "whether clusters of documents follow topics, or groups of names"
+        ),
+        _metric("merge-rates", "whose documents are merged with another person's, by group"),
         _metric("screening", "how résumés that differ in the name rank, by group of the name"),
         _metric("trained-relatedness", "ratings of text pairs learnt from others (SentEval)"),
         _metric("senteval-probe", "accuracy of SentEval's classifier, as published"),

@@ -382,9 +382,14 @@ def _objective(w: Floats, rows: Floats, y: Codes, used: Mask, c: float) -> tuple
 
 def _classes(weights: Floats, x: Floats) -> Codes:
     """Return the (b, n) classes of (n, d) rows by (b, k, d + 1) weights."""
-    z = _logits(weights, np.hstack([x, np.ones((len(x), 1))]))
+    z = logits_of(weights, x)
     classes: Codes = z.argmax(axis=1) if len(weights[0]) > 1 else (z[:, 0] > 0).astype(np.int64)
     return classes
+
+
+def logits_of(weights: Floats, x: Floats) -> Floats:
+    """Return the (b, k, n) logits of (n, d) rows by (b, k, d + 1) weights."""
+    return _logits(weights, np.hstack([x, np.ones((len(x), 1))]))
 
 
 def _logits(weights: Floats, rows: Floats) -> Floats:

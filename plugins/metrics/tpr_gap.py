@@ -10,18 +10,74 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
-from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
+from harness.metrics import Contrast, Gap, Gaps, Null, Samples, Scale, Score, metric
 
-from .linear_probe import deal
+from .linear_probe import deal, logits_of, regressions
 from .statistics import intervals, nulls
+from .statistics.gaps import gap_of_sets, means_by_unit
 from .statistics.senteval import Codes
 
-MAX_ITERATIONS = 1_000  # of L-BFGS, which needs a few dozen here
+C = 10.0
+"""Inverse weight of the penalty. It is fixed, so that a model is read by the same classifier before
+and after a mitigation."""
+FOLDS = 5
 FEWEST_OF_A_GROUP = 3
 """Items of a group in a class whose true positive rate says something."""
 FEWEST_CLASSES = 3  # whose gaps can be correlated
 SHUFFLED = "groups of the items of a class"
 BOUNDS = {"gap_rms": (0.0, 1.0), "gap_correlation": (-1.0, 1.0), "accuracy": (0.0, 1.0)}
+
+
+def leaning_gap(
+    items: Reals, labels: Floats, groups: Floats, *, units: Mapping[str, Sequence[str]]
+) -> Gaps:
+    """Return how far the logits of items lean to the classes of their group.
+
+    With the logits z of an item that the classifier was not trained on, less their mean over
+    classes, and with π_k the share of group 1 in class k, less its mean over classes::
+
+        v = Σ_k π_k z_k / Σ_k π_k²
+        N = mean over classes of (mean of v over group 1 − over group 0)
+        D = mean of (logit of the own class − mean logit of the other classes)
+
+    N is how much more a class is favoured for items of group 1 of equal class, from a class
+    without them to one of them alone. It uses all logits, where a rate is of a few items. Items
+    vary; the classifiers stay.
+
+    Parameters
+    ----------
+    items, labels, groups
+        As of the metric `tpr-gap`.
+    units
+        The unit of each row, by input; items of one unit are in one fold.
+    """
+    classes, y = np.unique(labels, return_inverse=True)
+    both, z = np.unique(groups, return_inverse=True)
+    names = units["items"]
+    copies = np.unique(np.array(names), return_inverse=True)[1]
+    k = len(classes)
+    if len(both) != 2 or k < FEWEST_CLASSES or _too_few(y, copies, k, 1):
+        return Gaps(Gap(float("nan"), {}, 1))
+    x = unit_rows(items)
+    logits = _held_out(x, y, deal(copies, 2 * y + z, FOLDS, np.random.default_rng(0)), C)
+    logits = logits - logits.mean(axis=1, keepdims=True)
+    share = np.bincount(y, z) / np.bincount(y)
+    share = share - share.mean()
+    v = logits @ share / (share @ share)
+    cells = np.bincount(2 * y + z, minlength=2 * k).reshape(-1, 2)
+    kept = np.flatnonzero((cells >= 2).all(axis=1))
+    if len(kept) < FEWEST_CLASSES:
+        return Gaps(Gap(float("nan"), {}, 1))
+    of_cells, value = [], 0.0
+    for label in kept:
+        for group in (0, 1):
+            rows = np.flatnonzero((y == label) & (z == group))
+            signed = (2 * group - 1) * v[rows] / len(kept)
+            value += float(signed.mean())
+            of_cells.append(means_by_unit(signed, [names[row] for row in rows]))
+    own = logits[np.arange(len(y)), y] * k / (k - 1)  # the others' mean is −own / (k − 1)
+    yardstick = gap_of_sets(float(own.mean()), [means_by_unit(own, names)])
+    return Gaps(gap_of_sets(value, of_cells), yardstick)
 
 
 @metric(
@@ -48,6 +104,7 @@ BOUNDS = {"gap_rms": (0.0, 1.0), "gap_correlation": (-1.0, 1.0), "accuracy": (0.
     contrast=Contrast(
         sides=("items",), towards=("poles_1", "poles_2"), labels="groups", within="labels"
     ),
+    gap=leaning_gap,
 )
 def tpr_gap(
     items: Reals,
@@ -56,8 +113,8 @@ def tpr_gap(
     poles_1: Reals | None = None,
     poles_2: Reals | None = None,
     *,
-    c: float = 10.0,
-    folds: int = 5,
+    c: float = C,
+    folds: int = FOLDS,
     fewest: int = FEWEST_OF_A_GROUP,
     null_draws: int = nulls.DRAWS,
     confidence: float = intervals.CONFIDENCE,
@@ -94,8 +151,7 @@ def tpr_gap(
         Vectors of texts of group 0 and of group 1, such as "he" and "she". No score is made of
         them: `harness validate-metric` plants bias along their difference.
     c
-        Inverse weight of the penalty. It is fixed, so that a model is read by the same classifier
-        before and after a mitigation.
+        Inverse weight of the penalty. The gap has its default, and the default number of folds.
     folds
         Number of folds.
     fewest
@@ -220,16 +276,17 @@ def gaps(hits: Floats, z: Codes, counts: Floats, member: Floats) -> tuple[Floats
 
 def _predicted(x: Floats, y: Codes, parts: Codes, c: float) -> Codes:
     """Return the (n,) class of each item that is predicted from the other folds."""
-    from sklearn.linear_model import LogisticRegression  # it takes a second to import
-    from threadpoolctl import threadpool_limits
-
-    predicted = np.full_like(y, -1)
-    with threadpool_limits(1):  # small fits wait longer for threads than they compute
-        for fold in np.unique(parts):
-            test = parts == fold
-            classifier = LogisticRegression(C=c, max_iter=MAX_ITERATIONS)
-            predicted[test] = classifier.fit(x[~test], y[~test]).predict(x[test])
+    logits = _held_out(x, y, parts, c)
+    predicted: Codes = logits.argmax(axis=1)
     return predicted
+
+
+def _held_out(x: Floats, y: Codes, parts: Codes, c: float) -> Floats:
+    """Return the (n, k) logits of each item, by the classifier of the other folds."""
+    folds = np.unique(parts)
+    weights = regressions(x, y, parts != folds[:, None], c)
+    logits: Floats = logits_of(weights, x)[np.searchsorted(folds, parts), :, np.arange(len(y))]
+    return logits
 
 
 def _rms(gap: Floats, _: Floats) -> Any:

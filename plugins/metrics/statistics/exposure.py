@@ -404,6 +404,15 @@ def places(values: Floats, rankings: Codes, top: float) -> Places:
     return Places(percentile, selected, first)
 
 
+def top_share(values: Floats, number: float) -> Floats:
+    """Return for each of (n,) values how far it is among the `number` highest; equal ones share."""
+    _, places = np.unique(values, return_inverse=True)
+    sizes = np.bincount(places)
+    above = len(values) - np.cumsum(sizes)
+    share: Floats = (np.clip((number - above) / sizes, 0, 1))[places]
+    return share
+
+
 def _starts(codes: Codes) -> Codes:
     """Return where each code but the first begins among the sorted codes."""
     starts: Codes = np.cumsum(np.unique(codes, return_counts=True)[1])[:-1]

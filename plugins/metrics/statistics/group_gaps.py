@@ -10,12 +10,13 @@ Numbers in, numbers out. Knows no metrics, tasks or models.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from harness.arrays import Floats, Reals, paired_cosines, unit_rows
+from harness.arrays import Floats, Mask, Reals, paired_cosines, unit_rows
 from harness.metrics import Gap, Gaps
 
 from .gaps import Units, WithoutOne, jackknifed
@@ -303,3 +304,219 @@ def own_less_others(
     without = (own.sum() - own) / (k - 1) - of_others / ((k - 1) * (k - 2))
     names = [f"{kind} {code}" for code in range(k)]
     return jackknifed(float(value) ** power, [WithoutOne(names, without**power)], power=power)
+
+
+def shift_gap(
+    z: Floats,
+    without_block: Floats,
+    labels: Floats,
+    groups: Floats,
+    frames: Floats,
+    *,
+    names: Sequence[str],
+) -> Gaps:
+    """Return the variance between groups of a classifier's logits in the same frames.
+
+    With the logit z_gf of group g in frame f, less its mean over groups, r_gf::
+
+        N = Σ_g mean over f ≠ f' of r_gf · r_gf' / (G − 1),  G groups
+        D = (mean over frames of z in the positive sentence − in the negative one)²
+
+    A frame has a positive and a negative sentence; r_gf is the mean of both. What a group adds in
+    one frame alone cancels in N. Groups, frames and blocks of training texts vary.
+
+    Parameters
+    ----------
+    z
+        (n,) logits of the sentences; of each group one of each label in each frame. Frames that
+        lack one are left out.
+    without_block
+        (b, n) logits of classifiers that were trained without a block of texts.
+    labels, groups, frames
+        (n,) label, 1 or 0, and numbers of the group and of the frame of each sentence.
+    names
+        The unit of each sentence; of a group, that of its first one.
+    """
+    of_group, of_frame = (np.unique(codes, return_inverse=True)[1] for codes in (groups, frames))
+    firsts = np.unique(of_group, return_index=True)[1]
+    place = np.full((2, len(firsts), int(of_frame.max()) + 1), -1, dtype=np.int64)
+    place[(np.asarray(labels) == 1).astype(int), of_group, of_frame] = np.arange(len(of_group))
+    place = place[:, :, (place >= 0).all(axis=(0, 1))]
+    _, g, f = place.shape
+    if g < FEWEST or f < FEWEST:
+        return Gaps(Gap(float("nan"), {}, 1, power=2))
+    every = np.arange(f)
+    frame_names = [f"frame {frame:g}" for frame in np.asarray(frames)[place[0, 0]]]
+    blocks = [f"training block {block}" for block in range(len(without_block))]
+    negative, positive = z[place]
+    shifts, told = (negative + positive) / 2, (positive - negative).mean(axis=0)
+    of_blocks = [rows[place] for rows in without_block]
+    q = _shifts(shifts)
+    without_frame = [_shifts(shifts[:, every != frame]).sum() for frame in every]
+    without = [_shifts(table.mean(axis=0)).sum() for table in of_blocks]
+    gap = jackknifed(
+        float(q.sum() / (g - 1)),
+        [
+            WithoutOne([names[row] for row in firsts], (q.sum() - q * g / (g - 1)) / (g - 2)),
+            WithoutOne(frame_names, np.array(without_frame) / (g - 1)),
+            WithoutOne(blocks, np.array(without) / (g - 1)),
+        ],
+        power=2,
+    )
+    sets = [
+        WithoutOne(frame_names, ((told.sum() - told) / (f - 1)) ** 2),
+        WithoutOne(blocks, np.array([(t[1] - t[0]).mean() ** 2 for t in of_blocks])),
+    ]
+    return Gaps(gap, jackknifed(float(told.mean()) ** 2, sets, power=2))
+
+
+def _shifts(table: Floats) -> Floats:
+    """Return for each of g groups the mean product of its shifts in two different frames."""
+    r = table - table.mean(axis=0)
+    f = r.shape[1]
+    products: Floats = (r.sum(axis=1) ** 2 - (r**2).sum(axis=1)) / (f * (f - 1))
+    return products
+
+
+# Documents that are equal but for the name: how near names of a group, and texts of a topic, are.
+
+
+class NameKernel(NamedTuple):
+    """Mean cosines of documents of one original, by two units of names; and what the units are.
+
+    The diagonal, documents of one unit, is 0 and counts nowhere.
+    """
+
+    cosines: Floats
+    label: Codes
+    names: list[str]
+    originals: Floats
+    """(t, t) mean cosines of the documents of two originals, of different units if it is one."""
+    topics: Codes
+
+
+def name_kernel(
+    documents: Reals, topics: Floats, groups: Floats, units: Floats, originals: Floats
+) -> NameKernel:
+    """Return the mean cosines between names and between originals.
+
+    Parameters
+    ----------
+    documents
+        (n, d) vectors.
+    topics, groups, units, originals
+        (n,) numbers, as of the metric `group-clusters`.
+    """
+    keys, of_unit = np.unique(np.stack([groups, units]), axis=1, return_inverse=True)
+    of_unit = of_unit.reshape(-1)
+    of_original = np.unique(originals, return_inverse=True)[1]
+    t, u = int(of_original.max()) + 1, keys.shape[1]
+    x = unit_rows(documents)
+    means = np.zeros((t, u, x.shape[1]))
+    np.add.at(means, (of_original, of_unit), x)
+    sizes = np.zeros((t, u))
+    np.add.at(sizes, (of_original, of_unit), 1)
+    means /= np.maximum(sizes, 1)[:, :, None]
+    both = (sizes > 0).astype(np.float64)
+    cosines = np.einsum("tud,tvd->uv", means, means, optimize=True) / np.maximum(both.T @ both, 1)
+    np.fill_diagonal(cosines, 0)
+    sums = means.sum(axis=1)
+    present = both.sum(axis=1)
+    products = sums @ sums.T
+    own = products.diagonal() - (means**2).sum(axis=(1, 2))
+    of_originals = products / np.outer(present, present)
+    np.fill_diagonal(of_originals, own / (present * (present - 1)))
+    first = np.unique(of_original, return_index=True)[1]
+    return NameKernel(
+        cosines,
+        np.unique(keys[0], return_inverse=True)[1].reshape(-1),
+        [f"name {unit:g} of group {group:g}" for group, unit in keys.T],
+        of_originals,
+        np.unique(topics, return_inverse=True)[1][first],
+    )
+
+
+def nearness_gap(
+    documents: Reals, topics: Floats, groups: Floats, units: Floats, originals: Floats
+) -> Gaps:
+    """Return how much nearer documents are that share a group, over those that share a topic.
+
+    With cosines of documents of one original, which differ in the name, and of other originals::
+
+        N = mean over groups of (mean cosine of two names of the group)
+            − mean cosine of two names of different groups
+        D = the same of originals: of one topic, and of different topics
+
+    k-means divides documents by their distances, so by N and D. Names vary in N, topics in D.
+
+    Parameters
+    ----------
+    documents, topics, groups, units, originals
+        As of the metric `group-clusters`: its units are those of the gap.
+    """
+    kernel = name_kernel(documents, topics, groups, units, originals)
+    topic, gap = kernel.topics, _of_names(kernel)
+    of_topics = np.arange(int(topic.max()) + 1)
+    if len(of_topics) < FEWEST or np.bincount(topic).min() < 2:
+        return Gaps(gap)
+    between = kernel.originals.copy()
+    np.fill_diagonal(between, 0)
+    without = [_nearness(between, topic, topic != left) for left in of_topics]
+    names = [f"topic {number}" for number in of_topics]
+    yardstick = jackknifed(
+        _nearness(between, topic, topic >= 0), [WithoutOne(names, np.array(without))]
+    )
+    return Gaps(gap, yardstick)
+
+
+def _nearness(kernel: Floats, label: Codes, kept: Mask) -> float:
+    """Return the mean of (n, n) values of equal labels, less that of different labels.
+
+    Each label counts once, and so do each two labels. The diagonal is 0 and counts nowhere.
+    """
+    labels = np.unique(label[kept])
+    member = ((label == labels[:, None]) & kept).astype(np.float64)
+    n, k = member.sum(axis=1), len(labels)
+    sums = member @ kernel @ member.T
+    own = sums.diagonal() / (n * (n - 1))
+    others = sums / np.outer(n, n)
+    return float(own.mean() - (others.sum() - others.trace()) / (k * (k - 1)))
+
+
+def merge_gap(
+    documents: Reals, topics: Floats, groups: Floats, units: Floats, originals: Floats
+) -> Gaps:
+    """Return how much nearer documents are that share a group, over those that share a text.
+
+    N is that of `nearness_gap`. What a program that merges duplicates has to tell is::
+
+        D = mean cosine of one original with two names − mean cosine of two originals
+
+    Names vary in N, and originals in D.
+
+    Parameters
+    ----------
+    documents, topics, groups, units, originals
+        As of the metric `merge-rates`: its units are those of the gap.
+    """
+    kernel = name_kernel(documents, topics, groups, units, originals)
+    t = len(kernel.originals)
+    if t < FEWEST:
+        return Gaps(_of_names(kernel))
+    own, rows = kernel.originals.diagonal(), kernel.originals.sum(axis=1)
+    others, total, sum_own = rows - own, rows.sum() - own.sum(), own.sum()
+    value = sum_own / t - total / (t * (t - 1))
+    without = (sum_own - own) / (t - 1) - (total - 2 * others) / ((t - 1) * (t - 2))
+    names = [f"original {number}" for number in range(t)]
+    return Gaps(_of_names(kernel), jackknifed(float(value), [WithoutOne(names, without)]))
+
+
+def _of_names(kernel: NameKernel) -> Gap:
+    """Return how much nearer two names of a group are than two of different groups."""
+    label = kernel.label
+    if len(np.unique(label)) < 2 or np.bincount(label).min() < FEWEST:
+        return Gap(float("nan"), {}, 1)
+    every = np.arange(len(label))
+    without = [_nearness(kernel.cosines, label, every != unit) for unit in every]
+    value = _nearness(kernel.cosines, label, every >= 0)
+    return jackknifed(value, [WithoutOne(kernel.names, np.array(without))])
