@@ -97,6 +97,66 @@ def jackknife_interval(
     return Interval(ends.low, ends.high, confidence, method)
 
 
+def lowest_over_highest(
+    sums: Floats, counts: Floats, *, confidence: float = CONFIDENCE
+) -> Interval | None:
+    """Return the confidence interval of the lowest over the highest of several rates.
+
+    Each rate has Wilson's interval [l, u] for its effective number of items, S(1 − S) over the
+    variance of S over clusters; the ratio of two rates a and b has that of MOVER-R::
+
+        low = (ab − √(a²b² − l_a(2a − l_a) · u_b(2b − u_b))) / (u_b(2b − u_b))
+        high = (ab + √(a²b² − u_a(2a − u_a) · l_b(2b − l_b))) / (l_b(2b − l_b))
+
+    The intervals of all pairs hold at once, by Bonferroni: which rate is the lowest and which the
+    highest is an estimate, too. The lowest over the highest is the lowest of all ratios, so it is
+    between the lowest of the low ends and the lowest of the high ends. A rate of 0 has an interval.
+
+    Parameters
+    ----------
+    sums, counts
+        (k, g) number of hits and of items of each cluster in each group; a cluster may have none.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    Interval or None
+        In [0, 1]; None with fewer than five clusters of a group.
+
+    References
+    ----------
+    Korn and Graubard (1998), Confidence intervals for proportions with small expected number of
+    positive counts estimated from survey data: the effective number. Donner and Zou (2012),
+    Closed-form confidence intervals for functions of the normal mean and standard deviation,
+    equation 10: MOVER-R.
+    """
+    clusters = (counts > 0).sum(axis=0)
+    if clusters.min() < metrics.FEWEST:
+        return None
+    total = counts.sum(axis=0)
+    rate = sums.sum(axis=0) / total
+    deviation = (sums - counts * rate) / total
+    variance = (deviation**2).sum(axis=0) * clusters / (clusters - 1)
+    spread = rate * (1 - rate)
+    effective = np.where(variance > 0, spread / np.where(variance > 0, variance, 1), clusters)
+    pairs = len(rate) * (len(rate) - 1) / 2
+    t = metrics.t_quantile(1 - (1 - confidence) / pairs, clusters - 1)
+    shift = t * t / effective
+    half = np.sqrt(shift * (spread + shift / 4)) / (1 + shift)
+    middle = (rate + shift / 2) / (1 + shift)
+    below, above = (end * (2 * rate - end) for end in (np.maximum(middle - half, 0), middle + half))
+    products = np.outer(rate, rate)
+    different = ~np.eye(len(rate), dtype=bool)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low = (products - np.sqrt(products**2 - np.outer(below, above))) / above
+        high = (products + np.sqrt(products**2 - np.outer(above, below))) / below
+    ends = [float(np.nan_to_num(of, nan=1.0)[different].min()) for of in (low, high)]
+    return Interval(
+        max(min(ends[0], 1.0), 0.0), min(ends[1], 1.0), confidence, "MOVER-R of effective rates"
+    )
+
+
 def inside(interval: Interval | None, low: float, high: float) -> Interval | None:
     """Return an interval cut off at the bounds of a statistic, such as one whose fair value is one.
 
