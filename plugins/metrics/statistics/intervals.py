@@ -102,8 +102,12 @@ def lowest_over_highest(
 ) -> Interval | None:
     """Return the confidence interval of the lowest over the highest of several rates.
 
-    Each rate has Wilson's interval [l, u] for its effective number of items, S(1 − S) over the
-    variance of S over clusters; the ratio of two rates a and b has that of MOVER-R::
+    Items of a cluster are alike, so that n_g items of a group count as n_g/φ::
+
+        φ = Σ_g n_g · (variance of S_g over clusters) / Σ_g S_g (1 − S_g)
+
+    One φ for all groups, since that of a group with few hits says little. Each rate has Wilson's
+    interval [l, u], and the ratio of two rates a and b that of MOVER-R::
 
         low = (ab − √(a²b² − l_a(2a − l_a) · u_b(2b − u_b))) / (u_b(2b − u_b))
         high = (ab + √(a²b² − u_a(2a − u_a) · l_b(2b − l_b))) / (l_b(2b − l_b))
@@ -122,14 +126,14 @@ def lowest_over_highest(
     Returns
     -------
     Interval or None
-        In [0, 1]; None with fewer than five clusters of a group.
+        In [0, 1]; None with fewer than five clusters of a group, or if the clusters of each group
+        are alike: the spread is then unknown, not 0.
 
     References
     ----------
-    Korn and Graubard (1998), Confidence intervals for proportions with small expected number of
-    positive counts estimated from survey data: the effective number. Donner and Zou (2012),
-    Closed-form confidence intervals for functions of the normal mean and standard deviation,
-    equation 10: MOVER-R.
+    McCullagh and Nelder (1989), Generalized linear models, section 4.5: φ. Donner and Zou (2012),
+    Closed-form confidence intervals for functions of the normal mean and standard deviation:
+    MOVER-R.
     """
     clusters = (counts > 0).sum(axis=0)
     if clusters.min() < metrics.FEWEST:
@@ -139,10 +143,12 @@ def lowest_over_highest(
     deviation = (sums - counts * rate) / total
     variance = (deviation**2).sum(axis=0) * clusters / (clusters - 1)
     spread = rate * (1 - rate)
-    effective = np.where(variance > 0, spread / np.where(variance > 0, variance, 1), clusters)
+    if not variance.sum() > metrics.NEGLIGIBLE_SPREAD:
+        return None
+    inflation = float((variance * total).sum() / spread.sum())
     pairs = len(rate) * (len(rate) - 1) / 2
-    t = metrics.t_quantile(1 - (1 - confidence) / pairs, clusters - 1)
-    shift = t * t / effective
+    t = metrics.t_quantile(1 - (1 - confidence) / pairs, float((clusters - 1).sum()))
+    shift = t * t * inflation / total
     half = np.sqrt(shift * (spread + shift / 4)) / (1 + shift)
     middle = (rate + shift / 2) / (1 + shift)
     below, above = (end * (2 * rate - end) for end in (np.maximum(middle - half, 0), middle + half))
@@ -153,7 +159,7 @@ def lowest_over_highest(
         high = (products + np.sqrt(products**2 - np.outer(above, below))) / below
     ends = [float(np.nan_to_num(of, nan=1.0)[different].min()) for of in (low, high)]
     return Interval(
-        max(min(ends[0], 1.0), 0.0), min(ends[1], 1.0), confidence, "MOVER-R of effective rates"
+        max(min(ends[0], 1.0), 0.0), min(ends[1], 1.0), confidence, "MOVER-R of Wilson's"
     )
 
 
