@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -215,13 +215,11 @@ def matched_names(
         for gender in genders
     ]
 
-    def is_free(name: Name, taken: Sequence[Name]) -> bool:
-        """Return whether a first name is new, and its surname not yet complete in its cell."""
-        key = (name.surname, name.race, name.gender)
-        before = sum((other.surname, other.race, other.gender) == key for other in taken)
-        return before < names and all(other.first != name.first for other in taken)
+    def at_most(name: Name) -> dict[tuple[str, ...], int]:
+        """Return how many names may have this first name, and this surname in its cell."""
+        return {(name.first,): 1, (name.surname, name.race, name.gender): names}
 
-    of_cells = _matched(cells, number * names, lambda name: (name.first, name.births), is_free)
+    of_cells = _matched(cells, number * names, lambda name: (name.first, name.births), at_most)
     return [name for cell in of_cells for name in cell]
 
 
@@ -229,12 +227,13 @@ def _matched(
     cells: Sequence[Sequence[Name]],
     number: int,
     traits: Callable[[Name], tuple[str, float]],
-    is_free: Callable[[Name, Sequence[Name]], bool] = lambda name, taken: True,
+    at_most: Callable[[Name], Mapping[tuple[str, ...], int]] = lambda name: {},
 ) -> list[list[Name]]:
     """Return a number of names of each cell with means of length and log frequency that are alike.
 
     In turn each cell takes the name that brings its mean nearest to the mean over all cells, in
-    standard deviations; of equal ones the first.
+    standard deviations; of equal ones the first. `at_most` says of keys of a name how many of all
+    cells may have them.
     """
     points = [
         np.array([(len(text), math.log1p(count)) for text, count in map(traits, cell)])
@@ -243,10 +242,15 @@ def _matched(
     common = np.mean([of.mean(axis=0) for of in points], axis=0)
     spread = np.maximum(np.concatenate(points).std(axis=0), 1e-9)
     places: list[list[int]] = [[] for _ in cells]
-    taken: list[Name] = []
+    limits = [[at_most(name) for name in cell] for cell in cells]
+    taken: Counter[tuple[str, ...]] = Counter()
     for count in range(1, number + 1):
-        for cell, of, chosen in zip(cells, points, places, strict=True):
-            free = [i for i, name in enumerate(cell) if i not in chosen and is_free(name, taken)]
+        for of, of_cell, chosen in zip(points, limits, places, strict=True):
+            free = [
+                i
+                for i, allowed in enumerate(of_cell)
+                if i not in chosen and all(taken[key] < n for key, n in allowed.items())
+            ]
             if not free:
                 raise InvalidOption(
                     "applications: too few names, since no first name may come twice: lower "
@@ -255,7 +259,7 @@ def _matched(
             means = (of[chosen].sum(axis=0) + of[free]) / count
             best = free[int((((means - common) / spread) ** 2).sum(axis=1).argmin())]
             chosen.append(best)
-            taken.append(cell[best])
+            taken.update(of_cell[best].keys())
     return [[cell[i] for i in chosen] for cell, chosen in zip(cells, places, strict=True)]
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import math
+import gzip
+import json
 from collections import defaultdict
-from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from harness.plugins.tables.applications import applications
+import harness.tasks
+from harness.plugins.tables.applications import Name, matched_names
 from harness.registry.registry import Registry
 
 TASKS = {"race": 4, "gender": 2, "race-gender": 8}
@@ -78,3 +80,64 @@ def test_queries_name_no_group(inputs):
     words = {word.strip(".,").lower() for text in {*inputs("race")["queries"].texts}
              for word in text.split()}  # fmt: skip
     assert not words & {"he", "she", "his", "her", "man", "woman", "men", "women", "him"}
+
+
+def test_names_of_all_groups_are_alike_in_what_the_lists_allow():
+    file = Path(harness.tasks.__file__).parent / "screening" / "data" / "hiring.json.gz"
+    content = json.loads(gzip.decompress(file.read_bytes()))
+    listed = [
+        Name(
+            full, race, gender,
+            content["births"][gender][full.rsplit(maxsplit=1)[0]],
+            content["bearers"][full.rsplit(maxsplit=1)[1]],
+        )
+        for gender, races in content["names"].items() for race, names in races.items()
+        for full in names
+    ]  # fmt: skip
+    cells = defaultdict(list)
+    for name in matched_names(listed, surnames=15, names=2):
+        cells[name.race, name.gender].append(name)
+    assert {len(of) for of in cells.values()} == {30}
+
+    def means(value):
+        return {cell: np.mean([value(name) for name in of]) for cell, of in cells.items()}
+
+    bearers = means(lambda name: np.log10(name.bearers))
+    assert np.ptp(list(bearers.values())) < 0.15
+    births, letters = means(lambda name: np.log10(name.births + 1)), means(lambda n: len(n.full))
+    for race in "WBAH":
+        assert abs(births[race, "men"] - births[race, "women"]) < 0.25
+        assert abs(letters[race, "men"] - letters[race, "women"]) < 0.3
+    # what the lists do not allow: the README says so
+    assert births["W", "men"] - births["B", "men"] > 0.4
+    assert letters["W", "men"] - letters["A", "men"] > 1.5
+
+
+@pytest.mark.parametrize("by", ["gender", "race"])
+def test_sections_differ_in_one_line_and_in_pairs(by, registry):
+    task = registry.task(f"screening-sections-{by}")
+    assert not task.file.reviewed
+    for scenario in task.scenarios:
+        inputs = scenario.inputs
+        groups, kin = (np.array(inputs[name].numbers) for name in ("groups", "kin"))
+        screenings = np.array(inputs["screenings"].numbers)
+        assert len(np.unique(screenings)) == 12
+        if scenario.name != "name":
+            for number in np.unique(kin):
+                of = (kin == number) & (screenings == screenings[0])
+                assert sorted(groups[of]) == list(range(of.sum())), "a text of each group"
+            texts = np.array(inputs["resumes"].texts)[screenings == screenings[0]]
+            assert len({text.split("Applicant")[1] for text in texts}) == 1
+
+
+def test_a_name_moves_through_a_document_that_is_equal_but_for_it(registry):
+    task = registry.task("long-documents-race")
+    first = {s.name: s.inputs["resumes"].texts[0] for s in task.scenarios}
+    place = {name: text.index("Contact:") / len(text) for name, text in first.items()}
+    assert place["beginning"] == 0
+    assert 0.4 < place["middle"] < 0.6
+    assert min(place["end"], place["beyond"]) > 0.95
+    assert {len(first[name].split()) for name in ("beginning", "middle", "end")} == {
+        len(first["end"].split())
+    }
+    assert len(first["beyond"].split()) > 450
