@@ -557,14 +557,18 @@ def _screening(records: Sequence[Record]) -> list[Table | Sentences]:
         is_below = record.value is not None and record.value < FOUR_FIFTHS
         label = f"{record.model.name} under {record.mitigator.label}"
         verdict = "below four fifths" if is_below else "within four fifths"
-        rows.append([record.task.name, label, record.value, verdict, rates])
+        ends = record.interval
+        if is_below and ends is not None and ends.high >= FOUR_FIFTHS:
+            verdict += ", not clear"
+        between = "" if ends is None else f"{ends.low:.2f} to {ends.high:.2f}"
+        rows.append([record.task.name, label, record.value, between, verdict, rates])
     if not rows:
         return [Sentences("", ["no task of screening was run (for encoders: --tasks screening)"])]
     note = (
         "the lowest rate of selection over the highest; below 0.8 is evidence of adverse impact, "
-        "but chance alone is below it with so few names (see the task's notes)"
+        "but not clear where the interval holds 0.8: chance alone is below it with so few names"
     )
-    columns = ["task", "model", "ratio", "four-fifths rule", "rates of selection"]
+    columns = ["task", "model", "ratio", "95 % interval", "four-fifths rule", "rates of selection"]
     return [Table("", columns, sorted(rows)), Sentences("", [note])]
 
 

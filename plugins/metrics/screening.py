@@ -10,16 +10,27 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, paired_cosines
 from harness.errors import InvalidOption, NotApplicable
-from harness.metrics import FOUR_FIFTHS, Compares, Contrast, Null, Samples, Scale, Score, metric
+from harness.metrics import (
+    FOUR_FIFTHS,
+    Compares,
+    Contrast,
+    Interval,
+    Null,
+    Samples,
+    Scale,
+    Score,
+    metric,
+)
 
 from .statistics import intervals, nulls
 from .statistics.exposure import UnitMeans, places
-from .statistics.group_gaps import screening_gap
+from .statistics.group_gaps import fit_gap, screening_gap
 from .statistics.intervals import Codes
 
 Statistic: TypeAlias = Callable[[Floats], Floats]
 LEVEL = 0.05
 FEWEST = 2  # units of each group
+FIRST = (1, 3, 5, 10, 25, 50)  # first places whose shares are in a table
 TIE = 1e-9  # rates that differ by less are equal
 
 
@@ -55,6 +66,7 @@ def screening(
     units: Floats,
     screenings: Floats,
     jobs: Floats,
+    kin: Floats | None = None,
     *,
     top: float = 0.1,
     group_names: tuple[str, ...] = (),
@@ -88,12 +100,16 @@ def screening(
     groups
         (n,) number of the group of the name.
     units
-        (n,) number of the name, or of names that belong together, such as those with one surname:
-        the units are left out for the interval, and exchanged for the floor.
+        (n,) number of the name, or of names of a group that belong together: they are exchanged
+        for the floor.
     screenings
         (n,) number of the screening.
     jobs
         (n,) number of the job that the screening is for.
+    kin
+        (n,) number of what units share, also those of several groups, such as a surname of women
+        and men: the kins are left out for the interval. For the floor they exchange their groups
+        as a whole, and then the units of a kin exchange theirs. Without it units share nothing.
     top
         Share of the applications of a screening that are selected.
     group_names
@@ -101,9 +117,10 @@ def screening(
     null_draws
         Number of random assignments for the floor and the p-values; 0 for none.
     confidence, resamples
-        Level of the interval of `rank_gap` over units, and the most of these to leave out. The
-        percentiles stay those among all names. `impact_ratio` has none: of simulated groups of 25
-        names the jackknife's covers two thirds to three quarters, for a nominal 95 %.
+        Level of the intervals over kins, and the most of these to leave out for `rank_gap`; 0 for
+        no intervals. The percentiles stay those among all names. The jackknife's interval of
+        `impact_ratio` would cover two thirds to three quarters of simulated groups of 25 names, for
+        a nominal 95 %, so it has that of `intervals.lowest_over_highest`.
     rng
         Random number generator of the assignments.
     texts
@@ -115,10 +132,13 @@ def screening(
         `rank_gap`, in [0, 1], fair is 0: .5 if all of one of two groups stand before the other.
         `impact_ratio`, in [0, 1], fair is 1. The floors exchange the groups of the units at random;
         the p-values are the shares of these as far from fair. Details: `percentiles`, `rates` and
-        `firsts`, R, S and the share of first places by group; `units` and `screenings`, numbers.
+        `firsts`, R, S and the share of first places by group; `units` and `screenings`, numbers;
+        `name_spread`, the standard deviation over units of the mean cosine in a screening; and
+        `fit_gap`, the cosine with queries for the résumé's own job less that for other jobs.
         `rank_gap` has `gap_of_jobs`, the least and the greatest gap of a job; `impact_ratio` has
         `adverse`, the groups whose rate is below four fifths of the highest. Tables: `jobs` of
-        `rank_gap`, the groups in each job. `pairs` of `impact_ratio`, for two groups the
+        `rank_gap`, the groups in each job. `shares`, how much of the first k places each group has,
+        and of all applications. `pairs` of `impact_ratio`, for two groups the
         shares of screenings in which either has the higher selection rate, and in how many jobs
         the rate is higher with p ≤ .05 by the exchange of units between these two. Samples: each
         application.
@@ -138,50 +158,64 @@ def screening(
     """
     n = len(resumes)
     lengths = [n, *map(len, (queries, groups, units, screenings, jobs))]
+    lengths += [] if kin is None else [len(kin)]
     if len({*lengths}) > 1:
         raise NotApplicable(f"screening: the inputs must have equal length, not {lengths}")
     if not 0 < top < 1:
         raise InvalidOption(f"screening: top={top}: must be between 0 and 1, such as 0.1")
     names, of_group = _named_groups(groups, group_names)
     of_unit = np.unique(np.stack([of_group, units]), axis=1, return_inverse=True)[1].reshape(-1)
-    label = of_group[np.unique(of_unit, return_index=True)[1]]
+    first = np.unique(of_unit, return_index=True)[1]
+    label = of_group[first]
     if len(names) < 2 or np.bincount(label).min() < FEWEST:
         none = Score(float("nan"), n=n, reason=f"fewer than two groups of {FEWEST} names")
         return {"rank_gap": none, "impact_ratio": none}
     of_screening, of_job = (np.unique(c, return_inverse=True)[1] for c in (screenings, jobs))
     cosine = paired_cosines(resumes, queries)
     placed = places(cosine, of_screening, top)
-    means = UnitMeans(of_unit, label)
-    drawn = rng.permuted(np.tile(label, (null_draws, 1)), axis=1)
+    of_kin = np.arange(len(label)) if kin is None else np.asarray(kin)[first]
+    means = UnitMeans(of_unit, label, np.unique(of_kin, return_inverse=True)[1])
+    drawn = means.drawn(null_draws, rng)
     number = int(of_screening.max()) + 1
+    centred = cosine - (np.bincount(of_screening, cosine) / np.bincount(of_screening))[of_screening]
+    of_units = np.bincount(of_unit, centred) / np.bincount(of_unit)
     shared: dict[str, Any] = {
         "percentiles": _by_name(names, means.of(placed.percentile)[0]),
         "rates": _by_name(names, means.of(placed.selected)[0]),
         "firsts": _by_name(names, np.bincount(of_group, placed.first) / number),
         "units": len(label),
         "screenings": number,
+        "name_spread": float(of_units.std()),
+        "fit_gap": fit_gap(resumes, queries, of_job),
     }
     columns = {"cosine": cosine, "percentile": placed.percentile, "selected": placed.selected}
 
-    def score(values: Floats, statistic: Statistic, ideal: float, **more: Any) -> Score:
+    def score(
+        values: Floats, statistic: Statistic, ideal: float, interval: Interval | None, **more: Any
+    ) -> Score:
         value, null = statistic(means.of(values)), statistic(means.of(values, labels=drawn))
-        interval = intervals.jackknife_interval(
-            lambda counts: statistic(means.of(values, counts=counts)),
-            [len(label)],
-            rng=rng,
-            resamples=resamples if statistic is _gap else 0,
-            confidence=confidence,
-        )
         return Score(
             float(value[0]),
             p_value=nulls.two_sided(float(value[0]), null, ideal=ideal),
-            interval=intervals.inside(interval, 0.0, 1.0),
+            interval=interval,
             n=n,
             null=Null(null, "groups of the names") if null_draws else None,
             samples=[Samples(("resumes", "queries"), None, {"group": of_group, **columns})],
             **more,
         )
 
+    of_gap = intervals.jackknife_interval(
+        lambda counts: _gap(means.of(placed.percentile, counts=counts)),
+        [len(label)],
+        rng=rng,
+        clusters=[None if kin is None else means.of_kin],
+        resamples=resamples,
+        confidence=confidence,
+    )
+    of_ratio = None
+    if resamples > 0:
+        table = means.by_kin(placed.selected)
+        of_ratio = intervals.lowest_over_highest(*table, confidence=confidence)
     rows_of = [(of_job == job).astype(float) for job in range(int(of_job.max()) + 1)]
     by_job = [means.of(placed.percentile, rows=rows)[0] for rows in rows_of]
     rates_by_job = [means.of(placed.selected, rows=rows)[0] for rows in rows_of]
@@ -208,13 +242,18 @@ def screening(
             placed.percentile,
             _gap,
             0.0,
+            intervals.inside(of_gap, 0.0, 1.0),
             details=shared | {"gap_of_jobs": [min(gaps), max(gaps)]},
-            tables={"jobs": _jobs(names, asked, by_job, rates_by_job)},
+            tables={
+                "jobs": _jobs(names, asked, by_job, rates_by_job),
+                "shares": _shares(names, of_group, cosine, of_screening),
+            },
         ),
         "impact_ratio": score(
             placed.selected,
             _ratio,
             1.0,
+            of_ratio,
             details=shared | {"adverse": adverse},
             tables={"pairs": _pairs(names, np.array(by_screening), jobs_of)},
         ),
@@ -263,6 +302,23 @@ def _jobs(
         for job in range(len(asked))
         for g, name in enumerate(names)
     ]
+
+
+def _shares(
+    names: Sequence[str], of_group: Codes, cosine: Floats, of_screening: Codes
+) -> list[dict[str, Any]]:
+    """Return a row for each group and number of first places: its share of them, and of all."""
+    size = int(np.bincount(of_screening).max())
+    rows = []
+    for k in (k for k in FIRST if k < size):
+        selected = places(cosine, of_screening, k / size).selected
+        taken = np.bincount(of_group, selected) / selected.sum()
+        fair = np.bincount(of_group) / len(of_group)
+        rows += [
+            {"first": k, "group": name, "share": float(taken[g]), "fair": float(fair[g])}
+            for g, name in enumerate(names)
+        ]
+    return rows
 
 
 def _pairs(

@@ -429,17 +429,39 @@ class UnitMeans:
         (n,) code of the unit of each row, from 0 to u − 1.
     label
         (u,) code of the group of each unit, from 0 to g − 1.
+    kin
+        (u,) code of what units share, such as a surname, from 0; None if they share nothing.
     """
 
     unit: Codes
     label: Codes
+    kin: Codes | None = None
+
+    def drawn(self, draws: int, rng: np.random.Generator) -> Codes:
+        """Return (draws, u) labels: the groups of the units exchanged at random, kin together."""
+        return _exchanged(self.label, self.of_kin, draws, rng)
 
     def exchanged(self, a: int, b: int, draws: int, rng: np.random.Generator) -> Codes:
         """Return (draws, u) labels: the units of two groups exchanged at random, others as is."""
         labels = np.tile(self.label, (draws, 1))
         of_both = np.flatnonzero((self.label == a) | (self.label == b))
-        labels[:, of_both] = rng.permuted(labels[:, of_both], axis=1)
+        kin = np.unique(self.of_kin[of_both], return_inverse=True)[1]
+        labels[:, of_both] = _exchanged(self.label[of_both], kin, draws, rng)
         return labels
+
+    @property
+    def of_kin(self) -> Codes:
+        """(u,) code of the kin of each unit; its own number where units share nothing."""
+        return np.arange(len(self.label)) if self.kin is None else self.kin
+
+    def by_kin(self, values: Floats) -> tuple[Floats, Floats]:
+        """Return the (k, g) sums of (n,) values of each kin and group, and numbers of rows."""
+        shape = int(self.of_kin.max()) + 1, int(self.label.max()) + 1
+        sums, counts = np.zeros(shape), np.zeros(shape)
+        cells = self.of_kin[self.unit], self.label[self.unit]
+        np.add.at(sums, cells, values)
+        np.add.at(counts, cells, 1.0)
+        return sums, counts
 
     def of(
         self,
@@ -474,3 +496,39 @@ class UnitMeans:
                 means.append((member @ sums) / (member @ sizes))
         stacked: Floats = np.stack(means, axis=-1)
         return stacked
+
+
+def _exchanged(label: Codes, kin: Codes, draws: int, rng: np.random.Generator) -> Codes:
+    """Return (draws, u) groups of units, exchanged at random as far as what they share allows.
+
+    Units of one kin share something, such as a surname, and its effect. If kins differ in their
+    groups, a kin takes all groups of another one, the first for the first and so on; then the
+    units of a kin exchange their groups. Surnames of men and women of four races exchange their
+    race as a whole, and the names with one surname their gender.
+
+    Parameters
+    ----------
+    label
+        (u,) code of the group of each unit.
+    kin
+        (u,) code of the kin of each unit, from 0 to k − 1.
+    draws
+        Number of draws.
+    rng
+        Random number generator.
+    """
+    pairs, pair_of_unit = np.unique(np.stack([kin, label]), axis=1, return_inverse=True)
+    pair_of_unit = pair_of_unit.reshape(-1)
+    first = np.searchsorted(pairs[0], np.arange(int(kin.max()) + 1))
+    sizes = np.bincount(pairs[0])
+    place = pair_of_unit - first[kin]  # of the group of a unit among those of its kin
+    other = np.tile(np.arange(len(sizes)), (draws, 1))
+    for size in np.unique(sizes):
+        alike = np.flatnonzero(sizes == size)
+        other[:, alike] = rng.permuted(other[:, alike], axis=1)
+    by_kin = np.argsort(kin, kind="stable")
+    shuffled = np.argsort(kin + rng.random((draws, len(kin))), axis=1)
+    places_drawn = np.empty_like(shuffled)
+    np.put_along_axis(places_drawn, shuffled, place[by_kin][None], axis=1)
+    labels: Codes = pairs[1][first[other[:, kin]] + places_drawn]
+    return labels

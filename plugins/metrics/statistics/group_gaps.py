@@ -141,63 +141,115 @@ def screening_gap(
     units: Floats,
     screenings: Floats,
     jobs: Floats,
+    kin: Floats | None = None,
 ) -> Gaps:
     """Return the variance between groups of the cosines of résumés that differ in the name.
 
     With the cosine c of a résumé and its query, less the mean of the screening, and its mean x_u
-    over the rows of a name u::
+    over the rows of a unit u::
 
-        N = variance over groups of the means of x − mean over groups of (variance of x) / n_g
+        m_gh = mean of x_u · x_v over units u of group g and v of group h of different kins
+        N = mean of m_gg over groups − mean of m_gh over g ≠ h, the variance between groups
         D = (mean of résumés with queries for their own job − for other jobs)²
 
-    N is less what names add by chance. Names vary in N, and jobs in D.
+    What units add by chance, and what those of a kin share, such as a surname, is in no product of
+    two kins: N is 0 on average where groups do not differ. Kins vary in N, and jobs in D. A unit
+    without a kin is its own.
 
     Parameters
     ----------
     resumes, queries
         (n, d) vectors.
-    groups, units, screenings, jobs
+    groups, units, screenings, jobs, kin
         (n,) numbers, as of the metric `screening`: its units are those of the gap.
     """
     of_group, of_screening, of_job = (
         np.unique(codes, return_inverse=True)[1] for codes in (groups, screenings, jobs)
     )
-    keys, of_name = np.unique(np.stack([of_group, units]), axis=1, return_inverse=True)
-    of_name, label = of_name.reshape(-1), keys[0].astype(np.int64)
+    keys, of_unit = np.unique(np.stack([of_group, units]), axis=1, return_inverse=True)
+    of_unit, label = of_unit.reshape(-1), keys[0].astype(np.int64)
     cosine = paired_cosines(resumes, queries)
     cosine = cosine - (np.bincount(of_screening, cosine) / np.bincount(of_screening))[of_screening]
-    x = np.bincount(of_name, cosine) / np.bincount(of_name)
-    if np.bincount(label).min() < FEWEST or label.max() == 0:
+    x = np.bincount(of_unit, cosine) / np.bincount(of_unit)
+    if kin is None:
+        names, of_kin = [f"name {unit:g} of group {group:g}" for group, unit in keys.T], None
+    else:
+        first = np.unique(of_unit, return_index=True)[1]
+        numbers, of_kin = np.unique(np.asarray(kin)[first], return_inverse=True)
+        names = [f"kin {number:g}" for number in numbers]
+    table = _ByKin.of(x, label, np.arange(len(x)) if of_kin is None else of_kin)
+    if label.max() == 0 or (table.counts > 0).sum(axis=0).min() < FEWEST:
         return Gaps(Gap(float("nan"), {}, 1, power=2))
-    names = [f"name {unit:g} of group {group:g}" for group, unit in keys.T]
     yardstick = own_less_others(
         unit_rows(resumes), unit_rows(queries), of_job, of_job, "job", power=2
     )
-    return Gaps(_between(x, label, names), yardstick)
+    return Gaps(_between(table, names), yardstick)
 
 
-def _between(x: Floats, label: Codes, names: list[str]) -> Gap:
-    """Return the variance between groups of (u,) values, less what their units add by chance.
+class _ByKin(NamedTuple):
+    """(k, g) sums of the values of the units of each kin and group, and how many they are."""
 
-    Where groups hardly differ, no unit moves the variance, though it is as uncertain as chance. So
-    the unit `chance` has what the others lack of 2 v² / (G − 1), the variance for G groups whose
-    means have the variance v and do not differ.
+    sums: Floats
+    counts: Floats
+
+    @classmethod
+    def of(cls, x: Floats, label: Codes, kin: Codes) -> _ByKin:
+        shape = (int(kin.max()) + 1, int(label.max()) + 1)
+        sums, counts = np.zeros(shape), np.zeros(shape)
+        np.add.at(sums, (kin, label), x)
+        np.add.at(counts, (kin, label), 1.0)
+        return cls(sums, counts)
+
+    def products(self) -> tuple[Floats, Floats]:
+        """Return the (k, g, g) products of the sums of each kin, and those of the counts."""
+        return (
+            self.sums[:, :, None] * self.sums[:, None, :],
+            self.counts[:, :, None] * self.counts[:, None, :],
+        )
+
+
+def _between(table: _ByKin, names: list[str]) -> Gap:
+    """Return the variance between groups of what no two units of one kin share.
+
+    Where groups hardly differ, no kin moves the variance, though it is as uncertain as chance. So
+    the unit `chance` has what the others lack of 2 tr(AΣAΣ), the variance of a quadratic form with
+    the matrix A of a variance, for means of groups that do not differ and have the covariances Σ.
     """
-    n = np.bincount(label).astype(np.float64)
-    mean = np.bincount(label, x) / n
-    squares = np.bincount(label, (x - mean[label]) ** 2)
-    value = mean.var(ddof=1) - (squares / (n - 1) / n).mean()
-    own = np.arange(len(x))
-    means, rests = np.tile(mean, (len(x), 1)), np.tile(squares / (n - 1) / n, (len(x), 1))
-    m, deviation = n[label], x - mean[label]
-    means[own, label] = mean[label] - deviation / (m - 1)
-    left = squares[label] - deviation**2 * m / (m - 1)
-    rests[own, label] = left / (m - 2) / (m - 1)
-    without = means.var(axis=1, ddof=1) - rests.mean(axis=1)
+    g = table.sums.shape[1]
+    sums, counts = table.sums.sum(axis=0), table.counts.sum(axis=0)
+    of_sums, of_counts = table.products()
+    form = (np.eye(g) - 1 / g) / (g - 1)
+
+    def variance(
+        sums: Floats, counts: Floats, within_sums: Floats, within_counts: Floats
+    ) -> Floats:
+        across = sums[..., :, None] * sums[..., None, :] - within_sums
+        pairs = counts[..., :, None] * counts[..., None, :] - within_counts
+        value: Floats = (form * across / pairs).sum(axis=(-2, -1))
+        return value
+
+    within_sums, within_counts = of_sums.sum(axis=0), of_counts.sum(axis=0)
+    value = variance(sums, counts, within_sums, within_counts)
+    without = variance(
+        sums - table.sums, counts - table.counts, within_sums - of_sums, within_counts - of_counts
+    )
     gap = jackknifed(float(value), [WithoutOne(names, without)], power=2)
-    of_chance = 2 * float(((squares / (n - 1) / n) ** 2).mean()) / (len(n) - 1)
+    kins = (table.counts > 0).sum(axis=0)
+    deviation = (table.sums - table.counts * (sums / counts)) / counts * np.sqrt(kins / (kins - 1))
+    covariance = form @ (deviation.T @ deviation)
+    of_chance = 2 * float((covariance * covariance.T).sum())
     lacking = math.sqrt(max(0.0, of_chance - gap.variance))
     return replace(gap, deviations={**gap.deviations, "chance": lacking})
+
+
+def fit_gap(resumes: Reals, queries: Reals, jobs: Codes) -> float | None:
+    """Return the mean cosine of résumés with queries for their own job less that for other jobs.
+
+    None for one job.
+    """
+    table = _cosines_of_kinds(unit_rows(resumes), unit_rows(queries), jobs, jobs)
+    k, own = len(table), np.trace(table)
+    return None if k < 2 else float(own / k - (table.sum() - own) / (k * (k - 1)))
 
 
 def content_gap(
@@ -268,6 +320,17 @@ def content_gap(
     return Gaps(gap, own_less_others(d[kept], q[asked], topic, of_query[asked], "topic"))
 
 
+def _cosines_of_kinds(first: Floats, second: Floats, of_first: Codes, of_second: Codes) -> Floats:
+    """Return the (k, k) mean cosines of the rows of each kind of `first` with those of `second`."""
+    kinds = np.arange(int(of_first.max()) + 1)[:, None]
+    sides = []
+    for rows, codes in ((first, of_first), (second, of_second)):
+        member = (codes == kinds).astype(np.float64)
+        sides.append((member / member.sum(axis=1, keepdims=True)) @ rows)
+    table: Floats = sides[0] @ sides[1].T
+    return table
+
+
 def own_less_others(
     first: Floats, second: Floats, of_first: Codes, of_second: Codes, kind: str, *, power: int = 1
 ) -> Gap | None:
@@ -289,14 +352,10 @@ def own_less_others(
     Gap or None
         The mean over kinds, which vary. None for fewer than three.
     """
-    k = int(of_first.max()) + 1
+    table = _cosines_of_kinds(first, second, of_first, of_second)
+    k = len(table)
     if k < 3:
         return None
-    rows = np.arange(k)[:, None]
-    of_first, of_second = of_first == rows, of_second == rows
-    table = (of_first / of_first.sum(axis=1, keepdims=True) @ first) @ (
-        of_second / of_second.sum(axis=1, keepdims=True) @ second
-    ).T
     own, total = np.diag(table), table.sum()
     value = own.mean() - (total - own.sum()) / (k * (k - 1))
     crossed = table.sum(axis=0) + table.sum(axis=1)

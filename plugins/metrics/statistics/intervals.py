@@ -97,6 +97,72 @@ def jackknife_interval(
     return Interval(ends.low, ends.high, confidence, method)
 
 
+def lowest_over_highest(
+    sums: Floats, counts: Floats, *, confidence: float = CONFIDENCE
+) -> Interval | None:
+    """Return the confidence interval of the lowest over the highest of several rates.
+
+    Items of a cluster are alike, so that n_g items of a group count as n_g/φ::
+
+        φ = Σ_g n_g · (variance of S_g over clusters) / Σ_g S_g (1 − S_g)
+
+    One φ for all groups, since that of a group with few hits says little. Each rate has Wilson's
+    interval [l, u], and the ratio of two rates a and b that of MOVER-R::
+
+        low = (ab − √(a²b² − l_a(2a − l_a) · u_b(2b − u_b))) / (u_b(2b − u_b))
+        high = (ab + √(a²b² − u_a(2a − u_a) · l_b(2b − l_b))) / (l_b(2b − l_b))
+
+    The intervals of all pairs hold at once, by Bonferroni: which rate is the lowest and which the
+    highest is an estimate, too. The lowest over the highest is the lowest of all ratios, so it is
+    between the lowest of the low ends and the lowest of the high ends. A rate of 0 has an interval.
+
+    Parameters
+    ----------
+    sums, counts
+        (k, g) number of hits and of items of each cluster in each group; a cluster may have none.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    Interval or None
+        In [0, 1]; None with fewer than five clusters of a group, or if the clusters of each group
+        are alike: the spread is then unknown, not 0.
+
+    References
+    ----------
+    McCullagh and Nelder (1989), Generalized linear models, section 4.5: φ. Donner and Zou (2012),
+    Closed-form confidence intervals for functions of the normal mean and standard deviation:
+    MOVER-R.
+    """
+    clusters = (counts > 0).sum(axis=0)
+    if clusters.min() < metrics.FEWEST:
+        return None
+    total = counts.sum(axis=0)
+    rate = sums.sum(axis=0) / total
+    deviation = (sums - counts * rate) / total
+    variance = (deviation**2).sum(axis=0) * clusters / (clusters - 1)
+    spread = rate * (1 - rate)
+    if not variance.sum() > metrics.NEGLIGIBLE_SPREAD:
+        return None
+    inflation = float((variance * total).sum() / spread.sum())
+    pairs = len(rate) * (len(rate) - 1) / 2
+    t = metrics.t_quantile(1 - (1 - confidence) / pairs, float((clusters - 1).sum()))
+    shift = t * t * inflation / total
+    half = np.sqrt(shift * (spread + shift / 4)) / (1 + shift)
+    middle = (rate + shift / 2) / (1 + shift)
+    below, above = (end * (2 * rate - end) for end in (np.maximum(middle - half, 0), middle + half))
+    products = np.outer(rate, rate)
+    different = ~np.eye(len(rate), dtype=bool)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low = (products - np.sqrt(products**2 - np.outer(below, above))) / above
+        high = (products + np.sqrt(products**2 - np.outer(above, below))) / below
+    ends = [float(np.nan_to_num(of, nan=1.0)[different].min()) for of in (low, high)]
+    return Interval(
+        max(min(ends[0], 1.0), 0.0), min(ends[1], 1.0), confidence, "MOVER-R of Wilson's"
+    )
+
+
 def inside(interval: Interval | None, low: float, high: float) -> Interval | None:
     """Return an interval cut off at the bounds of a statistic, such as one whose fair value is one.
 

@@ -251,16 +251,20 @@ def test_the_spread_of_three_seeds_widens_the_interval():
 
 
 def test_the_page_applies_the_four_fifths_rule_to_rates_of_selection():
-    def row(model, ratio):
+    def row(model, ratio, interval=None):
         rates = {"men": 0.2, "women": 0.2 * ratio}
         return [
             biased(model, "t", contributions(1, 0.5)),
             record(
                 "screening", value=ratio, model=model, score="impact_ratio", primary=False,
-                ideal=1.0, bounds=(0.0, 1.0), details={"rates": rates},
+                ideal=1.0, bounds=(0.0, 1.0), details={"rates": rates}, interval=interval,
             ),
         ]  # fmt: skip
 
     page = compare(row("base", 0.9), row("mine", 0.7)).verdict.page(licences={"t": "CC0-1.0"})
     for text in ("within four fifths", "below four fifths", "women 14.0%", "CC0-1.0"):
         assert text in page
+    wide = {"low": 0.5, "high": 0.9, "level": 0.95, "method": "MOVER-R"}
+    page = compare(row("base", 0.9), row("mine", 0.7, wide)).verdict.page()
+    assert "below four fifths, not clear" in page
+    assert "0.50 to 0.90" in page

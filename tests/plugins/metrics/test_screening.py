@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import kstest
 
 from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.metrics.screening import screening
 from harness.plugins.metrics.statistics.exposure import UnitMeans, places
+from harness.plugins.metrics.statistics.intervals import lowest_over_highest
 
 
-def run(cosines, groups, *, units=None, screenings=None, jobs=None, **options):
+def run(cosines, groups, *, units=None, screenings=None, jobs=None, kin=None, **options):
     c = np.asarray(cosines, dtype=float)
     resumes = np.stack([c, np.sqrt(1 - c**2)], axis=1)
     zeros = np.zeros(len(c))
@@ -25,6 +27,7 @@ def run(cosines, groups, *, units=None, screenings=None, jobs=None, **options):
         np.arange(len(c), dtype=float) if units is None else np.asarray(units, float),
         screenings,
         screenings if jobs is None else np.asarray(jobs, float),
+        None if kin is None else np.asarray(kin, float),
         **options,
     )
 
@@ -152,10 +155,125 @@ def test_means_of_units_with_other_groups_and_counts():
     assert means.of(values, rows=np.array([0.0, 1, 1, 0])).tolist() == [[3, 5]]
 
 
-def test_only_the_gap_has_an_interval():
+def test_both_scores_have_an_interval_unless_none_is_wanted():
     scores = of_grid([0.0, 0.1])
     assert scores["rank_gap"].interval.low > 0
-    assert scores["impact_ratio"].interval is None
+    ratio = scores["impact_ratio"]
+    assert 0 <= ratio.interval.low <= ratio.value <= ratio.interval.high <= 1
+    assert of_grid([0.0, 0.1], options={"resamples": 0})["impact_ratio"].interval is None
+
+
+def test_the_interval_of_a_ratio_by_hand():
+    # rates of 1/4 and 1/2 with 39 effective names of 40, t = 1.9908: Wilson's intervals are
+    # [.1395, .4066] and [.3481, .6519]
+    hits = np.concatenate([np.repeat([1.0, 0.0], [10, 30]), np.repeat([1.0, 0.0], [20, 20])])
+    counts = np.repeat(np.eye(2), 40, axis=0)
+    interval = lowest_over_highest(hits[:, None] * counts, counts)
+    assert (interval.low, interval.high) == pytest.approx((0.2649, 0.9196), abs=1e-4)
+    alone = lowest_over_highest(np.tile([[0, 1.0], [0, 0]], (20, 1)), np.ones((40, 2)))
+    assert alone.low == 0, "no name of a group is selected"
+    assert 0 < alone.high < 0.5
+    assert lowest_over_highest(counts[-4:], counts[-4:]) is None
+    assert lowest_over_highest(counts / 2, counts) is None, "all names are alike"
+
+
+def selections(rng, effects, names, screenings=6, top=0.1, latent=1.0):
+    """Return the share of screenings in which each name of each group is in the first places."""
+    g = len(effects)
+    of_name = latent * rng.standard_normal((g, names)) + np.asarray(effects)[:, None]
+    scores = of_name[..., None] + 0.5 * rng.standard_normal((g, names, screenings))
+    limits = np.quantile(scores.reshape(-1, screenings), 1 - top, axis=0)
+    return (scores > limits).mean(axis=-1)
+
+
+def coverage(effects, names, draws, seed=0):
+    """Return how often the interval holds the ratio of a hundred thousand names."""
+    rng = np.random.default_rng(seed)
+    rates = selections(rng, effects, 100_000).mean(axis=1)
+    g, held = len(effects), []
+    counts = np.repeat(np.eye(g), names, axis=0)
+    for _ in range(draws):
+        hits = selections(rng, effects, names).reshape(-1, 1) * counts
+        interval = lowest_over_highest(hits, counts)
+        held.append(interval.low <= rates.min() / rates.max() <= interval.high)
+    return np.mean(held)
+
+
+@pytest.mark.parametrize(("effects", "names"), [([0, 0.5], 25), ([0, 0, 0.3, 0.6], 30)])
+def test_the_interval_of_a_ratio_covers(effects, names):
+    assert coverage(effects, names, 300) >= 0.92
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("names", [20, 30, 60, 120])
+@pytest.mark.parametrize(
+    "effects", [[0, 0], [0, 0.3], [0, 1], [0, 0, 0, 0], [0, 0, 0.3, 0.6], [0] * 8, [0] * 7 + [0.6]]
+)
+def test_the_interval_of_a_ratio_covers_at_any_effect_and_number_of_names(effects, names):
+    assert coverage(effects, names, 2000) >= 0.935
+
+
+def surnames(rng, *, groups=4, per_group=8, of_each=1, spread=(0.05, 0.03), effects=None):
+    """Return cosines of women and men with surnames of groups, which share what surnames add."""
+    race = np.repeat(np.arange(groups), per_group)
+    kin = np.repeat(np.arange(len(race)), 2 * of_each)
+    gender = np.tile(np.repeat([0, 1], of_each), len(race))
+    group = 2 * race[kin] + gender
+    c = spread[0] * rng.standard_normal(len(race))[kin] + spread[1] * rng.standard_normal(len(kin))
+    c = 0.3 + c + (0 if effects is None else np.asarray(effects)[group])
+    return c, race[kin], gender, group, kin
+
+
+def p_values(by, draws, **more):
+    found = []
+    for seed in range(draws):
+        rng = np.random.default_rng(seed)
+        c, race, gender, group, kin = surnames(rng, **more)
+        groups = {"race": race, "gender": gender, "both": group}[by]
+        score = run(c, groups, kin=kin, resamples=0, null_draws=99, rng=rng)["rank_gap"]
+        found.append(score.p_value)
+    return np.array(found)
+
+
+def test_groups_that_share_surnames_have_a_fair_floor():
+    p = p_values("both", 50)
+    assert 0.35 < p.mean() < 0.65
+    assert np.mean(p <= 0.1) < 0.25
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("by", ["race", "gender", "both"])
+@pytest.mark.parametrize("of_each", [1, 2])
+def test_p_values_are_uniform_where_names_share_surnames(by, of_each):
+    p = p_values(by, 1000, of_each=of_each)
+    assert kstest(p, "uniform").pvalue > 0.001
+    assert 0.03 < np.mean(p <= 0.05) < 0.07
+
+
+def test_a_difference_between_groups_is_found_whatever_surnames_add():
+    rng = np.random.default_rng(0)
+    c, _, gender, group, kin = surnames(rng, effects=[0.0, 0.05] * 4, spread=(0.2, 0.02))
+    assert run(c, gender, kin=kin)["rank_gap"].p_value == pytest.approx(1 / 501)
+    assert run(c, gender)["rank_gap"].p_value > 0.05, "men and women of a surname are pairs"
+    c, race, _, group, kin = surnames(rng, effects=[0, 0, 0, 0, 0.2, 0.2, 0, 0])
+    assert run(c, race, kin=kin)["rank_gap"].p_value < 0.01
+    assert run(c, group, kin=kin)["rank_gap"].p_value < 0.01
+
+
+def test_the_shares_of_the_first_places_are_those_of_the_groups():
+    c, groups, units, of = grid([0.0, 0.3])
+    rows = run(c, groups, units=units, screenings=of)["rank_gap"].tables["shares"]
+    shares = {(row["first"], row["group"]): row["share"] for row in rows}
+    assert [shares[10, group] for group in "01"] == pytest.approx([0, 1], abs=0.05)
+    assert {row["fair"] for row in rows} == {0.5}
+    assert {row["first"] for row in rows} == {1, 3, 5, 10}
+
+
+def test_a_name_that_moves_nothing_has_no_spread():
+    scores = run([0.3] * 8, [0, 0, 1, 1] * 2, screenings=[0] * 4 + [1] * 4)
+    details = scores["rank_gap"].details
+    assert details["name_spread"] == pytest.approx(0, abs=1e-7)
+    assert details["fit_gap"] == pytest.approx(0, abs=1e-7)
 
 
 def test_two_groups_are_exchanged_without_the_others():
@@ -164,6 +282,20 @@ def test_two_groups_are_exchanged_without_the_others():
     assert (labels[:, 2:4] == 1).all()
     assert (np.sort(labels, axis=1) == means.label).all()
     assert len(np.unique(labels, axis=0)) == 6
+
+
+def test_kin_take_the_groups_of_other_kin_and_units_exchange_theirs_within_a_kin():
+    # two surnames of two races, each of a man and a woman
+    means = UnitMeans(np.arange(4), np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1]))
+    labels = means.drawn(200, np.random.default_rng(0))
+    assert {tuple(row) for row in labels} == {
+        *((a, 1 - a, 2 + b, 3 - b) for a in (0, 1) for b in (0, 1)),
+        *((2 + a, 3 - a, b, 1 - b) for a in (0, 1) for b in (0, 1)),
+    }
+    labels = means.exchanged(0, 1, 100, np.random.default_rng(0))
+    assert {tuple(row) for row in labels} == {(0, 1, 2, 3), (1, 0, 2, 3)}
+    labels = means.exchanged(0, 2, 100, np.random.default_rng(0))
+    assert {tuple(row) for row in labels} == {(0, 1, 2, 3), (2, 1, 0, 3)}
 
 
 def test_a_pair_of_groups_is_tested_alike_whatever_the_other_groups_are():

@@ -1,22 +1,29 @@
-"""Résumés with names and queries, from a JSON object."""
+"""Résumés with names or lines and queries, from a JSON object."""
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
 
 from harness.errors import InvalidOption
-from harness.plugins.tables.applications import applications
+from harness.plugins.tables.applications import Name, applications, matched_names
 
 CONTENT = {
     "names": {
         "men": {"W": ["ADAM WEISS", "AIDAN WEISS", "ALEC KRAMER"], "B": ["AKEEM WARE"]},
-        "women": {"W": ["ABBY WEISS"], "B": ["AMARI WARE", "EBONY MACK"]},
+        "women": {"W": ["ABBY WEISS", "ANNA WEISS"], "B": ["AMARI WARE", "EBONY MACK"]},
     },
-    "resumes": {"cook": ["{name}\ncooks", "A cook, {name}"], "pilot": ["{name} flies"]},
+    "births": {"men": {"ADAM": 10, "AIDAN": 1000, "AKEEM": 900}, "women": {"ABBY": 900}},
+    "bearers": {"WEISS": 1000, "WARE": 900},
+    "resumes": {
+        "cook": ["{name}\ncooks well", "A cook, {name}", "{name} made soups"],
+        "pilot": ["{name} flies"],
+    },
 }
 OPTIONS = {"queries": (("cook", ("a cook", "cook wanted")),), "groups": ("race",)}
+SECTIONS = (("club", "Club: {text}.", (("chess", "ladies' chess"), ("golf", "ladies' golf"))),)
 
 
 def rows_of(content=None, **options):
@@ -26,45 +33,89 @@ def rows_of(content=None, **options):
 
 def test_each_name_stands_in_each_resume_with_each_query():
     rows = rows_of(queries=(("pilot", ("a pilot",)), ("cook", ("a cook", "cook wanted"))))
-    assert len(rows) == 7 * (1 + 2 * 2)
+    assert len(rows) == 4 * (1 + 3 * 2)
     assert rows[-1] == {
-        "text": "A cook, Ebony Mack" if rows[-1]["name"] == "Ebony Mack" else "A cook, Amari Ware",
+        "text": "Amari Ware made soups",
         "query": "cook wanted",
-        "name": rows[-1]["name"],
+        "name": "Amari Ware",
         "occupation": "cook",
-        "race": "B",
-        "gender": "women",
+        "section": "name",
+        "place": "own",
         "group": 1,
         "job": 1,
-        "screening": 4,
-        "unit": rows[-1]["unit"],
+        "screening": 6,
+        "unit": 1,
+        "kin": 1,
     }
-    for screening in range(5):
+    for screening in range(7):
         of = [row for row in rows if row["screening"] == screening]
         assert len({row["text"].replace(row["name"], "") for row in of}) == 1
         assert len({row["query"] for row in of}) == 1
-        assert len(of) == 7
+        assert len(of) == 4
+    assert {row["text"] for row in rows_of(resumes=1)} >= {"Amari Ware cooks well"}, "in one line"
 
 
-def test_names_of_a_group_with_one_surname_are_one_unit():
-    units = {row["name"]: row["unit"] for row in rows_of()}
-    assert len(set(units.values())) == 4
-    assert units["Adam Weiss"] == units["Aidan Weiss"] == units["Abby Weiss"]
-    units = {row["name"]: row["unit"] for row in rows_of(groups=("gender",))}
-    assert units["Adam Weiss"] == units["Aidan Weiss"] != units["Abby Weiss"]
-    both = rows_of(groups=("race", "gender"))
-    groups = {(row["race"], row["gender"]): row["group"] for row in both}
-    assert sorted(groups.values()) == [0, 1, 2, 3]
+def test_names_share_a_surname_with_the_other_gender_and_a_unit_with_their_race():
+    codes = {row["name"]: (row["group"], row["unit"], row["kin"]) for row in rows_of()}
+    assert codes.keys() == {"Aidan Weiss", "Abby Weiss", "Akeem Ware", "Amari Ware"}
+    assert codes["Aidan Weiss"] == codes["Abby Weiss"] == (0, 0, 0)
+    assert codes["Akeem Ware"] == codes["Amari Ware"] == (1, 1, 1)
+    for groups in (("gender",), ("race", "gender")):
+        codes = {row["name"]: (row["unit"], row["kin"]) for row in rows_of(groups=groups)}
+        assert len({unit for unit, _ in codes.values()}) == 4
+        assert codes["Aidan Weiss"][1] == codes["Abby Weiss"][1] != codes["Akeem Ware"][1]
+    both = {row["name"]: row["group"] for row in rows_of(groups=("race", "gender"))}
+    assert sorted(both.values()) == [0, 1, 2, 3]
 
 
-def test_of_few_names_each_surname_comes_once_first():
-    men = {row["name"] for row in rows_of(names=2) if row["race"] == "W" and row["gender"] == "men"}
-    assert len({name.split()[1] for name in men}) == len(men) == 2
-    turned = json.loads(json.dumps(CONTENT))
-    turned["names"]["men"]["W"].reverse()
-    assert rows_of(turned, names=2) == rows_of(names=2), "the order of the file is not the rule"
-    assert len(rows_of(resumes=1)) == 7 * 2
-    assert {row["text"] for row in rows_of(resumes=1)} >= {"Ebony Mack cooks"}, "in one line"
+def test_names_are_chosen_by_length_and_frequency_and_none_comes_twice():
+    def of(race, gender, surname, first, births):
+        return Name(f"{first} {surname}", race, gender, births, 100)
+
+    letters = ("AB", "CDE", "FGHI", "JKLMN")
+    names = [
+        of(race, gender, f"{race}{surname}", f"{letter}{race if race != 'A' else ''}", births)
+        for race, gender in itertools.product("ABC", ("men", "women"))
+        for surname in ("ONE", "TWO")
+        for letter, births in zip(letters, (10, 100, 1000, 1e4 if race == "B" else 1), strict=True)
+    ]
+    with pytest.raises(InvalidOption, match="too few names"):
+        matched_names(names, names=4)
+    chosen = matched_names(names[: len(names) // 3], names=1)
+    firsts = [name.first for name in chosen]
+    assert len({*firsts}) == len(firsts) == 4
+    assert matched_names(names[len(names) // 3 - 1 :: -1], names=1) != [], "in any order"
+
+
+def test_lines_of_a_section_stand_before_a_resume_of_nobody_and_are_kin_by_tuple():
+    rows = rows_of(groups=("gender",), sections=SECTIONS, words=2, resumes=1)
+    of = [row for row in rows if row["section"] == "club" and row["query"] == "a cook"]
+    assert [row["text"] for row in of] == [
+        "Club: chess. Applicant cooks",
+        "Club: ladies' chess. Applicant cooks",
+        "Club: golf. Applicant cooks",
+        "Club: ladies' golf. Applicant cooks",
+    ]
+    assert [(row["group"], row["kin"]) for row in of] == [(0, 0), (1, 0), (0, 1), (1, 1)]
+    assert len({row["screening"] for row in of}) == 1
+    names = [row for row in rows if row["section"] == "name"]
+    assert {row["screening"] for row in names}.isdisjoint(row["screening"] for row in of)
+    assert {row["kin"] for row in names}.isdisjoint(row["kin"] for row in of)
+    assert names[0]["text"] == f"{names[0]['name']} cooks"
+    alone = rows_of(groups=(), sections=SECTIONS)
+    assert {row["section"] for row in alone} == {"club"}
+
+
+def test_a_name_stands_at_any_place_of_a_document():
+    rows = rows_of(places=("beginning", "middle", "end", "beyond"), line="By {text}.")
+    first = {row["place"]: row["text"] for row in reversed(rows) if row["name"] == "Abby Weiss"}
+    assert first == {
+        "beginning": "By Abby Weiss. Applicant cooks well",
+        "middle": "Applicant By Abby Weiss. cooks well",
+        "end": "Applicant cooks well By Abby Weiss.",
+        "beyond": "Applicant cooks well A cook, Applicant Applicant made soups By Abby Weiss.",
+    }
+    assert len({(row["place"], row["screening"]) for row in rows}) == 4 * 3 * 2
 
 
 @pytest.mark.parametrize(
@@ -73,10 +124,16 @@ def test_of_few_names_each_surname_comes_once_first():
         ({"groups": ("age",)}, "choose of race, gender"),
         ({"groups": ()}, "choose of race, gender"),
         ({"names": 0}, "names=0"),
+        ({"names": 2}, "too few names"),
+        ({"surnames": 0}, "surnames=0"),
+        ({"surnames": 3}, "too few names"),
         ({"resumes": 0}, "resumes=0"),
+        ({"words": 0}, "words=0"),
+        ({"sections": (("club", "Club", (("a", "b"),)),)}, "section 'club'"),
+        ({"sections": (("club", "{text}", (("a", "b"), ("c",))),)}, "section 'club'"),
         ({"queries": (("cooks", ("a cook",)),)}, "unknown occupation 'cooks'.*cook"),
         ({"content": {"names": {}}}, "JSON object"),
-        ({"content": {"names": {}, "resumes": {"cook": ["no name"]}}}, "lacks"),
+        ({"content": CONTENT | {"resumes": {"cook": ["no name"]}}}, "lacks"),
     ],
 )
 def test_mistakes_are_told_in_one_line(options, match):

@@ -232,3 +232,65 @@ def test_groups_of_two_names_have_no_gap(rng):
     gaps = screening_gap(**screening(rng, 0.0, names=2))
     assert np.isnan(gaps.gap.value)
     assert isinstance(gaps.gap, Gap)
+
+
+def of_surnames(rng, by, *, spread=(0.05, 0.02), effects=(0.0,) * 8, per_race=10):
+    """Return applications of a woman and a man with each surname of four races, for four jobs."""
+    kin = np.tile(np.repeat(np.arange(4 * per_race), 2), 4)
+    gender = np.tile([0, 1], 16 * per_race)
+    job = np.repeat(np.arange(4), 8 * per_race)
+    group = 2 * (kin // per_race) + gender
+    of_name = spread[0] * np.repeat(rng.standard_normal(4 * per_race), 2)
+    of_name = of_name + spread[1] * rng.standard_normal(8 * per_race)
+    c = 0.5 + np.tile(of_name, 4) + np.asarray(effects)[group]
+    resumes = np.zeros((len(c), 5))
+    resumes[np.arange(len(c)), job] = c
+    resumes[:, 4] = np.sqrt(1 - c**2)
+    groups = {"race": kin // per_race, "gender": gender, "both": group}[by]
+    units = kin if by == "race" else np.tile(np.arange(8 * per_race), 4)
+    return {
+        "resumes": resumes,
+        "queries": np.eye(5)[job],
+        "groups": groups.astype(float),
+        "units": units.astype(float),
+        "screenings": job.astype(float),
+        "jobs": job.astype(float),
+        "kin": kin.astype(float),
+    }
+
+
+@pytest.mark.parametrize("by", ["race", "gender", "both"])
+def test_what_surnames_share_adds_nothing_to_the_gap(rng, by):
+    gaps = [screening_gap(**of_surnames(rng, by)).gap for _ in range(200)]
+    values = np.array([gap.value for gap in gaps])
+    assert abs(values.mean()) < 4 * values.std() / np.sqrt(200)
+    z = [gap.value / np.sqrt(gap.variance) for gap in gaps]
+    assert np.sqrt(np.mean(np.square(z))) < 1.2
+
+
+def test_the_gap_of_men_and_women_with_one_surname_is_that_of_pairs(rng):
+    effects = [0.0, 0.02] * 4
+    gap = screening_gap(**of_surnames(rng, "gender", spread=(0.1, 0.005), effects=effects)).gap
+    assert gap.value == pytest.approx(0.02**2 / 2, rel=0.3)
+    assert gap.value > 3 * np.sqrt(gap.variance)
+
+
+def test_kin_of_one_unit_each_change_nothing(rng):
+    arrays = screening(rng, 0.03)
+    kin = arrays["units"] + 100 * arrays["groups"]
+    gap, same = screening_gap(**arrays).gap, screening_gap(**arrays, kin=kin).gap
+    assert gap.value == pytest.approx(same.value)
+    assert gap.variance == pytest.approx(same.variance)
+
+
+def test_the_deviations_of_kin_are_those_of_leaving_them_out(rng):
+    arrays = of_surnames(rng, "both", per_race=4, effects=[0, 0, 0, 0, 0.1, 0.1, 0, 0])
+    gap = screening_gap(**arrays).gap
+    without = []
+    for kin in range(16):
+        # the mean of a screening is that of all names, so the gap is taken of centred cosines
+        kept = arrays["kin"] != kin
+        without.append(
+            screening_gap(**{name: array[kept] for name, array in arrays.items()}).gap.value
+        )
+    check(gap, without, [f"kin {kin}" for kin in range(16)])
