@@ -70,6 +70,7 @@ def harness_metrics() -> list[MetricSpec]:
         ),
         _metric("related-choice", "share of related texts nearer to their context than others"),
         _metric("version-gap", "share of queries closer to the first of two versions of a text"),
+        _metric("query-loss", "what a search loses by queries in another variety of the language"),
         _metric("corpus-leaning", "leaning of what queries retrieve from answers of two leanings"),
         _metric("screening", "how résumés that differ in the name rank, by group of the name"),
         _metric("trained-relatedness", "ratings of text pairs learnt from others (SentEval)"),
