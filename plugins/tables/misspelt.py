@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import string
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
@@ -52,14 +53,21 @@ def misspelt(
 def words_changed(first: str, second: str) -> int:
     """Return how many words are replaced, inserted or deleted between two texts.
 
-    Of words that are replaced by more or fewer words, the larger number counts.
+    Of words that are replaced by more or fewer words, the larger number counts. Case and
+    punctuation around a word do not count: many models do not see the one, and a typing error
+    changes neither.
     """
-    matcher = difflib.SequenceMatcher(None, first.split(), second.split(), autojunk=False)
+    sides = [[_bare(word) for word in text.split()] for text in (first, second)]
+    matcher = difflib.SequenceMatcher(None, *sides, autojunk=False)
     return sum(
         max(i2 - i1, j2 - j1)
         for operation, i1, i2, j1, j2 in matcher.get_opcodes()
         if operation != "equal"
     )
+
+
+def _bare(word: str) -> str:
+    return word.strip(string.punctuation).casefold() or word
 
 
 def _edited(text: str, number: int) -> str:

@@ -13,6 +13,8 @@ from harness.plugins.tables.misspelt import misspelt, words_changed
     [
         ("the bus is late", "the bus is late", 0),
         ("the bus is late", "the bus late", 1),
+        ("The bus, is late.", "the bus is late", 0),
+        ("the bus is late", "the bus @ late", 1),
         ("the bus is always late", "the bus be late", 2),
         ("the bus is late", "a bus is early today", 3),
     ],
