@@ -92,7 +92,7 @@ def test_guises_are_pairs_and_the_task_waits_for_a_review(variety, registry):
     for inputs in of(registry, f"dialect-traits-{variety}").values():
         assert inputs["targets_1"].group == inputs["targets_2"].group
         assert len(inputs["attributes_1"].texts) == len(inputs["attributes_2"].texts) == 30
-    assert "reviewed" in task.file.unranked
+    assert "reviewed" in task.file.not_ranked
     assert len(task.yardstick.scenarios) == 8
 
 
@@ -124,6 +124,7 @@ def test_no_descriptor_is_a_trait(registry):
             assert not words & traits, name
 
 
+@pytest.mark.long
 def test_learners_sentences_of_the_hub_stand_without_their_instruction(tmp_path, monkeypatch):
     pytest.importorskip("datasets")
     folder = tmp_path / "grammarly" / "coedit"
