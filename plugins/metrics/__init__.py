@@ -71,6 +71,7 @@ def harness_metrics() -> list[MetricSpec]:
         ),
         _metric("related-choice", "share of related texts nearer to their context than others"),
         _metric("version-gap", "share of queries closer to the first of two versions of a text"),
+        _metric("query-loss", "what a search loses by queries in another variety of the language"),
         _metric("corpus-leaning", "leaning of what queries retrieve from answers of two leanings"),
         _metric("ranking-bias", "gendered content of what queries rank first (ARaB, NFaiRR)"),
         _metric("recommendation", "whether what is recommended changes with a profile's group"),
