@@ -642,6 +642,7 @@ var harness = (() => {
     const biasTasks = tasksOf(board, tasks, "bias");
     const usefulTasks = tasksOf(board, tasks, "usefulness");
     const bias = meansOf(board, biasTasks, leaks);
+    widen(bias, promptErrors(board, tasks), board.normal);
     const usefulness = meansOf(board, usefulTasks, leaks);
     addChanges(board, bias, differencesOf(board, biasTasks, leaks, baseRows(board, "none")));
     addChanges(board, usefulness, differencesOf(board, usefulTasks, leaks, baseRows(board, "none")));
@@ -655,6 +656,19 @@ var harness = (() => {
       rank: ranksOf(board, upperEnds(bias), hasBias2, 1),
       usefulness_rank: ranksOf(board, usefulness.mean, hasUsefulness, -1)
     };
+  }
+  function promptErrors({ benchmarks }, tasks) {
+    const key = tasks.toSorted((a, b) => a - b).join();
+    const own = benchmarks.find((one) => one.tasks.toSorted((a, b) => a - b).join() === key);
+    return (own ?? benchmarks.find(({ name }) => name === "all"))?.prompt_error ?? [];
+  }
+  function widen({ mean, low, high }, errors, normal) {
+    errors.forEach((error, row) => {
+      if (!error) return;
+      const half = Math.hypot(mean[row] - low[row], normal * error);
+      low[row] = mean[row] - half;
+      high[row] = mean[row] + half;
+    });
   }
   function upperEnds({ low, high }) {
     return low.map(
@@ -4496,7 +4510,9 @@ var harness = (() => {
   // ../../leaderboard/site/scripts/columns.js
   var STANDARD_COLUMNS = [
     "rank",
+    "left-out",
     "bias",
+    "prompts",
     "usefulness",
     "bias-change",
     "usefulness-change",
@@ -4514,7 +4530,8 @@ var harness = (() => {
         width: 5,
         narrow: 2.9
       },
-      ...hasBias2 ? [meanColumn(choice, "bias")] : [],
+      ...hasBias2 ? [leftOutColumn(choice), meanColumn(choice, "bias")] : [],
+      ...hasBias2 && choice.benchmark.prompts.length ? [promptsColumn(choice)] : [],
       meanColumn(choice, "usefulness"),
       ...hasBias2 ? [changeColumn(choice, "bias")] : [],
       changeColumn(choice, "usefulness"),
@@ -4554,6 +4571,52 @@ var harness = (() => {
       more: { low, high },
       text: (row) => withRange(String(ranks[row] || ""), set(row)),
       draw: ({ row }) => [ranks[row] ? String(ranks[row]) : "", rangeLine(set(row))]
+    };
+  }
+  function leftOutColumn({ benchmark, isBenchmark }) {
+    const { left_out_low: lows, left_out_high: highs } = benchmark;
+    const low = (row) => isBenchmark ? lows[row] ?? null : null;
+    const high = (row) => isBenchmark ? highs[row] ?? null : null;
+    const text = (row) => {
+      const [first, last] = [low(row), high(row)];
+      return first === null ? "" : first === last ? String(first) : `${first}–${last}`;
+    };
+    return {
+      key: "left-out",
+      title: "Left out",
+      unit: "any one family",
+      tip: "The lowest and the highest rank by bias with any one family of tasks left out, on a benchmark",
+      width: 5,
+      isNumber: true,
+      value: high,
+      more: { low, high },
+      text,
+      draw: ({ row }) => [text(row)]
+    };
+  }
+  function promptsColumn({ benchmark, isBenchmark }) {
+    const { prompts, prompt_low: lows, prompt_high: highs } = benchmark;
+    const low = (row) => isBenchmark ? lows[row] ?? null : null;
+    const high = (row) => isBenchmark ? highs[row] ?? null : null;
+    const range = (row) => `${scoreText(low(row))}–${scoreText(high(row))}`;
+    const count = (row) => {
+      const n = isBenchmark ? prompts[row] : null;
+      return n === null ? "" : n === 0 ? "takes none" : n === 1 ? "not known" : `${n} prompts`;
+    };
+    return {
+      key: "prompts",
+      title: "Over prompts",
+      unit: "lowest to highest bias",
+      tip: "Bias under other neutral prompts, on a benchmark. What they change is part of the interval and of the set of ranks; where it is not known, the median of the other models",
+      width: 7.5,
+      isNumber: true,
+      value: (row) => {
+        const [first, last] = [low(row), high(row)];
+        return first === null || last === null ? null : last - first;
+      },
+      more: { low, high, prompts: (row) => isBenchmark ? prompts[row] ?? null : null },
+      text: (row) => low(row) === null ? count(row) : withRange(range(row), count(row)),
+      draw: ({ row }) => [low(row) === null ? "" : range(row), rangeLine(count(row))]
     };
   }
   function meanColumn({ board, scores }, measures) {

@@ -28,6 +28,7 @@ export function scoresOf(board, tasks, leaks) {
   const biasTasks = tasksOf(board, tasks, "bias");
   const usefulTasks = tasksOf(board, tasks, "usefulness");
   const bias = meansOf(board, biasTasks, leaks);
+  widen(bias, promptErrors(board, tasks), board.normal);
   const usefulness = meansOf(board, usefulTasks, leaks);
   addChanges(board, bias, differencesOf(board, biasTasks, leaks, baseRows(board, "none")));
   addChanges(board, usefulness, differencesOf(board, usefulTasks, leaks, baseRows(board, "none")));
@@ -41,6 +42,32 @@ export function scoresOf(board, tasks, leaks) {
     rank: ranksOf(board, upperEnds(bias), hasBias, 1),
     usefulness_rank: ranksOf(board, usefulness.mean, hasUsefulness, -1),
   };
+}
+
+/**
+ * Return what another prompt changes in the bias of each row: on a benchmark, or else on all tasks.
+ * @param {Board} board
+ * @param {number[]} tasks
+ */
+function promptErrors({ benchmarks }, tasks) {
+  const key = tasks.toSorted((a, b) => a - b).join();
+  const own = benchmarks.find((one) => one.tasks.toSorted((a, b) => a - b).join() === key);
+  return (own ?? benchmarks.find(({ name }) => name === "all"))?.prompt_error ?? [];
+}
+
+/**
+ * Widen the intervals of means by a further error.
+ * @param {Means} means
+ * @param {(number | null)[]} errors by row
+ * @param {number} normal
+ */
+function widen({ mean, low, high }, errors, normal) {
+  errors.forEach((error, row) => {
+    if (!error) return;
+    const half = Math.hypot(mean[row] - low[row], normal * error);
+    low[row] = mean[row] - half;
+    high[row] = mean[row] + half;
+  });
 }
 
 /**

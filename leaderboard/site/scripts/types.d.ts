@@ -156,6 +156,15 @@ interface Benchmark {
   rank_high: (number | null)[];
   usefulness_rank_low: (number | null)[];
   usefulness_rank_high: (number | null)[];
+  /** By row: the lowest and the highest rank by bias with any one family left out. */
+  left_out_low: (number | null)[];
+  left_out_high: (number | null)[];
+  /** By row: under how many prompts the model was run, 0 if it takes none. Empty without any. */
+  prompts: (number | null)[];
+  prompt_low: (number | null)[];
+  prompt_high: (number | null)[];
+  /** Root mean square of what another prompt changes; the median of others if it is not known. */
+  prompt_error: (number | null)[];
   /** Mitigators over models, best first. */
   mitigators: MitigatorLine[];
 }
