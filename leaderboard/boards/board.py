@@ -74,8 +74,8 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
     )
     facts = ("version", *texts, "low_bound", "high_bound", "unranked")
     pinned = pl.DataFrame(
-        [(name, held.gap, held.yardstick, held.error) for name, held in references.items()],
-        schema={"task": pl.String, **dict.fromkeys(ratios.REFERENCE, pl.Float64())},
+        [(name, r.gap, r.yardstick, r.error, r.scale) for name, r in references.items()],
+        schema={"task": pl.String, **dict.fromkeys(_REFERENCE, pl.Float64())},
         orient="row",
     ).cast({"task": chosen.schema["task"]}, strict=False)
     has_yardstick = pl.col("measures") != "usefulness"
@@ -94,13 +94,16 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
         .with_columns(unclear=_is_unclear())
         .with_columns(
             pl.when(has_yardstick).then(name).fill_null(default).alias(name)
-            for name, default in zip(ratios.REFERENCE, (1.0, 1.0, 0.0), strict=True)
+            for name, default in zip(_REFERENCE, (1.0, 1.0, 0.0, 1.0), strict=True)
         )
         .with_columns(not_ranked=reason)
-        .select("task", *facts[:-1], "power", *ratios.REFERENCE, "rows", "scaled", "not_ranked")
+        .select("task", *facts[:-1], "power", *_REFERENCE, "rows", "scaled", "not_ranked")
         .rename({"of": "yardstick_of"})
         .sort("measures", "category", "task")
     )
+
+
+_REFERENCE = (*ratios.REFERENCE, ratios.SCALE)
 
 
 def _is_unclear() -> pl.Expr:
@@ -161,7 +164,7 @@ def grid_of(
         .otherwise(pl.lit("not run"))
     )
     facts = tasks.select(
-        *("task", "measures", "category", "family", "ideal", "not_ranked", *ratios.REFERENCE)
+        *("task", "measures", "category", "family", "ideal", "not_ranked", *_REFERENCE)
     )
     names = ("name", "fingerprint", "mitigator", "params", "label", "role")
     return (
@@ -656,9 +659,7 @@ def benchmarks_of(
     """
     tasks = ranked.tasks.filter(pl.col("not_ranked").is_null())
     spreads = ranked.prompts(tasks).spreads
-    everything = _benchmark(
-        ranked, tasks, ranks, over_models, spreads, name=ALL, title="All tasks"
-    )
+    everything = _benchmark(ranked, tasks, ranks, over_models, spreads, name=ALL, title="All tasks")
     named = [
         benchmark for file, names in files if (benchmark := _named(file, names, ranked)) is not None
     ]
@@ -741,7 +742,9 @@ def _benchmark(
     return Benchmark(
         tasks=tuple(tasks["task"]),
         languages=tuple(sorted(set(tasks["language"]))),
-        ranks=ranks.join(_bias_on(ranked, tasks, spreads), on="row", how="left", maintain_order="left")
+        ranks=ranks.join(
+            _bias_on(ranked, tasks, spreads), on="row", how="left", maintain_order="left"
+        )
         .join(rows.select("row", "usefulness"), on="row", how="left", maintain_order="left")
         .with_columns(pl.col("row").cast(pl.String)),
         prompts=spreads.with_columns(pl.col("row").cast(pl.String)),
@@ -1168,7 +1171,8 @@ class Board:
     tasks
         One line a task: its facts, its chosen version and the scale of its score; `family` (one
         vote: of bias the method, of usefulness category/method); `power`, `yardstick_of`,
-        `reference_gap` and `reference_yardstick`, what the reference encoder shows; `not_ranked`,
+        `reference_gap` and `reference_yardstick`, what the reference encoder shows, and
+        `reference_scale`, what a fixed pool of models shows in the family; `not_ranked`,
         why its score is shown and not ranked, null if it is ranked.
     rows
         One line a row: ranked models, best first, then the rest. Identity: `row`, `model`,

@@ -251,7 +251,7 @@ def task_entry(task: Mapping[str, Any], registered: Registered) -> dict[str, Any
     kept = (
         *("title", "version", "digest", "measures", "category", "family", "language", "metric"),
         *("score", "scenario", "low_bound", "high_bound", "not_ranked"),
-        *("power", "yardstick_of", "reference_gap", "reference_yardstick", "reference_error"),
+        *("power", "yardstick_of", *ratios.REFERENCE, ratios.SCALE),
     )
     entry = {
         "name": task["task"],

@@ -308,6 +308,7 @@ var harness = (() => {
     const { width, gap, gapError, yardstick, yardstickError, flags } = cellsOf(board);
     const sums = {
       power,
+      scale: board.tasks[tasks[0]].reference_scale,
       tasks: 0,
       gap: 0,
       yardstick: 0,
@@ -354,6 +355,7 @@ var harness = (() => {
     return {
       measure: ratio / reference,
       error: (ratioOf(high, a, power) - ratio) / board.normal / reference,
+      scale: sums.scale,
       tasks: sums.tasks
     };
   }
@@ -681,9 +683,9 @@ var harness = (() => {
     const means = emptyMeans(cellsOf(board).rows);
     for (let row = 0; row < means.mean.length; row++) {
       const parts = families.map((family) => pooledOf(board, sumsOf(board, family, row, leaks)));
-      const known = parts.filter(({ measure }) => !Number.isNaN(measure));
-      summarise(board, known, means, row);
+      summarise(board, parts, means, row);
       if (!isBias) continue;
+      const known = standardised(parts);
       const squares = known.reduce((sum, { error }) => sum + error ** 2, 0);
       const spread = board.normal * Math.sqrt(squares) / known.length;
       means.low[row] = means.mean[row] - spread;
@@ -752,7 +754,8 @@ var harness = (() => {
       const larger = Number.isNaN(own) ? onBase : Math.max(Math.abs(own), onBase);
       change = larger - Math.abs(old);
     }
-    return { measure: rounded(change / reference), error: NaN, tasks: now.tasks };
+    const { scale, tasks } = now;
+    return { measure: rounded(change / reference), error: NaN, scale, tasks };
   }
   function differenceOf(board, tasks, leaks, row, other) {
     const bases = baseRows(board, "none");
@@ -798,8 +801,16 @@ var harness = (() => {
       tasks: new Int32Array(rows)
     };
   }
-  function summarise(board, all, means, row) {
+  function standardised(all) {
     const parts = all.filter(({ measure }) => !Number.isNaN(measure));
+    const mean = parts.reduce((sum, { scale }) => sum + 1 / scale, 0) / parts.length;
+    return parts.map((part2) => {
+      const share = 1 / part2.scale / mean;
+      return { ...part2, measure: part2.measure * share, error: part2.error * share };
+    });
+  }
+  function summarise(board, all, means, row) {
+    const parts = standardised(all);
     const families = parts.length;
     means.families[row] = families;
     means.tasks[row] = parts.reduce((sum, { tasks }) => sum + tasks, 0);
@@ -2626,8 +2637,8 @@ var harness = (() => {
     for (const row of rows) {
       losses.push(
         Float64Array.from(families, (family) => {
-          const { measure } = pooledOf(board, sumsOf(board, family, row, leaks));
-          return isBias ? measure : -measure;
+          const { measure, scale } = pooledOf(board, sumsOf(board, family, row, leaks));
+          return (isBias ? measure : -measure) / scale;
         })
       );
       yield;

@@ -95,9 +95,9 @@ export function meansOf(board, tasks, leaks) {
   const means = emptyMeans(cellsOf(board).rows);
   for (let row = 0; row < means.mean.length; row++) {
     const parts = families.map((family) => pooledOf(board, sumsOf(board, family, row, leaks)));
-    const known = parts.filter(({ measure }) => !Number.isNaN(measure));
-    summarise(board, known, means, row);
+    summarise(board, parts, means, row);
     if (!isBias) continue;
+    const known = standardised(parts);
     const squares = known.reduce((sum, { error }) => sum + error ** 2, 0);
     const spread = (board.normal * Math.sqrt(squares)) / known.length;
     means.low[row] = means.mean[row] - spread;
@@ -222,7 +222,8 @@ function changeOf(board, family, row, base, leaks) {
     const larger = Number.isNaN(own) ? onBase : Math.max(Math.abs(own), onBase);
     change = larger - Math.abs(old);
   }
-  return { measure: rounded(change / reference), error: NaN, tasks: now.tasks };
+  const { scale, tasks } = now;
+  return { measure: rounded(change / reference), error: NaN, scale, tasks };
 }
 
 /**
@@ -293,6 +294,20 @@ function emptyMeans(rows) {
 }
 
 /**
+ * Return the families that have a value, in units whose mean is that of standardised ones; see
+ * `harness/results/ratios.py`.
+ * @param {Pooled[]} all
+ */
+function standardised(all) {
+  const parts = all.filter(({ measure }) => !Number.isNaN(measure));
+  const mean = parts.reduce((sum, { scale }) => sum + 1 / scale, 0) / parts.length;
+  return parts.map((part) => {
+    const share = 1 / part.scale / mean;
+    return { ...part, measure: part.measure * share, error: part.error * share };
+  });
+}
+
+/**
  * Write the mean of some families, with Student's interval and p-value, into `means`.
  * @param {Board} board
  * @param {Pooled[]} all with NaN for families without a value
@@ -300,7 +315,7 @@ function emptyMeans(rows) {
  * @param {number} row
  */
 function summarise(board, all, means, row) {
-  const parts = all.filter(({ measure }) => !Number.isNaN(measure));
+  const parts = standardised(all);
   const families = parts.length;
   means.families[row] = families;
   means.tasks[row] = parts.reduce((sum, { tasks }) => sum + tasks, 0);

@@ -225,6 +225,8 @@ interface Task {
   yardstick_of: string | null;
   /** The gap and the yardstick of the reference encoder, and the error of the gap. */
   reference_gap: number;
+  /** What a fixed pool of models shows in the family; the reference encoder is 1. */
+  reference_scale: number;
   reference_yardstick: number;
   reference_error: number;
   /** Why it is shown and not ranked. */
@@ -358,6 +360,8 @@ interface Family {
 /** Sums over the tasks of a family in a row. */
 interface Sums {
   power: number;
+  /** What a fixed pool of models shows in the family. */
+  scale: number;
   tasks: number;
   gap: number;
   yardstick: number;
@@ -372,6 +376,7 @@ interface Sums {
 interface Pooled {
   measure: number;
   error: number;
+  scale: number;
   tasks: number;
 }
 
