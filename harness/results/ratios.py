@@ -92,7 +92,7 @@ def ratio_of(
     of: str,
     *,
     is_evidence: bool = True,
-    reference: tuple[float, float, float] | None = None,
+    reference: tuple[float, float, float, float | None] | None = None,
 ) -> RatioPart:
     """Return a gap over its yardstick, as records name it.
 
@@ -105,8 +105,8 @@ def ratio_of(
     is_evidence
         Whether only a usable model shows the yardstick.
     reference
-        The gap, the yardstick and the gap's error of the reference encoder; None if they are not
-        known.
+        The gap, the yardstick and the gap's error of the reference encoder, and the scale of the
+        family; None if they are not known.
     """
     shared = gap.deviations.keys() & yardstick.deviations.keys()
     covariance = math.fsum(gap.deviations[unit] * yardstick.deviations[unit] for unit in shared)
@@ -130,6 +130,7 @@ def ratio_of(
         reference_gap=None if reference is None else reference[0],
         reference_yardstick=None if reference is None else reference[1],
         reference_error=None if reference is None else reference[2],
+        reference_scale=None if reference is None else reference[3],
     )
 
 
@@ -211,7 +212,14 @@ def _finite(value: float) -> float | None:
 #
 # Tasks of one method are pooled: the sum of their gaps over the sum of their yardsticks, divided by
 # that of the reference encoder on the same tasks. A mean of single ratios would be ruled by tasks
-# with a small yardstick. Then methods are averaged, since each has its own form and scale.
+# with a small yardstick.
+#
+# Then methods are averaged. In units of one encoder, a method in which that encoder shows little
+# would outweigh all others: here one had 22 times the spread of another. So each is divided by its
+# scale first, the root mean square of what a fixed pool of models shows in it, and the mean of the
+# quotients is divided by that of the reference encoder, which is 1 again. Fair is 0 before and
+# after. Models are not centred, and the divisor is no standard deviation: in a method in which all
+# models agree within their errors, that would be the errors'.
 
 
 SHARED = 1.2
@@ -234,6 +242,21 @@ def pool(parts: Sequence[Counted]) -> float | None:
         return None
     power = parts[0].power
     return root(gap / yardstick, power) / root(reference_gap / reference_yardstick, power)
+
+
+def standardised(measures: Sequence[float], scales: Sequence[float]) -> list[float]:
+    """Return the measures of families whose mean is that of standardised ones.
+
+    Parameters
+    ----------
+    measures
+        Of each family, in units of the reference encoder.
+    scales
+        Of each family, what a fixed pool of models shows in these units.
+    """
+    weights = [1 / scale for scale in scales]
+    mean = math.fsum(weights) / len(weights) if weights else 1.0
+    return [measure * weight / mean for measure, weight in zip(measures, weights, strict=True)]
 
 
 CLEAR = 3.0
@@ -277,6 +300,10 @@ REFERENCE = ("reference_gap", "reference_yardstick", "reference_error")
 """The gap and the yardstick of the reference encoder on the task of a cell, and the gap's error."""
 
 
+SCALE = "reference_scale"
+"""What a fixed pool of models shows in the family of a cell, the reference encoder being 1."""
+
+
 def is_scaled() -> pl.Expr:
     """Return what `has_scale` does, of groups: of the sums of the reference's gaps and squares."""
     import polars as pl
@@ -313,9 +340,9 @@ def pooled(cells: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     Parameters
     ----------
     cells
-        `by`, `task`, and the columns `POOLED` and `REFERENCE`. For tasks that have no yardstick,
-        such as those of usefulness, all yardsticks are 1 and the reference gap is 1, without an
-        error: then it is the mean.
+        `by`, `task`, and the columns `POOLED` and `REFERENCE`; `SCALE`, by default 1. For tasks
+        that have no yardstick, such as those of usefulness, all yardsticks are 1 and the reference
+        gap is 1, without an error: then it is the mean.
     by
         Columns that name a group, such as row and method.
 
@@ -323,10 +350,13 @@ def pooled(cells: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     -------
     pl.DataFrame
         `by`; `measure`, R, and `error`, null if ΣD_t is not above 0 or the reference has no
-        clear gap; `t`, ΣD_t over its standard error; `yardstick`, ΣD_t; `tasks`, their number.
+        clear gap; `t`, ΣD_t over its standard error; `yardstick`, ΣD_t; `tasks`, their number;
+        `reference_scale`, that of the group.
     """
     import polars as pl
 
+    if SCALE not in cells.columns:
+        cells = cells.with_columns(pl.lit(1.0).alias(SCALE))
     # Several tasks have one and the same yardstick: its errors add up as they are.
     own = pl.when(pl.col("of") == ITEMS).then(pl.col("task").cast(pl.String)).otherwise("of")
     yardsticks = (
@@ -347,6 +377,7 @@ def pooled(cells: pl.DataFrame, by: list[str]) -> pl.DataFrame:
             v_n=(pl.col("gap_error") ** 2).sum() * SHARED**2,
             power=pl.col("power").first(),
             tasks=pl.len(),
+            **{SCALE: pl.col(SCALE).first()},
         )
         .join(yardsticks, on=by, how="left", maintain_order="left")
         .with_columns(a=a, high=high)
@@ -359,5 +390,6 @@ def pooled(cells: pl.DataFrame, by: list[str]) -> pl.DataFrame:
             t=pl.when(v_d > 0).then(d / v_d.sqrt()),
             yardstick=d,
             tasks="tasks",
+            **{SCALE: SCALE},
         )
     )

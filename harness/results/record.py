@@ -281,6 +281,17 @@ class RatioPart(Part):
     """The yardstick of the reference encoder."""
     reference_error: Finite | None = None
     """Standard error of the gap of the reference encoder."""
+    reference_scale: Finite | None = None
+    """Size of the bias that a fixed pool of models shows in the family, the reference encoder being
+    1; null if it is not known."""
+
+    @model_serializer(mode="wrap")
+    def _without_empty_scale(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # Records of before the scale, and of families without one, have lines without it.
+        part: dict[str, Any] = written(self)
+        if self.reference_scale is None:
+            part.pop("reference_scale", None)
+        return part
 
 
 class IntervalPart(Part):
@@ -568,6 +579,7 @@ class Counted(NamedTuple):
     reference_gap: float = 1.0
     reference_yardstick: float = 1.0
     reference_error: float = 0.0
+    reference_scale: float = 1.0
 
     @classmethod
     def of(cls, ratio: RatioPart) -> Counted:
@@ -579,6 +591,7 @@ class Counted(NamedTuple):
             reference_gap=ratio.reference_gap,
             reference_yardstick=ratio.reference_yardstick,
             reference_error=ratio.reference_error or 0.0,
+            reference_scale=ratio.reference_scale or 1.0,
         )
 
 

@@ -120,6 +120,10 @@ class NotRun:
         return self.kind == "failed"
 
 
+_OF_REFERENCE = ("reference_gap", "reference_yardstick", "reference_error", "reference_scale")
+"""Columns of what the reference encoder and the pool of models show."""
+
+
 class Records(Framed[Record]):
     """Records of an evaluation.
 
@@ -169,7 +173,7 @@ class Records(Framed[Record]):
         **dict.fromkeys(("ratio", "ratio_low", "ratio_high"), float),
         "yardstick_of": str,
         "power": int,
-        **dict.fromkeys(("reference_gap", "reference_yardstick", "reference_error"), float),
+        **dict.fromkeys(_OF_REFERENCE, float),
         "leak": bool,
         "overlap": int,
         "left_out": str,
@@ -316,9 +320,10 @@ class Records(Framed[Record]):
 
         A mean of bias is made of the rows without `left_out`: in each `family` the sum of the gaps
         over the sum of the yardsticks, over the same of `reference_gap` and `reference_yardstick`
-        (of squares, whose `power` is 2, the signed root of both), and of the families their mean. A
-        family counts if the sum of `reference_gap` is at least twice the root of the summed squares
-        of `reference_error`. A row has a mean if `t` is 3 or more in half of its tasks.
+        (of squares, whose `power` is 2, the signed root of both), and of the families their mean,
+        each weighted by 1 over its `reference_scale`, or by 1 if it is not known. A family counts
+        if the sum of `reference_gap` is at least twice the root of the summed squares of
+        `reference_error`. A row has a mean if `t` is 3 or more in half of its tasks.
 
         The mean of a mitigator is that of `none` plus the mean of the families' changes on the
         tasks that count in both: the size of the ratio, over its own yardsticks or those of `none`,
@@ -689,10 +694,7 @@ _ROW: dict[str, Column] = {
     "ratio_low": "ratio.low",
     "ratio_high": "ratio.high",
     "yardstick_of": "ratio.of",
-    **{
-        name: f"ratio.{name}"
-        for name in ("power", "reference_gap", "reference_yardstick", "reference_error")
-    },
+    **{name: f"ratio.{name}" for name in ("power", *_OF_REFERENCE)},
     "n": "n",
     "clusters": "clusters",
     "unranked": "task.unranked",

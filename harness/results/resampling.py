@@ -253,28 +253,33 @@ class TaskMeans:
 
     def mean(self, row: str) -> float | None:
         """Return the mean of a row over its families; None if no task counts."""
-        means = [ratios.pool([values[row] for values in of]) for of in self.families.values()]
-        known = [mean for mean in means if mean is not None]
-        return fmean(known) if known else None
+        means, scales = [], []
+        for family in self.families.values():
+            mean = ratios.pool([values[row] for values in family])
+            if mean is not None:
+                means.append(mean)
+                scales.append(family[0][row].reference_scale)
+        return fmean(ratios.standardised(means, scales)) if means else None
 
     def differences(self, a: str, b: str) -> list[float]:
-        """Return the difference of each family, `b` less `a`.
+        """Return the difference of each family, `b` less `a`, standardised as in the mean.
 
         The effect of a mitigator is the larger of two: over its own yardstick, and over that of
         `a`. So neither noise nor a larger yardstick looks like less bias.
         """
-        differences = []
+        differences, scales = [], []
         for family in self.families.values():
             before, after = (ratios.pool([values[row] for values in family]) for row in (a, b))
             if before is None or after is None:
                 continue
+            scales.append(family[0][a].reference_scale)
             if not self.is_effect:
                 differences.append(after - before)
                 continue
             mixed = [values[b]._replace(yardstick=values[a].yardstick) for values in family]
             on_base = ratios.pool(mixed) or 0.0
             differences.append(max(abs(after), abs(on_base)) - abs(before))
-        return differences
+        return ratios.standardised(differences, scales)
 
     def change(self, a: str, b: str) -> float | None:
         """Return the mean of the differences; None if no task counts."""

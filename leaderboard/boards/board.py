@@ -74,8 +74,8 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
     )
     facts = ("version", *texts, "low_bound", "high_bound", "unranked")
     pinned = pl.DataFrame(
-        [(name, held.gap, held.yardstick, held.error) for name, held in references.items()],
-        schema={"task": pl.String, **dict.fromkeys(ratios.REFERENCE, pl.Float64())},
+        [(name, r.gap, r.yardstick, r.error, r.scale) for name, r in references.items()],
+        schema={"task": pl.String, **dict.fromkeys(_REFERENCE, pl.Float64())},
         orient="row",
     ).cast({"task": chosen.schema["task"]}, strict=False)
     has_yardstick = pl.col("measures") != "usefulness"
@@ -94,13 +94,16 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
         .with_columns(unclear=_is_unclear())
         .with_columns(
             pl.when(has_yardstick).then(name).fill_null(default).alias(name)
-            for name, default in zip(ratios.REFERENCE, (1.0, 1.0, 0.0), strict=True)
+            for name, default in zip(_REFERENCE, (1.0, 1.0, 0.0, 1.0), strict=True)
         )
         .with_columns(not_ranked=reason)
-        .select("task", *facts[:-1], "power", *ratios.REFERENCE, "rows", "scaled", "not_ranked")
+        .select("task", *facts[:-1], "power", *_REFERENCE, "rows", "scaled", "not_ranked")
         .rename({"of": "yardstick_of"})
         .sort("measures", "category", "task")
     )
+
+
+_REFERENCE = (*ratios.REFERENCE, ratios.SCALE)
 
 
 def _is_unclear() -> pl.Expr:
@@ -161,7 +164,7 @@ def grid_of(
         .otherwise(pl.lit("not run"))
     )
     facts = tasks.select(
-        *("task", "measures", "category", "family", "ideal", "not_ranked", *ratios.REFERENCE)
+        *("task", "measures", "category", "family", "ideal", "not_ranked", *_REFERENCE)
     )
     names = ("name", "fingerprint", "mitigator", "params", "label", "role")
     return (
@@ -584,8 +587,9 @@ class Benchmark:
         One line for each ranked model: `row`, `rank`, `rank_low`, `rank_high`, `usefulness_rank`,
         `usefulness_rank_low`, `usefulness_rank_high`, as in `Board.rows`, null where it is not
         ranked by this measure; `left_out_low` and `left_out_high`; `bias`, `bias_low` and
-        `bias_high`, its mean on these tasks, with `PROMPTS`; and `usefulness`, null unless it has
-        each task of it.
+        `bias_high`, its mean on these tasks; and `usefulness`, null unless it has each task of it.
+    prompts
+        One line for each model with a bias: `row` and `PROMPTS`, as in `Board.rows`.
     mitigators
         Mitigators over models on these tasks, as `Board.mitigators`.
     findings
@@ -599,6 +603,7 @@ class Benchmark:
     tasks: tuple[str, ...]
     languages: tuple[str, ...]
     ranks: pl.DataFrame
+    prompts: pl.DataFrame
     mitigators: pl.DataFrame
     findings: tuple[str, ...]
     notices: tuple[str, ...] = ()
@@ -653,7 +658,8 @@ def benchmarks_of(
         `Benchmark.ranks` and `Benchmark.mitigators` on all ranked tasks.
     """
     tasks = ranked.tasks.filter(pl.col("not_ranked").is_null())
-    everything = _benchmark(ranked, tasks, ranks, over_models, name=ALL, title="All tasks")
+    spreads = ranked.prompts(tasks).spreads
+    everything = _benchmark(ranked, tasks, ranks, over_models, spreads, name=ALL, title="All tasks")
     named = [
         benchmark for file, names in files if (benchmark := _named(file, names, ranked)) is not None
     ]
@@ -694,13 +700,15 @@ def _named(file: BenchmarkFile, names: list[str], ranked: Ranked) -> Benchmark |
     lacking = tuple(name for name in names if name not in set(held["task"]))
     is_own = pl.col("task").cast(pl.String).is_in(tasks["task"].implode())
     grid = ranked.grid.filter(is_own)
-    bias = ranks_of(grid, ranked.failing, "bias", ranked.prompts(tasks))
+    prompts = ranked.prompts(tasks)
+    bias = ranks_of(grid, ranked.failing, "bias", prompts)
     usefulness = ranks_of(grid, ranked.failing, "usefulness")
     return _benchmark(
         ranked,
         tasks,
         bias.join(usefulness, on="row", how="full", coalesce=True),
         mitigators(differences(grid), ranked.rows, ranked.failing, has_bias=_has_bias(tasks)),
+        prompts.spreads,
         name=file.name,
         title=file.title,
         description=file.description,
@@ -719,6 +727,7 @@ def _benchmark(
     tasks: pl.DataFrame,
     ranks: pl.DataFrame,
     over_models: pl.DataFrame,
+    spreads: pl.DataFrame,
     **facts: Any,
 ) -> Benchmark:
     ends = [prefix + end for prefix in PREFIXES.values() for end in ENDS]
@@ -733,24 +742,27 @@ def _benchmark(
     return Benchmark(
         tasks=tuple(tasks["task"]),
         languages=tuple(sorted(set(tasks["language"]))),
-        ranks=ranks.join(_bias_on(ranked, tasks), on="row", how="left", maintain_order="left")
+        ranks=ranks.join(
+            _bias_on(ranked, tasks, spreads), on="row", how="left", maintain_order="left"
+        )
         .join(rows.select("row", "usefulness"), on="row", how="left", maintain_order="left")
         .with_columns(pl.col("row").cast(pl.String)),
+        prompts=spreads.with_columns(pl.col("row").cast(pl.String)),
         mitigators=over_models,
         findings=findings(ranks, over_models, asked, rows, ranked.reference),
         **facts,
     )
 
 
-def _bias_on(ranked: Ranked, tasks: pl.DataFrame) -> pl.DataFrame:
-    """Return the mean bias of each row on some tasks, with its interval, and `PROMPTS`."""
+def _bias_on(ranked: Ranked, tasks: pl.DataFrame, spreads: pl.DataFrame) -> pl.DataFrame:
+    """Return the mean bias of each row on some tasks, with its interval."""
     names = tasks.filter(measures="bias")["task"]
     cells = ranked.grid.filter(
         pl.col("task").cast(pl.String).is_in(names.implode()), pl.col("gap").is_not_null()
     )
     mean = _mean_bias(cells).select("row", bias="mean", bias_low="low", bias_high="high")
-    spreads = ranked.prompts(tasks).spreads
-    return widened(mean.join(spreads, on="row", how="left"), "bias", "prompt_error")
+    every = mean.join(spreads, on="row", how="left", maintain_order="left")
+    return widened(every, "bias", "prompt_error").select(mean.columns)
 
 
 def _with_usefulness(ranked: Ranked, tasks: pl.DataFrame) -> pl.DataFrame:
@@ -1159,7 +1171,8 @@ class Board:
     tasks
         One line a task: its facts, its chosen version and the scale of its score; `family` (one
         vote: of bias the method, of usefulness category/method); `power`, `yardstick_of`,
-        `reference_gap` and `reference_yardstick`, what the reference encoder shows; `not_ranked`,
+        `reference_gap` and `reference_yardstick`, what the reference encoder shows, and
+        `reference_scale`, what a fixed pool of models shows in the family; `not_ranked`,
         why its score is shown and not ranked, null if it is ranked.
     rows
         One line a row: ranked models, best first, then the rest. Identity: `row`, `model`,

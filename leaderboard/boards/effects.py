@@ -127,7 +127,9 @@ that was run on a single model does not shrink the comparison of all."""
 def _over_models(changes: pl.DataFrame) -> pl.DataFrame:
     """Return the mean difference of each mitigator in each family, for `rank` and `means`."""
     return changes.group_by("mitigator", "family").agg(
-        pl.col("difference").mean().alias("measure"), pl.col("tasks").max()
+        pl.col("difference").mean().alias("measure"),
+        pl.col("tasks").max(),
+        pl.col(ratios.SCALE).first(),
     )
 
 
@@ -225,8 +227,9 @@ def differences(grid: pl.DataFrame, baseline: str = BASELINES[0]) -> pl.DataFram
     -------
     pl.DataFrame
         A line for each row and family: `row`, `name` and `fingerprint` of the model, `mitigator`,
-        `measures`, `family`, `difference`, `tasks`, their number, and `is_bounded`: whether both
-        ratios have an interval. If not, they may be anything, and so may their difference.
+        `measures`, `family`, `difference`, `tasks`, their number, `reference_scale`, and
+        `is_bounded`: whether both ratios have an interval. If not, they may be anything, and so may
+        their difference.
     """
     unbounded = (
         ratios.pooled(grid.drop_nulls("gap"), ["row", "family"])
@@ -252,7 +255,7 @@ def differences(grid: pl.DataFrame, baseline: str = BASELINES[0]) -> pl.DataFram
         .group_by("row", *_MODEL, "measures", "family", mitigator="label")
         .agg(
             pl.col({name for pair in (*_PAIRS, ratios.REFERENCE[:2]) for name in pair}).sum(),
-            pl.col("power", "base_row").first(),
+            pl.col("power", "base_row", ratios.SCALE).first(),
             reference_variance=(pl.col("reference_error") ** 2).sum(),
             tasks=pl.len(),
         )
@@ -264,7 +267,8 @@ def differences(grid: pl.DataFrame, baseline: str = BASELINES[0]) -> pl.DataFram
         .with_columns(difference=(difference / reference).round(DIGITS))
         .drop_nulls("difference")
         .select(
-            "row", *_MODEL, "mitigator", "measures", "family", "difference", "tasks", "is_bounded"
+            *("row", *_MODEL, "mitigator", "measures", "family", "difference", "tasks"),
+            *("is_bounded", ratios.SCALE),
         )
         .with_columns(pl.col("mitigator").cast(pl.String))
         .sort("row", "measures", "family")

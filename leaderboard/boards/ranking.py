@@ -85,7 +85,8 @@ def means(families: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     Parameters
     ----------
     families
-        Columns `by`, `family`, `measure` and `tasks`, as of `ratios.pooled`.
+        Columns `by`, `family`, `measure` and `tasks`, and `reference_scale` if it is not 1, as of
+        `ratios.pooled`.
     by
         Columns that name a group, such as the row.
 
@@ -112,7 +113,8 @@ def sampled_means(families: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     Parameters
     ----------
     families
-        Columns `by`, `family`, `measure`, `error` and `tasks`, as of `ratios.pooled`.
+        Columns `by`, `family`, `measure`, `error` and `tasks`, and `reference_scale` if it is not
+        1, as of `ratios.pooled`.
     by
         Columns that name a group, such as the row.
 
@@ -138,7 +140,7 @@ def sampled_means(families: pl.DataFrame, by: list[str]) -> pl.DataFrame:
 def _over_families(families: pl.DataFrame, by: list[str], *more: pl.Expr) -> pl.DataFrame:
     """Return the mean of each group over the families that have a measure, and their numbers."""
     return (
-        families.drop_nulls("measure")
+        _standardised(families.drop_nulls("measure"), by)
         .sort(*by, "family")
         .group_by(by, maintain_order=True)
         .agg(
@@ -148,6 +150,16 @@ def _over_families(families: pl.DataFrame, by: list[str], *more: pl.Expr) -> pl.
             pl.col("tasks").sum().cast(pl.Int64),
         )
     )
+
+
+def _standardised(families: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Return families in units whose mean is that of `ratios.standardised`."""
+    if ratios.SCALE not in families.columns:
+        return families
+    weight = 1 / pl.col(ratios.SCALE)
+    share = weight / weight.mean().over(by)
+    counted = [name for name in ("measure", "error") if name in families.columns]
+    return families.with_columns(pl.col(name) * share for name in counted)
 
 
 def widened(means: pl.DataFrame, by: str, error: str) -> pl.DataFrame:
@@ -179,7 +191,8 @@ def rank(
     Parameters
     ----------
     families
-        Columns `row`, `family` and `measure`, one line for every pair of a row and a family.
+        Columns `row`, `family` and `measure`, and `reference_scale` if it is not 1; one line for
+        every pair of a row and a family.
     best
         `lowest` or `highest`: which mean has rank 1.
     order
@@ -201,7 +214,8 @@ def rank(
     if families.is_empty():
         return pl.DataFrame(schema=schema)
     names = families["row"].unique(maintain_order=True)
-    every = [families, *(other.sort("row", "family") for other in others)]
+    families = _standardised(families, ["row"])
+    every = [families, *(_standardised(other.sort("row", "family"), ["row"]) for other in others)]
     values = [frame["measure"].to_numpy().reshape(len(names), -1) for frame in every]
     all_losses: list[Floats] = [part if best == "lowest" else -part for part in values]
     losses = all_losses[0]  # rows × families

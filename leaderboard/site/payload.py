@@ -15,7 +15,7 @@ from harness import metrics
 from harness.results import ratios
 
 from ..boards import ranking
-from ..boards.board import Benchmark, Board
+from ..boards.board import LEFT_OUT, PROMPTS, Benchmark, Board
 from ..boards.cells import BASELINES
 from .registered import NOTHING, Registered
 from .rendering import slug
@@ -154,6 +154,8 @@ MEASURE_BITS = 20
 """Bits of a measure: means of the scripts and of Python agree to 1e-6."""
 DIGITS = 3
 """Digits of what stands beside the ranks."""
+PROMPT_DIGITS = 7
+"""Digits of what prompts change: means of the scripts and of Python agree to 1e-6."""
 _ENDS = ("rank_low", "rank_high", "usefulness_rank_low", "usefulness_rank_high")
 _ENCODERS = {"text": "dense", "word": ""}
 """What an encoder is called by its kind, where that is not the kind; word vectors have none."""
@@ -249,7 +251,7 @@ def task_entry(task: Mapping[str, Any], registered: Registered) -> dict[str, Any
     kept = (
         *("title", "version", "digest", "measures", "category", "family", "language", "metric"),
         *("score", "scenario", "low_bound", "high_bound", "not_ranked"),
-        *("power", "yardstick_of", "reference_gap", "reference_yardstick", "reference_error"),
+        *("power", "yardstick_of", *ratios.REFERENCE, ratios.SCALE),
     )
     entry = {
         "name": task["task"],
@@ -321,9 +323,25 @@ def _benchmark(
         "licences": sorted({tasks[i]["licence"] for i in chosen} - {""}),
         "findings": list(part.findings),
         "notices": list(part.notices),
-        **{end: ranks[end].to_list() for end in _ENDS},
+        **{end: ranks[end].to_list() for end in (*_ENDS, *LEFT_OUT)},
+        **_prompts(part, layout),
         "mitigators": part.mitigators.to_dicts(),
     }
+
+
+def _prompts(part: Benchmark, layout: Layout) -> dict[str, list[Any]]:
+    """Return what prompts change, by row of the layout; empty if no model has several prompts.
+
+    Mitigated rows have what their model has.
+    """
+    if not (part.prompts["prompts"] > 1).any():
+        return {name: [] for name in PROMPTS}
+    model = ["model", "fingerprint"]
+    own = layout.rows.select("row", *model).join(part.prompts, on="row").drop("row")
+    rows = layout.rows.select(model).join(own, on=model, how="left", maintain_order="left")
+    counts, *others = PROMPTS
+    values = {name: rows[name].round(PROMPT_DIGITS).to_list() for name in others}
+    return {counts: rows[counts].to_list(), **values}
 
 
 def _mitigators(board: Board, layout: Layout, registered: Registered) -> list[dict[str, Any]]:

@@ -308,6 +308,7 @@ var harness = (() => {
     const { width, gap, gapError, yardstick, yardstickError, flags } = cellsOf(board);
     const sums = {
       power,
+      scale: board.tasks[tasks[0]].reference_scale,
       tasks: 0,
       gap: 0,
       yardstick: 0,
@@ -354,6 +355,7 @@ var harness = (() => {
     return {
       measure: ratio / reference,
       error: (ratioOf(high, a, power) - ratio) / board.normal / reference,
+      scale: sums.scale,
       tasks: sums.tasks
     };
   }
@@ -642,6 +644,7 @@ var harness = (() => {
     const biasTasks = tasksOf(board, tasks, "bias");
     const usefulTasks = tasksOf(board, tasks, "usefulness");
     const bias = meansOf(board, biasTasks, leaks);
+    widen(bias, promptErrors(board, tasks), board.normal);
     const usefulness = meansOf(board, usefulTasks, leaks);
     addChanges(board, bias, differencesOf(board, biasTasks, leaks, baseRows(board, "none")));
     addChanges(board, usefulness, differencesOf(board, usefulTasks, leaks, baseRows(board, "none")));
@@ -656,6 +659,19 @@ var harness = (() => {
       usefulness_rank: ranksOf(board, usefulness.mean, hasUsefulness, -1)
     };
   }
+  function promptErrors({ benchmarks }, tasks) {
+    const key = tasks.toSorted((a, b) => a - b).join();
+    const own = benchmarks.find((one) => one.tasks.toSorted((a, b) => a - b).join() === key);
+    return (own ?? benchmarks.find(({ name }) => name === "all"))?.prompt_error ?? [];
+  }
+  function widen({ mean, low, high }, errors, normal) {
+    errors.forEach((error, row) => {
+      if (!error) return;
+      const half = Math.hypot(mean[row] - low[row], normal * error);
+      low[row] = mean[row] - half;
+      high[row] = mean[row] + half;
+    });
+  }
   function upperEnds({ low, high }) {
     return low.map(
       (end, row) => Number.isNaN(end) ? Infinity : Math.max(Math.abs(end), Math.abs(high[row]))
@@ -667,9 +683,9 @@ var harness = (() => {
     const means = emptyMeans(cellsOf(board).rows);
     for (let row = 0; row < means.mean.length; row++) {
       const parts = families.map((family) => pooledOf(board, sumsOf(board, family, row, leaks)));
-      const known = parts.filter(({ measure }) => !Number.isNaN(measure));
-      summarise(board, known, means, row);
+      summarise(board, parts, means, row);
       if (!isBias) continue;
+      const known = standardised(parts);
       const squares = known.reduce((sum, { error }) => sum + error ** 2, 0);
       const spread = board.normal * Math.sqrt(squares) / known.length;
       means.low[row] = means.mean[row] - spread;
@@ -738,7 +754,8 @@ var harness = (() => {
       const larger = Number.isNaN(own) ? onBase : Math.max(Math.abs(own), onBase);
       change = larger - Math.abs(old);
     }
-    return { measure: rounded(change / reference), error: NaN, tasks: now.tasks };
+    const { scale, tasks } = now;
+    return { measure: rounded(change / reference), error: NaN, scale, tasks };
   }
   function differenceOf(board, tasks, leaks, row, other) {
     const bases = baseRows(board, "none");
@@ -784,8 +801,16 @@ var harness = (() => {
       tasks: new Int32Array(rows)
     };
   }
-  function summarise(board, all, means, row) {
+  function standardised(all) {
     const parts = all.filter(({ measure }) => !Number.isNaN(measure));
+    const mean = parts.reduce((sum, { scale }) => sum + 1 / scale, 0) / parts.length;
+    return parts.map((part2) => {
+      const share = 1 / part2.scale / mean;
+      return { ...part2, measure: part2.measure * share, error: part2.error * share };
+    });
+  }
+  function summarise(board, all, means, row) {
+    const parts = standardised(all);
     const families = parts.length;
     means.families[row] = families;
     means.tasks[row] = parts.reduce((sum, { tasks }) => sum + tasks, 0);
@@ -2612,8 +2637,8 @@ var harness = (() => {
     for (const row of rows) {
       losses.push(
         Float64Array.from(families, (family) => {
-          const { measure } = pooledOf(board, sumsOf(board, family, row, leaks));
-          return isBias ? measure : -measure;
+          const { measure, scale } = pooledOf(board, sumsOf(board, family, row, leaks));
+          return (isBias ? measure : -measure) / scale;
         })
       );
       yield;
@@ -4496,7 +4521,9 @@ var harness = (() => {
   // ../../leaderboard/site/scripts/columns.js
   var STANDARD_COLUMNS = [
     "rank",
+    "left-out",
     "bias",
+    "prompts",
     "usefulness",
     "bias-change",
     "usefulness-change",
@@ -4514,7 +4541,8 @@ var harness = (() => {
         width: 5,
         narrow: 2.9
       },
-      ...hasBias2 ? [meanColumn(choice, "bias")] : [],
+      ...hasBias2 ? [leftOutColumn(choice), meanColumn(choice, "bias")] : [],
+      ...hasBias2 && choice.benchmark.prompts.length ? [promptsColumn(choice)] : [],
       meanColumn(choice, "usefulness"),
       ...hasBias2 ? [changeColumn(choice, "bias")] : [],
       changeColumn(choice, "usefulness"),
@@ -4554,6 +4582,52 @@ var harness = (() => {
       more: { low, high },
       text: (row) => withRange(String(ranks[row] || ""), set(row)),
       draw: ({ row }) => [ranks[row] ? String(ranks[row]) : "", rangeLine(set(row))]
+    };
+  }
+  function leftOutColumn({ benchmark, isBenchmark }) {
+    const { left_out_low: lows, left_out_high: highs } = benchmark;
+    const low = (row) => isBenchmark ? lows[row] ?? null : null;
+    const high = (row) => isBenchmark ? highs[row] ?? null : null;
+    const text = (row) => {
+      const [first, last] = [low(row), high(row)];
+      return first === null ? "" : first === last ? String(first) : `${first}–${last}`;
+    };
+    return {
+      key: "left-out",
+      title: "Left out",
+      unit: "any one family",
+      tip: "The lowest and the highest rank by bias with any one family of tasks left out, on a benchmark",
+      width: 5,
+      isNumber: true,
+      value: high,
+      more: { low, high },
+      text,
+      draw: ({ row }) => [text(row)]
+    };
+  }
+  function promptsColumn({ benchmark, isBenchmark }) {
+    const { prompts, prompt_low: lows, prompt_high: highs } = benchmark;
+    const low = (row) => isBenchmark ? lows[row] ?? null : null;
+    const high = (row) => isBenchmark ? highs[row] ?? null : null;
+    const range = (row) => `${scoreText(low(row))}–${scoreText(high(row))}`;
+    const count = (row) => {
+      const n = isBenchmark ? prompts[row] : null;
+      return n === null ? "" : n === 0 ? "takes none" : n === 1 ? "not known" : `${n} prompts`;
+    };
+    return {
+      key: "prompts",
+      title: "Over prompts",
+      unit: "lowest to highest bias",
+      tip: "Bias under other neutral prompts, on a benchmark. What they change is part of the interval and of the set of ranks; where it is not known, the median of the other models",
+      width: 7.5,
+      isNumber: true,
+      value: (row) => {
+        const [first, last] = [low(row), high(row)];
+        return first === null || last === null ? null : last - first;
+      },
+      more: { low, high, prompts: (row) => isBenchmark ? prompts[row] ?? null : null },
+      text: (row) => low(row) === null ? count(row) : withRange(range(row), count(row)),
+      draw: ({ row }) => [low(row) === null ? "" : range(row), rangeLine(count(row))]
     };
   }
   function meanColumn({ board, scores }, measures) {

@@ -12,7 +12,9 @@ import { EVIDENCE } from "./student.js";
 /** Columns that are shown unless a view says others, by their keys: changes only beside mitigators. */
 export const STANDARD_COLUMNS = [
   "rank",
+  "left-out",
   "bias",
+  "prompts",
   "usefulness",
   "bias-change",
   "usefulness-change",
@@ -38,7 +40,8 @@ export function columnsOf(choice) {
       width: 5,
       narrow: 2.9,
     },
-    ...(hasBias ? [meanColumn(choice, "bias")] : []),
+    ...(hasBias ? [leftOutColumn(choice), meanColumn(choice, "bias")] : []),
+    ...(hasBias && choice.benchmark.prompts.length ? [promptsColumn(choice)] : []),
     meanColumn(choice, "usefulness"),
     ...(hasBias ? [changeColumn(choice, "bias")] : []),
     changeColumn(choice, "usefulness"),
@@ -93,6 +96,64 @@ function rankColumn(choice, measures) {
     more: { low, high },
     text: (row) => withRange(String(ranks[row] || ""), set(row)),
     draw: ({ row }) => [ranks[row] ? String(ranks[row]) : "", rangeLine(set(row))],
+  };
+}
+
+/**
+ * Return the column of the ranks with any one family left out. Those of a benchmark are in its data.
+ * @param {Choice} choice
+ * @returns {TableColumn}
+ */
+function leftOutColumn({ benchmark, isBenchmark }) {
+  const { left_out_low: lows, left_out_high: highs } = benchmark;
+  const low = (/** @type {number} */ row) => (isBenchmark ? (lows[row] ?? null) : null);
+  const high = (/** @type {number} */ row) => (isBenchmark ? (highs[row] ?? null) : null);
+  const text = (/** @type {number} */ row) => {
+    const [first, last] = [low(row), high(row)];
+    return first === null ? "" : first === last ? String(first) : `${first}–${last}`;
+  };
+  return {
+    key: "left-out",
+    title: "Left out",
+    unit: "any one family",
+    tip: "The lowest and the highest rank by bias with any one family of tasks left out, on a benchmark",
+    width: 5,
+    isNumber: true,
+    value: high,
+    more: { low, high },
+    text,
+    draw: ({ row }) => [text(row)],
+  };
+}
+
+/**
+ * Return the column of the bias under other neutral prompts.
+ * @param {Choice} choice
+ * @returns {TableColumn}
+ */
+function promptsColumn({ benchmark, isBenchmark }) {
+  const { prompts, prompt_low: lows, prompt_high: highs } = benchmark;
+  const low = (/** @type {number} */ row) => (isBenchmark ? (lows[row] ?? null) : null);
+  const high = (/** @type {number} */ row) => (isBenchmark ? (highs[row] ?? null) : null);
+  const range = (/** @type {number} */ row) => `${scoreText(low(row))}–${scoreText(high(row))}`;
+  const count = (/** @type {number} */ row) => {
+    const n = isBenchmark ? prompts[row] : null;
+    return n === null ? "" : n === 0 ? "takes none" : n === 1 ? "not known" : `${n} prompts`;
+  };
+  return {
+    key: "prompts",
+    title: "Over prompts",
+    unit: "lowest to highest bias",
+    tip: "Bias under other neutral prompts, on a benchmark. What they change is part of the interval and of the set of ranks; where it is not known, the median of the other models",
+    width: 7.5,
+    isNumber: true,
+    value: (row) => {
+      const [first, last] = [low(row), high(row)];
+      return first === null || last === null ? null : last - first;
+    },
+    more: { low, high, prompts: (row) => (isBenchmark ? (prompts[row] ?? null) : null) },
+    text: (row) => (low(row) === null ? count(row) : withRange(range(row), count(row))),
+    draw: ({ row }) => [low(row) === null ? "" : range(row), rangeLine(count(row))],
   };
 }
 

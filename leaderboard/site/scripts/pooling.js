@@ -104,6 +104,7 @@ export function sumsOf(board, { tasks, isNew, power }, row, leaks, other = row) 
   const { width, gap, gapError, yardstick, yardstickError, flags } = cellsOf(board);
   const sums = {
     power,
+    scale: board.tasks[tasks[0]].reference_scale,
     tasks: 0,
     gap: 0,
     yardstick: 0,
@@ -163,6 +164,7 @@ export function pooledOf(board, sums) {
   return {
     measure: ratio / reference,
     error: (ratioOf(high, a, power) - ratio) / board.normal / reference,
+    scale: sums.scale,
     tasks: sums.tasks,
   };
 }

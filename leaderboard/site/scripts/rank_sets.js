@@ -111,8 +111,8 @@ function* setSteps({ board, tasks, leaks, scores }, measures) {
   for (const row of rows) {
     losses.push(
       Float64Array.from(families, (family) => {
-        const { measure } = pooledOf(board, sumsOf(board, family, row, leaks));
-        return isBias ? measure : -measure;
+        const { measure, scale } = pooledOf(board, sumsOf(board, family, row, leaks));
+        return (isBias ? measure : -measure) / scale;
       }),
     );
     yield;

@@ -28,6 +28,7 @@ export function scoresOf(board, tasks, leaks) {
   const biasTasks = tasksOf(board, tasks, "bias");
   const usefulTasks = tasksOf(board, tasks, "usefulness");
   const bias = meansOf(board, biasTasks, leaks);
+  widen(bias, promptErrors(board, tasks), board.normal);
   const usefulness = meansOf(board, usefulTasks, leaks);
   addChanges(board, bias, differencesOf(board, biasTasks, leaks, baseRows(board, "none")));
   addChanges(board, usefulness, differencesOf(board, usefulTasks, leaks, baseRows(board, "none")));
@@ -41,6 +42,32 @@ export function scoresOf(board, tasks, leaks) {
     rank: ranksOf(board, upperEnds(bias), hasBias, 1),
     usefulness_rank: ranksOf(board, usefulness.mean, hasUsefulness, -1),
   };
+}
+
+/**
+ * Return what another prompt changes in the bias of each row: on a benchmark, or else on all tasks.
+ * @param {Board} board
+ * @param {number[]} tasks
+ */
+function promptErrors({ benchmarks }, tasks) {
+  const key = tasks.toSorted((a, b) => a - b).join();
+  const own = benchmarks.find((one) => one.tasks.toSorted((a, b) => a - b).join() === key);
+  return (own ?? benchmarks.find(({ name }) => name === "all"))?.prompt_error ?? [];
+}
+
+/**
+ * Widen the intervals of means by a further error.
+ * @param {Means} means
+ * @param {(number | null)[]} errors by row
+ * @param {number} normal
+ */
+function widen({ mean, low, high }, errors, normal) {
+  errors.forEach((error, row) => {
+    if (!error) return;
+    const half = Math.hypot(mean[row] - low[row], normal * error);
+    low[row] = mean[row] - half;
+    high[row] = mean[row] + half;
+  });
 }
 
 /**
@@ -68,9 +95,9 @@ export function meansOf(board, tasks, leaks) {
   const means = emptyMeans(cellsOf(board).rows);
   for (let row = 0; row < means.mean.length; row++) {
     const parts = families.map((family) => pooledOf(board, sumsOf(board, family, row, leaks)));
-    const known = parts.filter(({ measure }) => !Number.isNaN(measure));
-    summarise(board, known, means, row);
+    summarise(board, parts, means, row);
     if (!isBias) continue;
+    const known = standardised(parts);
     const squares = known.reduce((sum, { error }) => sum + error ** 2, 0);
     const spread = (board.normal * Math.sqrt(squares)) / known.length;
     means.low[row] = means.mean[row] - spread;
@@ -195,7 +222,8 @@ function changeOf(board, family, row, base, leaks) {
     const larger = Number.isNaN(own) ? onBase : Math.max(Math.abs(own), onBase);
     change = larger - Math.abs(old);
   }
-  return { measure: rounded(change / reference), error: NaN, tasks: now.tasks };
+  const { scale, tasks } = now;
+  return { measure: rounded(change / reference), error: NaN, scale, tasks };
 }
 
 /**
@@ -266,6 +294,20 @@ function emptyMeans(rows) {
 }
 
 /**
+ * Return the families that have a value, in units whose mean is that of standardised ones; see
+ * `harness/results/ratios.py`.
+ * @param {Pooled[]} all
+ */
+function standardised(all) {
+  const parts = all.filter(({ measure }) => !Number.isNaN(measure));
+  const mean = parts.reduce((sum, { scale }) => sum + 1 / scale, 0) / parts.length;
+  return parts.map((part) => {
+    const share = 1 / part.scale / mean;
+    return { ...part, measure: part.measure * share, error: part.error * share };
+  });
+}
+
+/**
  * Write the mean of some families, with Student's interval and p-value, into `means`.
  * @param {Board} board
  * @param {Pooled[]} all with NaN for families without a value
@@ -273,7 +315,7 @@ function emptyMeans(rows) {
  * @param {number} row
  */
 function summarise(board, all, means, row) {
-  const parts = all.filter(({ measure }) => !Number.isNaN(measure));
+  const parts = standardised(all);
   const families = parts.length;
   means.families[row] = families;
   means.tasks[row] = parts.reduce((sum, { tasks }) => sum + tasks, 0);

@@ -156,6 +156,15 @@ interface Benchmark {
   rank_high: (number | null)[];
   usefulness_rank_low: (number | null)[];
   usefulness_rank_high: (number | null)[];
+  /** By row: the lowest and the highest rank by bias with any one family left out. */
+  left_out_low: (number | null)[];
+  left_out_high: (number | null)[];
+  /** By row: under how many prompts the model was run, 0 if it takes none. Empty without any. */
+  prompts: (number | null)[];
+  prompt_low: (number | null)[];
+  prompt_high: (number | null)[];
+  /** Root mean square of what another prompt changes; the median of others if it is not known. */
+  prompt_error: (number | null)[];
   /** Mitigators over models, best first. */
   mitigators: MitigatorLine[];
 }
@@ -216,6 +225,8 @@ interface Task {
   yardstick_of: string | null;
   /** The gap and the yardstick of the reference encoder, and the error of the gap. */
   reference_gap: number;
+  /** What a fixed pool of models shows in the family; the reference encoder is 1. */
+  reference_scale: number;
   reference_yardstick: number;
   reference_error: number;
   /** Why it is shown and not ranked. */
@@ -349,6 +360,8 @@ interface Family {
 /** Sums over the tasks of a family in a row. */
 interface Sums {
   power: number;
+  /** What a fixed pool of models shows in the family. */
+  scale: number;
   tasks: number;
   gap: number;
   yardstick: number;
@@ -363,6 +376,7 @@ interface Sums {
 interface Pooled {
   measure: number;
   error: number;
+  scale: number;
   tasks: number;
 }
 
