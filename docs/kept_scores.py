@@ -22,6 +22,7 @@ from harness.leaderboard.boards.board import Board
 from harness.names import NONE
 from harness.plugins.validity.page import number
 from harness.registry.registry import Registry
+from harness.results import formats
 from harness.results.comparison import (
     Correlation,
     Correlations,
@@ -29,14 +30,18 @@ from harness.results.comparison import (
     of_other_metrics,
 )
 from harness.results.folder import read_results
+from harness.results.ratios import CLEAR
 from harness.results.record import Record
 from harness.run.tasks import list_tasks, select
+from harness.task.schema import TaskFile
 
 KEPT = Path(__file__).parent / "figures" / "board.jsonl.gz"
 SIGNIFICANT = 0.05
 INTRINSIC, DOWNSTREAM = "social-bias-encoders", "downstream"
 OTHER = "other metrics"
 """Intrinsic tasks that are scored by another metric than the downstream ones."""
+MODELS = 2
+"""Real models that must pass the yardstick of a task, so that its language ranks."""
 LANGUAGES = {"universal": "control", "gender": "gender"}
 """Scenarios of the association tests in many languages that have a table of their own."""
 _DETAILS = ("alternative", "reversed", "undone")
@@ -214,6 +219,50 @@ class Scores:
             ],
         )
 
+    def ranking_languages(self) -> str:
+        """Return the table of the languages that rank, and of what the next ones lack."""
+        yardsticks: dict[str, dict[str, set[str]]] = {}  # models that pass, by task
+        for record in self.records:
+            t = None if record.ratio is None else record.ratio.t
+            is_real = not record.model.name.startswith(("random-", "constant-"))
+            if record.primary and record.mitigator.label == NONE and t is not None and is_real:
+                of_task = yardsticks.setdefault(record.language or "", {})
+                passing = of_task.setdefault(record.task.name, set())
+                if t >= CLEAR:
+                    passing.add(record.model.name)
+        files = {entry.file.name: entry.file for entry in list_tasks(self.registry)}
+        lines = []
+        for language, of_task in sorted(yardsticks.items()):
+            for name, models in sorted(of_task.items()):
+                file = files.get(name)
+                if language == "en" or file is None or file.measures != "bias":
+                    continue
+                yardstick = files.get(file.yardstick or "")
+                lacking = _lacking(file, yardstick, len(models))
+                lines.append(
+                    [
+                        language,
+                        f"`{name}`",
+                        "; ".join(review.by for review in file.own_reviews) or "none",
+                        f"`{yardstick.name}`" if yardstick else "its own items",
+                        ", ".join(sorted(models)) or "none",
+                        f"lacks {' and '.join(lacking)}" if lacking else "**ranks**",
+                    ]
+                )
+        columns = ["language", "task", "read by", "yardstick", "models that pass it", ""]
+        return formats.markdown_grid(columns, lines)
+
+    def languages_without_yardstick(self) -> str:
+        """Return the languages whose tasks have no yardstick, in one line."""
+        files = [entry.file for entry in list_tasks(self.registry)]
+        of_bias = {file.language for file in files if file.measures == "bias"} - {"en"}
+        known = {
+            record.language
+            for record in self.records
+            if record.ratio and record.ratio.t is not None
+        }
+        return ", ".join(sorted(of_bias - known)) + "\n"
+
     def languages(self, *models: str) -> str:
         """Return the table of languages: control and gender of each model, in units of spread."""
         cells = self._of_languages()
@@ -268,6 +317,18 @@ class Scores:
             for record in self.records
             if _is_of_languages(record) and record.mitigator.label == NONE
         }
+
+
+def _lacking(file: TaskFile, yardstick: TaskFile | None, passing: int) -> list[str]:
+    """Return what a task lacks, so that its language ranks by it."""
+    lacking = [f"a rank: {file.unranked}"] if file.unranked else []
+    if not file.is_reviewed:
+        lacking.append("a reader of its texts")
+    if yardstick is not None and not yardstick.is_reviewed:
+        lacking.append("a reader of its yardstick")
+    if passing < MODELS:
+        lacking.append(f"{MODELS - passing} more model" + "s" * (MODELS - passing > 1))
+    return lacking
 
 
 def _is_of_languages(record: Record) -> bool:
