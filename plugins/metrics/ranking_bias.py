@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
@@ -149,7 +150,9 @@ def ranking_bias(
     similarities = cosines(queries, documents)
     of_arab = weights(similarities, ranked, partial(arab_places, k))
     of_any = ranked / np.maximum(ranked.sum(axis=1, keepdims=True), 1)
-    topics = np.zeros(n) if document_topics is None else np.asarray(document_topics)
+    topics = np.zeros(n, dtype=np.int64)
+    if document_topics is not None:
+        topics = np.unique(document_topics, return_inverse=True)[1]
     exchanged = nulls.exchanged_within(topics, rng=rng, draws=null_draws) if null_draws else None
     interval = partial(
         intervals.jackknife_interval,
@@ -164,9 +167,10 @@ def ranking_bias(
         of_queries: Floats,
         weight: Floats,
         content: Floats,
-        ideal: float,
-        bounds: tuple[float, float] | None,
-        **details: float,
+        details: dict[str, float],
+        *,
+        ideal: float = 0.0,
+        bounds: tuple[float, float] | None = None,
     ) -> Score:
         """Return the mean over queries, where a document adds its content by (q, n) weights."""
         defined = np.isfinite(of_queries)
@@ -189,36 +193,33 @@ def ranking_bias(
         )
 
     scores = {}
-    empty = ~ranked.any(axis=1)
-    for name, magnitude, bounds in (("tf", np.log1p, None), ("boolean", np.sign, (-1.0, 1.0))):
+    some = ranked.any(axis=1)
+    magnitudes: dict[str, tuple[Callable[[Floats], Floats], tuple[float, float] | None]]
+    magnitudes = {"tf": (np.log1p, None), "boolean": (np.sign, (-1, 1))}
+    for name, (magnitude, bounds) in magnitudes.items():
         first, second = (magnitude(np.asarray(c, dtype=np.float64)) for c in (counts_1, counts_2))
-        arab = of_arab @ (second - first)
-        collection = of_any @ (second - first)
-        arab[empty] = collection[empty] = np.nan
-        details = {
-            "group_1": float((of_arab @ first)[~empty].mean()) if not empty.all() else np.nan,
-            "group_2": float((of_arab @ second)[~empty].mean()) if not empty.all() else np.nan,
-            "collection": float(collection[~empty].mean()) if not empty.all() else np.nan,
-        }
-        of = (second - first, 0.0, bounds)
-        scores[f"excess_{name}"] = score(arab - collection, of_arab - of_any, *of, **details)
-        scores[f"arab_{name}"] = score(arab, of_arab, *of, **details)
+        content = second - first
+        arab, any_order = (np.where(some, of @ content, np.nan) for of in (of_arab, of_any))
+        details = {}
+        if some.any():
+            details = {
+                "group_1": float((of_arab @ first)[some].mean()),
+                "group_2": float((of_arab @ second)[some].mean()),
+                "collection": float(any_order[some].mean()),
+            }
+        scores[f"arab_{name}"] = score(arab, of_arab, content, details, bounds=bounds)
+        scores[f"excess_{name}"] = score(
+            arab - any_order, of_arab - of_any, content, details, bounds=bounds
+        )
     neutral = neutrality(counts_1, counts_2, threshold)
     of_fairr = weights(similarities, ranked, partial(fairr_places, k))
     best = weights(np.tile(neutral, (q, 1)), ranked, partial(fairr_places, k)) @ neutral
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = of_fairr / best[:, None]
-        of_queries = of_fairr @ neutral / best
-        any_order = of_fairr.sum(axis=1) * (of_any @ neutral) / best
-    known = np.isfinite(of_queries)
-    scores["nfairr"] = score(
-        of_queries,
-        relative,
-        neutral,
-        1.0,
-        (0.0, 1.0),
-        collection=float(any_order[known].mean()) if known.any() else np.nan,
-    )
+        fairness, any_order = relative @ neutral, relative.sum(axis=1) * (of_any @ neutral)
+    known = np.isfinite(fairness)
+    details = {"collection": float(any_order[known].mean())} if known.any() else {}
+    scores["nfairr"] = score(fairness, relative, neutral, details, ideal=1.0, bounds=(0, 1))
     return {name: scores[name] for name in SCORES}
 
 
@@ -248,7 +249,7 @@ def neutrality(counts_1: Floats, counts_2: Floats, threshold: float = 1) -> Floa
     return np.where(total > threshold, balance, 1.0)
 
 
-def weights(similarities: Floats, ranked: Mask, of_places: Any) -> Floats:
+def weights(similarities: Floats, ranked: Mask, of_places: Callable[[int], Floats]) -> Floats:
     """Return the (q, n) weights of documents by their places; 0 for those that are not ranked.
 
     Parameters
