@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -108,10 +109,10 @@ def group_clusters(
     dict of Score
         `group_information`, at most 1; fair is 0. The floor exchanges the groups of the units; the
         p-value is one-sided: clusters cannot know less than nothing. `topic_v_measure`, in [0, 1],
-        higher is better. Details of `group_information`: `clusters`, their number, and `of_topics`, the same of the clusters for topics; of
-        `topic_v_measure` `homogeneity` and `completeness`. Table `clusters` of
-        `group_information`: documents of each group in each cluster. Samples: each document with
-        its `cluster` and `group`.
+        higher is better. Details of `group_information`: `clusters`, their number, and
+        `of_topics`, the information in the clusters for topics; of `topic_v_measure`
+        `homogeneity` and `completeness`. Table `clusters` of `group_information`: documents of each
+        group in each cluster. Samples: each document with its `cluster` and `group`.
 
     Raises
     ------
@@ -199,10 +200,13 @@ def group_clusters(
 def _k_means(x: Floats, k: int, starts: int, rng: np.random.Generator) -> Codes:
     """Return the (n,) cluster of each row."""
     from sklearn.cluster import KMeans  # it takes a second to import
+    from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits
 
     seed = int(rng.integers(2**31))
-    with threadpool_limits(1):
+    with threadpool_limits(1), warnings.catch_warnings():
+        # Equal vectors leave clusters empty, which is a result and no failure.
+        warnings.simplefilter("ignore", ConvergenceWarning)
         found: Codes = KMeans(k, n_init=starts, random_state=seed).fit_predict(x)
     return found.astype(np.int64)
 

@@ -25,7 +25,12 @@ FEWEST_OF_A_GROUP = 3
 """Items of a group in a class whose true positive rate says something."""
 FEWEST_CLASSES = 3  # whose gaps can be correlated
 SHUFFLED = "groups of the items of a class"
-BOUNDS = {"gap_rms": (0.0, 1.0), "gap_correlation": (-1.0, 1.0), "accuracy": (0.0, 1.0)}
+BOUNDS = {
+    "gap_rms": (0.0, 1.0),
+    "gap_correlation": (-1.0, 1.0),
+    "leaning": (-np.inf, np.inf),
+    "accuracy": (0.0, 1.0),
+}
 
 
 def leaning_gap(
@@ -60,10 +65,7 @@ def leaning_gap(
         return Gaps(Gap(float("nan"), {}, 1))
     x = unit_rows(items)
     logits = _held_out(x, y, deal(copies, 2 * y + z, FOLDS, np.random.default_rng(0)), C)
-    logits = logits - logits.mean(axis=1, keepdims=True)
-    share = np.bincount(y, z) / np.bincount(y)
-    share = share - share.mean()
-    v = logits @ share / (share @ share)
+    v, own = _leaning(logits, y, z)
     cells = np.bincount(2 * y + z, minlength=2 * k).reshape(-1, 2)
     kept = np.flatnonzero((cells >= 2).all(axis=1))
     if len(kept) < FEWEST_CLASSES:
@@ -75,7 +77,6 @@ def leaning_gap(
             signed = (2 * group - 1) * v[rows] / len(kept)
             value += float(signed.mean())
             of_cells.append(means_by_unit(signed, [names[row] for row in rows]))
-    own = logits[np.arange(len(y)), y] * k / (k - 1)  # the others' mean is −own / (k − 1)
     yardstick = gap_of_sets(float(own.mean()), [means_by_unit(own, names)])
     return Gaps(gap_of_sets(value, of_cells), yardstick)
 
@@ -94,6 +95,11 @@ def leaning_gap(
             bounds=BOUNDS["gap_correlation"],
             help="correlation of the difference of true positive rates with the share of the "
             "group in the class",
+        ),
+        "leaning": Scale(
+            ideal=0,
+            help="how much more the classifier favours a class for items of the group that the "
+            "class is full of, over how much it favours the right class",
         ),
         "accuracy": Scale(
             ideal="higher",
@@ -133,6 +139,7 @@ def tpr_gap(
         Gap_y = TPR_1,y − TPR_0,y
         gap_rms = √( Σ_y Gap_y² / |C| )
         gap_correlation = correlation over y of Gap_y and π_y, the share of group 1 in class y
+        leaning = N / D, as in `leaning_gap`, over the classes in C
 
     C are the classes with at least `fewest` items of both groups; the classifier knows all. Rates
     of few items are noisy, so that gap_rms is above 0 where no group is disadvantaged. Its floor is
@@ -207,7 +214,8 @@ def tpr_gap(
     kept = np.flatnonzero((cells >= fewest).all(axis=1))
     if reason := _too_few(y, copies, len(kept), fewest):
         return {name: Score(float("nan"), n=len(y), reason=reason) for name in BOUNDS}
-    predicted = _predicted(unit_rows(items), y, deal(copies, 2 * y + z, folds, rng), c)
+    logits = _held_out(unit_rows(items), y, deal(copies, 2 * y + z, folds, rng), c)
+    predicted = logits.argmax(axis=1)
     hits = (predicted == y).astype(np.float64)
     member = (y[:, None] == kept).astype(np.float64)
     order = nulls.exchanged_within(y, rng=rng, draws=null_draws)
@@ -233,6 +241,25 @@ def tpr_gap(
             details=details,
             samples=[Samples("items", None, answers)],
         )
+    v, own = _leaning(logits, y, z)
+    value = float(gaps(v, z[None], np.ones((1, len(y))), member)[0].mean() / own.mean())
+    null = gaps(v, z[order], np.ones((1, len(y))), member)[0].mean(axis=1) / own.mean()
+    scores["leaning"] = Score(
+        value,
+        p_value=nulls.two_sided(value, null),
+        interval=_interval(
+            lambda counts: (
+                gaps(v, z[None], counts, member)[0].mean(axis=1)
+                * counts.sum(axis=1)
+                / (counts @ own)
+            ),
+            "leaning", copies, rng, resamples, confidence,
+        ),
+        n=len(y),
+        null=Null(null, SHUFFLED) if null_draws else None,
+        details=details,
+        samples=[Samples("items", None, answers)],
+    )  # fmt: skip
     if null_draws:
         excess = scores["gap_rms"].value ** 2 - float((_rms(null_gaps, null_gaps) ** 2).mean())
         details = details | {"above_chance": float(np.sqrt(max(0.0, excess)))}
@@ -274,19 +301,22 @@ def gaps(hits: Floats, z: Codes, counts: Floats, member: Floats) -> tuple[Floats
     return gap, share
 
 
-def _predicted(x: Floats, y: Codes, parts: Codes, c: float) -> Codes:
-    """Return the (n,) class of each item that is predicted from the other folds."""
-    logits = _held_out(x, y, parts, c)
-    predicted: Codes = logits.argmax(axis=1)
-    return predicted
-
-
 def _held_out(x: Floats, y: Codes, parts: Codes, c: float) -> Floats:
     """Return the (n, k) logits of each item, by the classifier of the other folds."""
     folds = np.unique(parts)
     weights = regressions(x, y, parts != folds[:, None], c)
     logits: Floats = logits_of(weights, x)[np.searchsorted(folds, parts), :, np.arange(len(y))]
     return logits
+
+
+def _leaning(logits: Floats, y: Codes, z: Codes) -> tuple[Floats, Floats]:
+    """Return (n,) v of `leaning_gap`, and logits of the own class less the mean of the others."""
+    k = logits.shape[1]
+    logits = logits - logits.mean(axis=1, keepdims=True)
+    share = np.bincount(y, z) / np.bincount(y)
+    share = share - share.mean()
+    # the others' mean is −own / (k − 1)
+    return logits @ share / (share @ share), logits[np.arange(len(y)), y] * k / (k - 1)
 
 
 def _rms(gap: Floats, _: Floats) -> Any:
@@ -326,7 +356,9 @@ def _interval(
         clusters=[copies],
         resamples=resamples,
         confidence=confidence,
-        bounds=None if name == "gap_rms" else BOUNDS[name],  # a fair one, 0, must be inside
+        bounds=None
+        if name in ("gap_rms", "leaning")
+        else BOUNDS[name],  # a fair one, 0, must be inside
     )
     return intervals.inside(found, *BOUNDS[name])
 

@@ -11,7 +11,7 @@ from sklearn.metrics import recall_score
 
 from harness.errors import InvalidOption
 from harness.plugins.metrics.linear_probe import deal
-from harness.plugins.metrics.tpr_gap import gaps, tpr_gap
+from harness.plugins.metrics.tpr_gap import gaps, leaning_gap, tpr_gap
 
 CELLS = ((8, 4), (6, 6), (4, 12))
 """Items of group 0 and of group 1 in three classes."""
@@ -167,3 +167,45 @@ def test_what_cannot_be_scored_says_why():
             run(x, y, z, **options)
     with pytest.raises(InvalidOption, match="3 different numbers"):
         run(x, y, np.arange(len(y)) % 3)
+
+
+def leaning(x, y, z):
+    units = {"items": [f"text {i}" for i in range(len(y))]}
+    return leaning_gap(x, y, z, units=units)
+
+
+def test_logits_lean_to_the_classes_of_a_group_only_where_bias_is_planted():
+    values = {a: run(*biased(a), null_draws=60)["leaning"] for a in (0.0, 1.0, 3.0)}
+    assert values[0.0].p_value > 0.05
+    assert values[0.0].value < values[1.0].value < values[3.0].value
+    assert values[3.0].p_value == pytest.approx(1 / 61)
+    assert values[3.0].interval is None, "no resamples"
+
+
+def test_the_leaning_is_the_gap_over_its_yardstick():
+    x, y, z = biased(4.0)
+    gaps_of = leaning(x, y, z)
+    assert gaps_of.gap.value > 5 * gaps_of.gap.variance**0.5
+    expected = gaps_of.gap.value / gaps_of.yardstick.value
+    # the folds differ: those of the gap have a seed of their own
+    assert run(x, y, z)["leaning"].value == pytest.approx(expected, rel=0.05)
+
+
+def test_the_leaning_of_exchanged_groups_is_0_on_average_and_noise_has_no_yardstick():
+    rng = np.random.default_rng(1)
+    x, y, z = biased(1.0, n=20)
+    found = []
+    for _ in range(12):
+        exchanged = z.copy()
+        for k in np.unique(y):
+            exchanged[y == k] = rng.permutation(z[y == k])
+        found.append(leaning(x, y, exchanged).gap)
+    values = np.array([gap.value for gap in found])
+    assert abs(values.mean()) < 3 * values.std() / np.sqrt(len(values))
+    yardstick = leaning(rng.standard_normal(x.shape), y, z).yardstick
+    assert yardstick.value < 3 * yardstick.variance**0.5
+
+
+def test_the_leaning_has_an_interval_that_holds_it():
+    score = run(*biased(2.0, n=20), resamples=40)["leaning"]
+    assert 0 < score.interval.low < score.value < score.interval.high
