@@ -40,6 +40,7 @@ SIZES = {  # rows of each input with vectors
     "rnsb": {"targets_1": 5, "targets_2": 4, "attributes_1": 9, "attributes_2": 11},
     "group-dispersion": {"sentences": 24, "pleasant": 4, "unpleasant": 6},
     "corpus-leaning": dict.fromkeys(("queries", "versions_1", "versions_2"), 9),
+    "query-loss": dict.fromkeys(("queries", "varied", "edited", "documents"), 9),
     "mac": {"targets_1": 5, "targets_2": 3, "attributes_1": 4, "attributes_2": 6},
     "concept-direction": PAIRS | {"attributes": 9},
     "concept-plane": PAIRS | {"attributes": 9},

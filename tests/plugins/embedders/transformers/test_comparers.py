@@ -55,6 +55,7 @@ INPUTS = {
     "triplet-auc": {"queries": "q", "positives": "a", "negatives": "b"},
     "version-gap": {"queries": "q", "versions_1": "a", "versions_2": "b"},
     "corpus-leaning": {"queries": "q", "versions_1": "a", "versions_2": "b"},
+    "query-loss": {"queries": "q", "varied": "u", "documents": "a"},
     "similarity-correlation": {"texts_1": "q", "texts_2": "a", "ratings": "y"},
     "reference-correlation": {
         "summaries": "q", "references": "a", "ratings": "y", "documents": "group",
