@@ -126,7 +126,9 @@ def test_passages_of_msmarco_are_ranked_by_the_labelled_query_that_they_were_fou
 ):
     pytest.importorskip("datasets")
     folder = tmp_path / "microsoft" / "ms_marco"
-    (folder / "v2.1").mkdir(parents=True)
+    for config in ("v1.1", "v2.1"):
+        (folder / config).mkdir(parents=True)
+        (folder / config / "validation-0.jsonl").write_text('{"query_id": 0}\n', encoding="utf-8")
     (folder / "README.md").write_text(
         "---\nconfigs:\n"
         "- config_name: v1.1\n  data_files: [{split: validation, path: v1.1/*}]\n"
