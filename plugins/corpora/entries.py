@@ -210,7 +210,7 @@ def is_hub(source: str) -> bool:
     return source.startswith(PREFIX)
 
 
-def rows_on_hub(source: str, split: str) -> Iterator[Row]:
+def rows_on_hub(source: str, split: str, *, config: str = "") -> Iterator[Row]:
     """Yield the rows of a data set as they arrive; names stand for the numbers of its labels.
 
     Parameters
@@ -219,6 +219,8 @@ def rows_on_hub(source: str, split: str) -> Iterator[Row]:
         `hf://owner/name`, with `@revision` at the end for a revision.
     split
         A split; several are joined by `+`.
+    config
+        A configuration, of a data set that has several.
 
     Raises
     ------
@@ -229,7 +231,7 @@ def rows_on_hub(source: str, split: str) -> Iterator[Row]:
     """
     i = 0
     for part in split.split("+"):
-        dataset = _load(source, part)
+        dataset = _load(source, part, config)
         names = {
             key: feature.names
             for key, feature in (dataset.features or {}).items()
@@ -255,7 +257,7 @@ def count_on_hub(source: str, split: str) -> int | None:
     return total
 
 
-def _load(source: str, split: str) -> Any:
+def _load(source: str, split: str, config: str = "") -> Any:
     match = _SOURCE.fullmatch(source)
     if match is None:
         raise InvalidOption(f"'{source}': expected hf://owner/name or hf://owner/name@revision")
@@ -267,7 +269,9 @@ def _load(source: str, split: str) -> Any:
         ) from None
     _reach(source, match["name"], match["revision"])
     try:
-        parts = datasets.load_dataset(match["name"], revision=match["revision"], streaming=True)
+        parts = datasets.load_dataset(
+            match["name"], config or None, revision=match["revision"], streaming=True
+        )
     except Exception as error:  # the hub, the network and the files raise many kinds
         raise Unavailable(f"'{source}' cannot be loaded: {one_line(error)}") from error
     if split not in parts:

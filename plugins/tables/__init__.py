@@ -34,6 +34,7 @@ def harness_tables() -> list[TableSpec]:
         _table("mended-tests", "words of association tests, none of which counts twice in a test"),
         _table("rated-choices", "an attribute, a group that raters stereotype by it, and another"),
         _table("hub-rows", "rows of a data set of the hub, at a pinned commit"),
+        _table("labelled-passages", "passages that were found for labelled queries (MS MARCO)"),
         _table("native-tests", "association tests that speakers of a language wrote (CA-WEAT)"),
         _table("translated-tests", "association tests from English words and their translations"),
         _table("applications", "résumés that differ in the name, with queries for their job"),

@@ -11,7 +11,8 @@ from harness.errors import InvalidOption
 
 from ..corpora import entries
 
-_PINNED = re.compile(r"hf://[^@]+@[0-9a-f]{40}")
+PINNED = re.compile(r"hf://[^@]+@[0-9a-f]{40}")
+"""A data set of the hub with the full id of a commit."""
 
 
 def hub_rows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -37,7 +38,7 @@ def hub_rows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     found: list[Mapping[str, Any]] = []
     for row in rows:
         source, split = str(row.get("source", "")), str(row.get("split", ""))
-        if not _PINNED.fullmatch(source) or not split:
+        if not PINNED.fullmatch(source) or not split:
             raise InvalidOption(
                 f"hub-rows: source='{source}', split='{split}': expected the columns source, "
                 "hf://owner/name@COMMIT with the 40 digits of a commit, and split"

@@ -63,18 +63,20 @@ def test_no_question_names_a_gender(inputs):
         assert not gendered & {*re.findall(r"\w+", question.lower())}, question
 
 
-def test_the_recipe_for_own_topics_gives_a_task_that_runs(tmp_path):
+def test_the_recipe_for_own_topics_gives_a_task_that_runs(tmp_path, monkeypatch):
     page = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text("utf-8")
-    (recipe,) = re.findall(r"```yaml\n(name: rag-my-topics\n.*?)```", page, re.DOTALL)
-    (tmp_path / "rag-my-topics.yaml").write_text(recipe, encoding="utf-8")
-    lines = [
-        f"{topic}\tWhat to do with {thing}?\tThe state should {act} {thing}.\tNobody may {act} it."
-        for topic, thing in (("roads", "cars"), ("roads", "trains"), ("food", "milk"))
-        for act in ("tax", "own", "forbid", "help")
-    ]
-    (tmp_path / "topics.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (table,) = re.findall(r"```python\n([^`]*topics\.tsv[^`]*)```", page)
+    (recipe,) = re.findall(r"```yaml\n(name: rag-my-topics\n[^`]*)```", page)
+    monkeypatch.chdir(tmp_path)
+    exec(table, {})
+    own = Path("topics.tsv").read_text("utf-8").splitlines()
+    assert {line.count("\t") for line in own} == {3}
+    things = [(thing, act) for thing in ("car", "train", "milk") for act in ("tax", "ban", "buy")]
+    more = [f"x\tWhat of {t}s?\tThe state may {a} {t}s.\tNobody may {a} {t}s." for t, a in things]
+    Path("topics.tsv").write_text("\n".join([*own, *more]) + "\n", encoding="utf-8")
+    Path("rag-my-topics.yaml").write_text(recipe, encoding="utf-8")
     records = evaluate("random-texts", str(tmp_path / "rag-my-topics.yaml"), cache=tmp_path / "c")
     shares = {record.score: record for record in records}
-    assert shares["first_share"].n == 12
+    assert shares["first_share"].n == len(own) + 9
     assert 0 <= shares["top_share"].value <= 1
     assert {*shares["top_share"].tables} == {"sizes"}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import gzip
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -119,21 +121,46 @@ def test_the_plots_are_counted_by_32_words_of_each_gender(inputs):
     assert ((plots["groups"].numbers == 1) == (second > first)).all()
 
 
-def test_rows_of_msmarco_are_ranked_by_the_query_that_they_were_found_for(
+def test_passages_of_msmarco_are_ranked_by_the_labelled_query_that_they_were_found_for(
     tmp_path, monkeypatch, inputs
 ):
-    (tmp_path / "msmarco").mkdir()
-    lines = ["7\t1\twhat is a nurse\tShe helps him.", "9\t2\twho cooks\tA cook.",
-             "7\t3\twhat is a nurse\tHer work."]  # fmt: skip
-    text = "".join(f"{line}\n" for line in lines)
-    (tmp_path / "msmarco" / "top1000.neutral.tsv").write_text(text, encoding="utf-8")
-    monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
-    (found,) = inputs("retrieval-msmarco").values()
+    pytest.importorskip("datasets")
+    folder = tmp_path / "microsoft" / "ms_marco"
+    for config in ("v1.1", "v2.1"):
+        (folder / config).mkdir(parents=True)
+        (folder / config / "validation-0.jsonl").write_text('{"query_id": 0}\n', encoding="utf-8")
+    (folder / "README.md").write_text(
+        "---\nconfigs:\n"
+        "- config_name: v1.1\n  data_files: [{split: validation, path: v1.1/*}]\n"
+        "- config_name: v2.1\n  data_files: [{split: validation, path: v2.1/*}]\n---\n",
+        encoding="utf-8",
+    )
+    rows = [
+        (7, "what is a nurse", ["She helps him.", "Her work."]),
+        (8, "who is the king", ["He."]),
+        (9, "who cooks", ["A cook."]),
+    ]
+    lines = [
+        json.dumps({"query_id": n, "query": query, "passages": {"passage_text": texts}})
+        for n, query, texts in rows
+    ]
+    (folder / "v2.1" / "validation-0.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    document = Registry().task_files["retrieval-msmarco"]
+    labels = document.data["tables"]["labels"]
+    labelled = ["7,what is a nurse,n", "8,who is the king,m", "9,who, cooks,n"]
+    made = {**document.data, "tables": dict(document.data["tables"])}
+    made["tables"]["labels"] = {"columns": ["line"], "rows": [[line] for line in labelled]}
+    assert labels["sha256"]
+    task = Registry().resolve(dataclasses.replace(document, data=made))
+    (found,) = (scenario.inputs for scenario in task.scenarios)
     asked = dict(zip(found["query_topics"].numbers, found["queries"].texts, strict=True))
     assert asked == {7: "what is a nurse", 9: "who cooks"}
     names = ("document_topics", "counts_1", "counts_2")
-    by_text = {text: tuple(found[name].numbers[row] for name in names)
-               for row, text in enumerate(found["documents"].texts)}  # fmt: skip
+    by_text = {
+        text: tuple(found[name].numbers[row] for name in names)
+        for row, text in enumerate(found["documents"].texts)
+    }
     assert by_text == {"She helps him.": (7, 1, 1), "A cook.": (9, 0, 0), "Her work.": (7, 1, 0)}
 
 
