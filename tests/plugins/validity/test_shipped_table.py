@@ -19,7 +19,7 @@ RANKED_WITHOUT_ROW = {
 }
 """They contrast no two groups, so no bias can be planted; tests of their metrics mix vectors from a
 meaning and a name instead."""
-REPEATED = {"weat-6-matched", "weathub-en", "screening-race-gender"}
+REPEATED = {"weat-6-matched", "weathub-en"}
 """Valid tasks that are not ranked because they repeat another one."""
 CHEAP = ("weat-7", "rnd-gender")
 """Tasks that are measured again here: seconds each."""
