@@ -25,7 +25,6 @@ def harness_tables() -> list[TableSpec]:
         _table("gender-swaps", "sentences about one gender beside their swapped versions"),
         _table("shared-words", "what two sentences share, and what only one of them has"),
         _table("left-out", "texts with a word left out, such as a blank"),
-        _table("after-mark", "what follows a mark in a text, such as an instruction's colon"),
         _table("misspelt", "texts with as many misspelt words as another version has other words"),
         _table("json-rows", "rows of a JSON list of objects"),
         _table("codes", "words of a column as integer codes"),

@@ -9,11 +9,12 @@ from harness.errors import InvalidOption
 
 
 def labelled_lines(
-    rows: Sequence[Mapping[str, Any]], *, column: str = "line"
-) -> list[dict[str, str]]:
+    rows: Sequence[Mapping[str, Any]], *, column: str = "line", mark: str = " "
+) -> list[dict[str, Any]]:
     """Return the columns `label`, a line up to its first space, and `text`, the rest.
 
-    Spaces around the text are removed. A line with a label but no text is left out.
+    Spaces around the text are removed. A line with a label but no text is left out. Other columns
+    stay as they are.
 
     Parameters
     ----------
@@ -21,13 +22,22 @@ def labelled_lines(
         Rows of a table.
     column
         Column with the lines.
+    mark
+        What separates label and text, if no space: a colon after an instruction.
 
     Raises
     ------
     InvalidOption
-        If the column is missing.
+        If the column is missing, or `mark` is empty.
     """
     if any(column not in row for row in rows):
         raise InvalidOption(f"labelled-lines: the table has no column '{column}'")
-    parts = (str(row[column]).strip().partition(" ") for row in rows)
-    return [{"label": label, "text": text.strip()} for label, _, text in parts if text.strip()]
+    if not mark:
+        raise InvalidOption("labelled-lines: mark: must not be empty")
+    labelled = []
+    for row in rows:
+        label, _, text = str(row[column]).strip().partition(mark)
+        others = {name: cell for name, cell in row.items() if name != column}
+        if text.strip():
+            labelled.append({**others, "label": label, "text": text.strip()})
+    return labelled

@@ -57,8 +57,8 @@ def words_changed(first: str, second: str) -> int:
     punctuation around a word do not count: many models do not see the one, and a typing error
     changes neither.
     """
-    sides = [[_bare(word) for word in text.split()] for text in (first, second)]
-    matcher = difflib.SequenceMatcher(None, *sides, autojunk=False)
+    before, after = ([_bare(word) for word in text.split()] for text in (first, second))
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     return sum(
         max(i2 - i1, j2 - j1)
         for operation, i1, i2, j1, j2 in matcher.get_opcodes()
