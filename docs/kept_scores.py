@@ -128,7 +128,30 @@ class Scores:
         records = [record for record in self.records if record.model.kind == "text"]
         if other_metrics:
             intrinsic = of_other_metrics(records, intrinsic, downstream)
-        return correlate(records, intrinsic, downstream)
+        return correlate(records, intrinsic, downstream, by_family=True)
+
+    def links(self, category: str = "") -> str:
+        """Return the table of which family of tests says something about which use.
+
+        Parameters
+        ----------
+        category
+            Of which tasks; all if it is empty.
+        """
+        lines = [
+            [
+                f"`{link.a}`" if link.a else f"all, {OTHER}",
+                f"`{link.b}`" if link.b else "all",
+                f"{link.tasks[0]} and {link.tasks[1]}",
+                f"{link.models}, {link.rows}",
+                number(link.slope),
+                ends(link.interval.low, link.interval.high) if link.interval else "–",
+                link.finding,
+            ]
+            for link in self.correlated(category or None).links
+        ]
+        columns = ["intrinsic", "use", "tasks", "models, rows", "slope", "95 % interval"]
+        return table([*columns, "bias in use"], lines)
 
     def of_means(
         self, over: str, category: str | None, *, other_metrics: bool = False

@@ -383,7 +383,7 @@ def _show_links(links: Sequence[Link]) -> None:
         }
         for link in links
     ]
-    output.lines(rows, title="mixed model: bias of B by bias of A, in standard deviations")
+    output.lines(rows, title="mixed model: rank in B by rank in A, of models and their variants")
 
 
 def _interval(part: Correlation | Link) -> str:

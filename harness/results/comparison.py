@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from harness.results.columns import Columns
+    from harness.results.mixed_model import Fit
 
 
 Folders: TypeAlias = "tuple[Path | str | None, Path | str | None]"
@@ -433,6 +434,8 @@ def _mean(measures: str, of_all: Iterable[Line]) -> Mean | TaskMeans:
 
 LEAST_ROWS = 3
 """Rows for a correlation."""
+LEVEL = 0.05
+"""Level of the findings of mixed models."""
 
 Score = tuple[str, str, str]
 """Metric, score and scenario."""
@@ -663,17 +666,18 @@ class Link:
     models, rows
         Number of base models, and of rows.
     slope
-        By how many standard deviations `b` is larger where `a` is larger by one. None if it was
-        not found.
+        By how many standard deviations the rank of a row in `b` is higher where its rank in `a` is
+        higher by one. None if it was not found.
     interval
         95 % interval of `slope`.
     p_value
         Two-sided p-value of no slope.
     reason
-        Why there is no slope; empty if there is one.
+        Why there is no slope, or why it does not count: it is not found without one of the models,
+        or without one of the mitigators.
     is_known
         Whether the slope differs from 0 among all pairs of families that were asked: the share of
-        false findings is held at 5 % (Benjamini and Hochberg), and 0 is not in the interval.
+        false findings is held at 5 % (Benjamini and Hochberg).
     """
 
     a: str
@@ -711,8 +715,8 @@ class Correlations:
     over: tuple[Correlation, ...]
     left_out: tuple[tuple[str, str], ...]
     links: tuple[Link, ...] = ()
-    """That of all tasks of both groups, if there are variants of models; then those of each family
-    of the first group with each of the second, if they were asked for."""
+    """That of all tasks of both groups, without tasks of the first by a metric of the second; then
+    those of each family of the first group with each of the second, if they were asked for."""
 
     @property
     def by_task(self) -> dict[str, dict[str, Correlation]]:
@@ -822,14 +826,15 @@ def _links(
             if all(_counts(of_task, task) for group in tasks for task in group):
                 points += _variants(model, of_task, pairs, tasks)
         named = {name: bases.get(name) or stated[name] for name, _ in models}
-        metrics_of = [{first[task].metric for task in group} for group in tasks]
         counts = (len(tasks[0]), len(tasks[1]))
-        if a and metrics_of[0] & metrics_of[1]:
+        if {first[task].metric for task in tasks[0]} & {first[task].metric for task in tasks[1]}:
             n = len({named[point.model] for point in points})
             return Link(a, b, counts, n, len(points), reason="both are scored by one metric")
         return _fitted(a, b, counts, points, named)
 
-    whole = link("", "", shared)
+    used = {first[task].metric for task in shared[1]}
+    others = {task for task in shared[0] if first[task].metric not in used}
+    whole = link("", "", (others or shared[0], shared[1]))
     asked = [
         link(a, b, (of_a, of_b))
         for a, of_a in (families[0] if by_family else {}).items()
@@ -860,6 +865,7 @@ def _fitted(
 ) -> Link:
     """Return the link that a mixed model finds."""
     import numpy as np
+    from scipy.stats import rankdata
 
     from harness.metrics import FEWEST
     from harness.results.mixed_model import fit_mixed_model
@@ -869,22 +875,44 @@ def _fitted(
     found = Link(a, b, tasks, n, len(points))
     if n < FEWEST:
         return replace(found, reason=f"{n} models, {FEWEST} are needed")
-    values = np.array([[point.a, point.b] for point in points])
+    mitigators = [point.mitigator for point in points]
+    # Means are ratios with long tails: whitening multiplies some by ten. Ranks keep one such row
+    # from deciding the slope (Conover and Iman 1981, "Rank transformations").
+    values = rankdata([[point.a, point.b] for point in points], axis=0)
     spread = values.std(axis=0, ddof=1)
     if not spread.all():
         return replace(found, reason="all rows are alike")
     x, y = ((values - values.mean(axis=0)) / spread).T
-    groupings = [of_base, [point.mitigator for point in points]]
-    several = [groups for groups in groupings if 1 < len(set(groups)) < len(points)]
-    # Models without variants are independent: no group has two rows.
-    fit = fit_mixed_model(y, np.stack([np.ones_like(x), x], axis=1), several or [of_base])
+
+    def fitted(rows: Sequence[int]) -> Fit:
+        groupings = [[groups[row] for row in rows] for groups in (of_base, mitigators)]
+        # Without variants, rows are independent: no group has two.
+        several = [groups for groups in groupings if 1 < len(set(groups)) < len(rows)]
+        design = np.stack([np.ones(len(rows)), x[rows]], axis=1)
+        return fit_mixed_model(y[rows], design, several or groupings[:1])
+
+    fit = fitted(range(len(points)))
     low, high = fit.interval(1)
+    without = {
+        f"without {group}": fitted([row for row, of in enumerate(groups) if of != group])
+        for groups in (of_base, mitigators)
+        for group in dict.fromkeys(groups)
+        if len(set(groups)) > 2 and fit.p_value(1) < LEVEL
+    }
+    needed = [label for label, of in without.items() if not _is_found(of, fit)]
     return replace(
         found,
         slope=float(fit.coefficients[1]),
         interval=IntervalPart(low=low, high=high, level=0.95, method="mixed model"),
         p_value=fit.p_value(1),
+        reason=f"not {needed[0]}" if needed else "",
     )
+
+
+def _is_found(without: Fit, fit: Fit) -> bool:
+    """Return whether a fit without some rows finds the slope of all rows, with its sign."""
+    is_same_sign = without.coefficients[1] * fit.coefficients[1] > 0
+    return bool(is_same_sign) and without.p_value(1) < LEVEL
 
 
 def _with_findings(links: Sequence[Link]) -> list[Link]:
@@ -896,7 +924,7 @@ def _with_findings(links: Sequence[Link]) -> list[Link]:
     known = {
         (link.a, link.b)
         for link, p in zip(fitted, adjusted, strict=True)
-        if p < 0.05 and link.interval and not link.interval.low <= 0 <= link.interval.high
+        if p < LEVEL and not link.reason
     }
     return [replace(link, is_known=(link.a, link.b) in known) for link in links]
 

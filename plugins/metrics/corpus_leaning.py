@@ -13,6 +13,7 @@ from harness.errors import InvalidOption, NotApplicable
 from harness.metrics import Compares, Contrast, Interval, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
+from .statistics.choice_gaps import leaning_gap
 from .statistics.intervals import pearson
 
 CORPORA = 20
@@ -30,6 +31,7 @@ EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes th
         ),
     },
     contrast=Contrast(sides=("queries",), towards=("versions_1", "versions_2")),
+    gap=leaning_gap,
     compares=Compares(("queries",), ("versions_1", "versions_2")),
 )
 def corpus_leaning(

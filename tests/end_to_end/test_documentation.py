@@ -52,6 +52,7 @@ NOT_RUN = {
     r"harness compare .*all-MiniLM-L6-v2.*": "takes minutes; test_verdict_command.py is small",
     r"harness eval .*--results board": "takes minutes; test_pages.py repeats some scores",
     r"harness results correlate .*--results board": "follows these",
+    r"harness review .*--sheet .*": "a person fills in the sheet; test_review.py does",
 }
 """Patterns of whole commands that are not run, and the reason."""
 SHORTENED = {

@@ -10,8 +10,9 @@ Numbers in, numbers out. Knows no metrics, tasks or models.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -96,6 +97,29 @@ class Rows:
             return values
 
         return self.jackknife(own.sum() / n - across / pairs, without)
+
+    def squared_mean(self, values: Floats) -> Gap:
+        """Return the square of the mean of (n,) values as a gap, without what noise adds to it.
+
+        It is the mean product of two values of different units, whose expectation is the square of
+        that of the mean. Where the mean is near 0 no unit moves it, though it is as uncertain as
+        chance: so the unit `chance` has what the others lack of twice the squared variance of the
+        mean. NaN if all values are of one unit.
+        """
+        sums, sizes, n = self.sums(values), self.sizes, len(self.codes)
+        total, squares, pairs = float(values.sum()), float(sums @ sums), float(n**2 - sizes @ sizes)
+        if pairs == 0:
+            return Gap(float("nan"), {}, 1, power=2)
+
+        def without() -> Floats:
+            products = (total - sums) ** 2 - (squares - sums**2)
+            found: Floats = products / ((n - sizes) ** 2 - (sizes @ sizes - sizes**2))
+            return found
+
+        gap = replace(self.jackknife((total**2 - squares) / pairs, without), power=2)
+        of_chance = 2 * self.mean(values).variance ** 2
+        lacking = math.sqrt(max(0.0, of_chance - gap.variance))
+        return replace(gap, deviations={**gap.deviations, "chance": lacking})
 
     def centred(self, contexts: Floats, directions: Floats) -> Gap:
         """Return the mean of (cᵢ − mean of c) · tᵢ as a gap, for (n, d) contexts c and t."""
@@ -212,6 +236,32 @@ def preference_gap(
     q, v, w = (unit_rows(array) for array in (queries, versions_1, versions_2))
     yardstick = rows.own_less_others(q, (v + w) / 2)
     return Gaps(rows.mean(_paired(q, v - w)), _usable(yardstick))
+
+
+def leaning_gap(queries: Reals, versions_1: Reals, versions_2: Reals, *, units: Units) -> Gaps:
+    """Return the square of how much nearer queries are to one side of their texts, whichever it is.
+
+    The squares of N and D of `preference_gap`: a leaning to either side counts, as neither is a
+    stereotype. Queries vary.
+
+    Parameters
+    ----------
+    queries, versions_1, versions_2
+        (n, d) vectors.
+    units
+        The unit of each row, by input.
+    """
+    rows = Rows.of(units["queries"])
+    q, v, w = (unit_rows(array) for array in (queries, versions_1, versions_2))
+    own = _usable(rows.own_less_others(q, (v + w) / 2))
+    return Gaps(rows.squared_mean(_paired(q, v - w)), None if own is None else _squared(own))
+
+
+def _squared(gap: Gap) -> Gap:
+    """Return the square of a gap that is far from 0."""
+    deviations = {unit: 2 * gap.value * deviation for unit, deviation in gap.deviations.items()}
+    doubled = 4 * gap.value**2 * gap.doubled
+    return replace(gap, value=gap.value**2, deviations=deviations, doubled=doubled, power=2)
 
 
 def name_gap(queries: Reals, positives: Reals, negatives: Reals, *, units: Units) -> Gaps:

@@ -152,3 +152,61 @@ def test_the_interval_over_mitigators_covers_rows_that_share_models_and_mitigato
         interval = of(correlate(records, A, B), "mitigators").interval
         hits += interval.low <= 0 <= interval.high
     assert hits >= 54
+
+
+def of_two_metrics(rng, *, slope, bases="abcdef", variants=("none", "x", "y", "z")):
+    """Return records whose outer task follows the inner ones, which have another metric."""
+    records = []
+    for base in bases:
+        level, own = rng.uniform(0.8, 1.2), rng.uniform(0, 0.4)
+        for i, variant in enumerate(variants):
+            inner = level - 0.15 * i + rng.uniform(0, 0.02)
+            outer = slope * inner + own + rng.uniform(0, 0.02) + 0.2
+            records += [
+                record("inner-1", variant, inner, model=base),
+                record("outer", variant, outer, model=base, metric="toy", family="use"),
+            ]
+    return records
+
+
+def link_of(records, a="", b="", **more):
+    found = correlate(records, {"inner-1"}, {"outer"}, by_family=True, **more)
+    (link,) = [link for link in found.links if (link.a, link.b) == (a, b)]
+    return link
+
+
+def test_a_mixed_model_links_two_families_over_models_and_their_variants():
+    link = link_of(of_two_metrics(np.random.default_rng(0), slope=1.0), "weat", "use")
+    assert (link.models, link.rows, link.tasks) == (6, 24, (1, 1))
+    assert link.slope > 0
+    assert link.interval.low > 0
+    assert link.finding == "more with more"
+
+
+def test_a_slope_of_nothing_is_not_known():
+    link = link_of(of_two_metrics(np.random.default_rng(1), slope=0.0))
+    assert link.interval.low < 0 < link.interval.high
+    assert link.finding == "not known"
+
+
+def test_variants_of_a_model_count_as_that_model():
+    records = of_two_metrics(np.random.default_rng(0), slope=1.0)
+    link = link_of(records, bases=dict.fromkeys("cdef", "a"))
+    assert link.models == 2
+    assert link.finding == "not known: 2 models, 5 are needed"
+
+
+def test_a_finding_that_needs_one_model_is_not_known():
+    records = of_two_metrics(np.random.default_rng(1), slope=0.0, bases="abcde")
+    for variant, inner in (("none", 9.0), ("x", 8.0), ("y", 7.0), ("z", 6.0)):
+        records += [
+            record("inner-1", variant, inner / 5, model="far"),
+            record("outer", variant, inner / 5, model="far", metric="toy", family="use"),
+        ]
+    assert link_of(records).finding.startswith("not known")
+
+
+def test_families_of_one_metric_are_not_linked():
+    records = [line for name in "abcde" for line in scores(name, (1.0, 0.5), 0.1)]
+    (link,) = correlate(records, A, B).links
+    assert link.finding == "not known: both are scored by one metric"
