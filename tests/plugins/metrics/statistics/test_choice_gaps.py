@@ -7,6 +7,7 @@ import pytest
 
 from harness.plugins.metrics.statistics.choice_gaps import (
     choice_gap,
+    leaning_gap,
     name_gap,
     perturbation_gap,
     preference_gap,
@@ -93,11 +94,13 @@ FORMS = {
     "centred": (choice_gap, centred),
     "versions": (preference_gap, versions),
     "triplets": (name_gap, triplets),
+    "leanings": (leaning_gap, versions),
 }
-OWN = ("unrelated", "background", "versions", "triplets")
+OWN = ("unrelated", "background", "versions", "triplets", "leanings")
 """The forms with a yardstick of the same items."""
 SIDES = ("stereotyped", "anti_stereotyped", "versions_1", "versions_2")
-FORM = pytest.mark.parametrize("form", FORMS)
+MEANS = pytest.mark.parametrize("form", [form for form in FORMS if form != "leanings"])
+"""The forms whose gap is no square."""
 
 
 def units_of(arrays):
@@ -122,6 +125,42 @@ def test_a_choice_by_hand():
     gaps = choice_gap(c, s, a, background=c, background_texts=np.vstack([s, a]), units=units)
     assert gaps.gap.value == pytest.approx(1 / 3 - (s - a).mean(axis=0) @ c.mean(axis=0))
     assert gaps.yardstick.value == pytest.approx(1 / 2 - 1 / 3)
+
+
+def test_a_leaning_by_hand():
+    # differences of cosines: 1, -1, 1; products of two of them: -1, 1, -1
+    e = np.eye(3)
+    c, v, w = e, e[[0, 0, 2]], e[[1, 1, 0]]
+    units = {"queries": ["a", "b", "c"]}
+    gaps, of_mean = leaning_gap(c, v, w, units=units), preference_gap(c, v, w, units=units)
+    assert gaps.gap.value == pytest.approx(-1 / 3)
+    # without each: -1, 1, -1
+    assert list(gaps.gap.deviations.values())[:3] == pytest.approx(
+        (np.array([-2, 4, -2]) / 3 * np.sqrt(2 / 3)).tolist()
+    )
+    assert gaps.gap.power == gaps.yardstick.power == 2
+    assert gaps.yardstick.value == pytest.approx(of_mean.yardstick.value**2)
+    assert gaps.yardstick.variance == pytest.approx(
+        4 * of_mean.yardstick.value**2 * of_mean.yardstick.variance
+    )
+
+
+def test_a_leaning_to_either_side_counts_alike(rng):
+    arrays = versions(rng)
+    swapped = arrays | {"versions_1": arrays["versions_2"], "versions_2": arrays["versions_1"]}
+    gap = of("leanings", arrays).gap
+    assert gap.value == pytest.approx(of("leanings", swapped).gap.value)
+    assert gap.value > 4 * gap.variance**0.5
+    assert gap.value == pytest.approx(of("versions", arrays).gap.value ** 2, rel=0.02)
+
+
+def test_what_is_left_of_a_leaning_by_chance_is_within_its_error(rng):
+    gaps = [of("leanings", versions(rng, bias=0)).gap for _ in range(200)]
+    t = np.array([gap.value / gap.variance**0.5 for gap in gaps])
+    assert (
+        abs(np.mean([gap.value for gap in gaps])) < 3 * np.std([g.value for g in gaps]) / 200**0.5
+    )
+    assert np.mean(t > 2) < 0.05
 
 
 def test_names_and_versions_by_hand():
@@ -156,7 +195,7 @@ def check_jackknife(gaps, without):
         assert gap.variance == pytest.approx((k - 1) / k * ((values - values.mean()) ** 2).sum())
 
 
-@FORM
+@MEANS
 def test_the_deviations_are_those_of_leaving_out_each_row(form, rng):
     arrays = FORMS[form][1](rng)
     without = []
@@ -227,7 +266,8 @@ def noisy(arrays, rng):
 @pytest.mark.parametrize("form", OWN)
 def test_noise_of_length_1_leaves_the_ratio_in_its_interval(form, rng):
     arrays = FORMS[form][1](rng)
-    ratio = value_of(form, arrays)
+    gaps = of(form, arrays)
+    ratio = ratio_of(gaps.gap, gaps.yardstick, "items").value
     for _ in range(20):
         noised = noisy(arrays, rng)
         if form == "background":
@@ -248,7 +288,7 @@ def test_noise_is_a_sensitivity_to_names(rng):
         assert ratio > gaps.gap.value / gaps.yardstick.value
 
 
-@pytest.mark.parametrize("form", ["unrelated", "background", "centred", "versions"])
+@pytest.mark.parametrize("form", ["unrelated", "background", "centred", "versions", "leanings"])
 def test_a_gap_is_0_on_average_where_the_sides_are_shuffled(form, rng):
     arrays = FORMS[form][1](rng)
     first, second = [name for name in arrays if name in SIDES]
