@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption, NotApplicable
@@ -230,7 +231,7 @@ def classifier_gaps(
     probability = _calibrated(z, y)
     order = nulls.exchanged_within(2 * of_frame + y, rng=rng, draws=null_draws)
     once = np.arange(n)[None]
-    deviations = {
+    deviations: dict[str, Callable[[Codes], Floats]] = {
         "tpr_gap": lambda rows: _means(above[rows], (y[rows] == 1), of_group) - tpr,
         "fpr_gap": lambda rows: _means(above[rows], (y[rows] == 0), of_group) - fpr,
         "calibration_gap": lambda rows: _means((probability - y)[rows], None, of_group),
@@ -290,7 +291,7 @@ def _logits(positives: Reals, negatives: Reals, sentences: Reals, *, blocks: int
     return logits
 
 
-def _calibrated(z: Floats, y: Codes) -> Floats:
+def _calibrated(z: Floats, y: npt.NDArray[np.int64]) -> Floats:
     """Return the (n,) probabilities of the label 1, by a logistic regression on the logits."""
     spread = float(z.std())
     x = ((z - z.mean()) / (spread if spread > 0 else 1.0))[:, None]

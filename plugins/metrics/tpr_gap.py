@@ -76,7 +76,7 @@ def leaning_gap(
             rows = np.flatnonzero((y == label) & (z == group))
             signed = (2 * group - 1) * v[rows] / len(kept)
             value += float(signed.mean())
-            of_cells.append(means_by_unit(signed, [names[row] for row in rows]))
+            of_cells.append(means_by_unit(signed, [names[row] for row in rows.tolist()]))
     yardstick = gap_of_sets(float(own.mean()), [means_by_unit(own, names)])
     return Gaps(gap_of_sets(value, of_cells), yardstick)
 
@@ -242,11 +242,13 @@ def tpr_gap(
             samples=[Samples("items", None, answers)],
         )
     v, own = _leaning(logits, y, z)
+    own = own if abs(own.mean()) > 1e-12 else np.full(len(y), np.nan)  # it favours no class
     value = float(gaps(v, z[None], np.ones((1, len(y))), member)[0].mean() / own.mean())
     null = gaps(v, z[order], np.ones((1, len(y))), member)[0].mean(axis=1) / own.mean()
     scores["leaning"] = Score(
         value,
-        p_value=nulls.two_sided(value, null),
+        p_value=nulls.two_sided(value, null) if np.isfinite(value) else None,
+        reason=None if np.isfinite(value) else "the classifier favours no class",
         interval=_interval(
             lambda counts: (
                 gaps(v, z[None], counts, member)[0].mean(axis=1)
