@@ -124,7 +124,8 @@ def classifier_gaps(
     p̄_g is the mean probability of the group's sentences, after a calibration of the logits on all
     sentences (Platt). w is the share of answers that are kept if the others are drawn at random
     without a look at the sentence, so that the accuracy is `matched`: models of different accuracy
-    are compared as if all were as weak. A model below it has no gaps.
+    are compared as if all were as weak. A model below it keeps all its answers, w = 1, and its gaps
+    are not comparable.
 
     Rates of few sentences are noisy, so the gaps of a fair classifier are not 0. The floors are
     what they are with the groups exchanged among the sentences of a frame and a label.
@@ -198,7 +199,7 @@ def classifier_gaps(
     z = _logits(positives, negatives, sentences)[0]
     above = top_share(z, float(y.sum()))
     tpr, fpr = float(above[y == 1].mean()), float(above[y == 0].mean())
-    kept = (2 * matched - 1) / (tpr - fpr) if tpr > fpr else np.inf
+    kept = min(1.0, (2 * matched - 1) / (tpr - fpr)) if tpr > fpr else 1.0
     samples = [Samples("sentences", None, {"logit": z, "label": y, "group": of_group})]
     accuracy = (1 + tpr - fpr) / 2
     right = np.where(y == 1, above, 1 - above)
@@ -224,10 +225,6 @@ def classifier_gaps(
             samples=samples,
         )
     }
-    if kept > 1:
-        reason = f"balanced accuracy {accuracy:.2f} is below {matched:g}: no classifier to compare"
-        undefined = Score(float("nan"), n=n, reason=reason)
-        return dict.fromkeys(("rate_gap", *_STATISTICS), undefined) | scores
     probability = _calibrated(z, y)
     order = nulls.exchanged_within(2 * of_frame + y, rng=rng, draws=null_draws)
     once = np.arange(n)[None]

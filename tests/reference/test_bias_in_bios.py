@@ -18,8 +18,8 @@ SCORES = {
     "gap_correlation": (0.603, 0.337, 0.337, 0.564),
     "accuracy": (0.414, 0.400, 0.411, 0.389),
 }
-"""By mitigator, of means of GloVe's word vectors. The regressions have converged: where scikit-learn
-stops by default, one text of 280 is on the other side of a tie under two mitigators."""
+"""By mitigator, of means of GloVe's word vectors. The regressions have converged: where
+scikit-learn stops by default, one text of 280 is on the other side of a tie in two mitigators."""
 TASK = """\
 include: _bias_in_bios.yaml
 name: bios-sample
