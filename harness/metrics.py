@@ -471,6 +471,9 @@ class Contrast:
     units
         The input of numbers of the units, such as names, whose items are shuffled, halved and left
         out together. By default the texts of a word are a unit.
+    any_direction
+        Whether the metric finds labels along whatever direction they lie, as clusters do. A model
+        without bias then has its labels exchanged, too.
     rankings
         The input of numbers of the items' rankings. An item is moved towards its own row of
         `towards`, and the unit of a bias is the spread in a ranking.
@@ -484,6 +487,7 @@ class Contrast:
     parts: tuple[str, ...] = ()
     within: str | None = None
     units: str | None = None
+    any_direction: bool = False
     rankings: str | None = None
 
 

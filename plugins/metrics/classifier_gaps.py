@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption, NotApplicable
@@ -123,7 +124,8 @@ def classifier_gaps(
     p̄_g is the mean probability of the group's sentences, after a calibration of the logits on all
     sentences (Platt). w is the share of answers that are kept if the others are drawn at random
     without a look at the sentence, so that the accuracy is `matched`: models of different accuracy
-    are compared as if all were as weak. A model below it has no gaps.
+    are compared as if all were as weak. A model below it keeps all its answers, w = 1, and its gaps
+    are not comparable.
 
     Rates of few sentences are noisy, so the gaps of a fair classifier are not 0. The floors are
     what they are with the groups exchanged among the sentences of a frame and a label.
@@ -197,7 +199,7 @@ def classifier_gaps(
     z = _logits(positives, negatives, sentences)[0]
     above = top_share(z, float(y.sum()))
     tpr, fpr = float(above[y == 1].mean()), float(above[y == 0].mean())
-    kept = (2 * matched - 1) / (tpr - fpr) if tpr > fpr else np.inf
+    kept = min(1.0, (2 * matched - 1) / (tpr - fpr)) if tpr > fpr else 1.0
     samples = [Samples("sentences", None, {"logit": z, "label": y, "group": of_group})]
     accuracy = (1 + tpr - fpr) / 2
     right = np.where(y == 1, above, 1 - above)
@@ -223,14 +225,10 @@ def classifier_gaps(
             samples=samples,
         )
     }
-    if kept > 1:
-        reason = f"balanced accuracy {accuracy:.2f} is below {matched:g}: no classifier to compare"
-        undefined = Score(float("nan"), n=n, reason=reason)
-        return dict.fromkeys(("rate_gap", *_STATISTICS), undefined) | scores
     probability = _calibrated(z, y)
     order = nulls.exchanged_within(2 * of_frame + y, rng=rng, draws=null_draws)
     once = np.arange(n)[None]
-    deviations = {
+    deviations: dict[str, Callable[[Codes], Floats]] = {
         "tpr_gap": lambda rows: _means(above[rows], (y[rows] == 1), of_group) - tpr,
         "fpr_gap": lambda rows: _means(above[rows], (y[rows] == 0), of_group) - fpr,
         "calibration_gap": lambda rows: _means((probability - y)[rows], None, of_group),
@@ -290,7 +288,7 @@ def _logits(positives: Reals, negatives: Reals, sentences: Reals, *, blocks: int
     return logits
 
 
-def _calibrated(z: Floats, y: Codes) -> Floats:
+def _calibrated(z: Floats, y: npt.NDArray[np.int64]) -> Floats:
     """Return the (n,) probabilities of the label 1, by a logistic regression on the logits."""
     spread = float(z.std())
     x = ((z - z.mean()) / (spread if spread > 0 else 1.0))[:, None]

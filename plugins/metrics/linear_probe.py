@@ -242,7 +242,13 @@ CELLS = 4_000_000  # logits held at once: 32 MB
 
 
 def regressions(
-    x: Floats, y: Codes, used: Mask, c: float, *, start: Floats | None = None
+    x: Floats,
+    y: Codes,
+    used: Mask,
+    c: float,
+    *,
+    start: Floats | None = None,
+    close: float = CLOSE,
 ) -> Floats:
     """Return the weights of logistic regressions, each trained on some of the rows.
 
@@ -264,6 +270,8 @@ def regressions(
         C, the weight of the loss.
     start
         (b, k, d + 1) weights to start from; by default 0.
+    close
+        A training ends where no entry of the gradient of the mean loss is larger.
 
     Returns
     -------
@@ -287,7 +295,7 @@ def regressions(
     together = max(1, CELLS // (k * len(x)))
     for first in range(0, len(used), together):
         part = slice(first, first + together)
-        weights[part] = _minimum(weights[part], rows, y, used[part], c, inverse)
+        weights[part] = _minimum(weights[part], rows, y, used[part], c, inverse, close)
     weights[:, :, -1] -= weights[:, :, :-1] @ middle
     return weights
 
@@ -302,12 +310,14 @@ def _inverse_bound(rows: Floats, weight: float) -> Floats:
     return (inverse + inverse.T) / 2
 
 
-def _minimum(w: Floats, rows: Floats, y: Codes, used: Mask, c: float, inverse: Floats) -> Floats:
+def _minimum(
+    w: Floats, rows: Floats, y: Codes, used: Mask, c: float, inverse: Floats, close: float
+) -> Floats:
     """Return the weights where the gradient vanishes, by L-BFGS from (b, k, d + 1) weights."""
     value, gradient = _objective(w, rows, y, used, c)
     past: list[tuple[Floats, Floats, Floats]] = []  # steps, changes of gradients, 1 / products
     for _ in range(STEPS):
-        busy = np.abs(gradient).max(axis=(1, 2)) > CLOSE
+        busy = np.abs(gradient).max(axis=(1, 2)) > close
         if not busy.any():
             break
         direction = _direction(gradient, past, inverse)

@@ -41,6 +41,7 @@ FEWEST = 2  # units of each group, so that two names can be confused
         labels="groups",
         categorical=True,
         units="units",
+        any_direction=True,
     ),
     gap=merge_gap,
 )
@@ -68,7 +69,7 @@ def merge_rates(
     group h that are merged::
 
         merge_gap = max_g r_gg − min_g r_gg
-        own_group_excess = mean over g of r_gg − share of all pairs of different groups
+        own_group_excess = share of all pairs of one group − share of all pairs of two groups
 
     A fair program merges people of no group more often than those of another, and confuses people
     of one group no more than people of two. Pairs of one unit, such as names with one surname, do
@@ -156,7 +157,7 @@ def merge_rates(
     shared: dict[str, Any] = {
         "threshold": merged.threshold,
         "rates": dict(zip(names, rates.diagonal().tolist(), strict=True)),
-        "between": float(merged.between(label[None])[0]),
+        "between": float(merged.of_one_and_two(label[None])[1, 0]),
         "highest": names[int(rates.diagonal().argmax())],
     }
 
@@ -186,8 +187,8 @@ def merge_rates(
         return gaps
 
     def excess(labels: Codes, counts: Floats | None = None) -> Floats:
-        own = merged.rates(labels, counts).diagonal(axis1=1, axis2=2)
-        excesses: Floats = own.mean(axis=1) - merged.between(labels, counts)
+        own, others = merged.of_one_and_two(labels, counts)
+        excesses: Floats = own - others
         return excesses
 
     tables = {"rates": _table(names, rates, different.rates(label[None])[0])}
@@ -214,15 +215,16 @@ class _Merged(NamedTuple):
             rates: Floats = (member @ self.merged @ across) / (member @ self.pairs @ across)
         return rates
 
-    def between(self, labels: Codes, counts: Floats | None = None) -> Floats:
-        """Return the (b,) rates of all pairs of different groups."""
+    def of_one_and_two(self, labels: Codes, counts: Floats | None = None) -> Floats:
+        """Return the (2, b) rates of all pairs of one group, and of all pairs of two groups."""
         weights = np.ones((1, labels.shape[1])) if counts is None else counts
         member = (labels[:, None] == np.arange(self.groups)[:, None]) * weights[:, None]
         parts = []
         for values in (self.merged, self.pairs):
             own = ((member @ values) * member).sum(axis=(1, 2))
-            parts.append(((weights @ values) * weights).sum(axis=1) - own)
-        rates: Floats = parts[0] / parts[1]
+            parts.append(np.stack([own, ((weights @ values) * weights).sum(axis=1) - own]))
+        with np.errstate(invalid="ignore"):
+            rates: Floats = parts[0] / parts[1]
         return rates
 
 

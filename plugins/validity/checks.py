@@ -838,7 +838,7 @@ class _Checks:
         instrument, read = self.instrument, self.instrument.read
         rng = self._rng("contrast")
         fair = with_arrays(self.inputs, unbiased(self.inputs.arrays, contrast))
-        if contrast.within is not None:
+        if contrast.within is not None or contrast.any_direction:
             fair = shuffled_sides(instrument, fair, contrast, rng)
         figures: dict[str, Any] = {
             "own": amplitude_of(self.inputs.arrays, contrast),

@@ -14,11 +14,12 @@ from harness import tasks
 
 MITIGATORS = ("none", "hard-debias", "leace", "inlp")
 SCORES = {
-    "gap_rms": (0.298, 0.283, 0.276, 0.294),
-    "gap_correlation": (0.603, 0.365, 0.337, 0.570),
-    "accuracy": (0.414, 0.404, 0.411, 0.393),
+    "gap_rms": (0.298, 0.276, 0.276, 0.319),
+    "gap_correlation": (0.603, 0.337, 0.337, 0.564),
+    "accuracy": (0.414, 0.400, 0.411, 0.389),
 }
-"""By mitigator, of means of GloVe's word vectors."""
+"""By mitigator, of means of GloVe's word vectors. The regressions have converged: where
+scikit-learn stops by default, one text of 280 is on the other side of a tie in two mitigators."""
 TASK = """\
 include: _bias_in_bios.yaml
 name: bios-sample

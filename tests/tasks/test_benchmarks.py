@@ -45,6 +45,8 @@ IN_NONE = (
     "name-perturbations-",
 )
 """Beginnings of the names of older tasks that are in no benchmark."""
+BY_ADDRESS = ("toxicity-classifier-",)
+"""Large tasks that are run by their names, since `downstream` has half an hour."""
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +116,8 @@ def test_every_newer_task_is_in_a_benchmark(registry, benchmarks):
     listed = {task for file in benchmarks.values() for task in file.tasks}
     missing = {entry.file.name for entry in list_tasks(registry)} - listed
     # A yardstick is run with the tasks that name it.
-    assert {name for name in missing if not name.startswith((*IN_NONE, "yardstick-"))} == set()
+    known = (*IN_NONE, *BY_ADDRESS, "yardstick-")
+    assert {name for name in missing if not name.startswith(known)} == set()
 
 
 def test_what_is_downstream_is_not_counted_twice(registry):

@@ -30,6 +30,11 @@ FETCHED = {  # tasks whose data may not be shipped
     *("sick-r", "sts-14", "sts-b", "retrieval-msmarco"),
     *(f"senteval-{name}" for name in ("cr", "mpqa", "mr", "mrpc", "sst", "subj", "trec")),
     *(f"senteval-{name}" for name in ("sick-e", "sick-r", "sst5", "sts-b")),
+    "sentiment-classifier-nationality",  # they learn from MR
+    "sentiment-classifier-religion",
+    "sentiment-classifier-race-ethnicity",
+    "sentiment-classifier-gender-and-sex",
+    "sentiment-classifier-sexual-orientation",
 }
 PUBLISHED = "-published"
 """Suffix of the tasks, of SEAT and SentEval, whose texts may not be shipped either."""
@@ -51,13 +56,15 @@ def attribution(folder: Path) -> dict[str, tuple[str, str, str, str]]:
 
 
 def tables() -> list[tuple[str, Path, dict]]:
-    """Return name, file and content of each table of a task that is a file."""
+    """Return name, YAML file and content of each table of a task that is a file."""
     found = []
     for path in files_of(FOLDER, "task"):
         for task in yaml_files.documents(load_file(path)):
             for name, table in task.data.get("tables", {}).items():
                 if {"file", "url", "local"} & set(table):
-                    found.append((f"{task.data['name']}:{name}", path, table))
+                    # the file that names it, perhaps one that other folders include
+                    named_in = task.file_of(("tables", name, "file")).resolve()
+                    found.append((f"{task.data['name']}:{name}", named_in, table))
     return found
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_mutual_info_score
 
 from harness.errors import InvalidOption, NotApplicable
-from harness.plugins.metrics.group_clusters import group_clusters
+from harness.plugins.metrics.group_clusters import group_clusters, information
 from harness.plugins.metrics.merge_rates import merge_rates
 from harness.plugins.metrics.statistics.group_gaps import merge_gap, nearness_gap
 
@@ -56,6 +57,22 @@ def test_v_measures_are_those_of_the_paper(solution, expected):
     score = clusters_of(x, numbers, k=2, **FAST)["topic_v_measure"]
     assert score.value == pytest.approx(expected, abs=0.005)
     assert score.details["homogeneity"] == pytest.approx(score.details["completeness"])
+
+
+def test_the_information_is_that_of_scikit_learn_also_without_some_units():
+    rng = np.random.default_rng(0)
+    labels, unit, cluster = rng.integers(3, size=30), np.arange(240) % 30, rng.integers(7, size=240)
+    table = np.zeros((30, 7))
+    np.add.at(table, (unit, cluster), 1)
+    counts = (rng.random((5, 30)) < 0.8).astype(float)
+    found = information(labels[None], table, counts)
+    for value, row in zip(found, counts, strict=True):
+        kept = row[unit] > 0
+        expected = adjusted_mutual_info_score(labels[unit][kept], cluster[kept])
+        assert value == pytest.approx(expected, abs=1e-10)
+    several = np.stack([labels, labels[::-1]])
+    by_cluster = information(several, table)
+    assert by_cluster[1] == pytest.approx(adjusted_mutual_info_score(labels[::-1][unit], cluster))
 
 
 def test_clusters_that_are_topics_and_groups_have_the_value_1():

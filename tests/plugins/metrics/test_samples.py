@@ -22,6 +22,16 @@ NO_MEAN = {
     ("same", "stereotype"),
     ("tpr-gap", "gap_rms"),
     ("tpr-gap", "gap_correlation"),
+    ("tpr-gap", "leaning"),
+    ("classifier-gaps", "rate_gap"),
+    ("classifier-gaps", "tpr_gap"),
+    ("classifier-gaps", "fpr_gap"),
+    ("classifier-gaps", "calibration_gap"),
+    ("classifier-gaps", "accuracy"),
+    ("group-clusters", "group_information"),
+    ("group-clusters", "topic_v_measure"),
+    ("merge-rates", "merge_gap"),
+    ("merge-rates", "own_group_excess"),
     ("screening", "rank_gap"),
     ("screening", "impact_ratio"),
 }
@@ -78,9 +88,18 @@ SIZES = {  # rows of each input with vectors
     "linear-probe": {"texts_1": 33},
     "senteval-probe": {"texts_1": 33},
     "tpr-gap": {"items": 48},
+    "classifier-gaps": {"positives": 9, "negatives": 11, "sentences": 24},
+    "group-clusters": {"documents": 48},
+    "merge-rates": {"documents": 48},
     "trained-relatedness": {f"{part}_{side}": 9 for part in ("texts", "dev", "test")
                             for side in (1, 2)},
 }  # fmt: skip
+NAMED = {  # documents of four originals with the names of two groups
+    "topics": np.arange(48) // 24,
+    "groups": np.arange(48) % 2,
+    "units": np.arange(48) % 12,
+    "originals": np.arange(48) // 12,
+}
 NUMBERS = {
     "concept-direction": {"labels": np.arange(9) % 5},
     "concept-plane": {"labels": np.arange(9) % 5},
@@ -120,6 +139,13 @@ NUMBERS = {
         "labels": np.arange(48) % 4,
         "groups": np.arange(48) // 4 < 3 + 2 * (np.arange(48) % 4),
     },
+    "classifier-gaps": {
+        "labels": 1 - np.arange(24) // 4 % 2,
+        "groups": np.arange(24) // 8,
+        "frames": np.arange(24) % 4,
+    },
+    "group-clusters": NAMED,
+    "merge-rates": NAMED,
     "trained-relatedness": {
         name: np.arange(9) % 5 + 1 for name in ("ratings", "dev_ratings", "test_ratings")
     },
