@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -382,7 +382,7 @@ _POOLED_UNDER = ("gap", "gap_error", "yardstick", "yardstick_error")
 
 
 def prompt_spreads(
-    cells: pl.DataFrame, draws: pl.DataFrame, without: Container[str] = ()
+    cells: pl.DataFrame, draws: pl.DataFrame, without: Collection[str] = ()
 ) -> pl.DataFrame:
     """Return what prompts change in the mean bias of each model.
 
@@ -492,7 +492,7 @@ def prompts_decide(spreads: pl.DataFrame, decided: pl.DataFrame) -> list[str]:
     lines = []
     tasks = decided.filter("decides")["task"].to_list() if decided.height else []
     if tasks:
-        share = decided["turned"].mean()
+        share = float(decided["turned"].to_numpy().mean())
         lines.append(
             f"a prompt changes more than another model does on {len(tasks)} of "
             f"{count(decided.height, 'task')} of bias: {listed(tasks)}; over all of them it turns "
@@ -696,7 +696,7 @@ class Ranked(NamedTuple):
     grid: pl.DataFrame
     failing: pl.DataFrame
     draws: pl.DataFrame
-    without: Container[str] = ()
+    without: Collection[str] = ()
     reference: str = ""
 
     def prompts(self, tasks: pl.DataFrame) -> Prompts:
@@ -1396,7 +1396,7 @@ def compile_boards(
     kinds: Mapping[str, Container[str]] = MappingProxyType({}),
     references: Mapping[str, References] = MappingProxyType({}),
     variants: pl.DataFrame | None = None,
-    without_prompts: Container[str] = (),
+    without_prompts: Collection[str] = (),
 ) -> list[Board]:
     """Return a board for each kind of embedder that has primary claims, word before text.
 
@@ -1443,7 +1443,7 @@ def _board(
     files: list[tuple[BenchmarkFile, list[str]]],
     references: References,
     variants: pl.DataFrame,
-    without_prompts: Container[str],
+    without_prompts: Collection[str],
 ) -> Board:
     found = cells(claims, kind)
     chosen, others = found.ranked.drop("kind"), found.others.drop("kind")
