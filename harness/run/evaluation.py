@@ -434,8 +434,8 @@ def under_prompts(entries: Iterable[Entry], run: Run) -> Distinct:
 
 
 def _with_base(base: ModelInfo) -> Callable[[ModelInfo], ModelInfo]:
-    of_base = {"base": base.name, "base_fingerprint": base.fingerprint}
-    return lambda info: dataclasses.replace(info, **of_base)
+    name, fingerprint = base.name, base.fingerprint
+    return lambda info: dataclasses.replace(info, base=name, base_fingerprint=fingerprint)
 
 
 class Distinct(NamedTuple):

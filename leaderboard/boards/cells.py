@@ -279,7 +279,7 @@ def under_prompts(variants: pl.DataFrame, chosen: pl.DataFrame, kind: str) -> pl
         .join(own, left_on=list(key), right_on=list(key.values()), how="semi")
     )
     if found.is_empty():
-        return pl.DataFrame(schema=schema | chosen.select(ratios.POOLED).schema)
+        return pl.DataFrame(schema={**schema, **chosen.select(ratios.POOLED).schema})
     bases = found.select("fingerprint", "base_fingerprint", "prompt").unique("fingerprint")
     every = cells(found.with_columns(pl.col("fingerprint").cast(variants.schema["fingerprint"])),
                   kind).ranked  # fmt: skip

@@ -185,6 +185,7 @@ def rank(
     best: str = "lowest",
     order: pl.DataFrame | None = None,
     others: Sequence[pl.DataFrame] = (),
+    errors: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """Rank rows by their means over families.
 
@@ -199,7 +200,9 @@ def rank(
         `row` and `order`, by which rows are ordered, lowest first, in place of their means; a row
         without a value comes last, and may have any rank: one of its means is not known.
     others
-        The same lines as `families` under other prompts. A set of ranks holds those under each.
+        The same lines as `families` under other prompts.
+    errors
+        `row` and `prompt_error`, what another prompt changes in its mean; null for nothing.
 
     Returns
     -------
@@ -230,9 +233,14 @@ def rank(
     if losses.shape[1] >= ENOUGH_FAMILIES:
         known = np.isfinite(by)
         ends = np.ones(len(by), dtype=int), np.full(len(by), len(by))
-        sets = [rank_sets(part[known]) for part in all_losses]
-        ends[0][known] = np.min([part[0] for part in sets], axis=0)
-        ends[1][known] = np.max([part[1] for part in sets], axis=0) + np.sum(~known)
+        error = None
+        if errors is not None:
+            own = pl.DataFrame({"row": names}).join(
+                errors, on="row", how="left", maintain_order="left"
+            )
+            error = own["prompt_error"].fill_null(0.0).to_numpy()[known]
+        of_known = rank_sets(*(part[known] for part in all_losses), errors=error)
+        ends[0][known], ends[1][known] = of_known[0], of_known[1] + np.sum(~known)
         low, high = pl.Series(np.minimum(ends[0], ranks)), pl.Series(np.maximum(ends[1], ranks))
     return (
         pl.DataFrame({"row": names})
@@ -242,7 +250,7 @@ def rank(
     )
 
 
-def rank_sets(losses: Reals) -> tuple[Floats, Floats]:
+def rank_sets(losses: Reals, *others: Reals, errors: Floats | None = None) -> tuple[Floats, Floats]:
     """Return the lowest and the highest rank of each row; all hold at once with `LEVEL`.
 
     Row j is better than row k if the mean of its families is lower by more than c standard errors;
@@ -251,16 +259,31 @@ def rank_sets(losses: Reals) -> tuple[Floats, Floats]:
     under flips of families; pairs that differ are left out, and c is found again, until no
     further pair differs (stepwise).
 
+    Flips cannot see what moves a row in all families alike, as a prompt does. So rows that were run
+    under several prompts differ only if they do so under each of them, in one direction, and if
+    their means are further apart than `NORMAL` errors of prompts.
+
     Parameters
     ----------
     losses
         (p, families) mean loss of each row in each family; lower is better.
+    others
+        The same under other prompts.
+    errors
+        (p,) what another prompt changes in the mean of each row.
 
     Returns
     -------
     tuple of (p,) int64
     """
     better = _better(np.asarray(losses, dtype=np.float64))
+    for other in others:
+        better &= _better(np.asarray(other, dtype=np.float64))
+    if errors is not None and errors.any():
+        means = np.mean(losses, axis=1)
+        for row in range(len(means)):  # a matrix of all pairs at once would be as large as `better`
+            apart = np.abs(means - means[row]) > ratios.NORMAL * np.hypot(errors, errors[row])
+            better[row] &= apart
     return 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
 
 

@@ -4521,12 +4521,12 @@ var harness = (() => {
   // ../../leaderboard/site/scripts/columns.js
   var STANDARD_COLUMNS = [
     "rank",
-    "left-out",
     "bias",
     "prompts",
     "usefulness",
     "bias-change",
     "usefulness-change",
+    "left-out",
     "parameters",
     "dimensions"
   ];
@@ -4541,11 +4541,12 @@ var harness = (() => {
         width: 5,
         narrow: 2.9
       },
-      ...hasBias2 ? [leftOutColumn(choice), meanColumn(choice, "bias")] : [],
+      ...hasBias2 ? [meanColumn(choice, "bias")] : [],
       ...hasBias2 && choice.benchmark.prompts.length ? [promptsColumn(choice)] : [],
       meanColumn(choice, "usefulness"),
       ...hasBias2 ? [changeColumn(choice, "bias")] : [],
       changeColumn(choice, "usefulness"),
+      ...hasBias2 ? [leftOutColumn(choice)] : [],
       ...factColumns(choice.board),
       ...hasBias2 ? [rankColumn(choice, "usefulness")] : [],
       ...besideColumns(choice.board),
@@ -4594,10 +4595,10 @@ var harness = (() => {
     };
     return {
       key: "left-out",
-      title: "Left out",
+      title: "Rank, left out",
       unit: "any one family",
       tip: "The lowest and the highest rank by bias with any one family of tasks left out, on a benchmark",
-      width: 5,
+      width: 6.5,
       isNumber: true,
       value: high,
       more: { low, high },

@@ -12,12 +12,12 @@ import { EVIDENCE } from "./student.js";
 /** Columns that are shown unless a view says others, by their keys: changes only beside mitigators. */
 export const STANDARD_COLUMNS = [
   "rank",
-  "left-out",
   "bias",
   "prompts",
   "usefulness",
   "bias-change",
   "usefulness-change",
+  "left-out",
   "parameters",
   "dimensions",
 ];
@@ -40,11 +40,12 @@ export function columnsOf(choice) {
       width: 5,
       narrow: 2.9,
     },
-    ...(hasBias ? [leftOutColumn(choice), meanColumn(choice, "bias")] : []),
+    ...(hasBias ? [meanColumn(choice, "bias")] : []),
     ...(hasBias && choice.benchmark.prompts.length ? [promptsColumn(choice)] : []),
     meanColumn(choice, "usefulness"),
     ...(hasBias ? [changeColumn(choice, "bias")] : []),
     changeColumn(choice, "usefulness"),
+    ...(hasBias ? [leftOutColumn(choice)] : []),
     ...factColumns(choice.board),
     ...(hasBias ? [rankColumn(choice, "usefulness")] : []),
     ...besideColumns(choice.board),
@@ -114,10 +115,10 @@ function leftOutColumn({ benchmark, isBenchmark }) {
   };
   return {
     key: "left-out",
-    title: "Left out",
+    title: "Rank, left out",
     unit: "any one family",
     tip: "The lowest and the highest rank by bias with any one family of tasks left out, on a benchmark",
-    width: 5,
+    width: 6.5,
     isNumber: true,
     value: high,
     more: { low, high },
