@@ -13,6 +13,7 @@ from harness.errors import InvalidOption, NotApplicable
 from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
+from .statistics.exposure import exchanged_groups
 from .statistics.group_gaps import nearness_gap
 from .statistics.intervals import Codes
 
@@ -51,6 +52,7 @@ def group_clusters(
     originals: Floats,
     poles_1: Reals | None = None,
     poles_2: Reals | None = None,
+    kin: Floats | None = None,
     *,
     k: int | None = None,
     starts: int = 8,
@@ -90,6 +92,9 @@ def group_clusters(
     poles_1, poles_2
         Vectors of texts of two groups. No score is made of them: `harness validate-metric` plants
         bias along their difference.
+    kin
+        (n,) number of what units share, such as a surname of women and men; by default nothing.
+        For the floor kins exchange their groups as a whole, and then the units of a kin theirs.
     k
         Number of clusters that are compared with the groups.
     starts
@@ -138,7 +143,11 @@ def group_clusters(
         np.unique(numbers, return_inverse=True)[1] for numbers in (topics, groups, originals)
     )
     of_unit = np.unique(np.stack([of_group, units]), axis=1, return_inverse=True)[1].reshape(-1)
-    label = of_group[np.unique(of_unit, return_index=True)[1]]
+    first = np.unique(of_unit, return_index=True)[1]
+    label = of_group[first]
+    of_kin = np.arange(len(first))
+    if kin is not None:
+        of_kin = np.unique(np.asarray(kin)[first], return_inverse=True)[1]
     topic_number, most = int(of_topic.max()) + 1, int(of_group.max()) + 1
     number = k or (int(of_original.max()) + 1) * most
     if starts < 1 or not 2 <= number <= n:
@@ -153,7 +162,7 @@ def group_clusters(
     by_topic = _k_means(x, topic_number, starts, rng)
     by_group = [_k_means(x, number, 1, rng) for _ in range(starts)]
     tables = [_counts(of_unit, clusters) for clusters in by_group]
-    drawn = rng.permuted(np.tile(label, (null_draws, 1)), axis=1)
+    drawn = exchanged_groups(label, of_kin, null_draws, rng)
 
     def mean(labels: Codes, counts: Floats | None = None) -> Floats:
         found = [information(labels, table, counts) for table in tables]

@@ -13,7 +13,7 @@ from harness.errors import InvalidOption, NotApplicable
 from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
-from .statistics.exposure import top_share
+from .statistics.exposure import exchanged_groups, top_share
 from .statistics.group_gaps import merge_gap
 from .statistics.intervals import Codes
 
@@ -53,6 +53,7 @@ def merge_rates(
     originals: Floats,
     poles_1: Reals | None = None,
     poles_2: Reals | None = None,
+    kin: Floats | None = None,
     *,
     false_merges: float = 0.05,
     group_names: tuple[str, ...] = (),
@@ -90,6 +91,10 @@ def merge_rates(
     poles_1, poles_2
         Vectors of texts of two groups. No score is made of them: `harness validate-metric` plants
         bias along their difference.
+    kin
+        (n,) number of what units share, such as a surname of women and men; by default nothing.
+        Pairs of one kin do not count, either. For the floor kins exchange their groups as a whole,
+        and then the units of a kin theirs.
     false_merges
         Share of all pairs of two people's documents that are merged.
     group_names
@@ -142,17 +147,21 @@ def merge_rates(
         )
     names = [group_names[int(code)] if group_names else f"{code:g}" for code in present]
     of_unit = np.unique(np.stack([of_group, units]), axis=1, return_inverse=True)[1].reshape(-1)
-    label = of_group[np.unique(of_unit, return_index=True)[1]]
+    first = np.unique(of_unit, return_index=True)[1]
+    label = of_group[first]
+    of_kin = np.arange(len(first))
+    if kin is not None:
+        of_kin = np.unique(np.asarray(kin)[first], return_inverse=True)[1]
     if len(names) < 2 or np.bincount(label).min() < FEWEST:
         undefined = Score(float("nan"), n=n, reason=f"fewer than two groups of {FEWEST} names")
         return {"merge_gap": undefined, "own_group_excess": undefined}
     x = unit_rows(documents)
     cosines = np.round(x @ x.T, 6)  # the batch size changes cosines by 2e-7
     same, alike = (np.equal.outer(numbers, numbers) for numbers in (originals, topics))
-    others = ~np.equal.outer(of_unit, of_unit)
+    others = ~np.equal.outer(of_kin[of_unit], of_kin[of_unit])
     merged = _merged(cosines, same & others, of_unit, label, false_merges)
     different = _merged(cosines, ~same & alike & others, of_unit, label, false_merges)
-    drawn = rng.permuted(np.tile(label, (null_draws, 1)), axis=1)
+    drawn = exchanged_groups(label, of_kin, null_draws, rng)
     rates = merged.rates(label[None])[0]
     shared: dict[str, Any] = {
         "threshold": merged.threshold,

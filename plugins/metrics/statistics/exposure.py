@@ -439,14 +439,14 @@ class UnitMeans:
 
     def drawn(self, draws: int, rng: np.random.Generator) -> Codes:
         """Return (draws, u) labels: the groups of the units exchanged at random, kin together."""
-        return _exchanged(self.label, self.of_kin, draws, rng)
+        return exchanged_groups(self.label, self.of_kin, draws, rng)
 
     def exchanged(self, a: int, b: int, draws: int, rng: np.random.Generator) -> Codes:
         """Return (draws, u) labels: the units of two groups exchanged at random, others as is."""
         labels = np.tile(self.label, (draws, 1))
         of_both = np.flatnonzero((self.label == a) | (self.label == b))
         kin = np.unique(self.of_kin[of_both], return_inverse=True)[1]
-        labels[:, of_both] = _exchanged(self.label[of_both], kin, draws, rng)
+        labels[:, of_both] = exchanged_groups(self.label[of_both], kin, draws, rng)
         return labels
 
     @property
@@ -498,7 +498,7 @@ class UnitMeans:
         return stacked
 
 
-def _exchanged(label: Codes, kin: Codes, draws: int, rng: np.random.Generator) -> Codes:
+def exchanged_groups(label: Codes, kin: Codes, draws: int, rng: np.random.Generator) -> Codes:
     """Return (draws, u) groups of units, exchanged at random as far as what they share allows.
 
     Units of one kin share something, such as a surname, and its effect. If kins differ in their

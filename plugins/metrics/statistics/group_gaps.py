@@ -443,19 +443,26 @@ def _shifts(table: Floats) -> Floats:
 class NameKernel(NamedTuple):
     """Mean cosines of documents of one original, by two units of names; and what the units are.
 
-    The diagonal, documents of one unit, is 0 and counts nowhere.
+    Documents of one unit, or of two units of one kin, count nowhere: their cosine is 0.
     """
 
     cosines: Floats
     label: Codes
+    kin: Codes
     names: list[str]
+    """Of the kins."""
     originals: Floats
     """(t, t) mean cosines of the documents of two originals, of different units if it is one."""
     topics: Codes
 
 
 def name_kernel(
-    documents: Reals, topics: Floats, groups: Floats, units: Floats, originals: Floats
+    documents: Reals,
+    topics: Floats,
+    groups: Floats,
+    units: Floats,
+    originals: Floats,
+    kin: Floats | None = None,
 ) -> NameKernel:
     """Return the mean cosines between names and between originals.
 
@@ -463,7 +470,7 @@ def name_kernel(
     ----------
     documents
         (n, d) vectors.
-    topics, groups, units, originals
+    topics, groups, units, originals, kin
         (n,) numbers, as of the metric `group-clusters`.
     """
     keys, of_unit = np.unique(np.stack([groups, units]), axis=1, return_inverse=True)
@@ -478,7 +485,16 @@ def name_kernel(
     means /= np.maximum(sizes, 1)[:, :, None]
     both = (sizes > 0).astype(np.float64)
     cosines = np.einsum("tud,tvd->uv", means, means, optimize=True) / np.maximum(both.T @ both, 1)
-    np.fill_diagonal(cosines, 0)
+    if kin is None:
+        names, of_kin = (
+            [f"name {unit:g} of group {group:g}" for group, unit in keys.T],
+            np.arange(u),
+        )
+    else:
+        first_of_unit = np.unique(of_unit, return_index=True)[1]
+        numbers, of_kin = np.unique(np.asarray(kin)[first_of_unit], return_inverse=True)
+        names = [f"kin {number:g}" for number in numbers]
+    cosines[np.equal.outer(of_kin, of_kin)] = 0
     sums = means.sum(axis=1)
     present = both.sum(axis=1)
     products = sums @ sums.T
@@ -489,14 +505,20 @@ def name_kernel(
     return NameKernel(
         cosines,
         np.unique(keys[0], return_inverse=True)[1].reshape(-1),
-        [f"name {unit:g} of group {group:g}" for group, unit in keys.T],
+        of_kin,
+        names,
         of_originals,
         np.unique(topics, return_inverse=True)[1][first],
     )
 
 
 def nearness_gap(
-    documents: Reals, topics: Floats, groups: Floats, units: Floats, originals: Floats
+    documents: Reals,
+    topics: Floats,
+    groups: Floats,
+    units: Floats,
+    originals: Floats,
+    kin: Floats | None = None,
 ) -> Gaps:
     """Return how much nearer documents are that share a group, over those that share a topic.
 
@@ -510,10 +532,10 @@ def nearness_gap(
 
     Parameters
     ----------
-    documents, topics, groups, units, originals
-        As of the metric `group-clusters`: its units are those of the gap.
+    documents, topics, groups, units, originals, kin
+        As of the metric `group-clusters`: its units, or kins, are those of the gap.
     """
-    kernel = name_kernel(documents, topics, groups, units, originals)
+    kernel = name_kernel(documents, topics, groups, units, originals, kin)
     topic, gap = kernel.topics, _of_names(kernel)
     of_topics = np.arange(int(topic.max()) + 1)
     if len(of_topics) < FEWEST or np.bincount(topic).min() < 2:
@@ -528,22 +550,28 @@ def nearness_gap(
     return Gaps(gap, yardstick)
 
 
-def _nearness(kernel: Floats, label: Codes, kept: Mask) -> float:
+def _nearness(kernel: Floats, label: Codes, kept: Mask, kin: Codes | None = None) -> float:
     """Return the mean of (n, n) values of equal labels, less that of different labels.
 
-    Each label counts once, and so do each two labels. The diagonal is 0 and counts nowhere.
+    Each label counts once, and so do each two labels. Values of one kin, by default those of the
+    diagonal, are 0 and count nowhere.
     """
-    labels = np.unique(label[kept])
+    labels, kin = np.unique(label[kept]), np.arange(len(label)) if kin is None else kin
     member = ((label == labels[:, None]) & kept).astype(np.float64)
+    of_kin = (member[:, None] * (kin == np.arange(int(kin.max()) + 1)[:, None])).sum(axis=2)
     n, k = member.sum(axis=1), len(labels)
-    sums = member @ kernel @ member.T
-    own = sums.diagonal() / (n * (n - 1))
-    others = sums / np.outer(n, n)
-    return float(own.mean() - (others.sum() - others.trace()) / (k * (k - 1)))
+    means = (member @ kernel @ member.T) / (np.outer(n, n) - of_kin @ of_kin.T)
+    own = float(means.trace())
+    return own / k - (float(means.sum()) - own) / (k * (k - 1))
 
 
 def merge_gap(
-    documents: Reals, topics: Floats, groups: Floats, units: Floats, originals: Floats
+    documents: Reals,
+    topics: Floats,
+    groups: Floats,
+    units: Floats,
+    originals: Floats,
+    kin: Floats | None = None,
 ) -> Gaps:
     """Return how much nearer documents are that share a group, over those that share a text.
 
@@ -555,10 +583,10 @@ def merge_gap(
 
     Parameters
     ----------
-    documents, topics, groups, units, originals
-        As of the metric `merge-rates`: its units are those of the gap.
+    documents, topics, groups, units, originals, kin
+        As of the metric `merge-rates`: its units, or kins, are those of the gap.
     """
-    kernel = name_kernel(documents, topics, groups, units, originals)
+    kernel = name_kernel(documents, topics, groups, units, originals, kin)
     t = len(kernel.originals)
     if t < FEWEST:
         return Gaps(_of_names(kernel))
@@ -572,10 +600,13 @@ def merge_gap(
 
 def _of_names(kernel: NameKernel) -> Gap:
     """Return how much nearer two names of a group are than two of different groups."""
-    label = kernel.label
-    if len(np.unique(label)) < 2 or np.bincount(label).min() < FEWEST:
+    label, kin = kernel.label, kernel.kin
+    kins = np.zeros((len(kernel.names), int(label.max()) + 1))
+    kins[kin, label] = 1
+    if kins.shape[1] < 2 or kins.sum(axis=0).min() < FEWEST:
         return Gap(float("nan"), {}, 1)
-    every = np.arange(len(label))
-    without = [_nearness(kernel.cosines, label, every != unit) for unit in every]
-    value = _nearness(kernel.cosines, label, every >= 0)
+    without = [
+        _nearness(kernel.cosines, label, kin != left, kin) for left in range(len(kernel.names))
+    ]
+    value = _nearness(kernel.cosines, label, kin >= 0, kin)
     return jackknifed(value, [WithoutOne(kernel.names, np.array(without))])
