@@ -219,7 +219,7 @@ def test_a_board_standardises_families_by_their_scales(under):
                            scale=scale)
         for i, scale in enumerate([1.0, 4.0])
     }  # fmt: skip
-    own = [*under("a", [0.5, 0.5]), *under("b", [0.5, 3.0])]
+    own = [*under("a", [0.5, 0.5]), *under("b", [0.5, 0.75])]
     rows = by_model(board_of(own, references={"text": references}), "bias")
     assert rows["a"] == pytest.approx((1.0,)), "as biased as the reference encoder"
-    assert rows["b"] == pytest.approx((2.0,)), "(1 + 6/4) over (1 + 1/4)"
+    assert rows["b"] == pytest.approx((1.1,)), "(1 + 1.5/4) over (1 + 1/4)"
