@@ -14,7 +14,7 @@ import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from .sentence_transformer import SentenceTransformersEmbedder
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
+
+    from .encoder import Precision
 
 LARGEST_COPY = 1_000_000_000
 """Number of weights up to which a second copy is loaded to compare with."""
@@ -182,14 +184,14 @@ def adapt_comparing(model: Any) -> Embedder:
         model.save_pretrained(kept.name)
     embedder = class_(
         kept.name,
-        precision=str(model.dtype).removeprefix("torch."),
+        precision=cast("Precision", str(model.dtype).removeprefix("torch.")),
         device=str(model.device),
         name=name,
     )
     tokens.settle_padding_of(model)
     embedder.__dict__["_model"] = model.eval()
     embedder.__dict__["_kept"] = kept  # removed with the embedder
-    return embedder
+    return cast("Embedder", embedder)  # a cross-encoder has `score` in place of `encode`
 
 
 def in_training(model: Any, *, is_kept: bool) -> Embedder:
