@@ -45,7 +45,7 @@ IN_NONE = (
     "name-perturbations-",
 )
 """Beginnings of the names of older tasks that are in no benchmark."""
-BY_ADDRESS = ("toxicity-classifier-",)
+BY_ADDRESS = ("toxicity-classifier-", "retrieval-msmarco", "dialect-retrieval-coedit")
 """Large tasks that are run by their names, since `downstream` has half an hour."""
 
 
