@@ -30,7 +30,7 @@ EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes th
             help="share of the first leaning among the k answers closest to each query",
         ),
     },
-    contrast=Contrast(sides=("queries",), towards=("versions_1", "versions_2")),
+    contrast=Contrast(sides=("queries",), towards=("versions_1", "versions_2"), paired=True),
     gap=leaning_gap,
     compares=Compares(("queries",), ("versions_1", "versions_2")),
 )

@@ -43,7 +43,8 @@ def test_the_shipped_facts_say_how_to_read_every_score() -> None:
         primary = task.primary_score
         assert (primary.scenario, primary.metric, primary.score) == task.primary
     without = [name for name, task in shipped.items() if task.digest is None]
-    assert len([name for name in without if not name.startswith(("x-weat-", "ca-weat-"))]) < 5
+    fetched = ("x-weat-", "ca-weat-", "toxicity-classifier-")
+    assert len([name for name in without if not name.startswith(fetched)]) < 5
     assert facts.FILE.stat().st_size < 525_000
 
 
