@@ -541,9 +541,9 @@ class Metric:
         identify nothing, so that those records stay valid.
     gap
         Returns the gap of the inputs; None for a metric without one, whose scores do not rank. Its
-        parameters are inputs of the metric, and `units`: by input, the name of the unit of each
-        row, unless the metric has an input of this name. Rows of one name belong together, also in
-        several inputs.
+        parameters are inputs and options of the metric, and `units`: by input, the name of the unit
+        of each row, unless the metric has an input of this name. Rows of one name belong together,
+        also in several inputs.
     compares
         The inputs whose similarities are all that it computes with; None if it needs vectors.
     plugin
@@ -703,7 +703,12 @@ class Metric:
             error.add_note(f"in {self}")
             raise
 
-    def gaps(self, arrays: Mapping[str, Any], units: Mapping[str, Sequence[str]]) -> Gaps | None:
+    def gaps(
+        self,
+        arrays: Mapping[str, Any],
+        units: Mapping[str, Sequence[str]],
+        options: Mapping[str, Any] | None = None,
+    ) -> Gaps | None:
         """Return the gap of a task's inputs; None if the metric has none, or if it is undefined.
 
         Parameters
@@ -712,13 +717,15 @@ class Metric:
             The array of each input, by name.
         units
             The name of the unit of each row, by input.
+        options
+            Options of the metric.
         """
         if self.gap is None:
             return None
+        values = {"units": units, **(options or {}), **arrays}
         wanted = inspect.signature(self.gap).parameters
         try:
-            of_inputs = {name: array for name, array in arrays.items() if name in wanted}
-            gaps = self.gap(**({"units": units} | of_inputs))
+            gaps = self.gap(**{name: value for name, value in values.items() if name in wanted})
         except PLUGIN_ERRORS as error:
             error.add_note(f"in the gap of {self}")
             raise

@@ -199,7 +199,7 @@ class Bench:
         for name, input_ in use.inputs.items():
             if input_.texts is not None:
                 arrays[name] = change(unit_rows(arrays[name]), inputs.texts[name])
-        return use.metric.gaps(arrays, units_of(use.inputs, kept))
+        return use.metric.gaps(arrays, units_of(use.inputs, kept), use.options)
 
 
 def summary(rows: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

@@ -390,7 +390,7 @@ def gaps_of(
         return None
     compares = measurement.metric.compares
     arrays = MetricInputs.of(inputs, by_name, kept, compares, compare).arrays
-    return measurement.metric.gaps(arrays, units_of(inputs, kept))
+    return measurement.metric.gaps(arrays, units_of(inputs, kept), measurement.options)
 
 
 # Calls of metrics, in any process.
@@ -588,7 +588,8 @@ class JobScorer:
         none = self.job.task.file.yardstick == NO_YARDSTICK
         if step.call.void or metric.gap is None or none:
             return None
-        gaps = metric.gaps(step.call.inputs.arrays, units_of(inputs, step.kept))
+        units, options = units_of(inputs, step.kept), step.measurement.options
+        gaps = metric.gaps(step.call.inputs.arrays, units, options)
         if gaps is None:
             return None
         yardstick = self.job.task.yardstick

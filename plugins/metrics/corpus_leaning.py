@@ -13,7 +13,6 @@ from harness.errors import InvalidOption, NotApplicable
 from harness.metrics import Compares, Contrast, Interval, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
-from .statistics.choice_gaps import leaning_gap
 from .statistics.intervals import pearson
 
 CORPORA = 20
@@ -30,8 +29,7 @@ EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes th
             help="share of the first leaning among the k answers closest to each query",
         ),
     },
-    contrast=Contrast(sides=("queries",), towards=("versions_1", "versions_2"), paired=True),
-    gap=leaning_gap,
+    contrast=Contrast(sides=("queries",), towards=("versions_1", "versions_2")),
     compares=Compares(("queries",), ("versions_1", "versions_2")),
 )
 def corpus_leaning(

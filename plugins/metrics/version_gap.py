@@ -33,7 +33,7 @@ EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes th
         ),
     },
     contrast=Contrast(sides=("queries",), towards=("versions_1", "versions_2"), paired=True),
-    later_options=("null_draws",),
+    later_options=("null_draws", "two_sided"),
     gap=preference_gap,
     compares=Compares(("queries",), ("versions_1", "versions_2", "neutral")),
 )
@@ -44,6 +44,7 @@ def version_gap(
     neutral: Reals | None = None,
     topics: Floats | None = None,
     *,
+    two_sided: bool = False,
     null_draws: int = nulls.DRAWS,
     confidence: float = intervals.CONFIDENCE,
     resamples: int = intervals.RESAMPLES,
@@ -68,6 +69,9 @@ def version_gap(
     topics
         (n,) topic numbers. Queries of one topic are not independent: the interval resamples whole
         topics, and the p-value flips the signs of whole topics.
+    two_sided
+        Whether neither version is a stereotype. Then models rank by the square of the gap, so that
+        a leaning to either side counts alike.
     null_draws
         Number of random assignments for the floors; 0 for none.
     confidence, resamples

@@ -212,6 +212,7 @@ def preference_gap(
     versions_2: Reals,
     topics: Floats | None = None,
     *,
+    two_sided: bool = False,
     units: Units,
 ) -> Gaps:
     """Return how much nearer queries are to the first versions of their text than to the second.
@@ -229,32 +230,19 @@ def preference_gap(
         (n, d) vectors.
     topics
         (n,) numbers of the topics, which are the units; by default the queries are.
+    two_sided
+        Whether the gap and the yardstick are the squares of N and D, so that a leaning to either
+        version counts alike.
     units
         The unit of each row, by input.
     """
     rows = Rows.of(units["queries"], topics)
     q, v, w = (unit_rows(array) for array in (queries, versions_1, versions_2))
-    yardstick = rows.own_less_others(q, (v + w) / 2)
-    return Gaps(rows.mean(_paired(q, v - w)), _usable(yardstick))
-
-
-def leaning_gap(queries: Reals, versions_1: Reals, versions_2: Reals, *, units: Units) -> Gaps:
-    """Return the square of how much nearer queries are to one side of their texts, whichever it is.
-
-    The squares of N and D of `preference_gap`: a leaning to either side counts, as neither is a
-    stereotype. Queries vary.
-
-    Parameters
-    ----------
-    queries, versions_1, versions_2
-        (n, d) vectors.
-    units
-        The unit of each row, by input.
-    """
-    rows = Rows.of(units["queries"])
-    q, v, w = (unit_rows(array) for array in (queries, versions_1, versions_2))
-    own = _usable(rows.own_less_others(q, (v + w) / 2))
-    return Gaps(rows.squared_mean(_paired(q, v - w)), None if own is None else _squared(own))
+    yardstick = _usable(rows.own_less_others(q, (v + w) / 2))
+    nearer = _paired(q, v - w)
+    if not two_sided:
+        return Gaps(rows.mean(nearer), yardstick)
+    return Gaps(rows.squared_mean(nearer), None if yardstick is None else _squared(yardstick))
 
 
 def _squared(gap: Gap) -> Gap:

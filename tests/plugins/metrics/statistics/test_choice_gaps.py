@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from harness.plugins.metrics.statistics.choice_gaps import (
     choice_gap,
-    leaning_gap,
     name_gap,
     perturbation_gap,
     preference_gap,
@@ -94,7 +95,7 @@ FORMS = {
     "centred": (choice_gap, centred),
     "versions": (preference_gap, versions),
     "triplets": (name_gap, triplets),
-    "leanings": (leaning_gap, versions),
+    "leanings": (partial(preference_gap, two_sided=True), versions),
 }
 OWN = ("unrelated", "background", "versions", "triplets", "leanings")
 """The forms with a yardstick of the same items."""
@@ -132,7 +133,9 @@ def test_a_leaning_by_hand():
     e = np.eye(3)
     c, v, w = e, e[[0, 0, 2]], e[[1, 1, 0]]
     units = {"queries": ["a", "b", "c"]}
-    gaps, of_mean = leaning_gap(c, v, w, units=units), preference_gap(c, v, w, units=units)
+    gaps, of_mean = (
+        preference_gap(c, v, w, two_sided=two_sided, units=units) for two_sided in (True, False)
+    )
     assert gaps.gap.value == pytest.approx(-1 / 3)
     # without each: -1, 1, -1
     assert list(gaps.gap.deviations.values())[:3] == pytest.approx(
