@@ -376,7 +376,8 @@ def shift_gap(
 ) -> Gaps:
     """Return the variance between groups of a classifier's logits in the same frames.
 
-    With the logit z_gf of group g in frame f, less its mean over groups, r_gf::
+    With the logit z_gf of group g in frame f, in standard deviations of all, less its mean over
+    groups, r_gf::
 
         N = Σ_g mean over f ≠ f' of r_gf · r_gf' / (G − 1),  G groups
         D = (mean over frames of z in the positive sentence − in the negative one)²
@@ -404,6 +405,8 @@ def shift_gap(
     _, g, f = place.shape
     if g < FEWEST or f < FEWEST:
         return Gaps(Gap(float("nan"), {}, 1, power=2))
+    scale = float(np.std(z[place])) or 1.0  # a square of logits has no bound
+    z, without_block = z / scale, without_block / scale
     every = np.arange(f)
     frame_names = [f"frame {frame:g}" for frame in np.asarray(frames)[place[0, 0]]]
     blocks = [f"training block {block}" for block in range(len(without_block))]

@@ -19,6 +19,8 @@ RANKED_WITHOUT_ROW = {
 }
 """They contrast no two groups, so no bias can be planted; tests of their metrics mix vectors from a
 meaning and a name instead."""
+SHOWS_NO_GAP = {"descriptors-forms", "descriptors-politics"}
+"""Tasks without a stereotyped side, of which the reference encoder shows nothing."""
 REPEATED = {"weat-6-matched", "weathub-en"}
 """Valid tasks that are not ranked because they repeat another one."""
 CHEAP = ("weat-7", "rnd-gender")
@@ -82,7 +84,7 @@ def test_a_task_that_fails_is_unranked(tasks, rows):
 def test_an_unranked_task_fails_or_cannot_be_measured(tasks, rows):
     valid = {name for name, row in rows.items() if not row.failures and not row.missing}
     unranked = {name for name, file in tasks.items() if file.unranked}
-    assert unranked & valid == REPEATED
+    assert unranked & valid == REPEATED | SHOWS_NO_GAP
 
 
 def test_the_failures_are_those_of_the_recorded_figures(registry, rows):
