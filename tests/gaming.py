@@ -105,17 +105,21 @@ class Bench:
         return cls(kind, tasks, dict(zip(texts, known, strict=True)))
 
     @functools.cached_property
-    def references(self) -> Mapping[str, tuple[float, float, float]]:
-        """Gap, yardstick and the gap's error of the reference, by task; where unknown, the own."""
+    def references(self) -> Mapping[str, tuple[float, float, float, float]]:
+        """Gap, yardstick and the gap's error of the reference, by task; where unknown, the own.
+
+        The last number is the scale of the family.
+        """
         own = self._cells(same)
         parts = ("gap", "yardstick", "gap_error")
         found = {
-            row["task"]: tuple(row[name] for name in parts) for row in own.iter_rows(named=True)
+            row["task"]: (*(row[name] for name in parts), 1.0) for row in own.iter_rows(named=True)
         }
         for task in self.tasks:
             held = task.references.get(self.kind)
             if held is not None:
-                found[task.name] = (held.gap, held.yardstick, held.error)
+                known = (held.gap, held.yardstick, held.error)
+                found[task.name] = (*known, 1.0 if held.scale is None else held.scale)
         return found
 
     @functools.cached_property
@@ -148,7 +152,8 @@ class Bench:
         frame = self._cells(change, plant).filter(pl.col("family").is_in(self.clear))
         pinned = [self.references[task] for task in frame["task"]]
         return frame.with_columns(
-            pl.Series(name, [pair[i] for pair in pinned]) for i, name in enumerate(ratios.REFERENCE)
+            pl.Series(name, [numbers[i] for numbers in pinned])
+            for i, name in enumerate((*ratios.REFERENCE, ratios.SCALE))
         )
 
     def _cells(self, change: Change, plant: float | None = None) -> pl.DataFrame:
