@@ -22,7 +22,14 @@ from typing import Any, NamedTuple, TypeAlias
 from harness.metrics import t_quantile
 from harness.results import ratios
 from harness.results.record import LEAKS, Counted, IntervalPart, RatioPart, Record, greatest_loss
-from harness.results.resampling import Line, TaskMeans, item, of_primary_scores, task_means
+from harness.results.resampling import (
+    Line,
+    TaskMeans,
+    item,
+    of_primary_scores,
+    task_means,
+    vote_of,
+)
 from harness.results.verdict import (
     FEWEST_SEEDS,
     LESS,
@@ -295,7 +302,7 @@ def _families(lines: Iterable[Line]) -> list[list[Line]]:
     """Return the lines of each family: of bias those of a method."""
     families: defaultdict[str, list[Line]] = defaultdict(list)
     for line in lines:
-        families[line["a"].family].append(line)
+        families[vote_of(line["a"])].append(line)
     return list(families.values())
 
 

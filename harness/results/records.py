@@ -321,7 +321,8 @@ class Records(Framed[Record]):
         A mean of bias is made of the rows without `left_out`: in each `family` the sum of the gaps
         over the sum of the yardsticks, over the same of `reference_gap` and `reference_yardstick`
         (of squares, whose `power` is 2, the signed root of both), and of the families their mean,
-        each weighted by 1 over its `reference_scale`, or by 1 if it is not known. A family counts
+        each weighted by 1 over its `reference_scale`, or by 1 if it is not known. Tasks of a family
+        without a reference are a family of their own, whose reference is 1 over 1. A family counts
         if the sum of `reference_gap` is at least twice the root of the summed squares of
         `reference_error`. A row has a mean if `t` is 3 or more in half of its tasks.
 

@@ -287,6 +287,15 @@ class TaskMeans:
         return fmean(differences) if differences else None
 
 
+def vote_of(record: Record) -> str:
+    """Return the family that a score votes in: tasks without a reference have votes of their own.
+
+    Their gaps are in no unit that those of the others are in.
+    """
+    is_alone = record.ratio is not None and record.ratio.reference_gap is None
+    return f"{record.family} without a reference" if is_alone else record.family
+
+
 def task_means(
     lines: Iterable[Line], rows: Sequence[str], *, is_old: Callable[[Record], bool] | None = None
 ) -> TaskMeans:
@@ -331,11 +340,12 @@ def task_means(
             if (counted := record.counted) is not None
         }
         if reason is None:
-            families[first.family].append(values)
+            family = vote_of(first)
+            families[family].append(values)
             for row, record in records.items():
                 if record.ratio is not None and record.ratio.t is not None:
                     yardsticks[row].append(record.ratio.t)
-            members[first.family].append(first.task.name)
+            members[family].append(first.task.name)
         else:
             left_out[reason].append(first.task.name)
     for family in [name for name, of in families.items() if not _has_scale(of)]:

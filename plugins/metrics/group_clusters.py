@@ -150,12 +150,12 @@ def group_clusters(
         of_kin = np.unique(np.asarray(kin)[first], return_inverse=True)[1]
     topic_number, most = int(of_topic.max()) + 1, int(of_group.max()) + 1
     number = k or (int(of_original.max()) + 1) * most
-    if starts < 1 or not 2 <= number <= n:
+    if starts < 1 or (k is not None and not 2 <= k <= n):
         raise InvalidOption(
-            f"group-clusters: starts={starts}, k={number}: starts must be at least 1, and "
-            f"k between 2 and the number of documents, {n}"
+            f"group-clusters: starts={starts}, k={k}: starts must be at least 1, and k between 2 "
+            f"and the number of documents, {n}"
         )
-    if min(topic_number, most) < 2 or np.bincount(label).min() < 2:
+    if min(topic_number, most) < 2 or np.bincount(label).min() < 2 or number > n:
         undefined = Score(float("nan"), n=n, reason="fewer than two topics, or groups of two names")
         return {"group_information": undefined, "topic_v_measure": undefined}
     x = unit_rows(documents)

@@ -8,7 +8,6 @@ import io
 import json
 import math
 import re
-import statistics
 from pathlib import Path
 
 import polars as pl
@@ -247,6 +246,15 @@ def pooled(rows, yardsticks):
     return math.copysign(abs(own) ** (1 / power), own) / reference ** (1 / power)
 
 
+def known(row):
+    """A row whose reference is 1 over 1 if it has none; then its family is its own."""
+    if row["reference_gap"]:
+        return row
+    family = f"{row['family']} without a reference"
+    reference = {"reference_gap": 1, "reference_yardstick": 1, "reference_error": 0}
+    return {**row, **reference, "family": family}
+
+
 def with_scale(rows):
     """The rows of each family that counts."""
     families = {}
@@ -265,13 +273,21 @@ def mean_bias(rows, base):
     ts = [float(row["t"]) for row in rows.values() if row["t"]]
     if sum(t >= 3 for t in ts) < len(ts) / 2:
         return None
-    mean = statistics.fmean(pooled(part, part) for part in with_scale(base.values()))
+    families = [part for part in with_scale(base.values()) if total(part, "yardstick") > 0]
+    mean = weighted([pooled(part, part) for part in families], families)
     changes = []
-    for part in with_scale([row for task, row in rows.items() if task in base]):
+    families = with_scale([row for task, row in rows.items() if task in base])
+    families = [part for part in families if total(part, "yardstick") > 0]
+    for part in families:
         before = [base[row["task"]] for row in part]
         after = max(abs(pooled(part, part)), abs(pooled(part, before)))
         changes.append(after - abs(pooled(before, before)))
-    return mean if rows is base else mean + statistics.fmean(changes)
+    return mean if rows is base else mean + weighted(changes, families)
+
+
+def weighted(values, families):
+    weights = [1 / float(part[0]["reference_scale"] or 1) for part in families]
+    return sum(v * w for v, w in zip(values, weights, strict=True)) / sum(weights)
 
 
 def test_the_means_of_real_models_can_be_computed_again_from_a_csv_alone(harness, tmp_path):
@@ -281,7 +297,7 @@ def test_the_means_of_real_models_can_be_computed_again_from_a_csv_alone(harness
     tasks = {}
     for row in csv.DictReader(out.open(encoding="utf-8")):
         if row["measures"] == "bias" and not row["left_out"]:
-            tasks.setdefault((row["model"], row["mitigator"]), {})[row["task"]] = row
+            tasks.setdefault((row["model"], row["mitigator"]), {})[row["task"]] = known(row)
     said = json.loads(harness("results", "average", scores, "--json").out)
     printed = {
         (row["model"], row["mitigator"]): row["mean"]
