@@ -223,9 +223,13 @@ def rank(
     all_losses: list[Floats] = [part if best == "lowest" else -part for part in values]
     losses = all_losses[0]  # rows × families
     by = losses.mean(axis=1)
+
+    def of_names(frame: pl.DataFrame, column: str, missing: float) -> Floats:
+        own = pl.DataFrame({"row": names}).join(frame, on="row", how="left", maintain_order="left")
+        return own[column].fill_null(missing).to_numpy()
+
     if order is not None:
-        own = pl.DataFrame({"row": names}).join(order, on="row", how="left", maintain_order="left")
-        by = own["order"].fill_null(math.inf).to_numpy()
+        by = of_names(order, "order", math.inf)
     by = by.round(DIGITS)
     ranks = 1 + np.searchsorted(np.sort(by), by)
     low: pl.Expr | pl.Series = pl.lit(None)
@@ -233,12 +237,7 @@ def rank(
     if losses.shape[1] >= ENOUGH_FAMILIES:
         known = np.isfinite(by)
         ends = np.ones(len(by), dtype=int), np.full(len(by), len(by))
-        error = None
-        if errors is not None:
-            own = pl.DataFrame({"row": names}).join(
-                errors, on="row", how="left", maintain_order="left"
-            )
-            error = own["prompt_error"].fill_null(0.0).to_numpy()[known]
+        error = None if errors is None else of_names(errors, "prompt_error", 0.0)[known]
         of_known = rank_sets(*(part[known] for part in all_losses), errors=error)
         ends[0][known], ends[1][known] = of_known[0], of_known[1] + np.sum(~known)
         low, high = pl.Series(np.minimum(ends[0], ranks)), pl.Series(np.maximum(ends[1], ranks))

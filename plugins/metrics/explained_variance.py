@@ -8,6 +8,7 @@ from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Null, Samples, Scale, Score, metric
 
 from .drawings import figures
+from .statistics import nulls
 from .statistics.concept_scores import (
     EQUAL_SIDES,
     pair_components,
@@ -86,8 +87,7 @@ def explained_variance(
         details["random_word_pairs"] = null.mean(axis=0).tolist()
     p_value = None
     if null is not None:
-        hits = int(np.count_nonzero(null[:, 0] >= value - ROUNDING))
-        p_value = (hits + 1) / (draws + 1)
+        p_value = nulls.one_sided(value, null[:, 0], tolerance=ROUNDING)
     differences = unit_differences(pairs_1, pairs_2)
     along = differences @ components.vectors[0]
     shares = np.where(differences.any(axis=1), along**2, np.nan)

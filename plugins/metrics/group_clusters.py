@@ -13,7 +13,7 @@ from harness.errors import InvalidOption, NotApplicable
 from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
-from .statistics.exposure import exchanged_groups
+from .statistics.exposure import UnitMeans
 from .statistics.group_gaps import nearness_gap
 from .statistics.intervals import Codes
 
@@ -142,12 +142,8 @@ def group_clusters(
     of_topic, of_group, of_original = (
         np.unique(numbers, return_inverse=True)[1] for numbers in (topics, groups, originals)
     )
-    of_unit = np.unique(np.stack([of_group, units]), axis=1, return_inverse=True)[1].reshape(-1)
-    first = np.unique(of_unit, return_index=True)[1]
-    label = of_group[first]
-    of_kin = np.arange(len(first))
-    if kin is not None:
-        of_kin = np.unique(np.asarray(kin)[first], return_inverse=True)[1]
+    of_names = UnitMeans.of_numbers(of_group, units, kin)
+    of_unit, label = of_names.unit, of_names.label
     topic_number, most = int(of_topic.max()) + 1, int(of_group.max()) + 1
     number = k or (int(of_original.max()) + 1) * most
     if starts < 1 or (k is not None and not 2 <= k <= n):
@@ -162,7 +158,7 @@ def group_clusters(
     by_topic = _k_means(x, topic_number, starts, rng)
     by_group = [_k_means(x, number, 1, rng) for _ in range(starts)]
     tables = [_counts(of_unit, clusters) for clusters in by_group]
-    drawn = exchanged_groups(label, of_kin, null_draws, rng)
+    drawn = of_names.drawn(null_draws, rng)
 
     def mean(labels: Codes, counts: Floats | None = None) -> Floats:
         found = [information(labels, table, counts) for table in tables]
@@ -190,9 +186,7 @@ def group_clusters(
     return {
         "group_information": Score(
             value,
-            p_value=(int((null >= value - nulls.TIE).sum()) + 1) / (null_draws + 1)
-            if null_draws
-            else None,
+            p_value=nulls.one_sided(value, null),
             interval=interval(lambda counts: mean(label[None], counts), -1.0, None),
             n=n,
             null=Null(null, "groups of the names") if null_draws else None,

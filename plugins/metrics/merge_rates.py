@@ -13,7 +13,7 @@ from harness.errors import InvalidOption, NotApplicable
 from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
-from .statistics.exposure import exchanged_groups, top_share
+from .statistics.exposure import UnitMeans, top_share
 from .statistics.group_gaps import merge_gap
 from .statistics.intervals import Codes
 
@@ -146,22 +146,19 @@ def merge_rates(
             "must be numbers of names, from 0"
         )
     names = [group_names[int(code)] if group_names else f"{code:g}" for code in present]
-    of_unit = np.unique(np.stack([of_group, units]), axis=1, return_inverse=True)[1].reshape(-1)
-    first = np.unique(of_unit, return_index=True)[1]
-    label = of_group[first]
-    of_kin = np.arange(len(first))
-    if kin is not None:
-        of_kin = np.unique(np.asarray(kin)[first], return_inverse=True)[1]
+    of_names = UnitMeans.of_numbers(of_group, units, kin)
+    of_unit, label = of_names.unit, of_names.label
     if len(names) < 2 or np.bincount(label).min() < FEWEST:
         undefined = Score(float("nan"), n=n, reason=f"fewer than two groups of {FEWEST} names")
         return {"merge_gap": undefined, "own_group_excess": undefined}
     x = unit_rows(documents)
     cosines = np.round(x @ x.T, 6)  # the batch size changes cosines by 2e-7
     same, alike = (np.equal.outer(numbers, numbers) for numbers in (originals, topics))
-    others = ~np.equal.outer(of_kin[of_unit], of_kin[of_unit])
+    of_kin = of_names.of_kin[of_unit]
+    others = ~np.equal.outer(of_kin, of_kin)
     merged = _merged(cosines, same & others, of_unit, label, false_merges)
     different = _merged(cosines, ~same & alike & others, of_unit, label, false_merges)
-    drawn = exchanged_groups(label, of_kin, null_draws, rng)
+    drawn = of_names.drawn(null_draws, rng)
     rates = merged.rates(label[None])[0]
     shared: dict[str, Any] = {
         "threshold": merged.threshold,

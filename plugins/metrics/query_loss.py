@@ -13,7 +13,7 @@ from harness.errors import NotApplicable
 from harness.metrics import Compares, Gaps, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
-from .statistics.choice_gaps import Rows
+from .statistics.choice_gaps import Rows, usable
 from .statistics.gaps import Units
 
 EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes them by 2e-7
@@ -46,8 +46,7 @@ def loss_gap(
     gap = rows.own_less_others(q - v, d)
     if edited is None:
         return Gaps(gap)
-    yardstick = rows.own_less_others(q - unit_rows(edited), d)
-    return Gaps(gap, yardstick if yardstick.deviations else None)
+    return Gaps(gap, usable(rows.own_less_others(q - unit_rows(edited), d)))
 
 
 @metric(

@@ -164,28 +164,23 @@ def screening(
     if not 0 < top < 1:
         raise InvalidOption(f"screening: top={top}: must be between 0 and 1, such as 0.1")
     names, of_group = _named_groups(groups, group_names)
-    of_unit = np.unique(np.stack([of_group, units]), axis=1, return_inverse=True)[1].reshape(-1)
-    first = np.unique(of_unit, return_index=True)[1]
-    label = of_group[first]
+    means = UnitMeans.of_numbers(of_group, units, kin)
+    label = means.label
     if len(names) < 2 or np.bincount(label).min() < FEWEST:
         none = Score(float("nan"), n=n, reason=f"fewer than two groups of {FEWEST} names")
         return {"rank_gap": none, "impact_ratio": none}
     of_screening, of_job = (np.unique(c, return_inverse=True)[1] for c in (screenings, jobs))
     cosine = paired_cosines(resumes, queries)
     placed = places(cosine, of_screening, top)
-    of_kin = np.arange(len(label)) if kin is None else np.asarray(kin)[first]
-    means = UnitMeans(of_unit, label, np.unique(of_kin, return_inverse=True)[1])
     drawn = means.drawn(null_draws, rng)
     number = int(of_screening.max()) + 1
-    centred = cosine - (np.bincount(of_screening, cosine) / np.bincount(of_screening))[of_screening]
-    of_units = np.bincount(of_unit, centred) / np.bincount(of_unit)
     shared: dict[str, Any] = {
         "percentiles": _by_name(names, means.of(placed.percentile)[0]),
         "rates": _by_name(names, means.of(placed.selected)[0]),
         "firsts": _by_name(names, np.bincount(of_group, placed.first) / number),
         "units": len(label),
         "screenings": number,
-        "name_spread": float(of_units.std()),
+        "name_spread": float(means.apart(cosine, of_screening).std()),
         "fit_gap": fit_gap(resumes, queries, of_job),
     }
     columns = {"cosine": cosine, "percentile": placed.percentile, "selected": placed.selected}

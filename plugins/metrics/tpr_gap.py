@@ -221,50 +221,43 @@ def tpr_gap(
     predicted = logits.argmax(axis=1)
     hits = (predicted == y).astype(np.float64)
     member = (y[:, None] == kept).astype(np.float64)
-    order = nulls.exchanged_within(y, rng=rng, draws=null_draws)
-    null_gaps, _ = gaps(hits, z[order], np.ones((1, len(y))), member)
+    order, once = nulls.exchanged_within(y, rng=rng, draws=null_draws), np.ones((1, len(y)))
+    null_gaps, _ = gaps(hits, z[order], once, member)
     statistics = {"gap_rms": _rms, "gap_correlation": _correlation}
     answers = {"label": labels, "group": groups, "predicted": classes[predicted]}
     details: dict[str, float] = {"classes": len(kept), "left_out": len(classes) - len(kept)}
+
+    def score(name: str, of_counts: Any, null: Any, undefined: str) -> Score:
+        value = float(of_counts(once)[0])
+        return Score(
+            value,
+            p_value=nulls.two_sided(value, null) if np.isfinite(value) else None,
+            interval=_interval(of_counts, name, copies, rng, resamples, confidence),
+            n=len(y),
+            reason=None if np.isfinite(value) else undefined,
+            null=Null(null, SHUFFLED) if null_draws else None,
+            details=details,
+            samples=[Samples("items", None, answers)],
+        )
+
     scores = {}
     for name, statistic in statistics.items():
 
         def of_counts(counts: Floats, statistic: Any = statistic) -> Any:
             return statistic(*gaps(hits, z[None], counts, member))
 
-        value = float(of_counts(np.ones((1, len(y))))[0])
         null = statistic(null_gaps, cells[kept, 1] / cells[kept].sum(axis=1))
-        scores[name] = Score(
-            value,
-            p_value=nulls.two_sided(value, null) if np.isfinite(value) else None,
-            interval=_interval(of_counts, name, copies, rng, resamples, confidence),
-            n=len(y),
-            reason=None if np.isfinite(value) else "all gaps, or all shares, are equal",
-            null=Null(null, SHUFFLED) if null_draws else None,
-            details=details,
-            samples=[Samples("items", None, answers)],
-        )
+        scores[name] = score(name, of_counts, null, "all gaps, or all shares, are equal")
     v, own = _leaning(logits, y, z)
     own = own if abs(own.mean()) > 1e-12 else np.full(len(y), np.nan)  # it favours no class
-    value = float(gaps(v, z[None], np.ones((1, len(y))), member)[0].mean() / own.mean())
-    null = gaps(v, z[order], np.ones((1, len(y))), member)[0].mean(axis=1) / own.mean()
-    scores["leaning"] = Score(
-        value,
-        p_value=nulls.two_sided(value, null) if np.isfinite(value) else None,
-        reason=None if np.isfinite(value) else "the classifier favours no class",
-        interval=_interval(
-            lambda counts: (
-                gaps(v, z[None], counts, member)[0].mean(axis=1)
-                * counts.sum(axis=1)
-                / (counts @ own)
-            ),
-            "leaning", copies, rng, resamples, confidence,
-        ),
-        n=len(y),
-        null=Null(null, SHUFFLED) if null_draws else None,
-        details=details,
-        samples=[Samples("items", None, answers)],
-    )  # fmt: skip
+
+    def leaning(counts: Floats, of_group: Codes = z[None]) -> Any:
+        found = gaps(v, of_group, counts, member)[0].mean(axis=1)
+        return found * counts.sum(axis=1) / (counts @ own)
+
+    scores["leaning"] = score(
+        "leaning", leaning, leaning(once, z[order]), "the classifier favours no class"
+    )
     if null_draws:
         excess = scores["gap_rms"].value ** 2 - float((_rms(null_gaps, null_gaps) ** 2).mean())
         details = details | {"above_chance": float(np.sqrt(max(0.0, excess)))}
@@ -361,9 +354,7 @@ def _interval(
         clusters=[copies],
         resamples=resamples,
         confidence=confidence,
-        bounds=None
-        if name in ("gap_rms", "leaning")
-        else BOUNDS[name],  # a fair one, 0, must be inside
+        bounds=BOUNDS[name] if name in ("gap_correlation", "accuracy") else None,
     )
     return intervals.inside(found, *BOUNDS[name])
 

@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.errors import InvalidOption, suggestion
+from harness.errors import InvalidOption
+
+from .named_texts import column_of
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 
@@ -46,14 +48,10 @@ def counted_words(
         raise InvalidOption(f"counted-words: '{min(both)}' is in 'words_1' and in 'words_2'")
     if first_words is not None and first_words < 1:
         raise InvalidOption(f"counted-words: first_words={first_words}: must be at least 1")
+    cells = zip(*(column_of(rows, column, "counted-words") for column in columns), strict=True)
     made = []
-    for row in rows:
-        for column in columns:
-            if column not in row:
-                raise InvalidOption(
-                    f"counted-words: the table has no column '{column}'{suggestion(column, row)}"
-                )
-        passage = " ".join(" ".join(str(row[column]) for column in columns).split()[:first_words])
+    for row, texts in zip(rows, cells, strict=True):
+        passage = " ".join(" ".join(texts).split()[:first_words])
         found = [word.split("'")[0] for word in _WORD.findall(passage.lower().replace("’", "'"))]
         count_1, count_2 = (sum(word in group for word in found) for group in (first, second))
         group = 2 if count_1 == count_2 else int(count_2 > count_1)

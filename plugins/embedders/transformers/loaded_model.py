@@ -155,9 +155,7 @@ class LoadedSentenceTransformer:
 def adapt(model: Any) -> Embedder:
     """Return a `SentenceTransformer` as an embedder, under its `name` if it has one."""
     model_settings.check_steps(model)
-    source = _source(model)
-    named = isinstance(getattr(model, "name", None), str)
-    name = adapters.name_of(model) if named else _name(source)
+    source, name = _source(model), _reported(model)
     model.eval()  # as its `encode` does; a model in training has other vectors
     try:
         return _of_folder(model, source, name) or LoadedSentenceTransformer(model, name)
@@ -173,13 +171,12 @@ def adapt_comparing(model: Any) -> Embedder:
     ModelError
         If it is no such model, or cannot be saved.
     """
-    named = isinstance(getattr(model, "name", None), str)
     known = {class_.library_class: class_ for class_ in comparers.CLASSES}
     class_ = next((known[c.__name__] for c in type(model).__mro__ if c.__name__ in known), None)
     if class_ is None:
         model_settings.refuse_object(model)
     kept = tempfile.TemporaryDirectory(prefix="harness-model-")
-    name = adapters.name_of(model) if named else _name(_source(model))
+    name = _reported(model)
     with quiet_loading.loading(name):
         model.save_pretrained(kept.name)
     embedder = class_(
@@ -310,6 +307,12 @@ def _source(model: Any) -> str:
     parts = [part for _, part in model.named_children()]
     config = getattr(_transformer(parts[0]), "config", None) if parts else None
     return str(getattr(config, "_name_or_path", None) or "")
+
+
+def _reported(model: Any) -> str:
+    """Return the name of a model: its `name` if it has one, or by where it was loaded from."""
+    is_named = isinstance(getattr(model, "name", None), str)
+    return adapters.name_of(model) if is_named else _name(_source(model))
 
 
 def _name(source: str) -> str:

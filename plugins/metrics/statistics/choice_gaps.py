@@ -10,7 +10,6 @@ Numbers in, numbers out. Knows no metrics, tasks or models.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,7 +18,7 @@ import numpy as np
 from harness.arrays import Floats, Reals, both_sides, unit_rows
 from harness.metrics import Gap, Gaps
 
-from .gaps import Units, WithoutOne, jackknifed
+from .gaps import Units, WithoutOne, at_least, jackknifed
 from .intervals import Codes
 
 FEWEST = 3
@@ -102,9 +101,8 @@ class Rows:
         """Return the square of the mean of (n,) values as a gap, without what noise adds to it.
 
         It is the mean product of two values of different units, whose expectation is the square of
-        that of the mean. Where the mean is near 0 no unit moves it, though it is as uncertain as
-        chance: so the unit `chance` has what the others lack of twice the squared variance of the
-        mean. NaN if all values are of one unit.
+        that of the mean. Its variance is at least twice the squared variance of the mean. NaN if
+        all values are of one unit.
         """
         sums, sizes, n = self.sums(values), self.sizes, len(self.codes)
         total, squares, pairs = float(values.sum()), float(sums @ sums), float(n**2 - sizes @ sizes)
@@ -117,9 +115,7 @@ class Rows:
             return found
 
         gap = replace(self.jackknife((total**2 - squares) / pairs, without), power=2)
-        of_chance = 2 * self.mean(values).variance ** 2
-        lacking = math.sqrt(max(0.0, of_chance - gap.variance))
-        return replace(gap, deviations={**gap.deviations, "chance": lacking})
+        return at_least(gap, 2 * self.mean(values).variance ** 2)
 
     def centred(self, contexts: Floats, directions: Floats) -> Gap:
         """Return the mean of (cᵢ − mean of c) · tᵢ as a gap, for (n, d) contexts c and t."""
@@ -195,7 +191,7 @@ def choice_gap(
     related = (s + a) / 2
     if unrelated is not None:
         yardstick = rows.mean(_paired(c, related - unit_rows(unrelated)))
-        return Gaps(rows.mean(_paired(c, s - a)), _usable(yardstick))
+        return Gaps(rows.mean(_paired(c, s - a)), usable(yardstick))
     if background is None:
         return Gaps(rows.centred(c, s - a))
     c = c - unit_rows(background).mean(axis=0)
@@ -203,7 +199,7 @@ def choice_gap(
     if background_texts is None:
         return Gaps(gap)
     t = unit_rows(background_texts).mean(axis=0)
-    return Gaps(gap, _usable(rows.mean(_paired(c, related - t))))
+    return Gaps(gap, usable(rows.mean(_paired(c, related - t))))
 
 
 def preference_gap(
@@ -238,7 +234,7 @@ def preference_gap(
     """
     rows = Rows.of(units["queries"], topics)
     q, v, w = (unit_rows(array) for array in (queries, versions_1, versions_2))
-    yardstick = _usable(rows.own_less_others(q, (v + w) / 2))
+    yardstick = usable(rows.own_less_others(q, (v + w) / 2))
     nearer = _paired(q, v - w)
     if not two_sided:
         return Gaps(rows.mean(nearer), yardstick)
@@ -276,7 +272,7 @@ def name_gap(queries: Reals, positives: Reals, negatives: Reals, *, units: Units
     rows = Rows.of(units["queries"])
     q, p, n = (unit_rows(array) for array in (queries, positives, negatives))
     names, meaning = rows.own_less_others(q, n), rows.own_less_others(q, p)
-    return Gaps(names, _usable(meaning))
+    return Gaps(names, usable(meaning))
 
 
 def perturbation_gap(perturbed: Reals, texts_of: Floats, *, units: Units) -> Gaps:
@@ -321,12 +317,12 @@ def perturbation_gap(perturbed: Reals, texts_of: Floats, *, units: Units) -> Gap
 
     return Gaps(
         rows.jackknife(1 - float(cosines.sum()) / texts, within),
-        _usable(rows.jackknife(1 - across / pairs, between)),
+        usable(rows.jackknife(1 - across / pairs, between)),
         is_evidence=False,
     )
 
 
-def _usable(yardstick: Gap) -> Gap | None:
+def usable(yardstick: Gap) -> Gap | None:
     """Return a yardstick; None if its variance is not known."""
     return yardstick if yardstick.deviations else None
 

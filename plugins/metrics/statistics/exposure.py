@@ -8,7 +8,7 @@ sample and its resamples.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -431,11 +431,27 @@ class UnitMeans:
         (u,) code of the group of each unit, from 0 to g − 1.
     kin
         (u,) code of what units share, such as a surname, from 0; None if they share nothing.
+    names
+        The names of the kins, or of the units if they share nothing.
     """
 
     unit: Codes
     label: Codes
     kin: Codes | None = None
+    names: Sequence[str] = ()
+
+    @classmethod
+    def of_numbers(
+        cls, groups: Floats | Codes, units: Floats, kin: Floats | None = None
+    ) -> UnitMeans:
+        """Return the units of (n,) numbers of groups, units and kins; a unit is of one group."""
+        keys, unit = np.unique(np.stack([groups, units]), axis=1, return_inverse=True)
+        unit, label = unit.reshape(-1), np.unique(keys[0], return_inverse=True)[1]
+        if kin is None:
+            return cls(unit, label, None, [f"name {u:g} of group {g:g}" for g, u in keys.T])
+        first = np.unique(unit, return_index=True)[1]
+        numbers, of_kin = np.unique(np.asarray(kin)[first], return_inverse=True)
+        return cls(unit, label, of_kin, [f"kin {number:g}" for number in numbers])
 
     def drawn(self, draws: int, rng: np.random.Generator) -> Codes:
         """Return (draws, u) labels: the groups of the units exchanged at random, kin together."""
@@ -453,6 +469,12 @@ class UnitMeans:
     def of_kin(self) -> Codes:
         """(u,) code of the kin of each unit; its own number where units share nothing."""
         return np.arange(len(self.label)) if self.kin is None else self.kin
+
+    def apart(self, values: Floats, rankings: Codes) -> Floats:
+        """Return the (u,) means of (n,) values, each less the mean of its ranking by (n,) codes."""
+        centred = values - (np.bincount(rankings, values) / np.bincount(rankings))[rankings]
+        means: Floats = np.bincount(self.unit, centred) / np.bincount(self.unit)
+        return means
 
     def by_kin(self, values: Floats) -> tuple[Floats, Floats]:
         """Return the (k, g) sums of (n,) values of each kin and group, and numbers of rows."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -169,6 +170,15 @@ def jackknifed(value: float, sets: Sequence[WithoutOne], *, power: int = 1) -> G
         squares.append(variances[-1] ** 2 / (k - 1))
     df = math.fsum(variances) ** 2 / math.fsum(squares) if math.fsum(squares) > 0 else 1.0
     return Gap(float(value), deviations, df, power=power)
+
+
+def at_least(gap: Gap, variance: float) -> Gap:
+    """Return a gap with at least a variance: what its units lack is that of the unit `chance`.
+
+    A square near 0 is moved by no unit, though it is as uncertain as chance.
+    """
+    lacking = math.sqrt(max(0.0, variance - gap.variance))
+    return replace(gap, deviations={**gap.deviations, "chance": lacking})
 
 
 def means_by_unit(values: Floats, names: Sequence[str]) -> Contributions:

@@ -9,7 +9,6 @@ Numbers in, numbers out. Knows no metrics, tasks or models.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -19,7 +18,8 @@ import numpy as np
 from harness.arrays import Floats, Mask, Reals, paired_cosines, unit_rows
 from harness.metrics import Gap, Gaps
 
-from .gaps import Units, WithoutOne, jackknifed
+from .exposure import UnitMeans
+from .gaps import Units, WithoutOne, at_least, jackknifed
 from .intervals import Codes
 
 FEWEST = 3
@@ -166,80 +166,53 @@ def screening_gap(
     of_group, of_screening, of_job = (
         np.unique(codes, return_inverse=True)[1] for codes in (groups, screenings, jobs)
     )
-    keys, of_unit = np.unique(np.stack([of_group, units]), axis=1, return_inverse=True)
-    of_unit, label = of_unit.reshape(-1), keys[0].astype(np.int64)
-    cosine = paired_cosines(resumes, queries)
-    cosine = cosine - (np.bincount(of_screening, cosine) / np.bincount(of_screening))[of_screening]
-    x = np.bincount(of_unit, cosine) / np.bincount(of_unit)
-    if kin is None:
-        names, of_kin = [f"name {unit:g} of group {group:g}" for group, unit in keys.T], None
-    else:
-        first = np.unique(of_unit, return_index=True)[1]
-        numbers, of_kin = np.unique(np.asarray(kin)[first], return_inverse=True)
-        names = [f"kin {number:g}" for number in numbers]
-    table = _ByKin.of(x, label, np.arange(len(x)) if of_kin is None else of_kin)
-    if label.max() == 0 or (table.counts > 0).sum(axis=0).min() < FEWEST:
+    means = UnitMeans.of_numbers(of_group, units, kin)
+    x = means.apart(paired_cosines(resumes, queries), of_screening)
+    sums, counts = replace(means, unit=np.arange(len(x))).by_kin(x)
+    if means.label.max() == 0 or (counts > 0).sum(axis=0).min() < FEWEST:
         return Gaps(Gap(float("nan"), {}, 1, power=2))
     yardstick = own_less_others(
         unit_rows(resumes), unit_rows(queries), of_job, of_job, "job", power=2
     )
-    return Gaps(_between(table, names), yardstick)
+    return Gaps(_between(sums, counts, means.names), yardstick)
 
 
-class _ByKin(NamedTuple):
-    """(k, g) sums of the values of the units of each kin and group, and how many they are."""
-
-    sums: Floats
-    counts: Floats
-
-    @classmethod
-    def of(cls, x: Floats, label: Codes, kin: Codes) -> _ByKin:
-        shape = (int(kin.max()) + 1, int(label.max()) + 1)
-        sums, counts = np.zeros(shape), np.zeros(shape)
-        np.add.at(sums, (kin, label), x)
-        np.add.at(counts, (kin, label), 1.0)
-        return cls(sums, counts)
-
-    def products(self) -> tuple[Floats, Floats]:
-        """Return the (k, g, g) products of the sums of each kin, and those of the counts."""
-        return (
-            self.sums[:, :, None] * self.sums[:, None, :],
-            self.counts[:, :, None] * self.counts[:, None, :],
-        )
-
-
-def _between(table: _ByKin, names: list[str]) -> Gap:
+def _between(of_kin: Floats, counts: Floats, names: Sequence[str]) -> Gap:
     """Return the variance between groups of what no two units of one kin share.
 
-    Where groups hardly differ, no kin moves the variance, though it is as uncertain as chance. So
-    the unit `chance` has what the others lack of 2 tr(AΣAΣ), the variance of a quadratic form with
-    the matrix A of a variance, for means of groups that do not differ and have the covariances Σ.
+    Where groups hardly differ, no kin moves the variance, though it is as uncertain as chance: it
+    has at least the variance 2 tr(AΣAΣ) of a quadratic form with the matrix A of a variance, for
+    means of groups that do not differ and have the covariances Σ.
+
+    Parameters
+    ----------
+    of_kin, counts
+        (k, g) sums of the values of the units of each kin and group, and how many they are.
+    names
+        The names of the kins.
     """
-    g = table.sums.shape[1]
-    sums, counts = table.sums.sum(axis=0), table.counts.sum(axis=0)
-    of_sums, of_counts = table.products()
+    g = of_kin.shape[1]
     form = (np.eye(g) - 1 / g) / (g - 1)
 
-    def variance(
-        sums: Floats, counts: Floats, within_sums: Floats, within_counts: Floats
-    ) -> Floats:
-        across = sums[..., :, None] * sums[..., None, :] - within_sums
-        pairs = counts[..., :, None] * counts[..., None, :] - within_counts
-        value: Floats = (form * across / pairs).sum(axis=(-2, -1))
-        return value
+    def products(sums: Floats) -> Floats:
+        of_pairs: Floats = sums[..., :, None] * sums[..., None, :]
+        return of_pairs
 
-    within_sums, within_counts = of_sums.sum(axis=0), of_counts.sum(axis=0)
-    value = variance(sums, counts, within_sums, within_counts)
-    without = variance(
-        sums - table.sums, counts - table.counts, within_sums - of_sums, within_counts - of_counts
-    )
+    def variance(left: Floats, number: Floats, own: Floats, own_number: Floats) -> Floats:
+        of_pairs = form * (products(left) - own) / (products(number) - own_number)
+        values: Floats = of_pairs.sum(axis=(-2, -1))
+        return values
+
+    sums, number = of_kin.sum(axis=0), counts.sum(axis=0)
+    own, own_number = products(of_kin), products(counts)
+    of_all = own.sum(axis=0), own_number.sum(axis=0)
+    value = variance(sums, number, *of_all)
+    without = variance(sums - of_kin, number - counts, of_all[0] - own, of_all[1] - own_number)
     gap = jackknifed(float(value), [WithoutOne(names, without)], power=2)
-    kins = (table.counts > 0).sum(axis=0)
-    deviation = (table.sums - table.counts * (sums / counts)) / counts * np.sqrt(kins / (kins - 1))
+    kins = (counts > 0).sum(axis=0)
+    deviation = (of_kin - counts * (sums / number)) / number * np.sqrt(kins / (kins - 1))
     covariance = form @ (deviation.T @ deviation)
-    of_chance = 2 * float((covariance * covariance.T).sum())
-    lacking = math.sqrt(max(0.0, of_chance - gap.variance))
-    return replace(gap, deviations={**gap.deviations, "chance": lacking})
+    return at_least(gap, 2 * float((covariance * covariance.T).sum()))
 
 
 def fit_gap(resumes: Reals, queries: Reals, jobs: Codes) -> float | None:
@@ -452,7 +425,7 @@ class NameKernel(NamedTuple):
     cosines: Floats
     label: Codes
     kin: Codes
-    names: list[str]
+    names: Sequence[str]
     """Of the kins."""
     originals: Floats
     """(t, t) mean cosines of the documents of two originals, of different units if it is one."""
@@ -476,10 +449,10 @@ def name_kernel(
     topics, groups, units, originals, kin
         (n,) numbers, as of the metric `group-clusters`.
     """
-    keys, of_unit = np.unique(np.stack([groups, units]), axis=1, return_inverse=True)
-    of_unit = of_unit.reshape(-1)
+    of_names = UnitMeans.of_numbers(groups, units, kin)
+    of_unit, of_kin = of_names.unit, of_names.of_kin
     of_original = np.unique(originals, return_inverse=True)[1]
-    t, u = int(of_original.max()) + 1, keys.shape[1]
+    t, u = int(of_original.max()) + 1, len(of_names.label)
     x = unit_rows(documents)
     means = np.zeros((t, u, x.shape[1]))
     np.add.at(means, (of_original, of_unit), x)
@@ -488,15 +461,6 @@ def name_kernel(
     means /= np.maximum(sizes, 1)[:, :, None]
     both = (sizes > 0).astype(np.float64)
     cosines = np.einsum("tud,tvd->uv", means, means, optimize=True) / np.maximum(both.T @ both, 1)
-    if kin is None:
-        names, of_kin = (
-            [f"name {unit:g} of group {group:g}" for group, unit in keys.T],
-            np.arange(u),
-        )
-    else:
-        first_of_unit = np.unique(of_unit, return_index=True)[1]
-        numbers, of_kin = np.unique(np.asarray(kin)[first_of_unit], return_inverse=True)
-        names = [f"kin {number:g}" for number in numbers]
     cosines[np.equal.outer(of_kin, of_kin)] = 0
     sums = means.sum(axis=1)
     present = both.sum(axis=1)
@@ -507,9 +471,9 @@ def name_kernel(
     first = np.unique(of_original, return_index=True)[1]
     return NameKernel(
         cosines,
-        np.unique(keys[0], return_inverse=True)[1].reshape(-1),
+        of_names.label,
         of_kin,
-        names,
+        of_names.names,
         of_originals,
         np.unique(topics, return_inverse=True)[1][first],
     )

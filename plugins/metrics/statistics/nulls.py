@@ -342,6 +342,23 @@ def two_sided(value: float, null: Floats, *, ideal: float = 0.0) -> float | None
     return (hits + 1) / (len(far) + 1)
 
 
+def one_sided(value: float, null: Floats, *, tolerance: float = TIE) -> float | None:
+    """Return the one-sided p-value of a score: the share of draws that are at least as high.
+
+    Parameters
+    ----------
+    value
+        The score.
+    null
+        (draws,) values of the score with its sides shuffled.
+    tolerance
+        Values that are lower by less count as equal.
+    """
+    if len(null) == 0:
+        return None
+    return (int(np.count_nonzero(null >= value - tolerance)) + 1) / (len(null) + 1)
+
+
 # Items assigned to two sides at random: what a contrast shows without them.
 #
 # The sides of pairs are swapped, or the members of both sets are drawn anew. Items that share a
