@@ -4,6 +4,7 @@
 | --- | --- |
 | `cells.py` | Chooses the claims that count: one cell for each row and task. |
 | `ranking.py` | Means over families with their intervals; ranks with simultaneous sets of ranks. |
+| `prompts.py` | What other neutral prompts change in the mean of a model, and where they decide. |
 | `effects.py` | Paired effects of mitigators on models, and mitigators ranked over models. |
 | `board.py` | A `Board` for each kind of embedder: its grid, usable rows, benchmarks, models. |
 | `drawing.py` | The figure of a board, bias against usefulness. |

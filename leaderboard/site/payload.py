@@ -15,8 +15,9 @@ from harness import metrics
 from harness.results import ratios
 
 from ..boards import ranking
-from ..boards.board import LEFT_OUT, PROMPTS, Benchmark, Board
+from ..boards.board import LEFT_OUT, Benchmark, Board
 from ..boards.cells import BASELINES
+from ..boards.prompts import PROMPTS
 from .registered import NOTHING, Registered
 from .rendering import slug
 

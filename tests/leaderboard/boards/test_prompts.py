@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from harness.embedder import NEUTRAL
-from harness.leaderboard.boards.board import compile_boards, prompts_decide
+from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.boards.prompts import prompts_decide
 from harness.leaderboard.boards.ranking import rank, widened
 from harness.leaderboard.claims.reading import Claims, frame_of
 from harness.leaderboard.claims.trust import trusted
