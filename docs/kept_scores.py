@@ -81,13 +81,14 @@ class Scores:
         return next(board for board in ranked.boards if board.kind == kind)
 
     def models(self, benchmark: str, kind: str) -> str:
-        """Return the table of models: bias above the floor, with intervals and ranks."""
+        """Return the table of models: bias with intervals, its range over prompts, and ranks."""
         rows = self.board(benchmark, kind).rows.filter(mitigator=NONE)
         lines = [
             [
                 row["model"],
                 "–" if is_nothing else number(row["bias"]),
                 "–" if is_nothing else ends(row["bias_low"], row["bias_high"]),
+                ends(row["prompt_low"], row["prompt_high"]),
                 ranks(row),
                 str(row["bias_tasks"] or "–"),
                 number(row["usefulness"]),
@@ -97,7 +98,8 @@ class Scores:
             for row in rows.iter_rows(named=True)
             for is_nothing in [row["role"] == "reference"]  # no clear yardstick, so no mean
         ]
-        columns = ["", "bias", "95 % interval", "ranks", "tasks", "usefulness", "95 % interval", ""]
+        columns = ["", "bias", "95 % interval", "over prompts", "ranks", "tasks"]
+        columns += ["usefulness", "95 % interval", ""]
         return table(columns, lines)
 
     def tasks(self, benchmark: str, kind: str) -> str:
