@@ -151,9 +151,15 @@ def distributions(ratings: Floats, levels: Floats) -> Floats:
     return shares
 
 
-def squared_error(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Return the (f, r, b) mean squared error of (f, r, c, b) logits' probabilities."""
-    return (logits.softmax(dim=2) - targets).square().mean(dim=2)
+def squared_error(
+    logits: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor
+) -> torch.Tensor:
+    """Return the gradient of the mean squared error of the probabilities: `senteval.Loss`."""
+    import torch
+
+    probabilities = logits.softmax(dim=2)
+    slope = (probabilities - targets).mul_(weights * 2 / logits.shape[2])
+    return torch._softmax_backward_data(slope, probabilities, 2, logits.dtype)
 
 
 def _agreement(predicted: Floats, ratings: Floats) -> Floats:

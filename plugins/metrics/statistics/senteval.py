@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 # Each classifier has its own training rows and its own penalty. Those that share the rows share
 # each minibatch, and those of all splits are one batched product. The result is that of training
 # each alone, from the same initial weights, in the same order of rows.
+#
+# Gradients are written out: a step is so small that torch's autograd would take most of its time.
+# They are equal to autograd's to the last bit.
 
 
 Rows: TypeAlias = npt.NDArray[np.int64]
@@ -43,6 +46,9 @@ Layer: TypeAlias = "tuple[torch.Tensor, torch.Tensor]"
 Judge: TypeAlias = Callable[[Floats, Rows], Floats]
 """Takes (r, m, c) probabilities of m rows and the indices of these rows; returns (r,) qualities,
 higher is better; NaN is worse than any number."""
+Loss: TypeAlias = "Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]"
+"""Takes (f, r, c, b) logits, (f, 1, c, b) targets and (f, 1, 1, b) weights of the rows; returns the
+(f, r, c, b) gradient of the weighted sum of the rows' losses with respect to the logits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +110,7 @@ def train(
     penalties: Reals,
     judge: Judge,
     *,
-    loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    loss: Loss,
     seed: int,
     hidden: int = 0,
     schedule: Schedule | None = None,
@@ -125,8 +131,7 @@ def train(
     judge
         Quality on the development rows.
     loss
-        Takes (f, r, c, b) logits and (f, 1, c, b) targets, and returns the (f, r, b) loss of each
-        row. A minibatch has the mean of its rows.
+        What is minimised, by its gradient. The loss of a minibatch is the mean of its rows.
     seed
         Seed of the initial weights and of the order of the rows, the same for every classifier.
     hidden
@@ -144,7 +149,8 @@ def train(
     groups: dict[int, list[int]] = defaultdict(list)
     for i, (rows, _) in enumerate(splits):
         groups[-(-len(rows) // BATCH)].append(i)  # so that all have a batch at each step
-    with one_thread():  # products this small would wait for others
+    # With more threads, products this small would wait for others.
+    with one_thread(), torch.no_grad():
         for members in groups.values():
             part = _train_together(
                 vectors,
@@ -170,44 +176,47 @@ def _train_together(
     penalties: torch.Tensor,
     judge: Judge,
     layers: Sequence[Layer],
-    loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    loss: Loss,
     seed: int,
     schedule: Schedule,
 ) -> Trained:
     """Train the classifiers of splits that have equally many minibatches."""
     import torch
 
-    flat = [tensor.requires_grad_() for layer in layers for tensor in layer]
-    best = [tensor.detach().clone() for tensor in flat]
+    flat = [tensor for layer in layers for tensor in layer]
+    best = [tensor.clone() for tensor in flat]
     decay, has_penalty = penalties[:, :, None, None], bool(penalties.any())
     adam = _Adam(flat)
     quality = np.full(tuple(penalties.shape), -np.inf)
     epochs = np.zeros(quality.shape, dtype=np.int64)
     misses, done = np.zeros(quality.shape, dtype=np.int64), np.zeros(quality.shape, dtype=bool)
+    training = [rows for rows, _ in splits]
+    weights = torch.split(_weights(list(map(len, training))), BATCH, dim=3)
+    columns = targets.T.contiguous()
     orders = [np.random.default_rng(seed) for _ in splits]
     epoch = 0
     while not done.all() and epoch <= schedule.most_epochs:
         for _ in range(schedule.epochs):
-            for rows, weights in _minibatches([rows for rows, _ in splits], orders):
-                batch, wanted = _of(x, rows), _of(targets, rows)
-                losses = loss(_logits(layers, batch), wanted.transpose(1, 2)[:, None])
-                gradients = torch.autograd.grad((losses * weights[:, None]).sum(), flat)
-                with torch.no_grad():
-                    if has_penalty:
-                        for tensor, gradient in zip(flat, gradients, strict=True):
-                            gradient.addcmul_(tensor, decay)
-                    adam.step(gradients)
+            rows = _shuffled(training, orders)
+            wanted = columns.index_select(1, rows.flatten()).reshape(-1, 1, *rows.shape)
+            parts = torch.split(rows, BATCH, 1), torch.split(wanted.permute(2, 1, 0, 3), BATCH, 3)
+            for own, own_targets, own_weights in zip(*parts, weights, strict=True):
+                batch = x.index_select(0, own.flatten()).reshape(*own.shape, -1)
+                gradients = _gradients(layers, batch, own_targets, own_weights, loss)
+                if has_penalty:
+                    for tensor, gradient in zip(flat, gradients, strict=True):
+                        gradient.addcmul_(tensor, decay)
+                adam.step(gradients)
         epoch += schedule.epochs
-        with torch.no_grad():
-            now = np.array(
-                [
-                    judge(_probabilities(_of_split(layers, f), x[dev]), dev)
-                    for f, (_, dev) in enumerate(splits)
-                ]
-            )
-            better = (now > quality) & ~done
-            chosen = torch.as_tensor(better)[:, :, None, None]
-            best = [torch.where(chosen, new, old) for new, old in zip(flat, best, strict=True)]
+        now = np.array(
+            [
+                judge(_probabilities(_of_split(layers, f), x[dev]), dev)
+                for f, (_, dev) in enumerate(splits)
+            ]
+        )
+        better = (now > quality) & ~done
+        chosen = torch.as_tensor(better)[:, :, None, None]
+        best = [torch.where(chosen, new, old) for new, old in zip(flat, best, strict=True)]
         quality[better], epochs[better] = now[better], epoch
         done |= ~better & (misses >= schedule.tenacity)
         misses += ~better
@@ -226,13 +235,13 @@ class _Adam:
         self._parameters = parameters
         self._means = [torch.zeros_like(tensor) for tensor in parameters]
         self._squares = [torch.zeros_like(tensor) for tensor in parameters]
-        self._steps = [torch.zeros(()) for _ in parameters]
+        self._steps = [torch.zeros(())] * len(parameters)
 
     def step(self, gradients: Sequence[torch.Tensor]) -> None:
         """Change the parameters in place."""
         import torch
 
-        torch._foreach_add_(self._steps, 1)
+        self._steps[0] += 1  # one number for all
         torch._fused_adam_(
             self._parameters,
             list(gradients),
@@ -250,27 +259,27 @@ class _Adam:
         )
 
 
-def _minibatches(
-    training: Sequence[Rows], orders: Sequence[np.random.Generator]
-) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """Return the minibatches of an epoch: (f, b) rows of all splits, and (f, b) weights of 1 / b.
-
-    The last one is padded, with weights of 0, for splits that have fewer rows than others.
-    """
+def _shuffled(training: Sequence[Rows], orders: Sequence[np.random.Generator]) -> torch.Tensor:
+    """Return the (f, longest) rows of an epoch; shorter splits are padded with row 0."""
     import torch
 
-    longest = max(len(rows) for rows in training)
-    rows = np.zeros((len(training), longest), dtype=np.int64)
-    counted = np.zeros((len(training), longest), dtype=np.float32)
+    rows = np.zeros((len(training), max(map(len, training))), dtype=np.int64)
     for i, (own, order) in enumerate(zip(training, orders, strict=True)):
         rows[i, : len(own)] = order.permutation(own)
-        counted[i, : len(own)] = 1
-    batches = []
-    for start in range(0, longest, BATCH):
-        weights = counted[:, start : start + BATCH]
-        weights = weights / weights.sum(axis=1, keepdims=True)
-        batches.append((rows[:, start : start + BATCH], weights))
-    return [(torch.as_tensor(own), torch.as_tensor(weights)) for own, weights in batches]
+    return torch.as_tensor(rows)
+
+
+def _weights(sizes: Sequence[int]) -> torch.Tensor:
+    """Return (f, 1, 1, longest) weights: 1 / b in a minibatch of b rows, 0 where it is padded."""
+    import torch
+
+    weights = np.zeros((len(sizes), max(sizes)), dtype=np.float32)
+    for own, size in zip(weights, sizes, strict=True):
+        own[:size] = 1
+    for start in range(0, max(sizes), BATCH):
+        part = weights[:, start : start + BATCH]
+        part /= part.sum(axis=1, keepdims=True)
+    return torch.as_tensor(weights)[:, None, None]
 
 
 def _initial(sizes: Sequence[int], shape: tuple[int, ...], seed: int) -> list[Layer]:
@@ -289,14 +298,41 @@ def _initial(sizes: Sequence[int], shape: tuple[int, ...], seed: int) -> list[La
 
 def _logits(layers: Sequence[Layer], x: torch.Tensor) -> torch.Tensor:
     """Return the (f, r, c, b) logits of (f, b, d) vectors."""
+    return _outputs(layers, x)[-1]
+
+
+def _outputs(layers: Sequence[Layer], x: torch.Tensor) -> list[torch.Tensor]:
+    """Return what goes into each layer behind the first one, and the logits."""
     import torch
 
     (w, b), *others = layers
     product = torch.bmm(w.flatten(1, 2), x.transpose(1, 2))
-    out = product.reshape(*w.shape[:3], x.shape[1]) + b
+    out = product.reshape(*w.shape[:3], x.shape[1]).add_(b)
+    outputs = []
     for w, b in others:
-        out = w @ torch.sigmoid(out) + b
-    return out
+        outputs.append(out.sigmoid_())
+        out = w @ out + b
+    return [*outputs, out]
+
+
+def _gradients(
+    layers: Sequence[Layer],
+    x: torch.Tensor,
+    targets: torch.Tensor,
+    weights: torch.Tensor,
+    loss: Loss,
+) -> list[torch.Tensor]:
+    """Return the gradients of the loss of (f, b, d) vectors, in the order of weights and biases."""
+    import torch
+
+    *inputs, logits = _outputs(layers, x)
+    slope = loss(logits, targets, weights)
+    gradients: list[torch.Tensor] = []
+    for (w, _), given in zip(layers[:0:-1], reversed(inputs), strict=True):
+        gradients[:0] = slope @ given.mT, slope.sum(dim=3, keepdim=True)
+        slope = torch.ops.aten.sigmoid_backward(w.mT @ slope, given)
+    product = torch.bmm(slope.flatten(1, 2), x)
+    return [product.reshape(layers[0][0].shape), slope.sum(dim=3, keepdim=True), *gradients]
 
 
 def _probabilities(layers: Sequence[Layer], x: torch.Tensor) -> Floats:
@@ -308,11 +344,6 @@ def _probabilities(layers: Sequence[Layer], x: torch.Tensor) -> Floats:
 
 def _of_split(layers: Sequence[Layer], split: int) -> list[Layer]:
     return [(w[split : split + 1], b[split : split + 1]) for w, b in layers]
-
-
-def _of(table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    """Return the (f, b, …) rows of a table; faster than `table[rows]`."""
-    return table.index_select(0, rows.flatten()).reshape(*rows.shape, table.shape[1])
 
 
 def _single(x: Reals) -> npt.NDArray[np.float32]:
@@ -536,9 +567,14 @@ def _trained(
     )
 
 
-def cross_entropy(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Return the (f, r, b) cross-entropy of (f, r, c, b) logits and target distributions."""
-    return -(targets * logits.log_softmax(dim=2)).sum(dim=2)
+def cross_entropy(
+    logits: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor
+) -> torch.Tensor:
+    """Return the gradient of the cross-entropy of targets and the logits' probabilities: `Loss`."""
+    import torch
+
+    slope = (-weights * targets).expand(logits.shape)
+    return torch._log_softmax_backward_data(slope, logits.log_softmax(dim=2), 2, logits.dtype)
 
 
 def _chosen(trained: Trained) -> tuple[float, float]:

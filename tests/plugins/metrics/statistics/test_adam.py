@@ -10,6 +10,7 @@ import torch
 from sklearn.linear_model import LogisticRegression
 
 from harness.plugins.metrics.statistics.senteval import BATCH, Schedule, cross_entropy, train
+from harness.plugins.metrics.trained_relatedness import squared_error
 
 SHORT = Schedule(epochs=2, tenacity=1, most_epochs=8)
 
@@ -84,6 +85,22 @@ def test_each_classifier_is_what_the_toolkit_s_loop_makes_of_it_alone(hidden):
         for r in range(2):
             expected = alone(x, y, own, dev, penalties[f][r], hidden, SHORT, 3)
             np.testing.assert_allclose(together.probabilities(x, f, r), expected, atol=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("gradient", "loss"),
+    [
+        (cross_entropy, lambda z, t: -(t * z.log_softmax(dim=2)).sum(dim=2)),
+        (squared_error, lambda z, t: (z.softmax(dim=2) - t).square().mean(dim=2)),
+    ],
+)
+def test_gradients_of_losses_are_those_of_autograd_to_the_last_bit(gradient, loss):
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(2, 3, 5, 7, generator=generator, requires_grad=True)
+    targets = torch.rand(2, 1, 5, 7, generator=generator)
+    weights = torch.rand(2, 1, 1, 7, generator=generator)
+    (expected,) = torch.autograd.grad((loss(logits, targets) * weights[:, :, 0]).sum(), logits)
+    assert torch.equal(gradient(logits.detach(), targets, weights), expected)
 
 
 def test_trained_to_the_end_it_is_the_optimum_of_scikit_learn():
