@@ -18,6 +18,7 @@ import polars as pl
 
 from harness import errors
 from harness.results import ratios
+from harness.results.columns import votes
 
 from .cells import (
     BASELINES,
@@ -87,10 +88,11 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
         orient="row",
     ).cast({"task": chosen.schema["task"]}, strict=False)
     has_yardstick = pl.col("measures") != "usefulness"
-    return (
+    tasks = (
         chosen.group_by("task")
         .agg(
             pl.col("power").max().fill_null(1),
+            gap=pl.col("gap").max(),
             rows=pl.col("value").count(),
             scaled=pl.col("distance").count() > 0,
             adds=pl.col("gap").is_not_null().any() | pl.col("leak").all(),
@@ -99,6 +101,9 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
         .join(latest(chosen, ("task",)).select("task", *facts), on="task")
         .join(pinned.drop_nulls("task"), on="task", how="left")
         .with_columns(pl.col(*texts, "unranked").cast(pl.String))
+    )
+    return (
+        tasks.with_columns(family=votes(tasks, "family"))
         .with_columns(unclear=_is_unclear())
         .with_columns(
             pl.when(has_yardstick).then(name).fill_null(default).alias(name)
@@ -115,7 +120,7 @@ _REFERENCE = (*ratios.REFERENCE, ratios.SCALE)
 
 
 def _is_unclear() -> pl.Expr:
-    """Return whether the reference encoder has no clear gap in the method of a task of bias."""
+    """Return whether the reference encoder has no clear gap in the family of a task of bias."""
     known = pl.when(pl.col("reference_error").is_not_null() & (pl.col("unranked") == ""))
     own = ("measures", "family")
     gap = known.then(pl.col("reference_gap")).sum().over(own)
@@ -1055,7 +1060,7 @@ class Board:
         `word` or `text`.
     tasks
         One line a task: its facts, its chosen version and the scale of its score; `family` (one
-        vote: of bias the method, of usefulness category/method); `power`, `yardstick_of`,
+        vote, as of `Record.vote`); `power`, `yardstick_of`,
         `reference_gap` and `reference_yardstick`, what the reference encoder shows, and
         `reference_scale`, what a fixed pool of models shows in the family; `not_ranked`,
         why its score is shown and not ranked, null if it is ranked.

@@ -23,6 +23,7 @@ from harness.names import with_fingerprint, without_options
 from harness.results.columns import TEXT
 from harness.results.reading import SetAside
 from harness.results.record import SCHEMA as SCHEMA_VERSION
+from harness.results.record import family_of
 
 from ..boards import references
 from ..boards.cells import BASELINES, REFERENCES
@@ -748,7 +749,7 @@ def _with_facts(frame: pl.DataFrame, facts: Mapping[str, TaskFacts]) -> pl.DataF
             "task": task.name,
             **task.model_dump(include=set(_OF_TASK)),
             "kinds": list(task.kinds),
-            "family": task.vote,
+            "family": family_of(task.measures, task.category, task.family),
         }
         for task in facts.values()
     ]

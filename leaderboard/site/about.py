@@ -369,7 +369,7 @@ MEANINGS: Mapping[str, str] = {
     "digest": "digest of its content",
     "measures": "bias, usefulness or control",
     "category": "concept or kind of usefulness",
-    "family": "what has one vote",
+    "family": "of bias the method, of usefulness the category and the method",
     "language": "ISO 639",
     "scenario": "variant of the texts",
     "metric": "name of the metric",
