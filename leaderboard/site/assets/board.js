@@ -5498,7 +5498,7 @@ ${cited}`;
     });
     const field = choiceField(
       "Language of the tasks",
-      [["", "all"], ...options],
+      [["", "those of the benchmark"], ...options],
       current,
       (language) => change(language ? choiceOf(board, view, tasksIn(language)) : { tasks: [], without: [] })
     );

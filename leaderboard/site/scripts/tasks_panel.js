@@ -67,7 +67,7 @@ function languageField(board, view, change) {
   });
   const field = choiceField(
     "Language of the tasks",
-    [["", "all"], ...options],
+    [["", "those of the benchmark"], ...options],
     current,
     (language) =>
       change(language ? choiceOf(board, view, tasksIn(language)) : { tasks: [], without: [] }),

@@ -200,7 +200,7 @@ def test_a_language_chooses_the_ranked_tasks_in_it(languages, visit) -> None:
     field = page.get_by_label("Language of the tasks")
     texts = field.evaluate("f => [...f.options].map((o) => [o.textContent, o.disabled])")
     assert texts == [
-        ["all", False],
+        ["those of the benchmark", False],
         ["German (3 tasks)", False],
         ["English (3 tasks)", False],
         ["French (none is ranked)", True],
