@@ -1127,7 +1127,7 @@ class Board:
         female and male by definition, 1 for the reference encoder. `recoverability`: the mean over
         the tasks that ask what a classifier recovers. Bias: `bias`, the mean over `bias_families`
         methods of the pooled gap over the yardstick, 1 for the reference encoder (`ratios.pooled`),
-        on `bias_tasks` tasks without leaks; `bias_low` and `bias_high`, what their items leave open.
+        on `bias_tasks` tasks without leaks; `bias_low` and `bias_high`, what items leave open.
         `rank` by the upper end; `rank_low` and `rank_high`, the set of ranks that holds the true
         one, for all rows at once, null with fewer than `ranking.ENOUGH_FAMILIES` methods. A rank is
         null if only one row can be ranked. `left_out_low` and `left_out_high`: the ranks with any
