@@ -23,7 +23,7 @@ from .claims import facts as task_facts
 from .claims import reading, trust
 from .claims.facts import TaskFacts
 from .claims.reading import Claims
-from .submissions import withdrawn
+from .submissions import submission, withdrawn
 from .submissions.withdrawn import Decision
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def rank(
     decisions = withdrawn.decisions(claims.frame, files)
     claims = withdrawn.apply(claims, files)
     facts = task_facts.known(claims.frame["task"].unique().to_list(), include)
-    claims = trust.trusted(claims, facts)
+    claims = trust.trusted(claims, facts, sources=sources_of(claims.frame, results))
     frame = withdrawn.mark(_without_adverts(claims.frame, registry), files)
     variants = claims.variants
     report(f"ranking {frame.height:,} records that count")
@@ -124,6 +124,24 @@ def rank(
         _without_prompts(frame["model"].unique().cast(pl.String).to_list(), registry),
     )
     return Ranked(boards, Claims(frame, aside), facts, [*notices, *registry.notices], decisions)
+
+
+def sources_of(frame: pl.DataFrame, results: Sequence[Path]) -> dict[str, str]:
+    """Return whose records each file has: its submitter's, or else those of a results folder.
+
+    Nothing is read where no model was run under several prompts: nobody else asks.
+    """
+    if not (frame["base"].fill_null("") != "").any():
+        return {}
+    files = frame["file"].unique().drop_nulls().cast(pl.String).to_list()
+    people = {file: f"by {run.submitted_by}" for file, run in submission.of_files(files).items()}
+    folders = [path if path.is_dir() else path.parent for path in results]
+    found = {
+        file: next((f"in {f}" for f in folders if Path(file).is_relative_to(f)), file)
+        for file in files
+        if file not in people
+    }
+    return found | people
 
 
 def _silent(line: str) -> None:

@@ -44,8 +44,10 @@ from harness.results.record import (
     IntervalPart,
     RatioPart,
     Record,
+    family_of,
     fields_by_part,
     is_leak,
+    vote_of,
 )
 
 TEXT = pl.Categorical()
@@ -459,19 +461,45 @@ def _fair() -> pl.Expr:
     return pl.col("ideal").cast(pl.String).cast(pl.Float64, strict=False)
 
 
-def vote(family: str) -> pl.Expr:
-    """Return what has one vote, as `Record.family` does.
+def families(frame: pl.DataFrame, method: str) -> pl.Series:
+    """Return the family of each record, as `Record.family` is.
 
     Parameters
     ----------
-    family
-        Name of the column with the family of the task; `measures`, `category` and `metric` are
-        columns, too.
+    frame
+        With the columns `measures`, `category` and `metric`.
+    method
+        Name of the column with the family of methods of the task, empty for that of its metric.
     """
-    named = pl.col(family).cast(pl.String).fill_null("")
-    method = pl.when(named == "").then(pl.col("metric").cast(pl.String)).otherwise(named)
-    of_usefulness = pl.concat_str(pl.col("category").cast(pl.String), method, separator="/")
-    return pl.when(pl.col("measures") == "bias").then(method).otherwise(of_usefulness)
+    own = pl.col(method).cast(pl.String).replace("", None)
+    lines = frame.select("measures", "category", pl.coalesce(own, pl.col("metric").cast(pl.String)))
+    return _by_combination(family_of, lines)
+
+
+def votes(frame: pl.DataFrame, family: str) -> pl.Series:
+    """Return what has one vote for each record, as `Record.vote` does.
+
+    Parameters
+    ----------
+    frame
+        With the columns `measures`, `gap` and `reference_gap`.
+    family
+        Name of the column with the family, as of `families`.
+    """
+    is_gap = (pl.col("measures") == "bias") & pl.col("gap").is_not_null()
+    has_unit = ~is_gap | pl.col("reference_gap").is_not_null()
+    return _by_combination(vote_of, frame.select(family, has_unit))
+
+
+def _by_combination(function: Callable[..., str], lines: pl.DataFrame) -> pl.Series:
+    """Return what a function gives for each line; it is called once for each combination."""
+    different = lines.unique()
+    texts = pl.Series("text", [function(*line) for line in different.iter_rows()], dtype=pl.String)
+    found = lines.join(
+        different.with_columns(texts),
+        on=lines.columns, how="left", nulls_equal=True, maintain_order="left",
+    )  # fmt: skip
+    return found["text"]
 
 
 def with_distances(frame: pl.DataFrame) -> pl.DataFrame:

@@ -28,7 +28,6 @@ from harness.results.resampling import (
     item,
     of_primary_scores,
     task_means,
-    vote_of,
 )
 from harness.results.verdict import (
     FEWEST_SEEDS,
@@ -302,7 +301,7 @@ def _families(lines: Iterable[Line]) -> list[list[Line]]:
     """Return the lines of each family: of bias those of a method."""
     families: defaultdict[str, list[Line]] = defaultdict(list)
     for line in lines:
-        families[vote_of(line["a"])].append(line)
+        families[line["a"].vote].append(line)
     return list(families.values())
 
 

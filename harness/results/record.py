@@ -548,6 +548,35 @@ OUTSIDE, NO_SCALE = "outside its bounds", "without bounds"
 NO_YARDSTICK = "without a gap over a yardstick"
 
 
+def family_of(measures: str, category: str, method: str) -> str:
+    """Return the family of a score: of bias the method, of usefulness the category and the method.
+
+    Tasks of one method are correlated, whatever the concept.
+
+    Parameters
+    ----------
+    measures, category
+        Of the task.
+    method
+        Its family of methods, or the metric of a task that states none.
+    """
+    return method if measures == "bias" else f"{category}/{method}"
+
+
+def vote_of(family: str, has_unit: bool) -> str:
+    """Return what has one vote in means over tasks: a family, in parts that are of one unit.
+
+    Parameters
+    ----------
+    family
+        As of `family_of`.
+    has_unit
+        False for a gap that the reference encoder's is not known of: it is in no unit that the
+        gaps of the other tasks are in, so it cannot be pooled with them.
+    """
+    return family if has_unit else f"{family} without a reference"
+
+
 @overload
 def is_leak(measures: str, overlaps: bool) -> bool: ...
 @overload
@@ -712,12 +741,14 @@ class Record(Line):
 
     @property
     def family(self) -> str:
-        """Return what has one vote: of bias the method, of usefulness the category and the method.
+        """Return the family of the score, as of `family_of`."""
+        return family_of(self.task.measures, self.category, self.task.family or self.metric)
 
-        Tasks of one method are correlated, whatever the concept.
-        """
-        method = self.task.family or self.metric
-        return method if self.task.measures == "bias" else f"{self.category}/{method}"
+    @property
+    def vote(self) -> str:
+        """Return what has one vote in means over tasks, as of `vote_of`."""
+        gap = self.ratio if self.task.measures == "bias" else None
+        return vote_of(self.family, gap is None or gap.reference_gap is not None)
 
     @property
     def is_leak(self) -> bool:

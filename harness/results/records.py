@@ -321,7 +321,7 @@ class Records(Framed[Record]):
         A mean of bias is made of the rows without `left_out`: in each `family` the sum of the gaps
         over the sum of the yardsticks, over the same of `reference_gap` and `reference_yardstick`
         (of squares, whose `power` is 2, the signed root of both), and of the families their mean,
-        each weighted by 1 over its `reference_scale`, or by 1 if it is not known. Tasks of a family
+        each weighted by 1 over its `reference_scale`, or by 1 if it is not known. Tasks of a method
         without a reference are a family of their own, whose reference is 1 over 1. A family counts
         if the sum of `reference_gap` is at least twice the root of the summed squares of
         `reference_error`. A row has a mean if `t` is 3 or more in half of its tasks.
@@ -337,7 +337,7 @@ class Records(Framed[Record]):
         """Return a polars data frame of `rows()`."""
         import polars as pl
 
-        from harness.results.columns import vote, with_distances
+        from harness.results.columns import families, votes, with_distances
 
         kinds = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
         schema: Mapping[Any, Any] = {name: kinds[kind] for name, kind in self.columns.items()}
@@ -347,7 +347,9 @@ class Records(Framed[Record]):
             "low_bound": ("bounds", itemgetter(0), pl.Float64()),
             "high_bound": ("bounds", itemgetter(1), pl.Float64()),
         }
-        frame = with_distances(self.flat(row)).with_columns(family=vote("task_family"))
+        frame = with_distances(self.flat(row))
+        frame = frame.with_columns(family=families(frame, "task_family"))
+        frame = frame.with_columns(family=votes(frame, "family"))
         return frame.select(*schema).cast(schema)
 
     def samples(self, folder: Path | str | None = None) -> list[dict[str, Any]]:

@@ -287,15 +287,6 @@ class TaskMeans:
         return fmean(differences) if differences else None
 
 
-def vote_of(record: Record) -> str:
-    """Return the family that a score votes in: tasks without a reference have votes of their own.
-
-    Their gaps are in no unit that those of the others are in.
-    """
-    is_alone = record.ratio is not None and record.ratio.reference_gap is None
-    return f"{record.family} without a reference" if is_alone else record.family
-
-
 def task_means(
     lines: Iterable[Line], rows: Sequence[str], *, is_old: Callable[[Record], bool] | None = None
 ) -> TaskMeans:
@@ -340,7 +331,7 @@ def task_means(
             if (counted := record.counted) is not None
         }
         if reason is None:
-            family = vote_of(first)
+            family = first.vote
             families[family].append(values)
             for row, record in records.items():
                 if record.ratio is not None and record.ratio.t is not None:

@@ -18,6 +18,7 @@ import polars as pl
 
 from harness import errors
 from harness.results import ratios
+from harness.results.columns import votes
 
 from .cells import (
     BASELINES,
@@ -31,7 +32,7 @@ from .cells import (
     under_prompts,
 )
 from .effects import differences, effects, mitigators
-from .findings import count, findings, listed, narrow, notices
+from .findings import LANGUAGES, count, findings, listed, narrow, notices
 from .prompts import (
     Prompts,
     decided_of,
@@ -87,10 +88,11 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
         orient="row",
     ).cast({"task": chosen.schema["task"]}, strict=False)
     has_yardstick = pl.col("measures") != "usefulness"
-    return (
+    tasks = (
         chosen.group_by("task")
         .agg(
             pl.col("power").max().fill_null(1),
+            gap=pl.col("gap").max(),
             rows=pl.col("value").count(),
             scaled=pl.col("distance").count() > 0,
             adds=pl.col("gap").is_not_null().any() | pl.col("leak").all(),
@@ -99,6 +101,9 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
         .join(latest(chosen, ("task",)).select("task", *facts), on="task")
         .join(pinned.drop_nulls("task"), on="task", how="left")
         .with_columns(pl.col(*texts, "unranked").cast(pl.String))
+    )
+    return (
+        tasks.with_columns(family=votes(tasks, "family"))
         .with_columns(unclear=_is_unclear())
         .with_columns(
             pl.when(has_yardstick).then(name).fill_null(default).alias(name)
@@ -115,7 +120,7 @@ _REFERENCE = (*ratios.REFERENCE, ratios.SCALE)
 
 
 def _is_unclear() -> pl.Expr:
-    """Return whether the reference encoder has no clear gap in the method of a task of bias."""
+    """Return whether the reference encoder has no clear gap in the family of a task of bias."""
     known = pl.when(pl.col("reference_error").is_not_null() & (pl.col("unranked") == ""))
     own = ("measures", "family")
     gap = known.then(pl.col("reference_gap")).sum().over(own)
@@ -172,7 +177,8 @@ def grid_of(
         .otherwise(pl.lit("not run"))
     )
     facts = tasks.select(
-        *("task", "measures", "category", "family", "ideal", "not_ranked", *_REFERENCE)
+        *("task", "measures", "category", "family", "language", "ideal", "not_ranked"),
+        *_REFERENCE,
     )
     names = ("name", "fingerprint", "mitigator", "params", "label", "role")
     return (
@@ -201,13 +207,60 @@ def lacking(grid: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def aggregated(grid: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
+# Languages stand apart: a score in one is on no scale of another, and a model of one language has
+# no scores in the others. So a board ranks in one language, and nobody is left out since somebody
+# else was run in another one. Tasks in other languages rank on benchmarks that name them, and where
+# a reader chooses them.
+
+
+def language_of(tasks: pl.DataFrame, ranked: pl.DataFrame) -> str:
+    """Return the language of a board: that in which most models have a value that ranks.
+
+    Of several, that with most ranked tasks, then the first code; empty if no task is ranked.
+
+    Parameters
+    ----------
+    tasks
+        As of `tasks_of`.
+    ranked
+        The lines of the grid on ranked tasks, in all languages.
+    """
+    counts = tasks.filter(pl.col("not_ranked").is_null()).group_by("language").agg(tasks=pl.len())
+    if counts.height > 1:
+        models = (
+            ranked.filter(pl.col("gap").is_not_null(), role="model")
+            .group_by(pl.col("language").cast(pl.String))
+            .agg(models=pl.col("row").n_unique())
+        )
+        counts = counts.join(models, on="language", how="left").with_columns(
+            pl.col("models").fill_null(0)
+        )
+        counts = counts.sort("models", "tasks", "language", descending=[True, True, False])
+    return "" if counts.is_empty() else str(counts["language"][0])
+
+
+def in_language(grid: pl.DataFrame, language: str) -> pl.DataFrame:
+    """Return the lines of the grid on tasks in a language, without a copy if they all are."""
+    is_other = grid.select(pl.col("language") != language).to_series()
+    return grid.filter(~is_other) if is_other.any() else grid
+
+
+def aggregated(grid: pl.DataFrame, own: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
     """Return one line a row: its means over families, those of categories, and its values.
 
     The mean of bias is over methods, each pooled, with the interval that its items leave open; that
     of usefulness over families, with Student's interval.
+
+    Parameters
+    ----------
+    grid
+        As of `grid_of`, for the values.
+    own
+        Its lines in the language of the board, for the means.
+    tasks
+        As of `tasks_of`.
     """
-    ranked = counting(grid)
+    ranked = counting(own)
     frame = grid.select("row").unique().sort("row")
     for name in PREFIXES:
         families = ratios.pooled(ranked.filter(measures=name), ["row", "family"])
@@ -421,12 +474,12 @@ def ranks_of(
 
 # Benchmarks of a board: what is ranked on each named set of its tasks.
 #
-# `all` holds every ranked task of the board. Whether a row is usable was decided over all tasks of
-# the board, and is the same on each benchmark. Computes no effects of single rows.
+# `all` holds every ranked task in the language of the board. Whether a row is usable was decided
+# over all of these, and is the same on each benchmark. Computes no effects of single rows.
 
 
 ALL = "all"
-"""Name of the benchmark that holds every ranked task."""
+"""Name of the benchmark that holds every ranked task in the language of the board."""
 SHARE = 0.25
 """Least share of a benchmark's tasks that run on the kind of embedder of a board. Below it, the
 benchmark is made for the other kind: 2 of the 36 tasks of `social-bias-words` run on texts, too.
@@ -490,13 +543,15 @@ class Ranked(NamedTuple):
     """The data from which benchmarks are ranked.
 
     `tasks` and `rows` of the board, as of `tasks_of` and `rows_of`; `grid`, its lines on ranked
-    tasks; `failing`, the rows that are not usable; `draws`, the cells under other prompts;
-    `without`, the names of models that take none; `reference`, the model whose bias is 1.
+    tasks in all languages; `language`, that of the board; `failing`, the rows that are not usable;
+    `draws`, the cells under other prompts; `without`, the names of models that take none;
+    `reference`, the model whose bias is 1.
     """
 
     tasks: pl.DataFrame
     rows: pl.DataFrame
     grid: pl.DataFrame
+    language: str
     failing: pl.DataFrame
     draws: pl.DataFrame
     without: Collection[str] = ()
@@ -529,10 +584,12 @@ def benchmarks_of(
     files
         Each benchmark, with those of its tasks that run on the kind of embedder.
     ranks, over_models
-        `Benchmark.ranks` and `Benchmark.mitigators` on all ranked tasks.
+        `Benchmark.ranks` and `Benchmark.mitigators` on all ranked tasks in the board's language.
     """
-    tasks = ranked.tasks.filter(pl.col("not_ranked").is_null())
+    every = ranked.tasks.filter(pl.col("not_ranked").is_null())
+    tasks = every.filter(language=ranked.language)
     prompts = ranked.prompts(tasks)
+    language = LANGUAGES.get(ranked.language, ranked.language)
     everything = _benchmark(
         ranked,
         tasks,
@@ -540,7 +597,7 @@ def benchmarks_of(
         over_models,
         prompts,
         name=ALL,
-        title="All tasks",
+        title="All tasks" if tasks.height == every.height else f"All tasks in {language}",
         notices=tuple(prompts_decide(prompts.spreads, prompts.decided)),
     )
     named = [
@@ -549,7 +606,7 @@ def benchmarks_of(
     measures = "bias" if _has_bias(tasks) else "usefulness"
 
     def order(benchmark: Benchmark) -> tuple[bool, bool, int, int, bool, str]:
-        own = tasks.filter(pl.col("task").is_in(benchmark.tasks), measures=measures)
+        own = every.filter(pl.col("task").is_in(benchmark.tasks), measures=measures)
         return (
             bool(benchmark.lacking),
             own["family"].n_unique() < ENOUGH_FAMILIES,
@@ -1055,7 +1112,7 @@ class Board:
         `word` or `text`.
     tasks
         One line a task: its facts, its chosen version and the scale of its score; `family` (one
-        vote: of bias the method, of usefulness category/method); `power`, `yardstick_of`,
+        vote, as of `Record.vote`); `power`, `yardstick_of`,
         `reference_gap` and `reference_yardstick`, what the reference encoder shows, and
         `reference_scale`, what a fixed pool of models shows in the family; `not_ranked`,
         why its score is shown and not ranked, null if it is ranked.
@@ -1064,13 +1121,13 @@ class Board:
         `mitigator`, `fingerprint`, `params`, `url`, `dimensions`, `parameters`. `role`: `model`
         (mitigator `none`; only these are ranked), `mitigated` (reported in `effects`) or
         `reference` (random and constant vectors: never ranked, lines to compare with). `complete`:
-        whether it has a value on every ranked bias task. `unusable`: why it is not usable, such as
-        yardsticks that are not clear; null if it is usable. `uneven`: why its yardstick may have
-        been boosted, else null. `meaning`: how far it tells words apart that are female and male by
-        definition, 1 for the reference encoder. `recoverability`: the mean over the tasks that ask
-        what a classifier recovers. Bias: `bias`, the mean over `bias_families` methods of the
-        pooled gap over the yardstick, 1 for the reference encoder (`ratios.pooled`), on
-        `bias_tasks` tasks, leaks left out; `bias_low` and `bias_high`, what their items leave open.
+        whether it has a value on every ranked bias task in `language`. `unusable`: why it is not
+        usable, such as yardsticks that are not clear; null if it is usable. `uneven`: why its
+        yardstick may have been boosted, else null. `meaning`: how far it tells words apart that are
+        female and male by definition, 1 for the reference encoder. `recoverability`: the mean over
+        the tasks that ask what a classifier recovers. Bias: `bias`, the mean over `bias_families`
+        methods of the pooled gap over the yardstick, 1 for the reference encoder (`ratios.pooled`),
+        on `bias_tasks` tasks without leaks; `bias_low` and `bias_high`, what items leave open.
         `rank` by the upper end; `rank_low` and `rank_high`, the set of ranks that holds the true
         one, for all rows at once, null with fewer than `ranking.ENOUGH_FAMILIES` methods. A rank is
         null if only one row can be ranked. `left_out_low` and `left_out_high`: the ranks with any
@@ -1130,6 +1187,9 @@ class Board:
         `environments` (a list of `environment` and `records`, their number).
     reference
         Name of the model whose bias is 1; empty if it is not known.
+    language
+        Code of the language that its rows rank in (`language_of`): their means, ranks, effects and
+        what makes them unusable are on the tasks in it.
     concepts
         One line for each model and category of bias: `row`, `category`, and the mean as in `rows`
         with its interval, `bias`, `bias_low` and `bias_high`.
@@ -1149,10 +1209,11 @@ class Board:
     benchmarks: tuple[Benchmark, ...] = ()
     models: pl.DataFrame = field(default_factory=pl.DataFrame)
     reference: str = ""
+    language: str = ""
     concepts: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     def names(self, measures: str) -> list[str]:
-        """Return the names of the ranked tasks that measure `bias` or `usefulness`."""
+        """Return the names of the tasks of bias or usefulness that rank in its language."""
         return self._ranked(measures)["task"].to_list()
 
     def categories(self, measures: str) -> list[str]:
@@ -1164,7 +1225,9 @@ class Board:
         return self._ranked(measures)["family"].n_unique()
 
     def _ranked(self, measures: str) -> pl.DataFrame:
-        return self.tasks.filter(pl.col("not_ranked").is_null(), measures=measures)
+        return self.tasks.filter(
+            pl.col("not_ranked").is_null(), measures=measures, language=self.language
+        )
 
     def summary(self) -> str:
         """Return one line on how many models are ranked, on how many tasks."""
@@ -1250,28 +1313,31 @@ def _board(
 ) -> Board:
     found = cells(claims, kind)
     chosen, others = found.ranked.drop("kind"), found.others.drop("kind")
-    own = claims.lazy().filter(pl.col("kind") == kind)
+    its_claims = claims.lazy().filter(pl.col("kind") == kind)
     tasks = tasks_of(chosen, references)
     every_row = rows_of(kind, chosen, others)
     who = _plain(every_row.select("row", "model", mitigator="label"))
     rows = every_row.join(chosen.select("row").unique(), on="row", how="semi")
     grid = grid_of(chosen, others, tasks, rows)
-    failing = unusable(grid, tasks, rows)
+    every = grid.filter(pl.col("not_ranked").is_null())
+    language = language_of(tasks, every)
+    own, ranked = in_language(grid, language), in_language(every, language)
+    failing = unusable(own, tasks, rows)
     lacks = lacking(grid)
-    warnings = (*notices(grid, others, tasks, rows, failing), *mixed_versions(own))
-    frame = rows.join(aggregated(grid, tasks), on="row")
-    ranked = grid.filter(pl.col("not_ranked").is_null())
-    for marks in (uneven(grid, references), meanings(grid), recoverabilities(grid)):
+    warnings = (*notices(grid, ranked, others, tasks, rows, failing), *mixed_versions(its_claims))
+    frame = rows.join(aggregated(grid, own, tasks), on="row")
+    for marks in (uneven(own, references), meanings(own), recoverabilities(own)):
         frame = frame.join(marks, on="row", how="left", maintain_order="left")
-    concepts = concepts_of(grid)
+    concepts = concepts_of(own)
     draws = under_prompts(variants, chosen, kind)
     draws = draws.cast({name: grid.schema[name] for name in ("row", "task")})
-    del grid  # it is as large as what is ranked
+    del grid, own  # they are as large as what is ranked
     over_models = mitigators(differences(ranked), rows, failing, has_bias=_has_bias(ranked))
-    models = models_of(own, rows)
+    models = models_of(its_claims, rows)
     its_effects = effects(ranked, failing)
-    data = Ranked(tasks, rows, ranked, failing, draws, without_prompts, _reference(references))
-    prompts = data.prompts(tasks)
+    reference = _reference(references)
+    data = Ranked(tasks, rows, every, language, failing, draws, without_prompts, reference)
+    prompts = data.prompts(tasks.filter(language=language))
     frame = with_changes(_with_spreads(frame, prompts.spreads), its_effects)
     frame = _with_ranks(frame, ranked, failing, prompts)
     facts = models.select(
@@ -1293,11 +1359,12 @@ def _board(
             who, on="row", how="left", maintain_order="left"
         ),
         environments=environments_of(models),
-        published=published(own, tasks),
+        published=published(its_claims, tasks),
         notices=warnings,
         benchmarks=benchmarks_of(data, files, frame, over_models),
         models=models,
-        reference=data.reference,
+        reference=reference,
+        language=language,
         concepts=_plain(concepts, "category"),
     )
 

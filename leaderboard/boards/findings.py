@@ -166,7 +166,18 @@ def _mitigation(mitigators: pl.DataFrame, unit: str) -> str:
     return " ".join([*([] if judged.is_empty() else [_most_removed(judged, unit)]), *left_out])
 
 
-LANGUAGES = {"de": "German", "en": "English", "es": "Spanish", "fr": "French", "it": "Italian"}
+LANGUAGES = {
+    "de": "German",
+    "en": "English",
+    "es": "Spanish",
+    "fr": "French",
+    "it": "Italian",
+    "ja": "Japanese",
+    "nl": "Dutch",
+    "pt": "Portuguese",
+    "ru": "Russian",
+    "zh": "Chinese",
+}
 """Names of languages; another one is named by its code."""
 
 
@@ -275,6 +286,7 @@ LISTED = 3
 
 def notices(
     grid: pl.DataFrame,
+    ranked: pl.DataFrame,
     others: pl.DataFrame,
     tasks: pl.DataFrame,
     rows: pl.DataFrame,
@@ -285,8 +297,10 @@ def notices(
     Parameters
     ----------
     grid
-        A line for every row and task of the board, with `measures`, `not_ranked`, `gap`, which is
-        null where nothing counts, and `leak`.
+        A line for every row and task of the board, with `held`, whether there is a cell.
+    ranked
+        Its lines on the tasks that rows rank by, with `measures`, `gap`, which is null where
+        nothing counts, and `leak`.
     others
         The cells that were not chosen, with `version` and `digest`.
     tasks
@@ -296,7 +310,6 @@ def notices(
     failing
         The `row` of each row that is not usable.
     """
-    ranked = grid.filter(pl.col("not_ranked").is_null())
     return (
         *_unguarded(tasks, rows),
         *narrow(ranked, failing, "bias"),

@@ -87,11 +87,6 @@ class TaskFacts(_Facts):
     """Some texts of each input of the primary scenario; none of data that are not shipped."""
 
     @property
-    def vote(self) -> str:
-        """What has one vote, as of `Record.family`."""
-        return self.family if self.measures == "bias" else f"{self.category}/{self.family}"
-
-    @property
     def primary_score(self) -> ScoreFacts:
         """The scale of the primary score."""
         return next(s for s in self.scores if (s.scenario, s.metric, s.score) == self.primary)

@@ -82,7 +82,7 @@ _COLUMNS: dict[str, Column] = {
     "task": "task.name",
     **{name: f"task.{name}" for name in ("version", "digest", "title", "measures")},
     **{name: name for name in ("concept", "category")},
-    "family": "task.family",  # becomes what has one vote: see `Record.family`
+    "family": "task.family",  # becomes that of `Record.family`
     **{name: name for name in ("language", "scenario", "metric", "score", "primary")},
     "unranked": "task.unranked",  # why it is shown and not ranked, or empty
     "ideal": "ideal",  # a number as text, `higher` or `lower`
@@ -126,12 +126,9 @@ _CHUNK = 65_536
 def frame_of(records: Iterable[Record]) -> pl.DataFrame:
     """Return the lines of records, in their order; nothing is set aside."""
     nowhere = {name: pl.lit(None, dtype=SCHEMA[name]) for name in ("file", "line")}
-    return (
-        Columns.of(records)
-        .flat(_COLUMNS)
-        .with_columns(family=columns.vote("family").cast(TEXT), **nowhere)
-        .select(*SCHEMA)
-    )
+    frame = Columns.of(records).flat(_COLUMNS)
+    families = columns.families(frame, "family").cast(TEXT)
+    return frame.with_columns(family=families, **nowhere).select(*SCHEMA)
 
 
 MOST_LISTED = 1_000

@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -23,6 +24,7 @@ from harness.names import with_fingerprint, without_options
 from harness.results.columns import TEXT
 from harness.results.reading import SetAside
 from harness.results.record import SCHEMA as SCHEMA_VERSION
+from harness.results.record import family_of
 
 from ..boards import references
 from ..boards.cells import BASELINES, REFERENCES
@@ -207,6 +209,40 @@ def of_fits(frame: pl.DataFrame) -> _Decided:
     return kept, asides(wrong, reason)
 
 
+def of_variants(
+    variants: pl.DataFrame, frame: pl.DataFrame, sources: Mapping[str, str]
+) -> _Decided:
+    """Set aside variants without their base's record of the task from the same source.
+
+    A variant states the fingerprint of its base, and changes its interval and its ranks. So nobody
+    can state that of somebody else's model.
+
+    Parameters
+    ----------
+    variants
+        Claims of models under other prompts.
+    frame
+        Those that count of models under their own prompts.
+    sources
+        As of `trusted`.
+    """
+    key = ("source", "base_fingerprint", "task")
+    source = pl.col("file").cast(pl.String).replace(sources).alias("source")
+    own = (
+        frame.filter(pl.col("fingerprint").is_in(variants["base_fingerprint"].unique().implode()))
+        .select(source, "task", base_fingerprint="fingerprint")
+        .unique()
+    )
+    variants = variants.with_row_index("row").with_columns(source)
+    bound = variants.join(own, on=key, how="semi", nulls_equal=True, maintain_order="left")
+    foreign = variants.join(bound, on="row", how="anti", maintain_order="left")
+    reason = pl.lit(
+        "a run under another prompt (--prompts) whose base has no result on this task from the "
+        "same submitter or results folder"
+    )
+    return bound.select(frame.columns), asides(foreign, reason)
+
+
 def _differ(name: str, tolerance: pl.Expr) -> pl.Expr:
     """Return whether numbers of a group differ, or some are null that may not be.
 
@@ -335,8 +371,8 @@ def _with_one_fingerprint(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _of_fingerprints(frame: pl.DataFrame, replaced: Mapping[str, str]) -> pl.DataFrame:
     """Return records with other fingerprints, and the ids that follow from them."""
-    print_ = pl.col("fingerprint").cast(pl.String).replace(replaced).cast(TEXT)
-    frame = frame.with_columns(print_.alias("fingerprint"))
+    prints = pl.col("fingerprint", "base_fingerprint").cast(pl.String)
+    frame = frame.with_columns(prints.replace(replaced).cast(TEXT))
     return frame.with_columns(identities(frame).alias("id"))
 
 
@@ -702,7 +738,11 @@ _REPLACED = (
 
 
 def trusted(
-    claims: Claims, facts: Mapping[str, TaskFacts], *, now: datetime | None = None
+    claims: Claims,
+    facts: Mapping[str, TaskFacts],
+    *,
+    now: datetime | None = None,
+    sources: Mapping[str, str] = MappingProxyType({}),
 ) -> Claims:
     """Return the claims that count, with the facts of the registered tasks.
 
@@ -714,6 +754,8 @@ def trusted(
         The registered tasks among theirs, from `facts.known`.
     now
         Time of the build, the latest possible time of a record; by default now.
+    sources
+        By file whose records it has: a person's or a folder's. A file that is not here has its own.
 
     Returns
     -------
@@ -726,14 +768,20 @@ def trusted(
     frame = frame.with_columns(identities(frame))
     frame, aside = _judged(frame, rules(frame, now or datetime.now(UTC)))
     frame, references = of_references(_read_by_facts(frame))
-    frame, equal = of_equal_ids(unified(frame))
+    frame = unified(frame)
+    is_variant = frame.select(_is_variant()).to_series()
+    variants = frame.filter(is_variant)
+    if is_variant.any():
+        frame = frame.filter(~is_variant)
+    frame, equal = of_equal_ids(frame)
     frame, fits = of_fits(frame)
     aside += (*references, *equal, *fits)
+    if not variants.is_empty():
+        variants, foreign = of_variants(variants, frame, sources)
+        variants, equal = of_equal_ids(variants)
+        aside += (*foreign, *equal)
     told = (*claims.aside, *sorted(aside, key=lambda a: (a.file, a.line)))
-    is_variant = frame.select(_is_variant()).to_series()
-    if not is_variant.any():
-        return Claims(frame, told)
-    return Claims(frame.filter(~is_variant), told, frame.filter(is_variant))
+    return Claims(frame, told, variants)
 
 
 def _is_variant() -> pl.Expr:
@@ -748,7 +796,7 @@ def _with_facts(frame: pl.DataFrame, facts: Mapping[str, TaskFacts]) -> pl.DataF
             "task": task.name,
             **task.model_dump(include=set(_OF_TASK)),
             "kinds": list(task.kinds),
-            "family": task.vote,
+            "family": family_of(task.measures, task.category, task.family),
         }
         for task in facts.values()
     ]

@@ -348,7 +348,7 @@ MEANINGS: Mapping[str, str] = {
     "fitted_on": "concept that the mitigator was fitted on",
     "revision": "revision of the weights",
     "mitigator_fingerprint": "digest of the fitted mitigator",
-    "complete": "whether it has a value on every ranked task",
+    "complete": "whether it has a value on every task of *All tasks*",
     "unusable": "why it is not ranked; empty if it is usable",
     "left_out_low": "best rank by bias with any one family left out",
     "left_out_high": "worst rank by bias with any one family left out",
@@ -369,7 +369,7 @@ MEANINGS: Mapping[str, str] = {
     "digest": "digest of its content",
     "measures": "bias, usefulness or control",
     "category": "concept or kind of usefulness",
-    "family": "what has one vote",
+    "family": "of bias the method, of usefulness the category and the method",
     "language": "ISO 639",
     "scenario": "variant of the texts",
     "metric": "name of the metric",
@@ -414,7 +414,7 @@ MEANINGS: Mapping[str, str] = {
 """What columns of the files to download mean."""
 _ENDS = {"_low": "lower end of the interval or set", "_high": "its upper end",
          "_families": "number of families", "_tasks": "number of tasks",
-         "_complete": "whether it has a value on every ranked task"}  # fmt: skip
+         "_complete": "whether it has a value on every task of *All tasks*"}  # fmt: skip
 
 
 def columns_of(frame: pl.DataFrame) -> list[tuple[str, str, str]]:

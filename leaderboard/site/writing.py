@@ -26,7 +26,6 @@ import polars as pl
 import harness
 from harness import folders
 from harness.digest import digest
-from harness.errors import InvalidFile
 from harness.results.formats import FORMULAS
 
 from ..boards.board import Board
@@ -384,20 +383,11 @@ def submissions_of(frame: pl.DataFrame) -> dict[tuple[str, str], list[submission
         The records, with the columns of `claims.reading.SCHEMA`.
     """
     of_model: defaultdict[tuple[str, str], list[submission.Submission]] = defaultdict(list)
-    runs: dict[Path, dict[str, submission.Submission]] = {}
-    lines = frame.select("model", "fingerprint", "file").unique().drop_nulls()
-    lines = lines.sort(pl.all().cast(pl.String))
-    for model, fingerprint, file in lines.iter_rows():
-        folder = Path(file).parent
-        if folder not in runs:
-            try:
-                has_any = (folder / submission.NAME).is_file()
-                runs[folder] = submission.read(folder) if has_any else {}
-            except InvalidFile:
-                runs[folder] = {}
-        run = runs[folder].get(Path(file).stem)
-        if run is not None:
-            of_model[model, fingerprint].append(run)
+    lines = frame.select("model", "fingerprint", "file").unique().drop_nulls().cast(pl.String)
+    runs = submission.of_files(lines["file"].unique())
+    for model, fingerprint, file in lines.sort(pl.all()).iter_rows():
+        if file in runs:
+            of_model[model, fingerprint].append(runs[file])
     return dict(of_model)
 
 

@@ -22,6 +22,7 @@ from harness.results.formats import Sentences, Table, Value, markdown_grid
 from harness.results.reading import SetAside
 from harness.results.record import LEAK, LEAK_MEANS, SUFFIX, Record
 
+from ..boards.findings import LANGUAGES
 from ..claims import evidence, facts, reading, trust
 from ..claims.evidence import Catalogue, Scale
 from ..claims.facts import TaskFacts
@@ -281,7 +282,7 @@ def _warnings(
 
 def _joining(records: dict[tuple[str, int], Record], base: Base) -> Iterator[SetAside]:
     """Yield changes of rows of the base: other seeds, which are averaged, methods and tasks."""
-    tasks: dict[str, str] = {}
+    tasks: dict[str, tuple[str, str]] = {}
     seeds: Counter[tuple[str, str, str]] = Counter()
     methods: dict[str, str] = {}
     for (file, _), record in records.items():
@@ -293,15 +294,16 @@ def _joining(records: dict[tuple[str, int], Record], base: Base) -> Iterator[Set
         task = record.task
         is_ranked = record.primary and task.measures != "control" and not task.unranked
         if is_ranked and task.name not in base.tasks.get(record.model.kind, (task.name,)):
-            tasks.setdefault(task.name, file)
+            tasks.setdefault(task.name, (file, record.language))
         others = base.methods.get(mitigator.label, frozenset()) - {""}
         if mitigator.method and others and mitigator.method not in others:
             methods.setdefault(mitigator.label, file)
     for (file, model, label), n in seeds.items():
         reason = f"{n:,} scores of the base get another seed, and a board shows their mean"
         yield SetAside(file, 0, f"model '{model}', mitigator '{label}': {reason}")
-    for name, file in tasks.items():
-        reason = "the base has no record of it; who lacks it has no rank over all tasks"
+    for name, (file, language) in tasks.items():
+        among = f"all tasks in {LANGUAGES.get(language, language)}"
+        reason = f"the base has no record of it; who lacks it has no rank over {among}"
         yield SetAside(file, 0, f"task '{name}': {reason}")
     for label, file in methods.items():
         yield SetAside(

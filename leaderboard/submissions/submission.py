@@ -7,6 +7,7 @@ without changing the first person's entries.
 
 from __future__ import annotations
 
+import contextlib
 import filecmp
 import os
 import re
@@ -143,6 +144,25 @@ def read(folder: Path) -> dict[str, Submission]:
             problem = f"{run[:50]!r} is no name of a run; letters, digits and ._- are allowed"
             raise InvalidFile(problem, path=path, key="runs")
     return file.runs
+
+
+def of_files(files: Iterable[str]) -> dict[str, Submission]:
+    """Return what submitters say of the runs in files of records, by file.
+
+    Files without a valid `submission.json` beside them have nothing.
+    """
+    found: dict[str, Submission] = {}
+    runs: dict[Path, dict[str, Submission]] = {}
+    for file in files:
+        folder = Path(file).parent
+        if folder not in runs:
+            runs[folder] = {}
+            with contextlib.suppress(InvalidFile):
+                runs[folder] = read(folder) if (folder / NAME).is_file() else {}
+        run = runs[folder].get(Path(file).stem)
+        if run is not None:
+            found[file] = run
+    return found
 
 
 def write(folder: Path, runs: Mapping[str, Submission]) -> Path:

@@ -5484,9 +5484,8 @@ ${cited}`;
     const languages = distinct(board.tasks.map(({ language }) => language));
     if (languages.length < 2) return [];
     const chosen = new Set(chosenTasks(board, view));
-    const isOwn = view.tasks.length + view.without.length > 0;
     const tasksIn = (language) => rankedTasks(board).filter((task) => board.tasks[task].language === language);
-    const isChosen = (tasks) => isOwn && tasks.length === chosen.size && tasks.every((task) => chosen.has(task));
+    const isChosen = (tasks) => tasks.length > 0 && tasks.length === chosen.size && tasks.every((task) => chosen.has(task));
     const current = languages.find((language) => isChosen(tasksIn(language))) ?? "";
     const options = languages.map((language) => {
       const ranked = tasksIn(language).length;
@@ -5498,7 +5497,7 @@ ${cited}`;
     });
     const field = choiceField(
       "Language of the tasks",
-      [["", "all"], ...options],
+      [["", "those of the benchmark"], ...options],
       current,
       (language) => change(language ? choiceOf(board, view, tasksIn(language)) : { tasks: [], without: [] })
     );

@@ -44,8 +44,8 @@ export function taskFields(board, view, change) {
 }
 
 /**
- * Return the choice of the language of tasks: those in it that are ranked, as an own choice. Nothing
- * on a board of one language.
+ * Return the choice of the language of tasks: those in it that are ranked. Nothing on a board of one
+ * language.
  * @param {Board} board
  * @param {View} view
  * @param {Change} change
@@ -54,11 +54,10 @@ function languageField(board, view, change) {
   const languages = distinct(board.tasks.map(({ language }) => language));
   if (languages.length < 2) return [];
   const chosen = new Set(chosenTasks(board, view));
-  const isOwn = view.tasks.length + view.without.length > 0;
   const tasksIn = (/** @type {string} */ language) =>
     rankedTasks(board).filter((task) => board.tasks[task].language === language);
   const isChosen = (/** @type {number[]} */ tasks) =>
-    isOwn && tasks.length === chosen.size && tasks.every((task) => chosen.has(task));
+    tasks.length > 0 && tasks.length === chosen.size && tasks.every((task) => chosen.has(task));
   const current = languages.find((language) => isChosen(tasksIn(language))) ?? "";
   const options = languages.map((language) => {
     const ranked = tasksIn(language).length;
@@ -67,7 +66,7 @@ function languageField(board, view, change) {
   });
   const field = choiceField(
     "Language of the tasks",
-    [["", "all"], ...options],
+    [["", "those of the benchmark"], ...options],
     current,
     (language) =>
       change(language ? choiceOf(board, view, tasksIn(language)) : { tasks: [], without: [] }),

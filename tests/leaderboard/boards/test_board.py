@@ -7,6 +7,8 @@ import pytest
 
 from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.claims.reading import frame_of
+from harness.results.records import Records
+from harness.results.resampling import task_means
 from harness.task.reference import Reference
 
 RATIO = {
@@ -101,9 +103,38 @@ def test_a_method_has_one_vote(make_rows) -> None:
     assert only(records).families("bias") == 2
 
 
+def test_tasks_without_a_reference_have_a_vote_of_their_own_as_in_results(make_rows) -> None:
+    known = {"reference_gap": 0.4, "reference_yardstick": 2.0, "reference_error": 0.01}
+    gaps = {"x": 0.3, "y": 0.5, "z": 0.9}  # z has no reference
+    records = [
+        record
+        for task, gap in gaps.items()
+        for record in make_rows(
+            {"a": {task: gap}, "b": {task: 1.0}},
+            task__family="choice",
+            ratio=RATIO | {"gap": gap} | (known if task != "z" else {}),
+        )
+    ]
+    references = {
+        task: Reference(task=task, version=1, kind="text", model="r", gap=0.4, error=0.01,
+                        yardstick=2.0)
+        for task in "xy"
+    }  # fmt: skip
+    (board,) = compile_boards(frame_of(records), references={"text": references})
+    votes = ["choice", "choice", "choice without a reference"]
+    assert board.tasks.sort("task")["family"].to_list() == votes
+    own = [record for record in records if record.model.name == "a"]
+    assert [record.vote for record in own] == votes
+    assert Records(own).to_polars()["family"].to_list() == votes
+    mean = ((0.3 + 0.5) / 2 / (0.8 / 4) + 0.9) / 2
+    assert task_means([{"a": record} for record in own], ["a"]).mean("a") == pytest.approx(mean)
+    assert rows_of(board, "bias", "bias_families")["a/none"] == (pytest.approx(mean), 2)
+
+
 def test_records_without_a_family_count_by_their_metric(make_rows) -> None:
     records = make_rows({"a": {"x": 1.0}}, metric="weat") + make_rows({"a": {"y": 1.0}}, metric="m")
-    assert only(records).tasks["family"].to_list() == ["weat", "m"]
+    families = only(records).tasks["family"].to_list()
+    assert families == ["weat without a reference", "m without a reference"]
 
 
 @pytest.mark.parametrize(("measures", "ideal"), [("bias", 1.0), ("usefulness", "higher")])

@@ -7,11 +7,13 @@ import polars as pl
 import pytest
 
 from harness.embedder import NEUTRAL
+from harness.leaderboard import building
 from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.boards.prompts import prompts_decide
 from harness.leaderboard.boards.ranking import rank, widened
 from harness.leaderboard.claims.reading import Claims, frame_of
 from harness.leaderboard.claims.trust import trusted
+from harness.leaderboard.submissions.submission import Submission, write
 from harness.results.ratios import NORMAL
 from harness.task.reference import Reference
 
@@ -155,6 +157,50 @@ def test_a_trusted_variant_states_its_base_and_a_neutral_prompt(under, make_fact
     assert claims.variants["prompt"].to_list() == [NEUTRAL[0]]
     (aside,) = claims.aside
     assert "not one of the neutral instructions" in aside.reason
+
+
+def test_a_variant_counts_beside_its_base_of_the_same_source_alone(under, make_facts):
+    own = under("a", [0.2, 0.3])
+    query, empty = under("a", [0.3, 0.3], "query: "), under("a", [0.9], "")
+    files = ["1", "1", "2", "2", "3"]
+    claims = Claims(
+        frame_of([*own, *query, *empty]).with_columns(file=pl.Series(files, dtype=pl.Categorical))
+    )
+    sources = {"1": "Ada", "2": "Ada", "3": "Mallory"}
+    judged = trusted(claims, make_facts(own), now=NOW, sources=sources)
+    assert judged.variants["prompt"].to_list() == ["query: "] * 2
+    assert judged.frame.height == 2
+    (aside,) = judged.aside
+    assert aside.file == "3"
+    assert "from the same submitter or results folder" in aside.reason
+    alone = trusted(claims, make_facts(own), now=NOW)
+    assert alone.variants.is_empty(), "a file of which nothing is known has a source of its own"
+
+
+def test_a_stranger_cannot_take_a_variant_of_somebody_else_away(under, make_facts):
+    """Of two records with one id the oldest counts; a stranger's never does."""
+    own = [*under("a", [0.2]), *under("a", [0.3], "query: ")]
+    stranger = under("a", [0.3], "query: ", created="2026-01-01T00:00:00+00:00")
+    files = pl.Series(["1", "1", "2"], dtype=pl.Categorical)
+    claims = Claims(frame_of([*own, *stranger]).with_columns(file=files))
+    judged = trusted(claims, make_facts(own), now=NOW)
+    assert judged.variants["file"].to_list() == ["1"]
+    assert [aside.file for aside in judged.aside] == ["2"]
+
+
+def test_a_build_takes_a_submitter_or_a_results_folder_for_the_source(under, tmp_path):
+    frame = frame_of([*under("a", [0.2]), *under("a", [0.3], "")])
+    run = Submission(submitted_by="Ada", created="2026-01-01T00:00:00+00:00", command="c",
+                     harness="0.1.0", licence="CC0-1.0")  # fmt: skip
+    for name in ("one", "other"):
+        write(tmp_path / "board" / name, {"r": run})
+    (tmp_path / "own").mkdir()
+    files = ("board/one/r.jsonl", "board/other/r.jsonl", "board/other/s.jsonl", "own/a/b.jsonl")
+    paths = [str(tmp_path / file) for file in files]
+    frame = pl.concat([frame, frame]).with_columns(file=pl.Series(paths, dtype=pl.Categorical))
+    sources = building.sources_of(frame, [tmp_path / "board", tmp_path / "own"])
+    board, own = f"in {tmp_path / 'board'}", f"in {tmp_path / 'own'}"
+    assert [sources[path] for path in paths] == ["by Ada", "by Ada", board, own]
 
 
 def simulated(rng, *, rows: int, families: int, prompts: int, sd: float):

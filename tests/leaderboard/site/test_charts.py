@@ -188,8 +188,8 @@ def languages(tmp_path_factory, make_record):
             task__digest=f"{language}-{i}", language=language, value=0.1 * i + 0.2 * (model == "b"),
             task__unranked=unranked.get(language, ""),
         )
-        for model in "abc"
-        for language in ("en", "de", "fr")
+        for model in "abcd"
+        for language in (("en",) if model == "d" else ("en", "de", "fr"))
         for i in (1, 2, 3)
     ]  # fmt: skip
     return build(tmp_path_factory.mktemp("languages"), records)
@@ -200,11 +200,12 @@ def test_a_language_chooses_the_ranked_tasks_in_it(languages, visit) -> None:
     field = page.get_by_label("Language of the tasks")
     texts = field.evaluate("f => [...f.options].map((o) => [o.textContent, o.disabled])")
     assert texts == [
-        ["all", False],
+        ["those of the benchmark", False],
         ["German (3 tasks)", False],
         ["English (3 tasks)", False],
         ["French (none is ranked)", True],
     ]
+    assert field.input_value() == "en", "most models have values in English"
     field.select_option("de")
     chosen = page.locator(".task-groups .boxes input:checked").evaluate_all(
         "boxes => boxes.map((box) => box.parentElement.textContent.trim())"
