@@ -58,6 +58,7 @@ class AmplifyBias(Mitigator):
     """
 
     needs: ClassVar[tuple[str, ...]] = ("definitional_pairs",)
+    control: ClassVar[bool] = True
 
     def __init__(self, strength: float = 1.0, k: int = 1, normalize: bool = True) -> None:
         self.strength = strength
