@@ -202,7 +202,7 @@ class MitigatorPart(Part):
     method: Label = ""
     """Identifies the mitigator and its hyper-parameters, whatever the concept."""
     control: bool = False
-    """Whether it is a control that mitigates nothing, such as noise or planted bias. Never ranked."""
+    """Whether it is a control that mitigates nothing, such as noise or planted bias."""
 
     @model_serializer(mode="wrap")
     def _without_control(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:

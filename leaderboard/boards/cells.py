@@ -180,7 +180,16 @@ IDENTITY = ("model", "fingerprint", "mitigator", "label", "params")
 """Columns of a claim that name its row."""
 
 _COLUMNS = (
-    *("kind", *IDENTITY, "mitigator_fingerprint", "fitted_on", "control", "task", "version", "digest"),
+    *(
+        "kind",
+        *IDENTITY,
+        "mitigator_fingerprint",
+        "fitted_on",
+        "control",
+        "task",
+        "version",
+        "digest",
+    ),
     *("title", "measures", "category", "family", "language", "scenario", "metric", "score"),
     *("unranked", "ideal", "low_bound", "high_bound", "value", "reason", "p_value"),
     *("alternative", "reversed", "undone", "low", "high", "level", "floor", "floor_sd", "unit"),

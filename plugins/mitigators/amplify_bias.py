@@ -71,8 +71,7 @@ class AmplifyBias(Mitigator):
             raise InvalidOption(f"amplify-bias: k={self.k}; expected 1 or more")
         if not -1 <= self.strength <= LARGEST:
             raise InvalidOption(
-                f"amplify-bias: strength={self.strength}; expected -1 or more, "
-                f"at most {LARGEST:g}"
+                f"amplify-bias: strength={self.strength}; expected -1 or more, at most {LARGEST:g}"
             )
 
     def fitting_texts(self, concept: Concept | None) -> list[str]:
@@ -90,9 +89,7 @@ class AmplifyBias(Mitigator):
             If the concept has no definitional pairs, or the embedder too few of them.
         """
         self.check_options()
-        hard = fit_subspace(
-            "amplify-bias", embedder, concept, k=self.k, normalize=self.normalize
-        )
+        hard = fit_subspace("amplify-bias", embedder, concept, k=self.k, normalize=self.normalize)
         self.subspace_, self.missing_ = hard.subspace_, hard.missing_
         return self
 
