@@ -12,6 +12,7 @@ from harness.arrays import unit_rows
 from harness.concept import Concept
 from harness.embedder import MockEmbedder
 from harness.errors import InvalidOption, NotApplicable
+from harness.plugins.metrics.weat import weat
 from harness.plugins.mitigators.amplify_bias import AmplifyBias
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.registry.registry import Registry
@@ -68,6 +69,23 @@ def test_what_lies_outside_the_subspace_stays(seed, strength, k):
     assert change @ mitigator.subspace_.T == pytest.approx(strength * inside, abs=1e-4)
     outside = change - (change @ mitigator.subspace_.T) @ mitigator.subspace_
     assert outside == pytest.approx(np.zeros_like(outside), abs=1e-4)
+
+
+def test_on_noise_an_association_test_finds_no_more_than_by_chance():
+    """The words of the fit are its attributes, and the targets have no bias to amplify."""
+    p_values, distances = [], []
+    for seed in range(200):
+        embedder = vocabulary(seed, d=50)
+        words = [*NEUTRAL[:8], *(word for pair in PAIRS for word in pair)]
+        vectors = planted(embedder, words, strength=4)
+        sides = (vectors[:4], vectors[4:8], vectors[8::2], vectors[9::2])
+        scores = weat(*sides, resamples=0, rng=np.random.default_rng(seed))
+        p_values.append(scores["association"].p_value)
+        distances.append(scores["association"].value)
+    # Of 200 draws at most 10 are expected, and more than 17 in 1 % of cases.
+    assert (np.array(p_values) <= 0.05).sum() <= 17
+    error = np.std(distances) / 200**0.5
+    assert abs(np.mean(distances)) < 3 * error
 
 
 @pytest.mark.parametrize("normalize", [True, False])
