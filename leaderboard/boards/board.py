@@ -1063,7 +1063,8 @@ class Board:
         One line a row: ranked models, best first, then the rest. Identity: `row`, `model`,
         `mitigator`, `fingerprint`, `params`, `url`, `dimensions`, `parameters`. `role`: `model`
         (mitigator `none`; only these are ranked), `mitigated` (reported in `effects`) or
-        `reference` (random and constant vectors: never ranked, lines to compare with). `complete`:
+        `reference` (random and constant vectors: never ranked, lines to compare with). `control`:
+        whether the mitigator mitigates nothing, such as planted bias. `complete`:
         whether it has a value on every ranked bias task. `unusable`: why it is not usable, such as
         yardsticks that are not clear; null if it is usable. `uneven`: why its yardstick may have
         been boosted, else null. `meaning`: how far it tells words apart that are female and male by
