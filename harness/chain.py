@@ -160,6 +160,11 @@ class Chain(Mitigator):
         """Whether any stage adds or swaps words of its concept in texts."""
         return any(stage.monolingual for stage in self.mitigators)
 
+    @property
+    def control(self) -> bool:  # type: ignore[override]  # of its stages
+        """Whether any stage is a control of measures."""
+        return any(stage.control for stage in self.mitigators)
+
     def in_language(self, language: str) -> Chain:
         """Return the unfitted chain for texts in a language; itself if no stage differs."""
         stages = [stage.in_language(language) for stage in self.mitigators]

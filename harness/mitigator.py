@@ -113,12 +113,16 @@ class Mitigator:
     monolingual
         Whether it adds or swaps words of its concept in texts. The concept must then be in the
         language of the task, since words of another language would make its texts meaningless.
+    control
+        Whether it is a control of measures that mitigates nothing, such as noise or planted bias.
+        Records say so, and boards never rank it.
     """
 
     kinds: ClassVar[tuple[Kind, ...]] = ("word", "text")
     needs: ClassVar[tuple[str, ...]] = ()
     later_parameters: ClassVar[tuple[str, ...]] = ()
     monolingual: ClassVar[bool] = False
+    control: ClassVar[bool] = False
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the hyper-parameters by name; `deep` has no effect (scikit-learn passes it)."""

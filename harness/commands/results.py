@@ -214,7 +214,7 @@ def notices(records: Records) -> None:
     "bases",
     multiple=True,
     metavar="VARIANT=MODEL",
-    help="The model that another one is a variant of, with planted or removed bias; repeatable.",
+    help="The model that another one is a variant of, trained to more or less bias; repeatable.",
 )
 @arguments.include
 @click.option("--points", is_flag=True, help="Print the correlated means, too.")
@@ -316,7 +316,12 @@ def _as_json(found: Correlations) -> dict[str, Any]:
         | {"finding": link.finding}
         for link in found.links
     ]
-    return {"correlations": over, "links": links, "left_out": left_out}
+    return {
+        "correlations": over,
+        "links": links,
+        "controls": found.controls,
+        "left_out": left_out,
+    }
 
 
 def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
@@ -339,6 +344,8 @@ def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
     )
     _show_tasks(found.by_task, a)
     _show_links(found.links)
+    if found.controls:
+        echo(f"controls, no mitigation: {', '.join(found.controls)}")
     for part in whole:
         models = len({point.model for point in part.points})
         if part.spearman is None:

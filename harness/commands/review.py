@@ -91,12 +91,9 @@ def command(
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness import folders
     from harness.errors import UsageError
-    from harness.registry.registry import Registry, with_concepts_beside
+    from harness.registry.registry import Registry
 
-    registry = Registry(include=include, trust=trust)
-    if task.endswith((".yaml", ".yml")):
-        registry = with_concepts_beside(registry, Path(task))
-    document = _task(registry, task, language)
+    document, registry = _task(Registry(include=include, trust=trust), task, language)
     registry.check_task(document)
     if sheet is None:
         if reviewer is not None:
@@ -118,21 +115,15 @@ def command(
         echo(line)
 
 
-def _task(registry: Registry, name: str, language: str | None) -> Document:
-    """Return the task of a name, or of a beginning of a name and a language."""
-    from harness.errors import UnknownName, UsageError
-    from harness.registry import discovery
-    from harness.task import yaml_files
+def _task(registry: Registry, name: str, language: str | None) -> tuple[Document, Registry]:
+    """Return the task of a name, or of a beginning of a name and a language, and its registry."""
+    from harness.errors import UsageError
+    from harness.registry.registry import named_tasks
     from harness.task.schema import TaskFile
 
-    if name.endswith((".yaml", ".yml")):
-        found = yaml_files.documents(discovery.load_file(Path(name)))
-    elif name in registry.task_files.owners:
-        found = [registry.task_files.find(name)]
-    elif language and f"{name}-{language}" in registry.task_files.owners:
-        found = [registry.task_files.find(f"{name}-{language}")]
-    else:
-        raise UnknownName("task", name, registry.task_files)
+    known = registry.task_files.owners
+    is_beginning = name not in known and f"{name}-{language}" in known
+    found, registry = named_tasks(registry, f"{name}-{language}" if is_beginning else name)
     spoken = {part.validate(TaskFile).language: part for part in found}
     if language is not None and language not in spoken:
         raise UsageError(
@@ -140,7 +131,7 @@ def _task(registry: Registry, name: str, language: str | None) -> Document:
         )
     if len(found) > 1 and language is None:
         raise UsageError(f"'{name}' has {len(found)} tasks: add --language, such as {min(spoken)}")
-    return found[0] if language is None else spoken[language]
+    return found[0] if language is None else spoken[language], registry
 
 
 @dataclass(frozen=True)

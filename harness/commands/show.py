@@ -184,27 +184,21 @@ def _metric(registry: Registry, name: str) -> dict[str, Any]:
 
 
 def _task(registry: Registry, name: str) -> dict[str, Any]:
-    from harness.errors import Unavailable
-    from harness.registry import discovery
-    from harness.registry.registry import with_concepts_beside
-    from harness.task import validity, yaml_files
+    from harness.errors import Unavailable, UnknownName
+    from harness.registry.registry import named_tasks
+    from harness.task import validity
     from harness.task.schema import TaskFile
 
-    is_file = name.endswith((".yaml", ".yml"))
-    if not is_file and name not in registry.task_files.owners:
-        raise _unknown_task(registry, name)
-    if is_file:
-        document = yaml_files.documents(discovery.load_file(Path(name)))[0]
-    else:
-        document = registry.task_files.find(name)
+    try:
+        (document, *_), registry = named_tasks(registry, name)
+    except UnknownName:
+        raise _unknown_task(registry, name) from None
     file = document.validate(TaskFile)
     facts = _description(file) | validity.facts(document.path, file)
     facts |= data.facts(document, file.tables, name)
     if facts.keys() & {"texts", "unavailable"}:
         return facts
     try:
-        if is_file:
-            registry = with_concepts_beside(registry, document.path)
         task = registry.resolve(document)
     except Unavailable as error:
         return facts | {"unavailable": str(error)}

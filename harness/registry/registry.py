@@ -621,3 +621,23 @@ def with_concepts_beside(registry: Registry, path: Path) -> Registry:
     extended = copy.copy(registry)
     extended.concept_files = concepts
     return extended
+
+
+def named_tasks(registry: Registry, name: str) -> tuple[list[yaml_files.Document], Registry]:
+    """Return the parsed tasks that a name or a file means, and the registry to read them with.
+
+    A name means one task, a file one or several. With a file, concepts beside it are found.
+
+    Raises
+    ------
+    UnknownName
+        If no task has the name.
+    InvalidFile
+        If the file cannot be read.
+    """
+    from harness.task import yaml_files
+
+    if not name.endswith((".yaml", ".yml")):
+        return [registry.task_files.find(name)], registry
+    documents = yaml_files.documents(discovery.load_file(Path(name)))
+    return documents, with_concepts_beside(registry, documents[0].path)

@@ -653,9 +653,10 @@ class Correlation:
 class Link:
     """Whether rows with more bias in one group of tasks have more in another one.
 
-    The rows are models as they are and their variants: under mitigators, under other prompts, and
-    with planted bias. Variants of one model are not independent, and a mitigator does the same to
-    all models. So both are random intercepts of a mixed model (`harness.results.mixed_model`).
+    The rows are models as they are and their variants: under mitigators, with planted bias (a
+    control among the mitigators, or a model of its own), and under other prompts. Variants of one
+    model are not independent, and a mitigator does the same to all models. So both are random
+    intercepts of a mixed model (`harness.results.mixed_model`).
 
     Parameters
     ----------
@@ -674,7 +675,7 @@ class Link:
         Two-sided p-value of no slope.
     reason
         Why there is no slope, or why it does not count: it is not found without one of the models,
-        or without one of the mitigators.
+        or without one of the mitigators, whatever its options.
     is_known
         Whether the slope differs from 0 among all pairs of families that were asked: the share of
         false findings is held at 5 % (Benjamini and Hochberg).
@@ -717,6 +718,12 @@ class Correlations:
     links: tuple[Link, ...] = ()
     """That of all tasks of both groups, without tasks of the first by a metric of the second; then
     those of each family of the first group with each of the second, if they were asked for."""
+
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """The mitigators that mitigate nothing, such as planted bias."""
+        labels = {p.mitigator for part in self.over for p in part.points if p.control}
+        return tuple(sorted(labels))
 
     @property
     def by_task(self) -> dict[str, dict[str, Correlation]]:
@@ -854,7 +861,7 @@ def _variants(
     for base in points[:1]:
         own = [pair for pair in pairs if pair[0] == model]
         points += [
-            Point(change.model, change.mitigator, base.a + change.a, base.b + change.b)
+            replace(change, a=base.a + change.a, b=base.b + change.b)
             for change in _changes(own, tasks)
         ]
     return points
@@ -876,6 +883,7 @@ def _fitted(
     if n < FEWEST:
         return replace(found, reason=f"{n} models, {FEWEST} are needed")
     mitigators = [point.mitigator for point in points]
+    methods = [point.method for point in points]
     # Means are ratios with long tails: whitening multiplies some by ten. Ranks keep one such row
     # from deciding the slope (Conover and Iman 1981, "Rank transformations").
     values = rankdata([[point.a, point.b] for point in points], axis=0)
@@ -895,7 +903,7 @@ def _fitted(
     low, high = fit.interval(1)
     without = {
         f"without {group}": fitted([row for row, of in enumerate(groups) if of != group])
-        for groups in (of_base, mitigators)
+        for groups in (of_base, methods)
         for group in dict.fromkeys(groups)
         if len(set(groups)) > 2 and fit.p_value(1) < LEVEL
     }
@@ -1005,7 +1013,7 @@ def _as_they_are(models: Mapping[Model, OfTask], tasks: Sequence[Collection[str]
     for (name, _), of_task in models.items():
         a, b = (_mean_of_group(of_task, group) for group in tasks)
         if a is not None and b is not None:
-            points.append(Point(name, NONE, a, b))
+            points.append(Point(name, NONE, a, b, NONE))
     return points
 
 
@@ -1016,7 +1024,8 @@ def _changes(
     for (name, _), mitigator, before, after in pairs:
         a, b = (_change_of_group(before, after, group) for group in tasks)
         if a is not None and b is not None:
-            points.append(Point(name, mitigator, a, b))
+            part = next(iter(after.values())).mitigator
+            points.append(Point(name, mitigator, a, b, part.name, part.control))
     return points
 
 

@@ -201,6 +201,16 @@ class MitigatorPart(Part):
     """Identifies the mitigator, its hyper-parameters and the content of the concept."""
     method: Label = ""
     """Identifies the mitigator and its hyper-parameters, whatever the concept."""
+    control: bool = False
+    """Whether it is a control that mitigates nothing, such as noise or planted bias."""
+
+    @model_serializer(mode="wrap")
+    def _without_control(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # Few mitigators are controls; the lines of all others stay as they were.
+        part: dict[str, Any] = written(self)
+        if not self.control:
+            part.pop("control", None)
+        return part
 
     def model_post_init(self, context: Any) -> None:
         """Take the name as the label of a record that was written without one."""

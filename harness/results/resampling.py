@@ -614,12 +614,18 @@ class Point:
         Their labels.
     a, b
         Mean of each group of tasks; with a mitigator its change against `none`. Lower is less bias.
+    method
+        The mitigator without options: one method at several strengths is one mitigator.
+    control
+        Whether it is a control that mitigates nothing, such as planted bias.
     """
 
     model: str
     mitigator: str
     a: float
     b: float
+    method: str
+    control: bool = False
 
 
 def coefficient(points: Sequence[Point], *, ranks: bool = True) -> float | None:
@@ -657,8 +663,8 @@ def _of_changes(value: float, points: Sequence[Point]) -> IntervalPart | None:
     import numpy as np
 
     units = [[point.model for point in points]]
-    if len({point.mitigator for point in points}) >= metrics.FEWEST:
-        units.append([point.mitigator for point in points])
+    if len({point.method for point in points}) >= metrics.FEWEST:
+        units.append([point.method for point in points])
     left_out = []
     for unit_names in units:
         without = [

@@ -169,6 +169,8 @@ class Section:
         Number of items that sets and tables were cut to, in a smoke run.
     base
         Label of the model that this one is under another neutral instruction; empty for any other.
+    controls
+        The columns of controls, which mitigate nothing and are never the best of a row.
     """
 
     model: str
@@ -183,6 +185,7 @@ class Section:
     one_sided: tuple[str, ...] = ()
     limit: int | None = None
     base: str = ""
+    controls: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -344,6 +347,7 @@ def _section(
         one_sided=() if measures == "usefulness" else tuple(dict.fromkeys(one_sided)),
         limit=max((record.limit for record in records if record.limit is not None), default=None),
         base=records[-1].model.base,
+        controls=tuple(dict.fromkeys(r.mitigator.label for r in records if r.mitigator.control)),
     )
     return section if measures == "control" else _with_means(section, list(lines.values()), is_old)
 
@@ -403,6 +407,7 @@ def _row(
             column: record
             for column, record in line.items()
             if record.value is not None and not record.is_leak and not is_old(record)
+            if not record.mitigator.control
         }
         cells = _with_best(cells, columns, _losses(compared))
     return Row(task, score, ideal, cells)
@@ -509,7 +514,7 @@ def _with_means(
         known = {
             column: sign * value if sign < 0 else abs(value)
             for column, value in values.items()
-            if value is not None
+            if value is not None and column not in section.controls
         }
         cells = [Cell(value, change=changes.get(column)) for column, value in values.items()]
         mean = Row(f"{name} ({of_all.counts})", "", ideal, _with_best(cells, columns, known))
@@ -796,6 +801,8 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
         lines.append("± standard error of the mean over runs that differ only in their seed")
     if any(cell.is_best for cell in cells):
         lines.append(f"{best} nearest to the ideal in its row; bias: less the floor of each value")
+    if controls := dict.fromkeys(name for section in sections for name in section.controls):
+        lines.append(f"{', '.join(controls)}: a control, no mitigation")
     if any(cell.is_reversed for cell in cells):
         lines.append(f"{REVERSED} reversed: the association points the other way")
     if one_sided := dict.fromkeys(name for section in sections for name in section.one_sided):

@@ -413,7 +413,7 @@ def card(source: Source, change: Map, name: str, scores: Comparison | None) -> s
     info = source.info
     base = f"[{markdown_text(info.name)}]({info.url})" if info.url else markdown_text(info.name)
     sections = [
-        _metadata(info),
+        _metadata(info, is_control=source.chain.control),
         f"# {markdown_text(name)}",
         f"{base} under the mitigator `{source.label}` of the Embedding Bias Harness. It loads as "
         "any model of sentence-transformers:",
@@ -428,7 +428,7 @@ def card(source: Source, change: Map, name: str, scores: Comparison | None) -> s
     return "\n\n".join(sections).rstrip() + "\n"
 
 
-def _metadata(info: ModelInfo) -> str:
+def _metadata(info: ModelInfo, *, is_control: bool) -> str:
     import yaml
 
     base = _HUB.fullmatch(info.url or "")
@@ -437,7 +437,10 @@ def _metadata(info: ModelInfo) -> str:
     facts = {
         "library_name": "sentence-transformers",
         "pipeline_tag": "sentence-similarity",
-        "tags": ["sentence-transformers", "feature-extraction", "debiased"],
+        "tags": [
+            *("sentence-transformers", "feature-extraction"),
+            *(() if is_control else ("debiased",)),
+        ],
         **({"base_model": base[1]} if base else {}),
         **({"language": languages} if languages else {}),
         **({"license": licence.lower()} if licence else {}),
@@ -483,6 +486,8 @@ def _some(texts: Sequence[str], most: int = 12) -> str:
 def _not_removed(source: Source, change: Map, scores: Comparison | None) -> list[str]:
     """Return what the model leaves, a line each."""
     lines = [f"{line}." for line in change.omits]
+    if source.chain.control:
+        lines.append(f"`{source.label}` is a control, such as planted bias: it mitigates nothing.")
     about = f" of `{source.concept.name}`" if source.concept else ""
     lines.append(
         f"A lower score of bias does not say that the concept{about} is gone: what tests of "

@@ -211,6 +211,7 @@ def mitigator_part(
         concept=concept.name if concept else None,
         fingerprint=fingerprint,
         method=method,
+        control=mitigator.control,
     )
 
 

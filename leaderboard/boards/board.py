@@ -1120,10 +1120,10 @@ class Board:
         One line a row: ranked models, best first, then the rest. Identity: `row`, `model`,
         `mitigator`, `fingerprint`, `params`, `url`, `dimensions`, `parameters`. `role`: `model`
         (mitigator `none`; only these are ranked), `mitigated` (reported in `effects`) or
-        `reference` (random and constant vectors: never ranked, lines to compare with). `complete`:
-        whether it has a value on every ranked bias task in `language`. `unusable`: why it is not
-        usable, such as yardsticks that are not clear; null if it is usable. `uneven`: why its
-        yardstick may have been boosted, else null. `meaning`: how far it tells words apart that are
+        `reference` (random and constant vectors: never ranked, lines to compare with). `control`:
+        whether the mitigator mitigates nothing, such as planted bias. `complete`: whether it has a
+        value on every ranked bias task in `language`. `unusable`: why it is not usable, such as
+        yardsticks that are not clear; null if it is usable. `uneven`: why its yardstick may have been boosted, else null. `meaning`: how far it tells words apart that are
         female and male by definition, 1 for the reference encoder. `recoverability`: the mean over
         the tasks that ask what a classifier recovers. Bias: `bias`, the mean over `bias_families`
         methods of the pooled gap over the yardstick, 1 for the reference encoder (`ratios.pooled`),

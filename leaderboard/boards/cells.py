@@ -180,7 +180,16 @@ IDENTITY = ("model", "fingerprint", "mitigator", "label", "params")
 """Columns of a claim that name its row."""
 
 _COLUMNS = (
-    *("kind", *IDENTITY, "mitigator_fingerprint", "fitted_on", "task", "version", "digest"),
+    *(
+        "kind",
+        *IDENTITY,
+        "mitigator_fingerprint",
+        "fitted_on",
+        "control",
+        "task",
+        "version",
+        "digest",
+    ),
     *("title", "measures", "category", "family", "language", "scenario", "metric", "score"),
     *("unranked", "ideal", "low_bound", "high_bound", "value", "reason", "p_value"),
     *("alternative", "reversed", "undone", "low", "high", "level", "floor", "floor_sd", "unit"),
@@ -399,9 +408,10 @@ def rows_of(kind: str, chosen: pl.DataFrame, others: pl.DataFrame) -> pl.DataFra
     -------
     pl.DataFrame
         `row`, `kind`, `name` (of the model), `fingerprint`, `mitigator` and `params`; `model` and
-        `label`, the model and the mitigator as shown; `role` (see `Board.rows`); `is_noise`,
-        whether it is random vectors as they are shipped, without options or a mitigator: no
-        other row may set the bar of usefulness.
+        `label`, the model and the mitigator as shown; `control`, whether the mitigator is a
+        control that mitigates nothing; `role` (see `Board.rows`); `is_noise`, whether it is random
+        vectors as they are shipped, without options or a mitigator: no other row may set the bar
+        of usefulness.
 
     Notes
     -----
@@ -409,8 +419,9 @@ def rows_of(kind: str, chosen: pl.DataFrame, others: pl.DataFrame) -> pl.DataFra
     written without a label get the settings that differ.
     """
     rows = (
-        pl.concat([frame.select("row", *IDENTITY).unique() for frame in (chosen, others)])
-        .unique()
+        pl.concat([frame.select("row", *IDENTITY, "control") for frame in (chosen, others)])
+        .group_by("row", *IDENTITY)
+        .agg(pl.col("control").any())
         .sort("row")
         .with_columns(pl.col(IDENTITY).cast(pl.String))
     )

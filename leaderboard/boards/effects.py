@@ -52,7 +52,7 @@ def mitigators(
     changes
         The `differences` against `none`, on the tasks to rank by.
     rows
-        `row`, `role`, `model`, its `name` and `fingerprint`, and `label`, of every row.
+        `row`, `role`, `control`, `model`, its `name` and `fingerprint`, and `label`, of every row.
     unusable
         As of `effects`.
     has_bias
@@ -62,15 +62,15 @@ def mitigators(
     rows = rows.with_columns(pl.col(_MODEL).cast(changes.schema["name"]))
     excluded = rows.filter(role="model").join(unusable, on="row", how="semi").select(_MODEL)
     labels = rows.select(*_MODEL, pl.col("model").cast(pl.String)).unique(_MODEL)
-    rows = rows.filter(role="mitigated").select("row", *_MODEL, mitigator="label").unique()
+    rows = rows.filter(role="mitigated").select("row", *_MODEL, "control", mitigator="label")
     on_usable = rows.join(excluded.unique(), on=_MODEL, how="anti")
-    judged = on_usable.join(unusable, on="row", how="anti")
+    judged = on_usable.join(unusable, on="row", how="anti").filter(~pl.col("control"))
     own = changes.filter("is_bounded").join(judged.select("row"), on="row", how="semi")
     over = {name: _over_models(own.filter(measures=name)) for name in MEASURES}
     models = pl.struct(_MODEL).n_unique().cast(pl.Int64)
     frame = (
         rows.group_by("mitigator")
-        .agg(models=models)
+        .agg(pl.col("control").all(), models=models)
         .join(
             on_usable.join(unusable, on="row", how="semi")
             .group_by("mitigator")
@@ -81,7 +81,7 @@ def mitigators(
         .with_columns(pl.col("not_usable").fill_null(0))
         .sort("mitigator")
     )
-    reasons = _unranked(frame["mitigator"].to_list(), judged, on_usable, over, has_bias=has_bias)
+    reasons = _unranked(frame, judged, on_usable, over, has_bias=has_bias)
     ranked = [name for name, reason in reasons.items() if reason is None]
     of_bias = own.filter(pl.col("mitigator").is_in(ranked), measures="bias")
     shared, apart = _comparable(of_bias)
@@ -169,7 +169,7 @@ def _columns(name: str) -> list[str]:
 
 
 def _unranked(
-    names: list[str],
+    frame: pl.DataFrame,
     judged: pl.DataFrame,
     on_usable: pl.DataFrame,
     over: dict[str, pl.DataFrame],
@@ -180,20 +180,24 @@ def _unranked(
 
     Parameters
     ----------
-    names
-        All mitigators.
+    frame
+        All mitigators, each with `control`, whether it is a control that mitigates nothing.
     judged, on_usable
-        The rows that are usable, and all rows of usable models, with their `mitigator`.
+        The rows that are usable and no control, and all rows of usable models, with their
+        `mitigator`.
     over
         The effects of each mitigator on bias and usefulness.
     has_bias
         Whether a task measures bias.
     """
+    controls = set(frame.filter("control")["mitigator"])
     tried, usable = set(on_usable["mitigator"]), set(judged["mitigator"])
     has = {name: set(frame["mitigator"]) for name, frame in over.items()}
     reasons: dict[str, str | None] = {}
-    for name in names:
-        if name not in tried:
+    for name in frame["mitigator"]:
+        if name in controls:
+            reasons[name] = "a control, no mitigation"
+        elif name not in tried:
             reasons[name] = "run on no usable model"
         elif name not in usable:
             reasons[name] = "not usable on any model"

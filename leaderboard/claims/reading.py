@@ -78,6 +78,7 @@ _COLUMNS: dict[str, Column] = {
     "fitted_on": "mitigator.concept",
     "mitigator_fingerprint": "mitigator.fingerprint",
     "method": "mitigator.method",
+    "control": "mitigator.control",
     # The task and the score.
     "task": "task.name",
     **{name: f"task.{name}" for name in ("version", "digest", "title", "measures")},

@@ -282,7 +282,7 @@ _OF_MODEL = (
     *("revision", "url", "dimensions", "parameters", "max_tokens", "licence"),
     *("open_weights", "released", "superseded_by", "languages", "published"),
 )
-_OF_MITIGATOR = ("mitigator", "label", "params", "fitted_on", "method")
+_OF_MITIGATOR = ("mitigator", "label", "params", "fitted_on", "method", "control")
 
 
 def unified(frame: pl.DataFrame, registered: Collection[str] | None = None) -> pl.DataFrame:

@@ -321,7 +321,9 @@ def _counts(board: Board) -> dict[str, Any]:
     return {
         "kind": board.kind,
         "models": board.rows.filter(role="model").height,
-        "mitigators": board.rows.filter(role="mitigated")["mitigator"].n_unique(),
+        "mitigators": board.rows.filter(~pl.col("control"), role="mitigated")[
+            "mitigator"
+        ].n_unique(),
         "bias": bias.height,
         "usefulness": ranked.filter(measures="usefulness").height,
         "concepts": sorted(set(bias["category"])),
@@ -343,6 +345,7 @@ MEANINGS: Mapping[str, str] = {
     "label": "mitigator with its options",
     "mitigator": "name of the mitigator; none without one",
     "role": "model, mitigated or reference",
+    "control": "whether the mitigator is a control that mitigates nothing",
     "fingerprint": "digest of the weights and settings",
     "params": "options of the mitigator, JSON",
     "fitted_on": "concept that the mitigator was fitted on",

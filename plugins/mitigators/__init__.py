@@ -18,6 +18,7 @@ def harness_mitigators() -> list[MitigatorSpec]:
     return [
         _mitigator("normalize", "Normalize", "unit length, as a baseline", unit_length=True),
         _mitigator("nuisance", "Nuisance", "noise, a coin or a constant: a control of measures"),
+        _mitigator("amplify-bias", "AmplifyBias", "more of the concept: a control of measures"),
         _mitigator(
             "context-injection",
             "ContextInjection",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -45,6 +45,8 @@ class Nuisance(Mitigator):
     InvalidOption
         If `size` is not possible.
     """
+
+    control: ClassVar[bool] = True
 
     def __init__(self, kind: Kind = "noise", size: float = 1.0, seed: int = 0) -> None:
         self.kind = kind

@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from harness.arrays import Floats, Mask, Reals, Vectors, has_direction, unit_rows
-from harness.digest import digest
-from harness.embedder import Embedder, ModelInfo
+from harness.arrays import Floats, Mask, Reals, unit_rows
 from harness.errors import HarnessError, NotApplicable
 from harness.metrics import Contrast, Metric, Scale, Score
 from harness.results.record import loss
@@ -452,82 +450,6 @@ def _with_cosines(
 ) -> dict[str, Reals]:
     along = direction_of(arrays, contrast)
     return dict(arrays) | {name: moved(arrays[name], along, c) for name, c in cosines.items()}
-
-
-class PlantedModel:
-    """A model whose vectors of some texts are replaced, such as by planted ones.
-
-    Parameters
-    ----------
-    embedder
-        The model.
-    vectors
-        Vector of each replaced text.
-    name
-        Its name in records.
-    """
-
-    def __init__(self, embedder: Embedder, vectors: Mapping[str, Reals], name: str) -> None:
-        self.embedder = embedder
-        self.replaced = {text: np.asarray(row, np.float32) for text, row in vectors.items()}
-        content = [[text, row.tobytes().hex()] for text, row in sorted(self.replaced.items())]
-        fingerprint = digest(["planted", embedder.info.fingerprint, content])
-        kind, dimensions = embedder.info.kind, embedder.info.dimensions
-        self.info = ModelInfo(name=name, kind=kind, dimensions=dimensions, fingerprint=fingerprint)
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return the (n, d) vectors of texts: the replaced ones, and else the model's own."""
-        vectors = np.array(self.embedder.encode(texts), dtype=np.float32)
-        for row, text in enumerate(texts):
-            if text in self.replaced:
-                vectors[row] = self.replaced[text]
-        return vectors
-
-
-def planted_model(
-    embedder: Embedder,
-    *,
-    groups: tuple[Sequence[str], Sequence[str]],
-    sides: tuple[Sequence[str], Sequence[str]],
-    amplitude: float,
-    name: str = "",
-) -> PlantedModel:
-    """Return a model with a bias of a chosen amplitude in the texts of two sides.
-
-    Parameters
-    ----------
-    embedder
-        The model.
-    groups
-        Texts of the two groups. They keep their vectors.
-    sides
-        Texts that are moved towards the first group, and towards the second. Texts without a
-        vector are left out.
-    amplitude
-        In units of the gap between the groups.
-    name
-        Name of the model in records; by default the amplitude after the model's own name.
-    """
-    inputs = ("side_1", "side_2", "group_1", "group_2")
-    texts = dict(zip(inputs, map(_distinct, (*sides, *groups)), strict=True))
-    arrays: dict[str, Reals] = {}
-    for key in inputs:
-        vectors = embedder.encode(texts[key])
-        usable = has_direction(vectors)
-        texts[key] = [text for text, known in zip(texts[key], usable, strict=True) if known]
-        arrays[key] = vectors[usable]
-    contrast = Contrast(sides=("side_1", "side_2"), towards=("group_1", "group_2"))
-    moved_arrays = planted(arrays, contrast, amplitude)
-    vectors_of = {
-        text: row
-        for key in contrast.sides
-        for text, row in zip(texts[key], moved_arrays[key], strict=True)
-    }
-    return PlantedModel(embedder, vectors_of, name or f"{embedder.info.name}-{amplitude:g}")
-
-
-def _distinct(texts: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(texts))
 
 
 def _placed(arrays: Mapping[str, Reals], contrast: Contrast) -> Floats:

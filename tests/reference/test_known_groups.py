@@ -6,19 +6,20 @@ The bias is planted in the vectors of real models, in the words or texts of a fe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 import pytest
 
 import harness
-from harness.embedder import Embedder, gaussian_vectors
+from harness.digest import digest
+from harness.embedder import Embedder, ModelInfo, gaussian_vectors
 from harness.leaderboard.boards.board import Board, compile_boards
 from harness.leaderboard.claims.reading import frame_of
 from harness.mitigator import Mitigator
 from harness.plugins.validity import checks
-from harness.plugins.validity.checks import AMPLITUDES, Instrument, PlantedModel
+from harness.plugins.validity.checks import AMPLITUDES, Instrument
 from harness.registry.registry import Registry
 from harness.run.scoring import MetricInputs, usable_rows
 
@@ -47,6 +48,26 @@ def vectors_with_bias(
         for side in contrast.sides
         for text, row in zip(inputs.texts[side], arrays[side], strict=True)
     }
+
+
+class PlantedModel:
+    """A model whose vectors of some texts are replaced by planted ones."""
+
+    def __init__(self, embedder: Embedder, vectors: Mapping[str, np.ndarray], name: str) -> None:
+        self.embedder = embedder
+        self.replaced = {text: np.asarray(row, np.float32) for text, row in vectors.items()}
+        content = [[text, row.tobytes().hex()] for text, row in sorted(self.replaced.items())]
+        fingerprint = digest(["planted", embedder.info.fingerprint, content])
+        kind, dimensions = embedder.info.kind, embedder.info.dimensions
+        self.info = ModelInfo(name=name, kind=kind, dimensions=dimensions, fingerprint=fingerprint)
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the vectors of texts: the replaced ones, and else the model's own."""
+        vectors = np.array(self.embedder.encode(texts), dtype=np.float32)
+        for row, text in enumerate(texts):
+            if text in self.replaced:
+                vectors[row] = self.replaced[text]
+        return vectors
 
 
 class Known:

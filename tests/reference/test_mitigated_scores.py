@@ -85,3 +85,27 @@ def test_scores_after_mitigators_are_as_measured(model):
     for score, by_mitigator in expected.items():
         for name, value in by_mitigator.items():
             assert values[*score, name] == pytest.approx(value, abs=room), (score, name)
+
+
+@pytest.mark.parametrize(
+    ("model", "tasks"),
+    [
+        ("glove-6b-50d", ["weat-6", "weat-7", "weat-8"]),
+        ("all-MiniLM-L6-v2", ["seat-c6"]),
+    ],
+)
+def test_associations_rise_with_the_strength_of_planted_bias(model, tasks):
+    """Half as much again adds about what hard debiasing removes."""
+    planted = [f"amplify-bias?strength={strength}" for strength in (-1, 0, 0.5, 1)]
+    records = harness.evaluate(model, tasks, ["none", "hard-debias", *planted])
+    for task in tasks:
+        of_task = {
+            record.mitigator.label: record.value
+            for record in records
+            if record.task.name == task and record.score == "association"
+        }
+        none, hard, *rising = of_task.values()
+        assert rising == sorted(rising), (task, of_task)
+        assert rising[1] == pytest.approx(none, abs=1e-5), "strength 0 changes nothing"
+        added, removed = rising[2] - none, none - hard
+        assert 0.4 < added / removed < 2.5, (task, of_task)

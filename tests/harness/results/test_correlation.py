@@ -210,3 +210,41 @@ def test_families_of_one_metric_are_not_linked():
     records = [line for name in "abcde" for line in scores(name, (1.0, 0.5), 0.1)]
     (link,) = correlate(records, A, B).links
     assert link.finding == "not known: both are scored by one metric"
+
+
+def test_planted_bias_is_a_point_like_others_and_said_to_be_a_control():
+    records = [line for name in "abc" for line in scores(name, (0.5, 0.6), 0.4)]
+    for name, more in zip("abc", (1.2, 1.3, 1.5), strict=True):
+        records += scores(name, (0.5 * more, 0.6 * more), 0.4 * more, "plant?strength=2")
+        records += scores(name, (0.4, 0.5), 0.3, "x")
+    planting = {"name": "plant", "control": True}
+    records = [
+        r.model_copy(update={"mitigator": r.mitigator.model_copy(update=planting)})
+        if r.mitigator.label.startswith("plant")
+        else r
+        for r in records
+    ]
+    found = correlate(records, A, B)
+    assert found.controls == ("plant?strength=2",)
+    points = of(found, "mitigators").points
+    assert [p.control for p in points] == [p.a > 0 for p in points] == [True, False] * 3
+
+
+@pytest.mark.parametrize("method", ["plant", ""])
+def test_a_finding_that_needs_one_method_is_not_known_whatever_its_strengths(method):
+    """Only planted bias moves both groups; each of its strengths alone would show the slope."""
+    rng = np.random.default_rng(0)
+    records = []
+    strengths = {"none": 0, "x": 0, **{f"plant?strength={s}": s for s in (1, 2, 3)}}
+    for base in "abcdefghij":
+        for variant, strength in strengths.items():
+            inner, outer = strength * rng.uniform(0, 0.6) + rng.uniform(0.2, 0.25, 2)
+            rows = [
+                record("inner-1", variant, inner, model=base),
+                record("outer", variant, outer, model=base, metric="toy", family="use"),
+            ]
+            name = method if strength and method else variant
+            part = {"mitigator": rows[0].mitigator.model_copy(update={"name": name})}
+            records += [row.model_copy(update=part) for row in rows]
+    known = "not known: not without plant" if method else "more with more"
+    assert link_of(records, "weat", "use").finding == known

@@ -162,3 +162,11 @@ def test_unknown_keys_and_other_schemas_are_errors(measured):
 )  # fmt: skip
 def test_the_stars_of_a_p_value(p, marks):
     assert stars(p) == marks
+
+
+def test_a_control_among_mitigators_is_stated_by_its_records_alone(measured):
+    (record, *_) = measured()
+    assert "control" not in first([record])["mitigator"]
+    part = record.mitigator.model_copy(update={"control": True})
+    line = first([record.model_copy(update={"mitigator": part})])
+    assert line["mitigator"]["control"] is True

@@ -133,6 +133,22 @@ def test_a_control_has_no_best_value_and_no_mean():
     assert section(*records).mean is None
 
 
+def test_a_control_among_the_mitigators_is_never_best_and_said_to_be_one():
+    planted = [record(task, "plant", 0.1) for task in "ab"]
+    part = planted[0].mitigator.model_copy(update={"control": True})
+    found = section(
+        *(
+            record(task, column, value)
+            for task in "ab"
+            for column, value in (("none", 1.0), ("x", 0.5))
+        ),
+        *(line.model_copy(update={"mitigator": part}) for line in planted),
+    )
+    for row in (*found.rows, *found.foot):
+        assert [cell.is_best for cell in row.cells] == [False, True, False]
+    assert "plant: a control, no mitigation" in tables.legend([found], intervals=False)
+
+
 def test_only_bias_and_controls_have_stars():
     assert cells(record(p_value=0.002))[0].stars == "**"
     assert cells(record(p_value=0.002, measures="control"))[0].stars == "**"

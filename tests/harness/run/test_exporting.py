@@ -44,6 +44,7 @@ MITIGATORS = {
     "plain": ["none", "leace", "inlp", "whitening", "hard-debias?normalize=false"],
     "unit": [
         *("normalize", "leace", "hard-debias", "half-sibling-regression?alpha=0.1"),
+        "amplify-bias?strength=2",
         *("multiclass-hard-debias?k=2", "whitening+leace", "context-injection+sent-debias"),
     ],
     "router": ["sent-debias", "leace?normalize=false", "leace+normalize", "context-injection"],
@@ -391,6 +392,14 @@ def test_a_card_says_what_the_model_does_not_do(written):
     assert "equalises 6 words" in line
     assert line in (entry.path / "README.md").read_text()
     assert written["unit", "leace"].omits == ()
+
+
+def test_the_card_of_planted_bias_says_that_it_is_no_mitigation(written):
+    entry = written["unit", "amplify-bias?strength=2"]
+    card = (entry.path / "README.md").read_text()
+    assert "`amplify-bias?strength=2` is a control, such as planted bias" in card
+    assert "- debiased" not in card
+    assert "- debiased" in (written["unit", "leace"].path / "README.md").read_text()
 
 
 TASKS = ["residual-bias-sentences", "gender-occupations", "ws-353"]

@@ -311,3 +311,19 @@ def test_models_alone_have_no_effects(make_record) -> None:
     board = only(rows(make_record, "none", around(1.0)))
     assert board.effects.is_empty()
     assert board.mitigators.is_empty()
+
+
+def test_a_control_is_shown_and_never_ranked_among_mitigators(make_record) -> None:
+    """Noise and planted bias mitigate nothing, whatever they do to a score."""
+    own = rows(make_record, "none", around(1.0)) + rows(make_record, "remover", around(0.4, 1))
+    control = rows(make_record, "noisy", around(0.1, 2), mitigator__control=True)
+    alone, both = only(own), only(own + control)
+    noisy, remover = (both.mitigators.row(i, named=True) for i in (0, 1))
+    assert (noisy["rank"], noisy["bias"]) == (None, None)
+    assert noisy["unranked"] == "a control, no mitigation"
+    before = alone.mitigators.row(0, named=True)
+    assert remover == before, "nothing changes for the mitigators"
+    assert effect(both, "noisy")["bias"] < effect(both, "remover")["bias"], "its change is shown"
+    _, said, _ = both.benchmarks[0].findings
+    assert said.startswith("remover removes bias")
+    assert said.endswith("noisy is not ranked: a control, no mitigation.")

@@ -342,6 +342,14 @@ def test_a_record_cannot_rename_the_mitigator_of_others(judge, make_record: Make
     assert frame.select("label", "params").unique().rows() == [("hard-debias", "{}")]
 
 
+def test_a_record_cannot_make_a_control_of_the_mitigator_of_others(
+    judge, make_record: Make
+) -> None:
+    mine = [make_record(**HARD, seed=seed) for seed in range(3)]
+    rude = make_record(**HARD, mitigator__control=True, seed=9, created="2026-01-02T00:00:00Z")
+    assert not judge(*mine, rude).frame["control"].any()
+
+
 def test_other_weights_of_a_name_get_the_end_of_their_fingerprint(judge, make_record) -> None:
     mine = [make_record(seed=seed) for seed in range(3)]
     other = make_record(model__fingerprint="another12345678")

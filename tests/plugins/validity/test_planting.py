@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from given_vectors import Vocabulary
 
 from harness.arrays import cosines, unit_rows
 from harness.errors import HarnessError
@@ -99,34 +98,6 @@ def test_a_bias_is_added_to_the_one_that_is_there(arrays):
 def test_equal_groups_have_no_direction(arrays):
     with pytest.raises(HarnessError, match="same mean"):
         checks.planted(arrays | {"b": arrays["a"]}, TWO, 1)
-
-
-def test_a_planted_model_differs_in_the_texts_of_the_sides():
-    rng = np.random.default_rng(2)
-    rows = {word: rng.standard_normal(8) for word in ("he", "she", "nurse", "doctor", "tree")}
-    model = checks.planted_model(
-        Vocabulary(rows),
-        groups=(["he"], ["she"]),
-        sides=(["doctor", "unknown"], ["nurse"]),
-        amplitude=1,
-    )
-    before = Vocabulary(rows).encode(["he", "tree", "unknown", "doctor"])
-    after = model.encode(["he", "tree", "unknown", "doctor"])
-    assert np.array_equal(before[:3], after[:3], equal_nan=True)
-    assert not np.allclose(before[3], after[3])
-    assert model.info.name == "vocabulary-1"
-
-
-def test_another_amplitude_is_another_fingerprint():
-    rng = np.random.default_rng(2)
-    rows = {word: rng.standard_normal(8) for word in ("he", "she", "nurse", "doctor")}
-    prints = {
-        checks.planted_model(
-            Vocabulary(rows), groups=(["he"], ["she"]), sides=(["doctor"], ["nurse"]), amplitude=a
-        ).info.fingerprint
-        for a in checks.AMPLITUDES
-    }
-    assert len(prints) == 4
 
 
 CATEGORIES = Contrast(sides=("x",), towards=("a", "b"), labels="groups", categorical=True)
