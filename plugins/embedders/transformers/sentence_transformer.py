@@ -312,7 +312,8 @@ class SentenceTransformersEmbedder(TransformerEncoder):
     -----
     The fingerprint covers the SHA-256 of every file that matters (weights, tokenizer,
     configuration, own code if it is run), the prompts' texts, pooling, precision, `max_length`,
-    `normalize`, kept dimensions, backend and `attention`. Folder, name, revision and device do not change it.
+    `normalize`, kept dimensions, backend and `attention`. Folder, name, revision and device do not
+    change it.
     """
 
     def __init__(
@@ -681,7 +682,6 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             model.max_seq_length = self._max_length
         tokens.settle_padding_of(model)
         return model.eval()
-
 
     def _no_flash(self, reason: str) -> ModelError:
         return ModelError(f"'{self._folder.name}' cannot be run with attention=flash ({reason})")
