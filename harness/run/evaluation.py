@@ -705,8 +705,8 @@ def evaluate(
         bias. Each is a model of its own in the records, which names its base. Only models with
         names, and with the option `prompt`, are run so; a notice names the others.
     devices
-        Devices to encode on, such as `"cuda:0,cuda:1"` or `["cpu", "cpu"]`; by default all
-        GPUs that this process may use, else the device that the model chooses.
+        Devices to encode on, such as `"cuda:0,cuda:1"` or `["cpu", "cpu"]`; by default those
+        GPUs of this process that have enough work, else the device that the model chooses.
     engine
         Name of the engine, such as `ray?actors=4`; by default `local` for one device and `devices`
         for several.
