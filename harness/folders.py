@@ -106,6 +106,11 @@ def embeddings() -> Place:
     return (chosen if isinstance(chosen, Url) else cache()) / "embeddings"
 
 
+def graphs() -> Path:
+    """Return the folder of exported transformers: `graphs` in the cache folder."""
+    return cache() / "graphs"
+
+
 def of_package(package: str) -> Path | None:
     """Return the folder of an installed package; None if no package of this name is installed.
 
@@ -401,6 +406,42 @@ def empty(folder: Path) -> None:
             path.unlink()
 
 
+def remove_unused(folder: Path, days: float) -> tuple[int, int]:
+    """Remove what was not used for some days, and leftovers of kills; return their count and bytes.
+
+    Parameters
+    ----------
+    folder
+        A folder of the cache. Each file or folder in it has the time of its last use; one with a
+        hidden name is being written, or is a leftover.
+    days
+        Number of days.
+    """
+    count = freed = 0
+    with contextlib.suppress(FileNotFoundError):
+        for entry in list(os.scandir(folder)):
+            with contextlib.suppress(OSError):
+                age = time.time() - entry.stat().st_mtime
+                if age <= (_OLD if entry.name.startswith(".") else days * _DAY):
+                    continue
+                path = Path(entry.path)
+                files = [path, *path.rglob("*")] if path.is_dir() else [path]
+                size = sum(file.stat().st_size for file in files if file.is_file())
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+                count, freed = count + 1, freed + size
+    return count, freed
+
+
+def note_use(path: Path) -> None:
+    """Let `remove_unused` know that a file or folder is in use; once a day is enough."""
+    with contextlib.suppress(OSError):
+        if time.time() - path.stat().st_mtime > _DAY:
+            os.utime(path)
+
+
 def sync_files(folder: Path) -> None:
     """Let the disk have all files of a folder before it gets its name."""
     for file in folder.rglob("*"):
@@ -499,6 +540,9 @@ _TRIES = 8
 REPLACED = "replaced"
 """Where in its temporary folder the old content of a path waits until the new one is in place."""
 _OLD = 3600.0  # seconds after which a temporary file without a lock is nobody's
+_DAY = 86_400.0  # seconds
+UNUSED_DAYS = 30
+"""Days after which `harness cache prune` removes a compiled task or a graph that was not used."""
 TEMPORARY = re.compile(r"\..{1,40}\.[a-z0-9_]{8}\.tmp")
 """Names of the temporary files of `write_atomically`, which a kill leaves behind."""
 STAGING = ".generation"

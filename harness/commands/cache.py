@@ -119,6 +119,7 @@ def prune(
     include_answers: bool,
 ) -> None:
     """Remove embeddings and leftovers, and merge small files."""
+    from harness import folders
     from harness.commands import output
     from harness.store import pruning
     from harness.task import compiled
@@ -137,10 +138,11 @@ def prune(
         f"{output.counted(pruned.leftovers, 'leftover')}, "
         f"merged {output.counted(pruned.merged, 'segment')}, freed {pruned.freed / 1e6:.1f} MB"
     )
-    count, freed = (0, 0) if cache else compiled.prune(unused_days)
-    if count:
-        files = output.counted(count, "file")
-        echo(f"removed {files} of compiled tasks, freed {freed / 1e6:.1f} MB")
+    days = folders.UNUSED_DAYS if unused_days is None else unused_days
+    for kind, place in (("compiled task", compiled.folder()), ("graph", folders.graphs())):
+        count, freed = (0, 0) if cache else folders.remove_unused(place, days)
+        if count:
+            echo(f"removed {output.counted(count, kind)}, freed {freed / 1e6:.1f} MB")
     if include_answers:
         _remove_answers()
 

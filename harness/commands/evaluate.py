@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 @click.option(
     "--devices",
     default="",
-    help="Devices, such as cuda:0,cuda:1 or cpu,cpu: one process each. Default: all GPUs.",
+    help="Devices, such as cuda:0,cuda:1 or cpu,cpu: one process each. Default: the GPUs that have "
+    "enough work.",
 )
 @click.option("--name", help="Label of the model; for a single --model. The same as ?name=.")
 @click.option(
@@ -408,6 +409,8 @@ def _of_kind(not_run: Mapping[Any, tuple[str, ...]], kind: str) -> tuple[str, ..
 
 
 def _facts(records: Records, results: Place) -> list[str]:
+    from harness.embedder import PAIRS
+
     n_void = sum(record.primary and record.value is None for record in records)
     facts = [
         f"failed {len(records.failed):,}",
@@ -416,7 +419,11 @@ def _facts(records: Records, results: Place) -> list[str]:
     ]
     if records.texts:
         cached = int(100 * (1 - records.encoded / records.texts))  # 100 only if none was encoded
-        facts.append(f"{output.counted(records.texts, 'text')}, {cached} % read from the cache")
+        of_pairs = {record.model.kind == PAIRS for record in records}
+        counted = output.counted(records.texts, "pair" if of_pairs == {True} else "text")
+        if len(of_pairs) > 1:
+            counted = f"{records.texts:,} texts and pairs"
+        facts.append(f"{counted}, {cached} % read from the cache")
     return facts
 
 

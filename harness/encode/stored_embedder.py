@@ -35,12 +35,17 @@ from harness.embedder import (
     vocabulary_of,
 )
 from harness.encode import admission
-from harness.encode.batches import batch_size, encode_batches, without_vector
+from harness.encode.batches import (
+    batch_size,
+    encode_batches,
+    estimated_lengths,
+    without_vector,
+)
 from harness.encode.engine import Engine, OnDone, Report
 from harness.encode.identity import UNNAMED
 from harness.errors import PLUGIN_ERRORS, HarnessError, ModelError, UsageError
 from harness.folders import Place
-from harness.progress import Progress
+from harness.progress import Advance, Progress
 from harness.store import pruning
 from harness.store.store import Store
 
@@ -106,6 +111,19 @@ def visible_gpus() -> tuple[str, ...]:
     import torch
 
     return tuple(f"cuda:{i}" for i in range(torch.cuda.device_count()))
+
+
+WORTH = 1.5e14
+"""Parameters times tokens that are worth a process on a further GPU, which takes ten seconds to
+start: what a GPU of 3e13 operations a second does in that time, at 2 a parameter and token."""
+PARAMETERS = 10**8
+"""Parameters of a model that does not state them."""
+
+
+def worthwhile_gpus(embedder: Embedder, keys: Sequence[str]) -> int:
+    """Return how many GPUs are worth a process each, for encoding the texts of keys."""
+    tokens = int(estimated_lengths(embedder, keys).sum())
+    return int(tokens * (embedder.info.n_parameters or PARAMETERS) / WORTH)
 
 
 def _row_of(text: str) -> Vectors:
@@ -267,9 +285,7 @@ class StoredEmbedder:
         if not missing:
             return
         started = time.monotonic()
-        label = f"{self.info.name}: encoding"
-        units = "pairs" if self.info.kind == PAIRS else "texts"
-        with all_threads(), self.progress.stage(label, len(missing), units) as advance:
+        with all_threads(), self.stage(len(missing)) as advance:
             report = self.engine.encode(
                 self.embedder, missing, self.store, on_done=advance, name=self.name
             )
@@ -290,6 +306,11 @@ class StoredEmbedder:
         for reason, failed in by_reason.items():
             more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
             self.notices.append(f"not encoded: {failed[0][:60]!r}{more}: {reason}")
+
+    def stage(self, total: int) -> contextlib.AbstractContextManager[Advance]:
+        """Begin to show the encoding of some texts."""
+        units = "pairs" if self.info.kind == PAIRS else "texts"
+        return self.progress.stage(f"{self.info.name}: encoding", total, units)
 
     def ranks(self, words: Sequence[str]) -> Sequence[int] | None:
         """Return the rank of each word by frequency; None if the embedder does not state it."""

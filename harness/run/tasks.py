@@ -429,15 +429,7 @@ class TaskReader:
         """
         from harness.results.records import NotRun
 
-        selected = self.selected
-        if info.base and not self.is_own_number:  # a variant runs what a benchmark asks of it
-            selected = [entry for entry in selected if entry.prompts]
-        reasons = {entry.head.name: self._unfit(entry.file, info) for entry in selected}
-        new = [
-            entry
-            for entry in selected
-            if reasons[entry.head.name] is None and entry.head.name not in self._resolved
-        ]
+        reasons, new = self._reasons(info)
         self._fetch_data(new)
         is_slow = any(table.made_by for entry in new for table in entry.file.tables.values())
         progress = self.progress if is_slow else Silent()
@@ -449,6 +441,25 @@ class TaskReader:
             self._resolved[name] if reason is None else NotRun("", "", name, *reason)
             for name, reason in reasons.items()
         ]
+
+    def has_read(self, info: ModelInfo) -> bool:
+        """Return whether all tasks for a model were read for another one."""
+        return not self._reasons(info)[1]
+
+    def _reasons(
+        self, info: ModelInfo
+    ) -> tuple[dict[str, tuple[str, NotRunKind] | None], list[TaskEntry]]:
+        """Return why each task does not fit a model, if so, and the others that were not read."""
+        selected = self.selected
+        if info.base and not self.is_own_number:  # a variant runs what a benchmark asks of it
+            selected = [entry for entry in selected if entry.prompts]
+        reasons = {entry.head.name: self._unfit(entry.file, info) for entry in selected}
+        new = [
+            entry
+            for entry in selected
+            if reasons[entry.head.name] is None and entry.head.name not in self._resolved
+        ]
+        return reasons, new
 
     def _unfit(self, file: TaskFile, info: ModelInfo) -> tuple[str, NotRunKind] | None:
         """Return why a task does not fit a model: as text, and as a kind for programs."""

@@ -376,6 +376,7 @@ def _copy(segment: Segment, rows: Rows, vectors: Vectors, to: Rows, *, check: bo
 
 
 _SEGMENT_BYTES = 64 << 20  # a segment of a wide embedder has fewer rows
+_WORTH = 1 << 20  # bytes of packed rows from which a segment of their own is worth a file
 
 
 class Writer:
@@ -434,8 +435,11 @@ class Writer:
         if not n:
             return
         if self._packed and self._n:
-            self._buffer, vectors = one_width([self._buffer, vectors])
-            d = vectors.shape[1]
+            if 2 * d <= self._buffer.shape[1] and self._n * self._buffer.shape[1] * 4 >= _WORTH:
+                self.flush()  # the longest texts come first: these rows would be half of zeros
+            else:
+                self._buffer, vectors = one_width([self._buffer, vectors])
+                d = vectors.shape[1]
         if not self._buffer.size or (self._packed and not self._n):
             if not self._packed:
                 self._check_width(d)

@@ -32,10 +32,7 @@ from harness.task.yaml_files import Document, shared
 
 FORMAT = 2
 """Version of the files. Those of another version are not read."""
-UNUSED_DAYS = 30
-"""Days after which `harness cache prune` removes a file that was not used."""
 SUFFIX = ".compiled"
-_DAY = 86_400.0
 
 
 def folder() -> Path:
@@ -43,36 +40,14 @@ def folder() -> Path:
     return folders.cache() / "compiled"
 
 
-def prune(unused_days: float | None = None) -> tuple[int, int]:
-    """Remove the files that were not used for some days, and leftovers of kills.
-
-    Returns
-    -------
-    tuple
-        Number of removed files, and of bytes.
-    """
-    days = UNUSED_DAYS if unused_days is None else unused_days
-    count = freed = 0
-    with contextlib.suppress(FileNotFoundError):
-        for entry in list(os.scandir(folder())):
-            with contextlib.suppress(OSError):
-                state = entry.stat()
-                age = time.time() - state.st_mtime
-                if age > (days * _DAY if entry.name.endswith(SUFFIX) else _DAY / 24):
-                    Path(entry.path).unlink()
-                    count, freed = count + 1, freed + state.st_size
-    return count, freed
-
-
 def read(path: Path) -> bytes | None:
     """Return the content of a file; None if there is none, or it is damaged."""
     try:
         with path.open("rb") as file:
             check, content = file.readline(), file.read()
-            if time.time() - os.fstat(file.fileno()).st_mtime > _DAY:
-                os.utime(path)  # it is in use
     except OSError:
         return None
+    folders.note_use(path)
     return content if check == _check(content) else None
 
 

@@ -168,7 +168,7 @@ class BiasEvaluator(BaseEvaluator):
         try:
             with parallel.at_most(1):  # more processes would be too many beside those that train
                 embedder = loaded_model.in_training(model, is_kept=is_kept)
-                self.records = self._run.model(embedder, None)
+                self.records = self._run.model((model, embedder))
         except UsageError:
             raise
         except HarnessError as error:  # a training of hours goes on, and the values are NaN

@@ -117,7 +117,7 @@ def measure(
             for entry in plan.not_run
             if entry.kind not in ("embedder", "language")
         ]
-        with run.vectors(embedder, name) as vectors:
+        with run.vectors(embedder, name, plan.texts) as vectors:
             vectors.ensure(plan.texts)
             label = f"{embedder.info.name}: validating"
             with settings.progress.stage(label, len(plan.jobs), "tasks") as advance:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -64,8 +65,6 @@ def check(backend: Backend, precision: str) -> None:
         )
 
 
-GRAPHS = "graphs"
-"""Folder of exported transformers in the cache folder; without it they are exported again."""
 _ROUNDING = 1e-4
 """Largest difference of a state of a graph, relative to the largest state. Measured: 5e-6."""
 _EXAMPLES = (
@@ -85,6 +84,8 @@ def has_fast_runtime(device: str | None) -> bool:
 def graph_of(model: Any, key: str, name: str) -> Path:
     """Return the graph of a model's transformer for OpenVINO in float32; exported if it is missing.
 
+    Another version of OpenVINO makes a graph of its own.
+
     Parameters
     ----------
     model
@@ -101,9 +102,10 @@ def graph_of(model: Any, key: str, name: str) -> Path:
     DiskError
         If it cannot be written.
     """
-    folder = folders.cache() / GRAPHS / key
+    folder = folders.graphs() / f"{key}-openvino-{version(_RUNTIME['openvino'])}"
     file = folder / "openvino_model.xml"
     if file.is_file():
+        folders.note_use(folder)
         return file
     folders.make(folder.parent)
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib.util
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +19,14 @@ import numpy as np
 
 from harness.digest import digest, remembered_sha256
 from harness.embedder import Card, Role
-from harness.errors import HarnessError, InvalidOption, ModelError, NotApplicable
+from harness.errors import (
+    HarnessError,
+    InvalidOption,
+    ModelError,
+    NotApplicable,
+    Unavailable,
+    one_line,
+)
 from harness.mitigator import Affine, Map, Step
 
 from .. import quiet_loading, weight_files
@@ -204,6 +212,37 @@ Pooling: TypeAlias = Literal[
 ]
 
 
+Attention: TypeAlias = Literal["flash"]
+
+_FLASH = "flash_attention_2"
+"""What transformers calls attention by the kernels of the package flash-attn."""
+
+
+def _check_flash(options: EncoderOptions, backend: BackendChoice) -> None:
+    """Check that attention without padding can be tried.
+
+    Raises
+    ------
+    InvalidOption
+        If another option excludes it.
+    Unavailable
+        If no package has its kernels.
+    """
+    if backend != "torch":
+        raise InvalidOption(f"attention=flash is for backend=torch, not {backend}")
+    if options.precision not in ("bfloat16", "float16"):
+        raise InvalidOption(
+            f"attention=flash has no kernels for {options.precision}; add precision=bfloat16 or "
+            "float16"
+        )
+    if options.device is not None and not options.device.startswith("cuda"):
+        raise InvalidOption(f"attention=flash runs on cuda, not on {options.device}")
+    if not any(map(importlib.util.find_spec, ("flash_attn", "kernels"))):
+        raise Unavailable(
+            "attention=flash needs the package 'flash-attn' (pip install flash-attn) or 'kernels'"
+        )
+
+
 class SentenceTransformersEmbedder(TransformerEncoder):
     """A text encoder of the sentence-transformers library.
 
@@ -242,6 +281,10 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         the export. `auto` runs OpenVINO in float32, where it is installed and there is no GPU, on
         a graph that is made of the weights once and kept; else torch. Pooling and later steps run
         in torch in any case.
+    attention
+        `flash`: the texts of a batch are joined and not padded, and FlashAttention-2 keeps them
+        apart. It needs a GPU, half precision, the package `flash-attn` or `kernels`, and a
+        transformer that the library runs so. None for the library's own choice, with padding.
     revision
         Branch, tag or commit on the hub; None for the cached copy, else the main branch.
     trust_remote_code
@@ -257,17 +300,20 @@ class SentenceTransformersEmbedder(TransformerEncoder):
     Raises
     ------
     InvalidOption
-        If the model has no such prompt, or `max_length`, `dimensions` or `pooling` does not fit it.
+        If the model has no such prompt, or `max_length`, `dimensions` or `pooling` does not fit it,
+        or `attention` the other options.
     ModelError
         If the folder is not a model, or its weights are missing or damaged.
     Unavailable
-        If the hub has no such model, it cannot be downloaded, or the backend is not installed.
+        If the hub has no such model, it cannot be downloaded, or the backend or the kernels of
+        `attention` are not installed.
 
     Notes
     -----
     The fingerprint covers the SHA-256 of every file that matters (weights, tokenizer,
     configuration, own code if it is run), the prompts' texts, pooling, precision, `max_length`,
-    `normalize`, kept dimensions and backend. Folder, name, revision and device do not change it.
+    `normalize`, kept dimensions, backend and `attention`. Folder, name, revision and device do not
+    change it.
     """
 
     def __init__(
@@ -283,6 +329,7 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         normalize: bool = False,
         dimensions: int | None = None,
         backend: BackendChoice = "torch",
+        attention: Attention | None = None,
         revision: str | None = None,
         trust_remote_code: bool | None = None,
         device: str | None = None,
@@ -293,6 +340,9 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         own: Backend = "torch" if backend == "auto" else backend
         if own != "torch":
             exported_backend.check(own, precision)
+        if attention is not None:
+            _check_flash(options, backend)
+        self._attention = attention
         path, commit = self._locate(reference, revision, own)
         folder = ModelFolder(path, reference, own, is_pooled=pooling is not None)
         super().__init__(folder, options)
@@ -311,6 +361,8 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         of_backend: dict[str, Any] = {"backend": own} if own != "torch" else {}
         if self._runs_graph:
             of_backend |= {"backend": "openvino", "exported": True}
+        if attention is not None:
+            of_backend["attention"] = _FLASH
         self.info = self._described(
             provider="sentence-transformers",
             revision=commit,
@@ -591,6 +643,8 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         from sentence_transformers import SentenceTransformer
 
         if self._folder.is_model2vec:
+            if self._attention:
+                raise self._no_flash("it has no attention")
             return model2vec.load(
                 self._folder.path,
                 self._folder.name,
@@ -604,15 +658,23 @@ class SentenceTransformersEmbedder(TransformerEncoder):
                 max_length=self._max_length,
                 device=device,
             )
+        flash = {"attn_implementation": _FLASH} if self._attention else {}
         with quiet_loading.loading(self._folder.name), checked(self._folder):
-            model = SentenceTransformer(
-                str(self._folder.path),
-                device=device,
-                trust_remote_code=self._runs_own_code,
-                local_files_only=not self._runs_own_code,  # the code may be in another repository
-                model_kwargs={"torch_dtype": getattr(torch, self._options.dtype)},
-            )
+            try:
+                model = SentenceTransformer(
+                    str(self._folder.path),
+                    device=device,
+                    trust_remote_code=self._runs_own_code,
+                    local_files_only=not self._runs_own_code,  # code may be in another repository
+                    model_kwargs={"torch_dtype": getattr(torch, self._options.dtype), **flash},
+                )
+            except (ImportError, ValueError) as error:  # no GPU, or a model without such attention
+                if not flash:
+                    raise
+                raise self._no_flash(one_line(error)) from error
             check_loaded_steps(self._folder.name, model)
+        if flash and not getattr(model[0], "can_flatten_inputs", False):
+            raise self._no_flash("the library pads its texts")
         if self._poolings != self._folder.poolings or self._folder.is_plain:
             _set_pooling(model, self._poolings[0], self._folder.name)
         own = len(self._folder.input_modules) > 1  # each route has its own limit
@@ -620,6 +682,9 @@ class SentenceTransformersEmbedder(TransformerEncoder):
             model.max_seq_length = self._max_length
         tokens.settle_padding_of(model)
         return model.eval()
+
+    def _no_flash(self, reason: str) -> ModelError:
+        return ModelError(f"'{self._folder.name}' cannot be run with attention=flash ({reason})")
 
 
 def forward(

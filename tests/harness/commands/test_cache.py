@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 
 import pytest
 
@@ -142,3 +144,18 @@ def test_a_store_with_a_strange_name_is_listed(filled, cache, name):
         result = filled("cache", *arguments)
         assert (result.code, result.err) == (0, "")
         assert "\x1b" not in result.out
+
+
+def test_prune_removes_graphs_and_compiled_tasks_that_were_not_used(filled, cache):
+    old = time.time() - 40 * 86_400
+    for folder in ("used", "unused", ".unused.0a1b2c3d.tmp"):
+        (cache / "graphs" / folder).mkdir(parents=True)
+        (cache / "graphs" / folder / "openvino_model.bin").write_bytes(b"weights")
+        if folder != "used":
+            os.utime(cache / "graphs" / folder, (old, old))
+    assert "removed 2 graphs, freed 0.0 MB" in filled("cache", "prune").out
+    assert [path.name for path in (cache / "graphs").iterdir()] == ["used"]
+    _, tasks, graphs = filled("cache", "prune", "--unused-days", "0").out.splitlines()
+    assert tasks.startswith("removed ")
+    assert "compiled task" in tasks
+    assert graphs == "removed 1 graph, freed 0.0 MB"

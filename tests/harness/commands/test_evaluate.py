@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from score_records import record as score
 
-from harness.commands.evaluate import counts, explain
+from harness.commands.evaluate import counts, explain, show_report
 from harness.encode import admission
 from harness.results.folder import read
-from harness.results.records import NotRun, outcomes
+from harness.results.records import NotRun, Records, outcomes
 
 
 @pytest.fixture
@@ -420,3 +421,18 @@ def test_a_task_whose_data_are_no_file_is_named_with_the_reason(capsys):
     explain(lost, verbose=False)
     (line,) = capsys.readouterr().err.splitlines()
     assert line == "skipped: model under none on of-the-hub: 'hf://x' cannot be loaded"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "counted"),
+    [
+        (["cross-encoder"], "1,200 pairs"),
+        (["text", "cross-encoder"], "1,200 texts and pairs"),
+        (["text", "sparse"], "1,200 texts"),
+    ],
+)
+def test_the_last_line_says_what_was_encoded(kinds, counted, tmp_path, capsys):
+    scores = [score(model=kind, kind=kind) for kind in kinds]
+    records = Records(scores, texts=1200, encoded=300)
+    show_report(records, tmp_path, verbose=False, quiet=False, intervals=False)
+    assert f"{counted}, 75 % read from the cache" in capsys.readouterr().out

@@ -1,10 +1,12 @@
 """Bias that is planted in a model's own similarity is ordered by its amount; noise hides none."""
 
+import json
+
 import numpy as np
 import pytest
 
 from harness import ModelInfo, Registry, evaluate
-from harness.embedder import packed, unpacked
+from harness.embedder import packed, pair_keys, unpacked
 from harness.encode.stored_embedder import LocalEngine
 from harness.errors import ModelError
 from harness.store.store import Store
@@ -143,6 +145,14 @@ def test_a_cross_encoder_gives_one_score_for_a_pair(features, tmp_path):
     model = Classifier(features, bias=0.1)
     with pytest.raises(ModelError, match=r"\(5, 3\) for 5 pairs; expected \(5,\), a score"):
         evaluate(model, TASK, cache=tmp_path, workers=1)
+
+
+def test_the_key_of_a_pair_is_json():
+    texts = ["a", 'a "b"', "\\", "\n\x1f\u2028", "é 语"]
+    keys = pair_keys(texts, texts[::-1])
+    pairs = list(zip(texts, texts[::-1], strict=True))
+    assert keys == [json.dumps(pair, ensure_ascii=False) for pair in pairs]
+    assert [tuple(json.loads(key)) for key in keys] == pairs
 
 
 def test_a_comparer_that_raises_is_reported_by_text(tmp_path):

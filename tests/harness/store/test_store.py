@@ -12,7 +12,7 @@ import safetensors.numpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.embedder import MockEmbedder
+from harness.embedder import MockEmbedder, packed, unpacked
 from harness.errors import ModelError
 from harness.store import pruning, segment
 from harness.store.segment import Segment
@@ -156,6 +156,22 @@ def test_a_writer_flushes_when_an_exception_leaves_its_context(tmp_path, error):
     with pytest.raises(error):
         write()
     assert store.missing(["a", "b"]) == ["b"]
+
+
+def test_short_packed_rows_behind_long_ones_are_not_filled_up_with_zeros(tmp_path):
+    store = Store(tmp_path, "packed", packed=True)
+    lengths = [10_000] * 30 + [100] * 300
+    texts = [f"text {i}" for i in range(len(lengths))]
+    rows = [np.full(length, i + 1, np.float32) for i, length in enumerate(lengths)]
+    with store.writer() as writer:
+        for start in range(0, len(texts), 30):
+            writer.add(texts[start : start + 30], packed(rows[start : start + 30]))
+    store.refresh()
+    needed = sum(4 * (1 + length) for length in lengths)
+    assert needed < sum(path.stat().st_size for path in files(store)) < 1.1 * needed
+    assert len(files(store)) == 2
+    for row, found in zip(rows, unpacked(store.get(texts)), strict=True):
+        np.testing.assert_array_equal(found, row)
 
 
 def test_refresh_shows_what_another_process_wrote(tmp_path, fill):

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from harness import folders
 from harness.errors import InvalidFile
 from harness.registry.registry import Registry
 from harness.task import compiled, compiled_inputs
@@ -162,18 +163,18 @@ def test_the_head_of_a_kept_task_is_that_of_its_file_and_needs_no_schema(
 def test_files_that_were_not_used_for_a_month_are_pruned(resolve, cache):
     resolve()
     (path,) = kept_files(cache)
-    assert compiled.prune() == (0, 0)
-    old = time.time() - 86_400 * (compiled.UNUSED_DAYS + 1)
+    assert folders.remove_unused(path.parent, folders.UNUSED_DAYS) == (0, 0)
+    old = time.time() - 86_400 * (folders.UNUSED_DAYS + 1)
     os.utime(path, (old, old))
     size = path.stat().st_size
-    assert compiled.prune() == (1, size)
+    assert folders.remove_unused(path.parent, folders.UNUSED_DAYS) == (1, size)
     assert not path.exists()
 
 
 def test_a_file_that_is_used_again_is_not_pruned(resolve, cache):
     resolve()
     (path,) = kept_files(cache)
-    old = time.time() - 86_400 * (compiled.UNUSED_DAYS + 1)
+    old = time.time() - 86_400 * (folders.UNUSED_DAYS + 1)
     os.utime(path, (old, old))
     resolve()
-    assert compiled.prune() == (0, 0)
+    assert folders.remove_unused(path.parent, folders.UNUSED_DAYS) == (0, 0)

@@ -13,6 +13,7 @@ import numpy as np
 from harness import EmbedderSpec, hookimpl
 from harness.embedder import MockEmbedder
 from harness.encode.admission import TEXTS
+from harness.errors import HarnessError
 
 
 class Troubled(MockEmbedder):
@@ -75,9 +76,10 @@ class Metered(MockEmbedder):
     It works beside the processor, one batch after another, and logs when it begins and ends.
     """
 
-    def __init__(self, *, device="cpu", log=""):
-        super().__init__(dimensions=64)
+    def __init__(self, *, device="cpu", log="", dimensions: int = 64, fails="", bad=""):
+        super().__init__(dimensions=dimensions)
         self.batch_tokens, self.log, self.free = 8_192, log, 0.0
+        self.fails, self.bad, self.d = fails, bad, dimensions
 
     def lengths(self, texts):
         raise AssertionError("texts are split twice")
@@ -89,6 +91,10 @@ class Metered(MockEmbedder):
         return [[len(word) for word in text.split()] for text in texts]
 
     def begin(self, ids, logged=True):
+        if self.fails:
+            raise HarnessError(self.fails)
+        if self.bad and any(len(text) == int(self.bad) for text in ids):
+            raise ValueError("no such text")
         tokens = len(ids) * max(map(len, ids))
         began = max(time.monotonic(), self.free)
         self.free = ended = began + tokens / 100_000
@@ -99,7 +105,7 @@ class Metered(MockEmbedder):
 
         def vectors():
             time.sleep(max(0.0, ended - time.monotonic()))
-            return np.sin(rows[:, None] * (1 + np.arange(64, dtype=np.float32)))
+            return np.sin(rows[:, None] * (1 + np.arange(self.d, dtype=np.float32)))
 
         return vectors
 

@@ -3,12 +3,13 @@
 import json
 import shutil
 import warnings
+from importlib.metadata import version
 
 import numpy as np
 import pytest
 
 from harness.errors import InvalidOption, ModelError, Unavailable
-from harness.plugins.embedders.transformers import hub
+from harness.plugins.embedders.transformers import exported_backend, hub
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 from harness.registry.registry import Registry
 
@@ -100,12 +101,17 @@ def test_auto_runs_a_graph_that_is_made_once_and_has_the_vectors_of_torch(
     vectors = encoder.begin(encoder.token_ids(TEXTS))()
     np.testing.assert_allclose(vectors, plain.encode(TEXTS), atol=1e-5)
     assert encoder.info.fingerprint != plain.info.fingerprint
-    graphs = list((tmp_path / "cache" / "graphs").rglob("*.*"))
+    (folder,) = (tmp_path / "cache" / "graphs").iterdir()
+    assert folder.name.endswith(f"-openvino-{version('openvino')}")
+    graphs = list(folder.rglob("*.*"))
     encoder.close()
     encoder.encode(TEXTS)
-    assert [path.stat().st_mtime_ns for path in graphs] == [
-        path.stat().st_mtime_ns for path in (tmp_path / "cache" / "graphs").rglob("*.*")
-    ]
+    times = [path.stat().st_mtime_ns for path in folder.rglob("*.*")]
+    assert [path.stat().st_mtime_ns for path in graphs] == times
+    monkeypatch.setattr(exported_backend, "version", lambda _: "2030.1.0")
+    encoder.close()
+    encoder.encode(TEXTS)
+    assert len(list((tmp_path / "cache" / "graphs").iterdir())) == 2
 
 
 def test_auto_is_torch_in_another_precision_and_on_a_gpu(model):

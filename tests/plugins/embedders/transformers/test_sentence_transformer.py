@@ -1,5 +1,6 @@
 """`sentence-transformers:` models: vectors, fingerprints, options and invalid folders."""
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from harness.embedder import Card, Embedder
-from harness.errors import InvalidFile, InvalidOption, ModelError
+from harness.errors import InvalidFile, InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 from harness.registry.registry import Registry
 
@@ -359,3 +360,69 @@ def test_trusting_a_model_without_code_changes_nothing(model):
     assert (
         embedder(model, trust_remote_code=True).info.fingerprint == embedder(model).info.fingerprint
     )
+
+
+FLASH = {"attention": "flash", "precision": "bfloat16"}
+
+
+@pytest.fixture
+def kernels(monkeypatch):
+    """The package of the kernels is there; this machine has no GPU to run them."""
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util,
+        "find_spec",
+        lambda name, package=None: name == "flash_attn" or find(name, package),
+    )
+
+
+def test_attention_without_padding_is_part_of_the_fingerprint(model, kernels):
+    prints = [
+        SentenceTransformersEmbedder(str(model), **options).info.fingerprint
+        for options in (FLASH, FLASH, {"precision": "bfloat16"})
+    ]
+    assert prints[0] == prints[1] != prints[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "fact"),
+    [
+        ({"attention": "flash"}, "no kernels for float32; add precision=bfloat16"),
+        ({**FLASH, "precision": "tf32"}, "no kernels for tf32"),
+        ({**FLASH, "device": "cpu"}, "runs on cuda, not on cpu"),
+        ({**FLASH, "precision": "float32", "backend": "auto"}, "for backend=torch, not auto"),
+    ],
+)
+def test_attention_without_padding_is_refused_with_options_that_exclude_it(
+    model, kernels, options, fact
+):
+    with pytest.raises(InvalidOption, match=fact):
+        SentenceTransformersEmbedder(str(model), **options)
+
+
+def test_attention_without_padding_needs_a_package(model):
+    with pytest.raises(Unavailable, match="pip install flash-attn"):
+        SentenceTransformersEmbedder(str(model), **FLASH)
+
+
+def test_a_library_that_cannot_leave_out_the_padding_is_one_line(model, kernels):
+    encoder = SentenceTransformersEmbedder(str(model), **FLASH)
+    with pytest.raises(ModelError, match=r"cannot be run with attention=flash \(.+\)") as caught:
+        encoder.encode(TEXTS)
+    assert str(caught.value).count("\n") == 0
+
+
+def test_a_model_that_the_library_pads_all_the_same_is_refused(model, kernels, monkeypatch):
+    import sentence_transformers
+
+    asked = []
+
+    class WithoutKernels(sentence_transformers.SentenceTransformer):
+        def __init__(self, *arguments, model_kwargs, **options):
+            asked.append(model_kwargs.pop("attn_implementation"))
+            super().__init__(*arguments, model_kwargs=model_kwargs, **options)
+
+    monkeypatch.setattr(sentence_transformers, "SentenceTransformer", WithoutKernels)
+    with pytest.raises(ModelError, match=r"flash \(the library pads its texts\)"):
+        SentenceTransformersEmbedder(str(model), **FLASH).encode(TEXTS)
+    assert asked == ["flash_attention_2"]
