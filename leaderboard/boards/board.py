@@ -1123,9 +1123,10 @@ class Board:
         `reference` (random and constant vectors: never ranked, lines to compare with). `control`:
         whether the mitigator mitigates nothing, such as planted bias. `complete`: whether it has a
         value on every ranked bias task in `language`. `unusable`: why it is not usable, such as
-        yardsticks that are not clear; null if it is usable. `uneven`: why its yardstick may have been boosted, else null. `meaning`: how far it tells words apart that are
-        female and male by definition, 1 for the reference encoder. `recoverability`: the mean over
-        the tasks that ask what a classifier recovers. Bias: `bias`, the mean over `bias_families`
+        yardsticks that are not clear; null if it is usable. `uneven`: why its yardstick
+        may have been boosted, else null. `meaning`: how far it tells words apart that are female
+        and male by definition, 1 for the reference encoder. `recoverability`: the mean over the
+        tasks that ask what a classifier recovers. Bias: `bias`, the mean over `bias_families`
         methods of the pooled gap over the yardstick, 1 for the reference encoder (`ratios.pooled`),
         on `bias_tasks` tasks without leaks; `bias_low` and `bias_high`, what items leave open.
         `rank` by the upper end; `rank_low` and `rank_high`, the set of ranks that holds the true
