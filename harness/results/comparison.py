@@ -745,6 +745,9 @@ def correlate(
 ) -> Correlations:
     """Correlate the means of two groups of tasks over models and over mitigators.
 
+    Variants of a model, such as those under other prompts, are no models of their own: they count
+    in links alone.
+
     Only primary scores of bias count that a leaderboard ranks (`Record.counted`). Over models a
     task counts if it counts for each of them; over mitigators, if it does for each model with each
     mitigator and without. So all points are means over the same tasks.
@@ -790,16 +793,26 @@ def correlate(
         if mitigator != NONE and all(_shared((models[model], of_task), groups))
     ]
     over = []
-    shared = _shared(models.values(), groups)
+    base_of = _bases(models, bases)
+    of_their_own = {model: of for model, of in models.items() if base_of[model[0]] == model[0]}
+    shared = _shared(of_their_own.values(), groups)
     for task in (None, *sorted(shared[1])):
         tasks = (shared[0], shared[1] if task is None else {task})
-        over.append(_correlation("models", task, _as_they_are(models, tasks), tasks))
+        over.append(_correlation("models", task, _as_they_are(of_their_own, tasks), tasks))
     shared = _shared([of_task for pair in pairs for of_task in pair[2:]], groups)
     for task in (None, *sorted(shared[1])) if pairs else ():
         tasks = (shared[0], shared[1] if task is None else {task})
         over.append(_correlation("mitigators", task, _changes(pairs, tasks), tasks))
-    links = _links(models, pairs, groups, bases, by_family=by_family)
+    links = _links(models, pairs, groups, base_of, by_family=by_family)
     return Correlations(tuple(over), tuple(sorted(left_out)), links)
+
+
+def _bases(models: Mapping[Model, OfTask], bases: Mapping[str, str]) -> dict[str, str]:
+    """Return the model that each one is a variant of, by name: itself if it is none."""
+    return {
+        name: bases.get(name) or next(iter(of_task.values())).model.base or name
+        for (name, _), of_task in models.items()
+    }
 
 
 def _links(
@@ -816,10 +829,6 @@ def _links(
     if not all(shared):
         return ()
     first = known[0]
-    stated = {
-        name: next(iter(of_task.values())).model.base or name
-        for (name, _), of_task in models.items()
-    }
     families: list[dict[str, set[str]]] = []
     for group in shared:
         of: defaultdict[str, set[str]] = defaultdict(set)
@@ -832,12 +841,11 @@ def _links(
         for model, of_task in models.items():
             if all(_counts(of_task, task) for group in tasks for task in group):
                 points += _variants(model, of_task, pairs, tasks)
-        named = {name: bases.get(name) or stated[name] for name, _ in models}
         counts = (len(tasks[0]), len(tasks[1]))
         if {first[task].metric for task in tasks[0]} & {first[task].metric for task in tasks[1]}:
-            n = len({named[point.model] for point in points})
+            n = len({bases[point.model] for point in points})
             return Link(a, b, counts, n, len(points), reason="both are scored by one metric")
-        return _fitted(a, b, counts, points, named)
+        return _fitted(a, b, counts, points, bases)
 
     used = {first[task].metric for task in shared[1]}
     others = {task for task in shared[0] if first[task].metric not in used}

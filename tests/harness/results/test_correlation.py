@@ -196,6 +196,12 @@ def test_variants_of_a_model_count_as_that_model():
     assert link.finding == "not known: 2 models, 5 are needed"
 
 
+def test_variants_of_a_model_are_no_points_over_models():
+    records = of_two_metrics(np.random.default_rng(0), slope=1.0)
+    found = correlate(records, {"inner-1"}, {"outer"}, bases=dict.fromkeys("def", "a"))
+    assert [point.model for point in of(found, "models").points] == ["a", "b", "c"]
+
+
 def test_a_finding_that_needs_one_model_is_not_known():
     records = of_two_metrics(np.random.default_rng(1), slope=0.0, bases="abcde")
     for variant, inner in (("none", 9.0), ("x", 8.0), ("y", 7.0), ("z", 6.0)):
