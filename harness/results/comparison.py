@@ -818,28 +818,45 @@ def _bases(models: Mapping[Model, OfTask], bases: Mapping[str, str]) -> dict[str
 def _links(
     models: Mapping[Model, OfTask],
     pairs: Sequence[tuple[Model, str, OfTask, OfTask]],
-    groups: Sequence[Collection[str]],
+    groups: Sequence[frozenset[str]],
     bases: Mapping[str, str],
     *,
     by_family: bool,
 ) -> tuple[Link, ...]:
-    """Return the link of two groups of tasks, and of each two families of them."""
-    known = [of_task for pair in pairs for of_task in pair[2:]] or [*models.values()]
-    shared = _shared(known, [*groups])
+    """Return the link of two groups of tasks, and of each two families of them.
+
+    The groups are compared on the tasks that count for all rows. A family has the tasks that count
+    for most models, and each two families are compared over the models that have all of theirs: a
+    model that was not run on one family takes nothing from the others.
+    """
+    rows = {
+        model: [of_task, *(pair[3] for pair in pairs if pair[0] == model)]
+        for model, of_task in models.items()
+    }
+    shared = _shared(
+        [row for of in rows.values() if len(of) > 1 or not pairs for row in of], groups
+    )
     if not all(shared):
         return ()
-    first = known[0]
+    first = {task: record for of_task in models.values() for task, record in of_task.items()}
+
+    def have_all(model: Model, tasks: Iterable[str]) -> bool:
+        return all(_counts(row, task) for task in tasks for row in rows[model])
+
+    of_their_own = [model for model in models if bases[model[0]] == model[0]]
     families: list[dict[str, set[str]]] = []
-    for group in shared:
+    for group in groups:
         of: defaultdict[str, set[str]] = defaultdict(set)
-        for task in sorted(group):
-            of[first[task].family].add(task)
-        families.append(dict(of))
+        for task in sorted(group & first.keys()):
+            if 2 * sum(have_all(model, [task]) for model in of_their_own) > len(of_their_own):
+                of[first[task].family].add(task)
+        with_scale = _with_scale(first, {task for tasks in of.values() for task in tasks})
+        families.append({name: left for name, tasks in of.items() if (left := tasks & with_scale)})
 
     def link(a: str, b: str, tasks: Sequence[set[str]]) -> Link:
         points = []
         for model, of_task in models.items():
-            if all(_counts(of_task, task) for group in tasks for task in group):
+            if have_all(model, tasks[0] | tasks[1]):
                 points += _variants(model, of_task, pairs, tasks)
         counts = (len(tasks[0]), len(tasks[1]))
         if {first[task].metric for task in tasks[0]} & {first[task].metric for task in tasks[1]}:

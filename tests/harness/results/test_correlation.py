@@ -202,6 +202,28 @@ def test_variants_of_a_model_are_no_points_over_models():
     assert [point.model for point in of(found, "models").points] == ["a", "b", "c"]
 
 
+def test_two_families_are_linked_over_the_models_that_have_their_tasks():
+    records = of_two_metrics(np.random.default_rng(0), slope=1.0, bases="abcdefg")
+    records += [
+        record("extra", r.mitigator.label, r.value, model=r.model.name, metric="new", family="new")
+        for r in records
+        if r.task.name == "outer" and r.model.name in "abcdef"
+    ]
+    found = correlate(records, {"inner-1"}, {"outer", "extra"}, by_family=True)
+    assert {link.b: (link.models, link.rows) for link in found.links} == {
+        "": (7, 28),  # on the tasks of all
+        "use": (7, 28),
+        "new": (6, 24),
+    }
+
+
+def test_a_task_of_few_models_is_in_no_link():
+    records = of_two_metrics(np.random.default_rng(0), slope=1.0)
+    records += [record("extra", "none", 0.5, model=m, metric="toy-2", family="new") for m in "abc"]
+    found = correlate(records, {"inner-1"}, {"outer", "extra"}, by_family=True)
+    assert [link.b for link in found.links] == ["", "use"]
+
+
 def test_a_finding_that_needs_one_model_is_not_known():
     records = of_two_metrics(np.random.default_rng(1), slope=0.0, bases="abcde")
     for variant, inner in (("none", 9.0), ("x", 8.0), ("y", 7.0), ("z", 6.0)):
