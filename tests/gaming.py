@@ -100,7 +100,7 @@ class Bench:
         texts = {
             text: None for task in tasks for i in judged_inputs(task) for text in i.texts or ()
         }
-        with run.vectors(embedder, model) as vectors:
+        with run.vectors(embedder, model, ()) as vectors:
             known = unit_rows(vectors.encode(list(texts))).astype(np.float32)
         return cls(kind, tasks, dict(zip(texts, known, strict=True)))
 
