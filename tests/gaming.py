@@ -97,11 +97,11 @@ class Bench:
         run.settle(embedder)
         plan = run.plan(embedder, None)
         tasks = [job.task for job in plan.jobs]
-        texts = {
-            text: None for task in tasks for i in judged_inputs(task) for text in i.texts or ()
-        }
-        with run.vectors(embedder, model, ()) as vectors:
-            known = unit_rows(vectors.encode(list(texts))).astype(np.float32)
+        texts = list(
+            dict.fromkeys(text for t in tasks for i in judged_inputs(t) for text in i.texts or ())
+        )
+        with run.vectors(embedder, model, texts) as vectors:
+            known = unit_rows(vectors.encode(texts)).astype(np.float32)
         return cls(kind, tasks, dict(zip(texts, known, strict=True)))
 
     @functools.cached_property

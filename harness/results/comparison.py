@@ -839,16 +839,16 @@ def _links(
     if not all(shared):
         return ()
     first = {task: record for of_task in models.values() for task, record in of_task.items()}
-
-    def have_all(model: Model, tasks: Iterable[str]) -> bool:
-        return all(_counts(row, task) for task in tasks for row in rows[model])
-
+    counted = {
+        model: {task for task in of[0] if all(_counts(row, task) for row in of)}
+        for model, of in rows.items()
+    }
     of_their_own = [model for model in models if bases[model[0]] == model[0]]
     families: list[dict[str, set[str]]] = []
     for group in groups:
         of: defaultdict[str, set[str]] = defaultdict(set)
         for task in sorted(group & first.keys()):
-            if 2 * sum(have_all(model, [task]) for model in of_their_own) > len(of_their_own):
+            if 2 * sum(task in counted[model] for model in of_their_own) > len(of_their_own):
                 of[first[task].family].add(task)
         with_scale = _with_scale(first, {task for tasks in of.values() for task in tasks})
         families.append({name: left for name, tasks in of.items() if (left := tasks & with_scale)})
@@ -856,7 +856,7 @@ def _links(
     def link(a: str, b: str, tasks: Sequence[set[str]]) -> Link:
         points = []
         for model, of_task in models.items():
-            if have_all(model, tasks[0] | tasks[1]):
+            if tasks[0] | tasks[1] <= counted[model]:
                 points += _variants(model, of_task, pairs, tasks)
         counts = (len(tasks[0]), len(tasks[1]))
         if {first[task].metric for task in tasks[0]} & {first[task].metric for task in tasks[1]}:
