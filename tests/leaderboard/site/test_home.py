@@ -149,6 +149,7 @@ def test_an_own_choice_of_tasks_changes_ranks_and_their_sets(many, visit) -> Non
     page.wait_for_selector("text=120 of them ranked")
     assert titles(page) == []
     assert "tasks of your choice" in page.locator(".virtual caption").inner_text()
+    first.locator("td").first.filter(has_not_text="…").wait_for()  # sets are drawn after ranks
     assert first.locator("td").first.inner_text() == "1\n1", "a rank with its set"
 
 

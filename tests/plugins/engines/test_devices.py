@@ -433,7 +433,7 @@ def test_few_texts_are_encoded_on_one_gpu_by_this_process(tmp_path, plugin, gpus
 
 @pytest.mark.parametrize(
     ("parameters", "n_texts", "expected"),
-    [(22e6, 100, 1), (22e6, 150_000, 2), (7e9, 100, 1), (7e9, 500, 2), (None, 32_000, 2)],
+    [(22e6, 100, 0), (22e6, 150_000, 2), (7e9, 100, 0), (7e9, 500, 2), (None, 32_000, 2)],
 )
 def test_a_gpu_more_is_worth_ten_seconds_of_its_work(parameters, n_texts, expected):
     embedder = MockEmbedder(dimensions=4)
