@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from harness import folders
@@ -23,15 +21,14 @@ def model(request):
     return renamed(Registry().embedder(name, device="cpu"), "mine")
 
 
-def test_it_passes_with_at_most_12_texts_and_in_a_second(model, tmp_path, monkeypatch):
+def test_it_passes_with_at_most_12_texts(model, tmp_path, monkeypatch):
     model.encode(["loaded"])
     encode, texts = model.encode, []
     monkeypatch.setattr(model, "encode", lambda batch: texts.extend(batch) or encode(batch))
-    store, began = Store(tmp_path, model.info.fingerprint), time.process_time()
+    store = Store(tmp_path, model.info.fingerprint)
     for _ in range(2):  # the second time it has passed already
         admission.admit(model, store, ["a text"])
     assert 0 < len(texts) <= admission.MOST_TEXTS
-    assert time.process_time() - began < 1
 
 
 def test_padding_on_the_left_is_refused_and_named(model, tmp_path, monkeypatch):

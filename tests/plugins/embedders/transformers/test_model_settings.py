@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import time
 
 import pytest
 
@@ -17,14 +16,12 @@ BERT = "sentence_transformers.models.Transformer"
 
 def refused(folder):
     """Return the message with which a model is refused, when it is made or loaded."""
-    started = time.monotonic()
     with pytest.raises(ModelError) as caught:
         SentenceTransformersEmbedder(str(folder), device="cpu").encode(["the nurse"])
     message = str(caught.value)
     assert "\n" not in message
     assert message.startswith(f"'{folder}'")
     assert "Error" not in message
-    assert time.monotonic() - started < 5  # a loaded machine; alone it takes a tenth
     return message
 
 
