@@ -23,7 +23,7 @@ from harness.names import NONE
 from harness.plugins.validity.page import number
 from harness.registry.registry import Registry
 from harness.results import formats
-from harness.results.comparison import (
+from harness.results.correlation import (
     Correlation,
     Correlations,
     correlate,
@@ -127,7 +127,7 @@ class Scores:
             {entry.file.name for entry in select(self.registry, [name])} & of_category
             for name in (INTRINSIC, DOWNSTREAM)
         )
-        records = [record for record in self.records if record.model.kind == "text"]
+        records = [record for record in self.records if record.model.kind != "word"]
         if other_metrics:
             intrinsic = of_other_metrics(records, intrinsic, downstream)
         return correlate(records, intrinsic, downstream, by_family=True)

@@ -17,7 +17,8 @@ from harness.printing import echo
 if TYPE_CHECKING:
     from harness import folders
     from harness.registry.registry import Registry
-    from harness.results.comparison import Comparison, Correlation, Correlations, Items, Link
+    from harness.results.comparison import Comparison, Items
+    from harness.results.correlation import Correlation, Correlations, Link
     from harness.results.reading import SetAside
     from harness.results.record import Line, Record
     from harness.results.records import Records
@@ -251,7 +252,7 @@ def correlate_command(
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness.errors import UsageError
     from harness.registry.registry import Registry
-    from harness.results.comparison import correlate, of_other_metrics
+    from harness.results.correlation import correlate, of_other_metrics
     from harness.run.tasks import list_tasks
 
     registry = Registry(include=include)

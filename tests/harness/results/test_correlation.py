@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from score_records import record, similarity
 
-from harness.results.comparison import correlate, of_other_metrics
+from harness.results.correlation import correlate, of_other_metrics
 
 A, B = {"inner-1", "inner-2"}, {"outer"}
 MODELS = "abcdef"
