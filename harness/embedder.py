@@ -295,6 +295,15 @@ def pair_keys(queries: Sequence[str], documents: Sequence[str]) -> list[str]:
     return [f"[{quoted(q)}, {quoted(d)}]" for q, d in zip(queries, documents, strict=True)]
 
 
+def pair_of_key(key: str) -> tuple[str, str] | None:
+    """Return the pair that a text stands for; None if it stands for itself."""
+    try:
+        query, document = json.loads(key) if key.startswith("[") else ()
+    except (TypeError, ValueError):
+        return None
+    return (query, document) if isinstance(query, str) and isinstance(document, str) else None
+
+
 class Compare(Protocol):
     """A model's own similarity of encoded texts; the harness makes it of what the model offers."""
 

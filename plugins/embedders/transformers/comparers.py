@@ -8,6 +8,7 @@ MaxSim; a cross-encoder scores pairs. What a text is encoded to is a packed row
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from harness import folders
-from harness.embedder import Card, Kind, Role, packed, unpacked
+from harness.embedder import Card, Kind, Role, packed, pair_of_key, unpacked
 from harness.errors import ModelError
 
 from .. import quiet_loading
@@ -268,8 +269,16 @@ class CrossEncoder(ComparingModel):
         return np.asarray(found, dtype=np.float32)
 
     def lengths(self, texts: Sequence[str], *, role: Role = "text") -> Sequence[int]:
-        """Return the number of tokens of each text or, for its key, of each pair of texts."""
-        return super().lengths(texts)
+        """Return the number of tokens of each text or, for its key, of each pair of texts.
+
+        Each text is counted once, however many pairs it stands in.
+        """
+        read = [pair_of_key(text) or (text,) for text in texts]
+        different = list(dict.fromkeys(text for pair in read for text in pair))
+        length_of = dict(zip(different, super().lengths(different), strict=True))
+        limit = self._longest_input or sys.maxsize
+        # A special token begins both texts, and the pair once.
+        return [min(sum(map(length_of.__getitem__, pair)) + 1 - len(pair), limit) for pair in read]
 
     def _own_dimensions(self, folder: ModelFolder) -> int | None:
         return None

@@ -7,7 +7,7 @@ import pytest
 
 from harness import Registry, evaluate
 from harness.arrays import Coordinates, both_sides, coordinates, cosines, own_coordinates
-from harness.embedder import packed, similarity_of, unpacked
+from harness.embedder import packed, pair_keys, pair_of_key, similarity_of, unpacked
 from harness.errors import ModelError
 from harness.plugins.embedders.transformers.comparers import (
     CrossEncoder,
@@ -305,6 +305,22 @@ def test_tf32_keeps_the_weights_and_is_another_fingerprint(folder):
     plain, fast = (CLASSES[kind](str(path), precision=p, device="cpu") for p in ("float32", "tf32"))
     assert fast.info.fingerprint != plain.info.fingerprint
     assert next(fast.model.parameters()).dtype == next(plain.model.parameters()).dtype
+
+
+def test_the_length_of_a_pair_is_that_of_what_the_library_reads(folder):
+    kind, path = folder
+    model, texts = CLASSES[kind](str(path), device="cpu"), texts_of("q")
+    if kind != "cross-encoder":
+        assert len(model.lengths(texts)) == len(texts)
+        return
+    pairs = [(texts[0], text) for text in texts]
+    read = model.model.tokenizer([q for q, _ in pairs], [d for _, d in pairs])["input_ids"]
+    assert model.lengths(pair_keys(*zip(*pairs, strict=True))) == list(map(len, read))
+
+
+@pytest.mark.parametrize("text", ["[1, 2]", '["a"]', "a text", "[", "3", '{"a": 1, "b": 2}'])
+def test_a_text_that_is_no_key_of_a_pair_stands_for_itself(text):
+    assert pair_of_key(text) is None
 
 
 def test_no_kind_is_loaded_as_another(folder, registry, built_model):
