@@ -30,7 +30,12 @@ def test_vectors_in_half_precision_are_near_those_in_float32(precision, largest)
 
 
 @pytest.mark.parametrize(
-    ("precision", "association"), [("float32", 0.05046), ("bfloat16", 0.05027)]
+    ("precision", "association"),
+    [
+        ("float32", 0.05046),
+        # Minutes on processors without bfloat16; the vectors of a few texts are compared above.
+        pytest.param("bfloat16", 0.05027, marks=pytest.mark.long),
+    ],
 )
 def test_the_association_of_seat_c1_is_as_measured(precision, association):
     records = harness.evaluate(f"all-MiniLM-L6-v2?precision={precision}", "seat-c1", devices="cpu")

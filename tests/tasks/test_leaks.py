@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import unicodedata
@@ -49,6 +50,7 @@ def mitigators(registry):
     }
 
 
+@functools.cache
 def spaced(text: str) -> str:
     """Return a text in lower case with a space around each word."""
     words = re.sub(r"[\W_]+", " ", unicodedata.normalize("NFC", text.casefold()))
@@ -87,8 +89,11 @@ def test_no_task_has_fitted_words_that_its_records_do_not_count(name, registry, 
         for input_ in inputs.values():
             if id(input_) not in read:
                 read[id(input_)] = "\n".join(map(spaced, dict.fromkeys(input_.texts)))
+    of_texts = {}  # most mitigators are fitted on the texts of another one
     for label, chain in mitigators.items():
         texts, fitted = fitted_by(label, chain, task, task.file.kinds[0], registry)
+        if of_texts.setdefault(tuple(texts), label) != label:
+            continue
         words = {spaced(text) for text in texts if len(spaced(text).split()) == 1}
         for inputs in measurements if words else ():
             parts = {part.input: part for part in fitted.word_overlap(inputs.values())}
