@@ -297,9 +297,11 @@ def pair_keys(queries: Sequence[str], documents: Sequence[str]) -> list[str]:
 
 def pair_of_key(key: str) -> tuple[str, str] | None:
     """Return the pair that a text stands for; None if it stands for itself."""
+    if not key.startswith("["):
+        return None
     try:
-        query, document = json.loads(key) if key.startswith("[") else ()
-    except (TypeError, ValueError):
+        query, document = json.loads(key)
+    except ValueError:
         return None
     return (query, document) if isinstance(query, str) and isinstance(document, str) else None
 
