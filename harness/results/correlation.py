@@ -97,7 +97,8 @@ class Link:
         Two-sided p-value of no slope.
     reason
         Why there is no slope, or why it does not count: it is not found without one of the models,
-        or without one of the mitigators, whatever its options.
+        or without one of the mitigators, whatever its options; or only one of as many pairs as were
+        asked would be found by chance.
     is_known
         Whether the slope differs from 0 among all pairs of families that were asked: the share of
         false findings is held at 5 % (Benjamini and Hochberg).
@@ -375,13 +376,17 @@ def _with_findings(links: Sequence[Link]) -> list[Link]:
     from scipy.stats import false_discovery_control
 
     fitted = [link for link in links if link.p_value is not None]
-    adjusted = false_discovery_control([link.p_value for link in fitted]) if fitted else []
-    known = {
-        (link.a, link.b)
-        for link, p in zip(fitted, adjusted, strict=True)
-        if p < LEVEL and not link.reason
-    }
-    return [replace(link, is_known=(link.a, link.b) in known) for link in links]
+    p_values = false_discovery_control([link.p_value for link in fitted]) if fitted else []
+    adjusted = {(link.a, link.b): p for link, p in zip(fitted, p_values, strict=True)}
+    found = []
+    for link in links:
+        reason, p = link.reason, adjusted.get((link.a, link.b))
+        if p is not None and link.p_value is not None and link.p_value < LEVEL <= p:
+            reason = reason or f"one of {len(fitted)} that were asked"
+        found.append(
+            replace(link, reason=reason, is_known=not reason and p is not None and p < LEVEL)
+        )
+    return found
 
 
 def of_other_metrics(records: Iterable[Record], a: Collection[str], b: Collection[str]) -> set[str]:

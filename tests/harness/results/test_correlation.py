@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from score_records import record, similarity
 
-from harness.results.correlation import correlate, of_other_metrics
+from harness.results import correlation
+from harness.results.correlation import Link, correlate, of_other_metrics
 
 A, B = {"inner-1", "inner-2"}, {"outer"}
 MODELS = "abcdef"
@@ -276,3 +277,16 @@ def test_a_finding_that_needs_one_method_is_not_known_whatever_its_strengths(met
             records += [row.model_copy(update=part) for row in rows]
     known = "not known: not without plant" if method else "more with more"
     assert link_of(records, "weat", "use").finding == known
+
+
+P_VALUES = (0.001, 0.03, *[0.4] * 8)
+
+
+def test_a_slope_that_is_one_of_many_asked_is_not_known_and_says_so():
+    asked = [Link("weat", f"use-{i}", (1, 1), 5, 20, 0.3, None, p) for i, p in enumerate(P_VALUES)]
+    found = correlation._with_findings(asked)
+    assert [link.finding for link in found[:2]] == [
+        "more with more",
+        f"not known: one of {len(asked)} that were asked",
+    ]
+    assert {link.finding for link in found[2:]} == {"not known"}
