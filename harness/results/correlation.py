@@ -380,12 +380,10 @@ def _with_findings(links: Sequence[Link]) -> list[Link]:
     adjusted = {(link.a, link.b): p for link, p in zip(fitted, p_values, strict=True)}
     found = []
     for link in links:
-        reason, p = link.reason, adjusted.get((link.a, link.b))
-        if p is not None and link.p_value is not None and link.p_value < LEVEL <= p:
-            reason = reason or f"one of {len(fitted)} that were asked"
-        found.append(
-            replace(link, reason=reason, is_known=not reason and p is not None and p < LEVEL)
-        )
+        reason, p = link.reason, adjusted.get((link.a, link.b), 1.0)
+        if not reason and link.p_value is not None and link.p_value < LEVEL <= p:
+            reason = f"one of {len(fitted)} that were asked"
+        found.append(replace(link, reason=reason, is_known=p < LEVEL and not reason))
     return found
 
 
