@@ -79,13 +79,17 @@ def _ranks(values: Floats) -> Floats:
     """Return the rank of each of (n, k) values in its column, from 1; equal ones share the mean."""
     order = np.argsort(values, axis=0)
     ascending = np.take_along_axis(values, order, axis=0)
-    if not (ascending[1:] > ascending[:-1]).all():
-        from scipy.stats import rankdata  # it takes a second to import
-
-        shared: Floats = rankdata(values, axis=0)
-        return shared
+    places = np.arange(1.0, len(values) + 1)[:, None]
+    larger = ascending[1:] > ascending[:-1]
+    if not larger.all():
+        edge = np.ones((1, values.shape[1]), dtype=bool)
+        first = np.where(np.concatenate([edge, larger]), places, 0.0)
+        last = np.where(np.concatenate([larger, edge]), places, np.inf)
+        first = np.maximum.accumulate(first, axis=0)
+        last = np.minimum.accumulate(last[::-1], axis=0)[::-1]
+        places = (first + last) / 2
     ranks = np.empty(values.shape)
-    np.put_along_axis(ranks, order, np.arange(1.0, len(values) + 1)[:, None], axis=0)
+    np.put_along_axis(ranks, order, places, axis=0)
     return ranks
 
 
