@@ -133,7 +133,8 @@ def measure(python: str, work: str, run_on: list[str], folder: Path) -> Usage:
         environment["HARNESS_CACHE"] = str(folder / "cache")
     with tempfile.TemporaryDirectory(dir=folder) as new:
         results = str(folder / "results") if work == "again" else new
-        task = Path(__file__).parents[1] / "tasks/weat/weat-6.yaml"
+        where = "import harness.tasks; print(harness.tasks.__path__[0])"
+        tasks = subprocess.check_output([python, "-c", where], text=True, cwd=folder).strip()
         on_one = ["--model", run_on[1], "--tasks", TINY, "--workers", "1"]
         command = {
             "eval": ["eval", *run_on, "--workers", "1", "--quiet", "--results", results],
@@ -142,7 +143,7 @@ def measure(python: str, work: str, run_on: list[str], folder: Path) -> Usage:
             "plan": ["plan", *run_on, "--results", results],
             "list": ["list", "tasks"],
             "show": ["show", "task", "weat-6"],
-            "validate": ["validate", str(task)],
+            "validate": ["validate", f"{tasks}/weat/weat-6.yaml"],
         }[work]
         line = [python, "-c", HARNESS, *command]
         with subprocess.Popen(
