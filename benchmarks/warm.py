@@ -24,6 +24,7 @@ tasks do the same work.
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import shlex
 import shutil
@@ -125,6 +126,14 @@ def _as_typed(arguments: list[str]) -> str:
     )
 
 
+@functools.cache
+def tasks_of(python: str) -> str:
+    """Return the folder of a harness' own tasks: an older one cannot read those of a newer one."""
+    where = "import harness.tasks; print(harness.tasks.__path__[0])"
+    # In another folder, since Python would find the harness of the current one first.
+    return subprocess.check_output([python, "-c", where], text=True, cwd=os.sep).strip()
+
+
 def measure(python: str, work: str, run_on: list[str], folder: Path) -> Usage:
     """Run a work with a harness, and return what it took."""
     folder.mkdir(exist_ok=True)
@@ -133,8 +142,6 @@ def measure(python: str, work: str, run_on: list[str], folder: Path) -> Usage:
         environment["HARNESS_CACHE"] = str(folder / "cache")
     with tempfile.TemporaryDirectory(dir=folder) as new:
         results = str(folder / "results") if work == "again" else new
-        where = "import harness.tasks; print(harness.tasks.__path__[0])"
-        tasks = subprocess.check_output([python, "-c", where], text=True, cwd=folder).strip()
         on_one = ["--model", run_on[1], "--tasks", TINY, "--workers", "1"]
         command = {
             "eval": ["eval", *run_on, "--workers", "1", "--quiet", "--results", results],
@@ -143,7 +150,7 @@ def measure(python: str, work: str, run_on: list[str], folder: Path) -> Usage:
             "plan": ["plan", *run_on, "--results", results],
             "list": ["list", "tasks"],
             "show": ["show", "task", "weat-6"],
-            "validate": ["validate", f"{tasks}/weat/weat-6.yaml"],
+            "validate": ["validate", f"{tasks_of(python)}/weat/weat-6.yaml"],
         }[work]
         line = [python, "-c", HARNESS, *command]
         with subprocess.Popen(
