@@ -34,7 +34,7 @@ HARNESS = "from harness.commands.main import main; main()"
 COMMANDS = {
     "show": ["results", "show", "FOLDER"],
     "export": ["results", "export", "FOLDER", "--format", "csv"],
-    "average": ["results", "average", "FOLDER"],
+    "average": ["results", "show", "FOLDER", "--average"],
     "build": ["leaderboard", "build", "FOLDER", "--out", "SITE"],
 }
 

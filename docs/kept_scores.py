@@ -6,13 +6,11 @@ results folders of the commands in docs/board.md, docs/downstream.md and docs/la
 
 from __future__ import annotations
 
-import functools
 import gzip
 import re
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import polars as pl
@@ -23,25 +21,14 @@ from harness.names import NONE
 from harness.plugins.validity.page import number
 from harness.registry.registry import Registry
 from harness.results import formats
-from harness.results.correlation import (
-    Correlation,
-    Correlations,
-    correlate,
-    of_other_metrics,
-)
 from harness.results.folder import read_results
 from harness.results.ratios import CLEAR
 from harness.results.record import Record
-from harness.run.tasks import list_tasks, select
+from harness.run.tasks import list_tasks
 from harness.task.schema import TaskFile
 
 KEPT = Path(__file__).parent / "figures" / "board.jsonl.gz"
 SIGNIFICANT = 0.05
-INTRINSIC, DOWNSTREAM = "social-bias-encoders", "downstream"
-OTHER = "other metrics"
-"""Intrinsic tasks that are scored by another metric than the downstream ones."""
-FEW_TASKS = "snli-cross-encoder"
-"""A model that was run on few tasks: correlations have only the tasks that all models have."""
 MODELS = 2
 """Real models that must pass the yardstick of a task, so that its language ranks."""
 LANGUAGES = {"universal": "control", "gender": "gender"}
@@ -119,136 +106,6 @@ class Scores:
             name = f"`{task['task']}`{mark}"
             lines.append([name, ideal(task["ideal"]), *map(with_floor, shown)])
         return table(["task", "fair", *models], lines)
-
-    @functools.cache  # noqa: B019  # lives as long as the script
-    def correlated(self, category: str | None, *, other_metrics: bool = False) -> Correlations:
-        """Return correlations of the two benchmarks, or of their tasks of a category."""
-        files = [entry.file for entry in list_tasks(self.registry)]
-        of_category = {file.name for file in files if category in (None, file.category)}
-        intrinsic, downstream = (
-            {entry.file.name for entry in select(self.registry, [name])} & of_category
-            for name in (INTRINSIC, DOWNSTREAM)
-        )
-        records = [
-            record
-            for record in self.records
-            if record.model.kind != "word" and record.model.name != FEW_TASKS
-        ]
-        if other_metrics:
-            intrinsic = of_other_metrics(records, intrinsic, downstream)
-        return correlate(records, intrinsic, downstream, by_family=True)
-
-    def links(self, category: str = "") -> str:
-        """Return the table of which family of tests says something about which use.
-
-        Parameters
-        ----------
-        category
-            Of which tasks; all if it is empty.
-        """
-        lines = [
-            [
-                f"`{link.a}`" if link.a else f"all, {OTHER}",
-                f"`{link.b}`" if link.b else "all",
-                f"{link.tasks[0]} and {link.tasks[1]}",
-                f"{link.models}, {link.rows}",
-                number(link.slope),
-                ends(link.interval.low, link.interval.high) if link.interval else "–",
-                link.finding,
-            ]
-            for link in self.correlated(category or None).links
-        ]
-        columns = ["intrinsic", "use", "tasks", "models, rows", "slope", "95 % interval"]
-        return table([*columns, "bias in use"], lines)
-
-    def of_means(
-        self, over: str, category: str | None, *, other_metrics: bool = False
-    ) -> Correlation:
-        """Return the correlation of the means of all tasks, over models or mitigators."""
-        found = self.correlated(category, other_metrics=other_metrics)
-        return next(part for part in found.over if (part.over, part.task) == (over, None))
-
-    @functools.cached_property
-    def metrics(self) -> dict[str, str]:
-        """The metric of the primary score of each task."""
-        return {record.task.name: record.metric for record in self.records if record.primary}
-
-    def correlations(self) -> str:
-        """Return the table of the correlations of the intrinsic and the downstream benchmark."""
-        selections = {"all": (None, False), "gender": ("gender", False), OTHER: ("gender", True)}
-        return table(
-            ["over", "intrinsic tasks", "number", "points", "Spearman", "95 % interval"],
-            [
-                [
-                    over,
-                    label,
-                    f"{part.tasks[0]} and {part.tasks[1]}",
-                    str(len(part.points)),
-                    number(part.spearman),
-                    interval(part),
-                ]
-                for over in ("models", "mitigators")
-                for label, (category, other_metrics) in selections.items()
-                for part in [self.of_means(over, category, other_metrics=other_metrics)]
-            ],
-        )
-
-    def correlations_by_task(self) -> str:
-        """Return the table of the correlations of each downstream task, for gender."""
-        every = self.correlated("gender").by_task
-        other = self.correlated("gender", other_metrics=True).by_task
-        columns = {
-            f"over models, {OTHER}": (other, "models"),
-            f"over mitigators, {OTHER}": (other, "mitigators"),
-            "over mitigators, all metrics": (every, "mitigators"),
-        }
-        return table(
-            ["downstream task", *(name for label in columns for name in (label, "95 % interval"))],
-            [
-                [
-                    f"`{task}`",
-                    *(
-                        cell
-                        for by_task, over in columns.values()
-                        for cell in (
-                            number(by_task[task][over].spearman),
-                            interval(by_task[task][over]),
-                        )
-                    ),
-                ]
-                for task in other
-            ],
-        )
-
-    def points(self) -> str:
-        """Return the table of the means of each model that are correlated, for gender."""
-        every = self.of_means("models", "gender").points
-        other = self.of_means("models", "gender", other_metrics=True).points
-        pairs = sorted(zip(every, other, strict=True), key=lambda pair: pair[0].a)
-        return table(
-            ["", INTRINSIC, OTHER, DOWNSTREAM],
-            [
-                [point.model, number(point.a), number(same.a), number(point.b)]
-                for point, same in pairs
-            ],
-        )
-
-    def changes(self) -> str:
-        """Return the table of the mean changes by each mitigator, by metric, for gender."""
-        by_metric: dict[str, dict[str, dict[str, list[float]]]] = {}  # metric, mitigator, model
-        for task, parts in self.correlated("gender").by_task.items():
-            metric = self.metrics[task]
-            for point in parts["mitigators"].points:
-                of_models = by_metric.setdefault(metric, {}).setdefault(point.mitigator, {})
-                of_models.setdefault(point.model, []).append(point.b)
-        mitigators = next(iter(by_metric.values()))
-        return table(
-            ["", *(f"`{metric}`" for metric in by_metric)],
-            [
-                [mitigator, *(change(of[mitigator].values()) for of in by_metric.values())]
-                for mitigator in sorted(mitigators)
-            ],
-        )
 
     def ranking_languages(self) -> str:
         """Return the table of the languages that rank, and of what the next ones lack."""
@@ -379,20 +236,9 @@ def ideal(value: float | str) -> str:
     return str(value).removesuffix(".0")
 
 
-def change(of_models: Iterable[Sequence[float]]) -> str:
-    """Return the mean change by a mitigator, and the number of models that it is negative for."""
-    means = [fmean(changes) for changes in of_models]
-    return f"{number(fmean(means))} ({sum(mean < 0 for mean in means)} of {len(means)} lower)"
-
-
 def ends(low: float | None, high: float | None) -> str:
     """Return the ends of an interval."""
     return "–" if low is None or high is None else f"{number(low)} to {number(high)}"
-
-
-def interval(part: Correlation) -> str:
-    """Return the ends of the interval of a correlation."""
-    return ends(part.interval.low, part.interval.high) if part.interval else "–"
 
 
 def ranks(row: dict[str, Any]) -> str:

@@ -26,13 +26,12 @@ from kept_scores import Scores, keep
 
 import harness
 from harness import folders
-from harness.commands import result_tables
 from harness.plugins.reproduction import page as reproduction_page
 from harness.plugins.reproduction import rows, status
 from harness.plugins.validity import measuring
 from harness.plugins.validity import page as validity_page
 from harness.registry.registry import Registry
-from harness.results import formats
+from harness.results import formats, tables
 from harness.run.tasks import list_tasks
 from harness.task.schema import TaskFile
 
@@ -162,7 +161,8 @@ def result(*arguments: str) -> str:
     *tasks, old = arguments
     records = harness.evaluate(MODEL, tasks, MITIGATORS, concept="gender", progress=False)
     lines: list[str] = []
-    for line in result_tables.text(records.select(), intervals=False).splitlines():
+    printed = formats.plain_text(tables.report(tables.sections(records.select())))
+    for line in printed.splitlines():
         if line.startswith("*"):
             break  # the notes
         is_mean = line.strip().startswith(("mean ", "change,"))

@@ -439,7 +439,7 @@ def _next(records: Records, results: Place) -> str:
     labels = list(dict.fromkeys(record.mitigator.label for record in records))
     if len(labels) > 1:
         where = "" if str(results) == "results" else f" --results {folder}"
-        return f"harness results compare {shlex.join(labels[:2])}{where}"
+        return f"harness compare --recorded {shlex.join(labels[:2])}{where}"
     return "the same command with --mitigator none --mitigator hard-debias shows a mitigation"
 
 

@@ -109,7 +109,7 @@ def help_command(ctx: click.Context, names: tuple[str, ...]) -> None:
 
     \b
     harness help
-    harness help results compare
+    harness help results export
     """  # noqa: D301  # click keeps the lines after a backspace
     group.main(args=[*names, "--help"], prog_name="harness", standalone_mode=False, obj=ctx.obj)
 

@@ -17,14 +17,9 @@ from harness.results.formats import Report, Sentences, Table, Value
 from harness.results.record import LEAK, LEAK_MEANS, STARS
 
 if TYPE_CHECKING:
-    from harness.results.comparison import Comparison, Mean, Pair
-    from harness.results.record import IntervalPart, Record
+    from harness.results.comparison import Comparison, Pair
+    from harness.results.record import Record
     from harness.results.records import Records
-
-
-def text(records: Iterable[Record], *, intervals: bool) -> str:
-    """Return the tables of records and a legend, without a limit of the width."""
-    return formats.plain_text(tables.report(tables.sections(records), intervals=intervals))
 
 
 def show_other_scenarios(records: Sequence[Record], *, intervals: bool, width: int | None) -> None:
@@ -61,7 +56,7 @@ def show_seconds(records: Iterable[Record], *, width: int | None) -> None:
 
 # Tables and figures that metrics write next to the records: finds them, and prints tables.
 #
-# For `harness results tables` and `harness results figures`.
+# For `harness results show --tables` and `harness results figures`.
 
 
 ITEMS = "items"
@@ -204,7 +199,7 @@ def _value(cell: str) -> Any:
     return cell
 
 
-# Prints means over tasks: `harness results average`.
+# Prints means over tasks: `harness results show --average`.
 
 
 def show_averages(rows: Sequence[Average], means: Sequence[Mapping[str, Any]]) -> None:
@@ -280,181 +275,89 @@ def _name(score: Score) -> str:
     return f"{metric}: {name}" + ("" if scenario == "default" else f" ({scenario})")
 
 
-# Prints the result of `harness results compare`.
+# Two rows, score by score: `harness compare --recorded`.
 
 
-def show_comparison(
-    context: str,
-    names: tuple[str, str],
-    comparison: Comparison,
-    width: int | None,
-    *,
-    verbose: bool = False,
-) -> None:
-    """Print a comparison: a table and a conclusion for each of bias and usefulness.
+def of_comparison(names: tuple[str, str], comparison: Comparison) -> list[Table | Sentences]:
+    """Return the scores of two rows with their differences: a table a kind of task, and a legend.
 
     Parameters
     ----------
-    context
-        The title: the model, the mitigator, or both, which the rows share.
     names
         Names of the two rows.
     comparison
         The comparison.
-    width
-        Width of the terminal in characters; None for no limit.
-    verbose
-        Whether to name all tasks that are left out.
     """
-    columns = ["task", "score", "ideal", *names, "difference", "distance", "nearer"]
-    parts: list[Table | Sentences] = [
-        Table(
-            f"{context}: {measures}",
-            columns,
-            [_row(pair, names) for pair in pairs],
-            drop=("distance", "nearer", "score"),
-            repeat=1,
-        )
+    columns = ["task", "score", "ideal", *names, "difference", "95% interval"]
+    found = [
+        Table(measures, columns, [_row(pair) for pair in pairs], drop=("score",), repeat=1)
         for measures in tables.MEASURES
         if (pairs := [pair for pair in comparison.pairs if pair.a.task.measures == measures])
     ]
-    verdict = comparison.verdict
-    shown = [*parts, Sentences("", _legend(names, comparison)), *verdict.tables()]
-    formats.show(Report("", [*shown, Sentences("", verdict.legend() if shown else ())]), width)
-    for mean in comparison.means:
-        for line in _conclusion(mean, names, comparison, verbose=verbose):
-            echo(formats.wrapped(line, width))
-    for measures, means in comparison.without_mean.items():
-        echo(f"{measures}: no score counts in both")
-        for line in tables.left_out_lines({"": means}, verbose=verbose):
-            echo(formats.wrapped(f"  {line}", width))
-    reasons: dict[str, list[str]] = {}
-    for task, reason in comparison.left_out:
-        reasons.setdefault(reason, []).append(task)
-    for reason, tasks in reasons.items():
-        names_ = list(dict.fromkeys(tasks))
-        is_short = verbose or len(names_) <= tables.LISTED
-        listed = ", ".join(names_) if is_short else f"{len(names_)} tasks"
-        echo(f"left out: {listed}: {reason}", err=True)
-    echo()
+    return [*found, Sentences("", _legend(comparison))]
 
 
-def _legend(names: tuple[str, str], comparison: Comparison) -> list[str]:
+def _row(pair: Pair) -> list[Any]:
+    ideal = pair.a.ideal if isinstance(pair.a.ideal, str) else f"{pair.a.ideal:g}"
+    values = [tables.value_of(tables.cell_of(record)) for record in (pair.a, pair.b)]
+    ends = f"[{pair.interval.low:+z.3f}, {pair.interval.high:+z.3f}]" if pair.interval else None
+    return [pair.a.task.name, pair.a.score, ideal, *values, f"{pair.difference:+z.3f}", ends]
+
+
+def _legend(comparison: Comparison) -> list[str]:
     """Return what the columns and marks mean, a line each; only of those that occur."""
-    pairs, lines = comparison.pairs, []
-    if any(pair.interval for pair in pairs):
+    lines = []
+    if any(pair.interval for pair in comparison.pairs):
         lines.append(
-            "[low, high]: 95% interval of the difference over the items of the task, paired where "
-            "both have samples; nearer is empty if the difference may be chance, and without an "
-            "interval it compares the values alone"
+            "95% interval of a score: of the difference over the items of the task, paired where "
+            "both have samples"
         )
-    if any(pair.distances for pair in pairs):
-        lines.append(
-            f"distance: that of {names[1]} from the ideal less that of {names[0]}, in the unit of "
-            "the score, for bias above the floor"
-        )
-    if any(pair.a.p_value is not None and pair.a.task.measures != "usefulness" for pair in pairs):
+    if any(
+        pair.a.p_value is not None and pair.a.task.measures != "usefulness"
+        for pair in comparison.pairs
+    ):
         lines.append(STARS)
-    if any(pair.is_leak for pair in pairs):
+    if any(pair.is_leak for pair in comparison.pairs):
         lines.append(f"{LEAK} {LEAK_MEANS}")
     if n := comparison.several_seeds:
         lines.append(tables.seeds_line(n, "counts, not their mean"))
     return lines
 
 
-def comparison_as_json(comparisons: Mapping[str, Comparison]) -> list[dict[str, Any]]:
-    """Return comparisons as plain values."""
-    return [
-        {
-            "context": context,
-            "verdict": comparison.verdict.as_json(),
-            "scores": comparison.rows(),
-            "means": [mean.row() for mean in comparison.means],
-            "without_mean": {
-                measures: {reason: list(tasks) for reason, tasks in means.left_out.items()}
-                for measures, means in comparison.without_mean.items()
-            },
-            "left_out": [{"task": task, "reason": reason} for task, reason in comparison.left_out],
-        }
-        for context, comparison in comparisons.items()
-    ]
-
-
-def _row(pair: Pair, names: tuple[str, str]) -> list[Any]:
-    ideal = pair.a.ideal if isinstance(pair.a.ideal, str) else f"{pair.a.ideal:g}"
-    distances = pair.distances
-    return [
-        pair.a.task.name,
-        pair.a.score,
-        ideal,
-        *(tables.value_of(tables.cell_of(record)) for record in (pair.a, pair.b)),
-        _difference(pair),
-        None if distances is None else f"{distances[1] - distances[0]:+z.3f}",
-        {"a": names[0], "b": names[1]}.get(pair.nearer, ""),
-    ]
-
-
-def _difference(pair: Pair) -> str:
-    """Return the difference and its interval over items, if there is one."""
-    interval = f" {_ends(pair.interval)}" if pair.interval else ""
-    return f"{pair.difference:+z.3f}{interval}"
-
-
-def _ends(interval: IntervalPart) -> str:
-    return f"[{interval.low:+z.3f}, {interval.high:+z.3f}]"
-
-
-def _conclusion(
-    mean: Mean, names: tuple[str, str], comparison: Comparison, *, verbose: bool
-) -> list[str]:
-    """Return how often each is nearer to the ideal, the means, and what they leave out."""
-    counted = [
-        pair.nearer
-        for pair in comparison.pairs
-        if pair.a.task.measures == mean.measures and not pair.is_leak
-    ]
-    name = mean.both.name(mean.measures)
-    lines = [
-        f"{mean.measures}: of {output.counted(len(counted), 'score')} without a leak, {names[0]} "
-        f"is nearer to the ideal on {counted.count('a')}, {names[1]} on {counted.count('b')}",
-        f"  {name} ({mean.both.counts}): {mean.a:.3f} and {mean.b:.3f}, "
-        f"difference {mean.difference:+z.3f}",
-    ]
-    if mean.interval:
-        interval = f"{mean.interval.level:.0%} interval of the difference over families"
-        lines.append(f"  {interval}: {_ends(mean.interval)}")
-    if mean.own_a.n > mean.n or mean.own_b.n > mean.n:
-        sides = ((mean.mean_a, mean.own_a), (mean.mean_b, mean.own_b))
-        own = (
-            f"{name} {value:.3f} ({of.counts})"
-            for name, (value, of) in zip(names, sides, strict=True)
-            if value is not None
-        )
-        lines.append(f"  {name} of each row, as in its table: {', '.join(own)}")
-    left_out = tables.left_out_lines({"": mean.both}, verbose=verbose)
-    return [*lines, *(f"  {line}" for line in left_out)]
+def comparison_as_json(context: str, comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain values; `context` is what its rows share."""
+    return {
+        "context": context,
+        "verdict": comparison.verdict.as_json(),
+        "scores": comparison.rows(),
+        "means": [mean.row() for mean in comparison.means],
+        "without_mean": {
+            measures: {reason: list(tasks) for reason, tasks in means.left_out.items()}
+            for measures, means in comparison.without_mean.items()
+        },
+        "left_out": [{"task": task, "reason": reason} for task, reason in comparison.left_out],
+    }
 
 
 # The formats of `harness results export`.
 
 
-FORMATS = ("table", "csv", "latex", "markdown", "parquet")
-SUFFIXES = {
-    "": "table", ".txt": "table", ".csv": "csv", ".tex": "latex", ".md": "markdown",
-    ".parquet": "parquet",
-}  # fmt: skip
+FORMATS = ("csv", "latex", "markdown", "parquet")
+SUFFIXES = {".csv": "csv", ".tex": "latex", ".md": "markdown", ".parquet": "parquet"}
 """Format by the suffix of the file."""
 
 
 def of_file(out: Path | None) -> str:
-    """Return the format of the suffix of a file."""
+    """Return the format of the suffix of a file; without a file CSV."""
     from harness.errors import UsageError
 
-    suffix = "" if out is None else out.suffix.lower()
+    if out is None:
+        return "csv"
+    suffix = out.suffix.lower()
     if suffix not in SUFFIXES:
         raise UsageError(
             f"'{out}': no format has the suffix '{suffix}'; name one with --format, or use "
-            f"{', '.join(filter(None, SUFFIXES))}"
+            f"{', '.join(SUFFIXES)}"
         )
     return SUFFIXES[suffix]
 
@@ -467,9 +370,7 @@ def written(records: Records, kind: str, *, intervals: bool) -> bytes:
         return buffer.getvalue()
     if kind == "csv":
         return _comma_separated(records)
-    if kind == "table":
-        return text(records, intervals=intervals).encode()
-    write = {"latex": formats.latex, "markdown": formats.markdown}[kind]
+    write = formats.latex if kind == "latex" else formats.markdown
     report = tables.report(tables.sections(records), intervals=intervals, best=formats.BOLD)
     return write(report).encode()
 

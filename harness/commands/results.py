@@ -1,13 +1,12 @@
-"""`harness results`: show, average, compare and export recorded scores, without the models."""
+"""`harness results`: show, export and check recorded scores, without the models."""
 
 from __future__ import annotations
 
-import functools
 import gc
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -15,10 +14,7 @@ from harness.commands import arguments, output, result_tables
 from harness.printing import echo
 
 if TYPE_CHECKING:
-    from harness import folders
-    from harness.registry.registry import Registry
     from harness.results.comparison import Comparison, Items
-    from harness.results.correlation import Correlation, Correlations, Link
     from harness.results.reading import SetAside
     from harness.results.record import Line, Record
     from harness.results.records import Records
@@ -36,8 +32,8 @@ def paths(function: F) -> F:
     return argument(arguments.copied("paths")(function))
 
 
-def results_argument(function: F) -> F:
-    """Add the option `--results`, which may also be the last argument, as in `results show`."""
+def results_option(function: F) -> F:
+    """Add the option `--results`, the folder that A and B are names in."""
     option = click.option(
         "--results",
         "-r",
@@ -46,16 +42,7 @@ def results_argument(function: F) -> F:
         show_default=True,
         help="Results folder that A and B are names in.",
     )
-    argument = click.argument(
-        "place", required=False, type=arguments.PlaceType(), metavar="[FOLDER]"
-    )
-    copied = arguments.copied("results")(function)
-
-    @functools.wraps(function)
-    def call(*args: Any, place: Path | folders.Url | None, **options: Any) -> Any:
-        return copied(*args, **options if place is None else options | {"results": place})
-
-    return option(argument(cast("F", call)))
+    return option(arguments.copied("results")(function))
 
 
 def _split(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[str]:
@@ -88,11 +75,6 @@ def filters(function: F) -> F:
 def filters_of_all(function: F) -> F:
     """Add the options that select records: by default all."""
     return _options(function, _NAMES | _ANY)
-
-
-def filters_of_rows(function: F) -> F:
-    """Add the options that select models and mitigators."""
-    return _options(function, {name: _NAMES[name] for name in ("model", "mitigator")})
 
 
 def _options(function: F, helps: Mapping[str, str]) -> F:
@@ -183,224 +165,7 @@ def notices(records: Records) -> None:
         echo(notice, err=True)
 
 
-# `harness results correlate`: how two groups of tasks correlate.
-
-
-@click.command("correlate")
-@click.argument("a")
-@click.argument("b")
-@results_argument
-@filters_of_rows
-@click.option(
-    "--exclude", multiple=True, help="Tasks to leave out, as --tasks takes them; repeatable."
-)
-@click.option(
-    "--category",
-    "categories",
-    multiple=True,
-    help="Only tasks of this category, such as gender; repeatable.",
-)
-@click.option(
-    "--other-metrics",
-    is_flag=True,
-    help="Leave out tasks of A by a metric that B has, too: a metric agrees with itself.",
-)
-@click.option(
-    "--families",
-    is_flag=True,
-    help="Which family of A says something about which family of B?",
-)
-@click.option(
-    "--base",
-    "bases",
-    multiple=True,
-    metavar="VARIANT=MODEL",
-    help="The model that another one is a variant of, trained to more or less bias; repeatable.",
-)
-@arguments.include
-@click.option("--points", is_flag=True, help="Print the correlated means, too.")
-@arguments.as_json
-def correlate_command(
-    a: str,
-    b: str,
-    results: Path,
-    exclude: Sequence[str],
-    categories: Sequence[str],
-    other_metrics: bool,
-    families: bool,
-    bases: Sequence[str],
-    include: Sequence[Path],
-    points: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
-    """Correlate the bias of the tasks A with that of the tasks B.
-
-    A and B are benchmarks, categories, tags or tasks, with commas between. Does a model with more
-    bias in A have more in B (over models)? Does a mitigator that lowers the one lower the other
-    (over mitigators, by changes against `none`)?
-
-    A mitigator of gender says nothing about tasks on other groups: --category gender leaves these
-    out. A mixed model takes models and their variants together, with the model and the mitigator as
-    random effects: "not known" if its interval holds 0.
-
-    \b
-    harness results correlate social-bias-encoders downstream
-    harness results correlate social-bias-encoders downstream --families
-    harness results correlate social-bias-encoders downstream --category gender --other-metrics
-    harness results correlate gender downstream --exclude names --json
-    """  # noqa: D301  # click keeps the lines after a backspace
-    from harness.errors import UsageError
-    from harness.registry.registry import Registry
-    from harness.results.correlation import correlate, of_other_metrics
-    from harness.run.tasks import list_tasks
-
-    registry = Registry(include=include)
-    left_out = _names(registry, exclude) if exclude else set()
-    _check(categories, {entry.head.category for entry in list_tasks(registry)})
-    tasks_a, tasks_b = (_names(registry, [side], categories) - left_out for side in (a, b))
-    records = read_selected((results,)).select(**options, all_scores=True)
-    if other_metrics:
-        tasks_a = of_other_metrics(records, tasks_a, tasks_b)
-    for side, tasks in ((a, tasks_a), (b, tasks_b - tasks_a)):
-        if not tasks:
-            raise UsageError(
-                f"no task is left in '{side}': the other side has them, or --exclude, --category "
-                "or --other-metrics leaves them out"
-            )
-    named = dict(_variant(text) for text in bases)
-    found = correlate(records, tasks_a, tasks_b, by_family=families, bases=named)
-    if as_json:
-        output.as_json(_as_json(found))
-    else:
-        _show(found, a, b, points=points)
-    notices(records)
-
-
-def _variant(text: str) -> tuple[str, str]:
-    """Return the variant and the model of `VARIANT=MODEL`."""
-    from harness.errors import UsageError
-
-    variant, separator, model = text.rpartition("=")  # a variant's options may have a =
-    if not separator or not variant or not model:
-        raise UsageError(f"--base {text}: expected VARIANT=MODEL")
-    return variant, model
-
-
-def _names(registry: Registry, patterns: Sequence[str], categories: Sequence[str] = ()) -> set[str]:
-    """Return the names of the chosen tasks, of any category if there are no `categories`."""
-    from harness import names
-    from harness.run.tasks import select
-
-    heads = [entry.head for entry in select(registry, names.split(patterns))]
-    return {head.name for head in heads if not categories or head.category in categories}
-
-
-def _check(categories: Sequence[str], known: Collection[str]) -> None:
-    """Raise `UnknownName` if no task has one of the categories."""
-    from harness.errors import UnknownName
-
-    for category in categories:
-        if category not in known:
-            raise UnknownName("category", category, known)
-
-
-def _as_json(found: Correlations) -> dict[str, Any]:
-    over = [
-        asdict(part) | {"interval": part.interval.model_dump() if part.interval else None}
-        for part in found.over
-    ]
-    left_out = [{"model": model, "reason": reason} for model, reason in found.left_out]
-    links = [
-        asdict(link)
-        | {"interval": link.interval.model_dump() if link.interval else None}
-        | {"finding": link.finding}
-        for link in found.links
-    ]
-    return {
-        "correlations": over,
-        "links": links,
-        "controls": found.controls,
-        "left_out": left_out,
-    }
-
-
-def _show(found: Correlations, a: str, b: str, *, points: bool) -> None:
-    from harness import metrics
-    from harness.results.resampling import FEWEST_PAIRS
-
-    whole = [part for part in found.over if part.task is None]
-    if points:
-        for part in whole:
-            change = "" if part.over == "models" else ", changes against none"
-            output.table(
-                ["model", "mitigator", a, b],
-                [[point.model, point.mitigator, point.a, point.b] for point in part.points],
-                title=f"means above the floor{change}",
-            )
-    output.table(
-        ["over", "tasks of A", "tasks of B", "points", "Spearman", "95% interval", "Pearson"],
-        [[p.over, *p.tasks, len(p.points), p.spearman, _interval(p), p.pearson] for p in whole],
-        title=f"{a} (A) and {b} (B)",
-    )
-    _show_tasks(found.by_task, a)
-    _show_links(found.links)
-    if found.controls:
-        echo(f"controls, no mitigation: {', '.join(found.controls)}")
-    for part in whole:
-        models = len({point.model for point in part.points})
-        if part.spearman is None:
-            echo(f"no correlation over {part.over}: fewer than {FEWEST_PAIRS} points, or all alike")
-        elif models < metrics.FEWEST:
-            few = f"{output.counted(models, 'model')}, an interval needs {metrics.FEWEST}"
-            echo(f"no interval over {part.over}: {few}")
-    for model, reason in found.left_out:
-        echo(f"left out: {model}: {reason}", err=True)
-
-
-def _show_tasks(by_task: Mapping[str, Mapping[str, Correlation]], a: str) -> None:
-    """Print the correlation of each task of B with the mean of A, over models and mitigators."""
-    if not by_task:
-        return
-    kinds = dict.fromkeys(kind for of in by_task.values() for kind in of)
-    rows = []
-    for task, of in by_task.items():
-        row: dict[str, Any] = {"task of B": task}
-        for kind in kinds:
-            part = of.get(kind)
-            row[f"over {kind}"] = part.spearman if part else None
-            row[f"95% ({kind})"] = _interval(part) if part else ""
-        rows.append(row)
-    output.lines(rows, title=f"Spearman's correlation of single tasks with the mean of {a}")
-
-
-def _show_links(links: Sequence[Link]) -> None:
-    """Print what a mixed model finds, for all tasks and for each two families."""
-    if not links:
-        return
-    rows = [
-        {
-            "of A": link.a or "all",
-            "of B": link.b or "all",
-            "tasks": f"{link.tasks[0]} and {link.tasks[1]}",
-            "models": link.models,
-            "rows": link.rows,
-            "slope": link.slope,
-            "95% interval": _interval(link),
-            "bias of B": link.finding,
-        }
-        for link in links
-    ]
-    output.lines(rows, title="mixed model: rank in B by rank in A, of models and their variants")
-
-
-def _interval(part: Correlation | Link) -> str:
-    if part.interval is None:
-        return ""
-    return f"{part.interval.low:.2f} to {part.interval.high:.2f}"
-
-
-# `harness results verify` and `repair`: the files themselves, line by line.
+# `harness results verify`: the files themselves, line by line.
 
 
 COLUMNS = ("file", "line", "state", "problem")
@@ -420,18 +185,12 @@ def verify(paths: tuple[Path, ...], as_json: bool) -> int:
     repeated  a later line has the same id
     doubtful  its id is not that of its content
     unknown   of another version of the harness
-    leftover  a temporary file of a run that was killed
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness.results import jsonl
 
     chosen = paths or (Path("results"),)
     checked = [jsonl.verify(file, schema) for file, schema in _files(chosen)]
-    leftovers = list(_leftovers(chosen))
     rows = [_row(line) for part in checked for line in part.faults]
-    rows += [
-        dict(zip(COLUMNS, (str(path), None, "leftover", "a temporary file"), strict=True))
-        for path in leftovers
-    ]
     records = sum(part.records for part in checked)
     if as_json:
         output.as_json({"files": len(checked), "records": records, "problems": rows})
@@ -440,53 +199,7 @@ def verify(paths: tuple[Path, ...], as_json: bool) -> int:
             output.lines(rows, shorten=("problem",))
         facts = f"{output.counted(len(checked), 'file')}, {output.counted(records, 'record')}"
         echo(f"{facts}, {output.counted(len(rows), 'problem')}")
-        if rows:
-            echo("`harness results repair` moves damaged lines to a file beside", err=True)
     return int(bool(rows))
-
-
-@click.command("repair")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@arguments.as_json
-def repair(paths: tuple[Path, ...], as_json: bool) -> int:
-    """Move damaged lines out of results files.
-
-    The lines that `verify` lists go to a file beside, NAME.jsonl.damaged; none is deleted. Lines of
-    other versions of the harness stay, and files without a record. `harness eval` computes what was
-    moved again. Temporary files that are older than an hour are removed.
-    """
-    from harness.results import jsonl
-
-    done = [jsonl.repair(file, schema) for file, schema in _files(paths)]
-    removed = [str(path) for path in _leftovers(paths)]
-    for path in removed:
-        Path(path).unlink(missing_ok=True)
-    changed = [part for part in done if part.moved or part.left]
-    if as_json:
-        rows = [
-            {
-                "file": str(part.path),
-                "moved": [_row(line) for line in part.moved],
-                "to": str(part.beside) if part.moved else None,
-                "left": [_row(line) for line in part.left],
-            }
-            for part in changed
-        ]
-        output.as_json({"files": rows, "removed": removed})
-        return 0
-    for part in changed:
-        if part.moved:
-            lines = output.counted(len(part.moved), "line")
-            echo(f"{part.path}: {lines} moved to {part.beside}")
-        if part.left:
-            lines = output.counted(len(part.left), "line")
-            reason = "of another version" if part.has_records else "without any record"
-            echo(f"{part.path}: {lines} {reason} left")
-    if removed:
-        echo(f"{output.counted(len(removed), 'temporary file')} removed")
-    if not changed and not removed:
-        echo("nothing to repair")
-    return 0
 
 
 def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, type[Line]]]:
@@ -501,21 +214,12 @@ def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, type[Line]]]:
             yield file, StudyRecord if file.name.endswith(STUDY) else Record
 
 
-def _leftovers(paths: Iterable[Path]) -> Iterator[Path]:
-    from harness import folders
-    from harness.results import jsonl
-
-    for path in paths:
-        if folders.is_folder(path):
-            yield from jsonl.temporary_files(path)
-
-
 def _row(invalid: SetAside) -> dict[str, str | int | None]:
     values = (invalid.file, invalid.line, invalid.status, invalid.reason)
     return dict(zip(COLUMNS, values, strict=True))
 
 
-# `harness results items`, `tables` and `figures`: samples, tables and figures of scores.
+# `harness results items` and `figures`: samples and figures of scores.
 
 
 def _out(purpose: str) -> Callable[[F], F]:
@@ -534,7 +238,7 @@ width = click.option(
 @click.command("items")
 @click.argument("a")
 @click.argument("b")
-@results_argument
+@results_option
 @click.option(
     "--column",
     default="contribution",
@@ -559,7 +263,8 @@ def items_command(
 ) -> None:
     """Compare A with B item by item: how their samples correlate.
 
-    A and B are as in `compare`. Both need samples (`harness eval --samples`).
+    A and B are two mitigators, two models, or two results folders or files. Both need samples
+    (`harness eval --samples`).
 
     \b
     harness results items glove-6b-50d en-core-web-md --tasks direct-bias --column cosine
@@ -609,31 +314,6 @@ def _check_out(out: Path | None) -> None:
 
     if out is not None:
         check_suffix(out)
-
-
-@click.command("tables")
-@paths
-@filters_of_all
-@click.option("--name", "-n", multiple=True, help="Only tables of this name; repeatable.")
-@arguments.as_json
-def tables_command(
-    paths: tuple[Path, ...], name: tuple[str, ...], as_json: bool, **options: Any
-) -> None:
-    """Print the tables beside the scores in PATHS.
-
-    Some metrics keep such tables, for instance of pairs of texts.
-
-    \b
-    harness results tables --tasks name-triplets --scenario original --name pairs
-    """  # noqa: D301  # click keeps the lines after a backspace
-    chosen = paths or (Path("results"),)
-    records = read_selected(chosen).select(**options, all_scores=True)
-    shown = result_tables.read_attached(chosen, [record.id for record in records], name)
-    if as_json:
-        output.as_json(result_tables.attached_as_json(shown))
-    elif not result_tables.show_attached(shown):
-        echo("no tables lie beside these scores")
-    notices(records)
 
 
 @click.command("figures")
@@ -832,18 +512,15 @@ over_seeds = click.option(
 
 @click.group("results")
 def command() -> None:
-    """Show, average, compare and export recorded scores, with their items, tables and figures.
+    """Show, export and check recorded scores, with their items, tables and figures.
 
     PATHS are results folders, read at any depth, or their files.  [default: results]
     """
 
 
-command.add_command(correlate_command)
 command.add_command(items_command)
-command.add_command(tables_command)
 command.add_command(figures_command)
 command.add_command(verify)
-command.add_command(repair)
 
 
 @command.command("show")
@@ -851,12 +528,27 @@ command.add_command(repair)
 @filters
 @intervals
 @over_seeds
+@click.option(
+    "--average",
+    is_flag=True,
+    help="Show means over tasks: of the values and of their sizes. Several scores are correlated.",
+)
+@click.option(
+    "--tables",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Show the tables of this name beside the scores, such as pairs of texts; '*' shows all; "
+    "repeatable. All scores count.",
+)
 @arguments.verbose
 @arguments.as_json
 def show(
     paths: tuple[Path, ...],
     intervals: bool,
     over_seeds: bool,
+    average: bool,
+    names: tuple[str, ...],
     verbose: bool,
     as_json: bool,
     **options: Any,
@@ -866,19 +558,59 @@ def show(
     \b
     harness results show
     harness results show results --mitigator none --scenario debiasing
+    harness results show --average -t seat-c6,seat-c6b,seat-c7,seat-c7b,seat-c8,seat-c8b
+    harness results show --tables pairs -t name-triplets --scenario original
     """  # noqa: D301  # click keeps the lines after a backspace
-    from harness.results import tables
+    from harness.errors import UsageError
 
+    if average and names:
+        raise UsageError("--average and --tables cannot be used together")
+    if names:
+        options["all_scores"] = True
     records = _selected(paths, over_seeds, options)
-    if as_json:
+    if names:
+        _show_attached(paths, records, names, as_json=as_json)
+    elif average:
+        _show_averages(records, as_json=as_json)
+    elif as_json:
         output.as_json(records.rows())
     else:
-        installed = _installed_versions()
-        sections = tables.sections(records, installed)
-        output.report(tables.report(sections, intervals=intervals, verbose=verbose))
-        if line := _older_versions(records, installed):
-            echo(line, err=True)
+        _show_scores(records, intervals=intervals, verbose=verbose)
     notices(records)
+
+
+def _show_scores(records: Records, *, intervals: bool, verbose: bool) -> None:
+    from harness.results import tables
+
+    installed = _installed_versions()
+    sections = tables.sections(records, installed)
+    output.report(tables.report(sections, intervals=intervals, verbose=verbose))
+    if line := _older_versions(records, installed):
+        echo(line, err=True)
+
+
+def _show_averages(records: Records, *, as_json: bool) -> None:
+    from harness.results.comparison import averages
+
+    rows, means = averages(records), records.means()
+    if as_json:
+        output.as_json(result_tables.averages_as_json(rows, means))
+    else:
+        result_tables.show_averages(rows, means)
+
+
+def _show_attached(
+    paths: Sequence[Path], records: Records, names: Sequence[str], *, as_json: bool
+) -> None:
+    """Show the tables that metrics write beside the records."""
+    ids = [record.id for record in records]
+    shown = result_tables.read_attached(
+        paths or (Path("results"),), ids, () if "*" in names else names
+    )
+    if as_json:
+        output.as_json(result_tables.attached_as_json(shown))
+    elif not result_tables.show_attached(shown):
+        echo("no tables lie beside these scores")
 
 
 def _installed_versions() -> dict[str, int]:
@@ -898,61 +630,6 @@ def _older_versions(records: Records, installed: Mapping[str, int]) -> str:
     return f"a newer version is installed of {', '.join(sorted(old))}: harness eval runs it"
 
 
-@command.command("average")
-@paths
-@filters
-@arguments.as_json
-def average(paths: tuple[Path, ...], as_json: bool, **options: Any) -> None:
-    """Average the scores in PATHS over tasks.
-
-    Prints the mean of the values and of the absolute values of each model and mitigator, and the
-    means of what counts, as `show` prints them. If several scores are chosen, it also prints how
-    they correlate over models and mitigators.
-
-    \b
-    harness results average -t seat-c6,seat-c6b,seat-c7,seat-c7b,seat-c8,seat-c8b
-    harness results average -t '*-*' --metric association-test --metric concept-direction
-    """  # noqa: D301  # click keeps the lines after a backspace
-    from harness.results.comparison import averages
-
-    records = read_selected(paths).select(**options)
-    rows, means = averages(records), records.means()
-    if as_json:
-        output.as_json(result_tables.averages_as_json(rows, means))
-    else:
-        result_tables.show_averages(rows, means)
-    notices(records)
-
-
-@command.command("compare")
-@click.argument("a")
-@click.argument("b")
-@results_argument
-@filters
-@arguments.verbose
-@arguments.as_json
-def compare(a: str, b: str, results: Path, verbose: bool, as_json: bool, **options: Any) -> None:
-    """Compare A with B on the scores that both have.
-
-    A and B are two mitigators, two models, or two results folders or files.
-
-    \b
-    harness results compare none hard-debias
-    harness results compare all-MiniLM-L6-v2 all-mpnet-base-v2 --mitigator none
-    harness results compare results-of-monday results-of-friday
-    """  # noqa: D301  # click keeps the lines after a backspace
-    from harness.results import formats
-
-    comparisons = read_comparison(a, b, results, options).comparisons
-    if as_json:
-        output.as_json(result_tables.comparison_as_json(comparisons))
-        return
-    for context, comparison in comparisons.items():
-        result_tables.show_comparison(
-            context, (a, b), comparison, width=formats.width(), verbose=verbose
-        )
-
-
 @command.command("export")
 @paths
 @filters
@@ -963,7 +640,7 @@ def compare(a: str, b: str, results: Path, verbose: bool, as_json: bool, **optio
     "kind",
     type=click.Choice(result_tables.FORMATS),
     help="csv and parquet have one row for each score, the others are tables.  "
-    "[default: by the suffix of --out; without --out, table]",
+    "[default: by the suffix of --out; without --out, csv]",
 )
 @click.option(
     "--out",

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness import names
 from harness.commands import arguments, output
 from harness.printing import echo
+
+if TYPE_CHECKING:
+    from harness.results.formats import Sentences, Table
+    from harness.results.verdict import FailOn, Verdict
 
 
 @click.command("compare")
@@ -19,10 +25,17 @@ from harness.printing import echo
     "-m",
     "models",
     multiple=True,
-    required=True,
     help="Model to judge: a registered name, hub id, folder or file; repeated, the seeds of one "
     "training.",
     shell_complete=arguments.complete("model"),
+)
+@click.option(
+    "--recorded",
+    nargs=2,
+    metavar="A B",
+    help="Compare recorded scores instead, without the models: B beside A, which are two "
+    "mitigators, two models, or two results folders or files. --model, --mitigator and --tasks "
+    "then select records by names or globs.",
 )
 @click.option(
     "--base",
@@ -33,9 +46,7 @@ from harness.printing import echo
 @click.option(
     "--mitigator",
     "-M",
-    default=names.NONE,
-    show_default=True,
-    help="Mitigator of the model; the base has none.",
+    help="Mitigator of the model; the base has none.  [default: none]",
     shell_complete=arguments.complete("mitigator"),
 )
 @click.option(
@@ -108,14 +119,15 @@ def command(
     debug: bool,
     /,
     models: tuple[str, ...],
-    base: str | None,
-    mitigator: str,
-    tasks: tuple[str, ...],
-    exclude: tuple[str, ...],
-    concept: str,
-    include: tuple[Path, ...],
-    trust: tuple[Path, ...],
-    quiet: bool,
+    recorded: tuple[str, str] | None,
+    markdown: bool,
+    page: Path | None,
+    figure: Path | None,
+    as_json: bool,
+    fail_on: FailOn,
+    margin: float | None,
+    usefulness_margin: float | None,
+    verbose: bool,
     **options: Any,
 ) -> int:
     """Judge a model beside its base: whether it is more biased, and what that costs.
@@ -124,9 +136,10 @@ def command(
     harness compare --model ./mine --base all-MiniLM-L6-v2
     harness compare --model all-MiniLM-L6-v2 --mitigator leace --usefulness-margin 0.02
     harness compare --model ./mine --base all-MiniLM-L6-v2 --fail-on unclear --margin 0.1
+    harness compare --recorded none hard-debias --model all-MiniLM-L6-v2
+    harness compare --recorded results-of-monday results-of-friday
 
-    Scores that are recorded are not computed again. For records alone see `harness results
-    compare`.
+    Scores that are recorded are not computed again.
 
     \b
     Exit codes:
@@ -139,69 +152,154 @@ def command(
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness import folders
     from harness.errors import UsageError
-    from harness.progress import Silent, for_terminal
-    from harness.registry.registry import Registry
     from harness.results import figures, formats
+
+    if as_json and markdown:
+        raise UsageError("--json and --markdown cannot be used together")
+    if figure is not None:
+        figures.check_suffix(figure)
+    if recorded:
+        found = _of_records(recorded, models, options)
+    else:
+        found = [_of_models(models, options, debug=debug, screening=page is not None)]
+    if len(found) > 1 and (page or figure):
+        contexts = ", ".join(part.context for part in found)
+        raise UsageError(f"a page or a figure is of one comparison, here are {contexts}")
+    codes: list[int] = []
+    contents: list[dict[str, Any]] = []
+    for part in found:
+        verdict = part.verdict
+        failures = verdict.failures(
+            fail_on=fail_on, margin=margin, usefulness_margin=usefulness_margin
+        )
+        codes += [failure.code for failure in failures] or [1] * bool(part.not_run)
+        result = [f"fails: {failure.line} (exit code {failure.code})" for failure in failures]
+        if not failures:
+            result = [f"fails: {line} (exit code 1)" for line in part.not_run] or ["passes"]
+        if page is not None:
+            limits = {"margin": margin, "usefulness margin": usefulness_margin}
+            asked = [
+                f"fail on {fail_on}",
+                *(f"{n} {x}" for n, x in limits.items() if x is not None),
+            ]
+            html = verdict.page(
+                licences=_licences(options), result=[f"asked: {', '.join(asked)}", *result]
+            )
+            folders.write_atomically(page, html.encode())
+        if figure is not None:
+            figures.write_figure(figure, verdict.figure())
+        contents.append({**part.content, "failures": [failure._asdict() for failure in failures]})
+        if not as_json:
+            report = verdict.report(verbose=verbose)
+            last = formats.Sentences("Result", result)
+            report = formats.Report(
+                f"{part.context}: {recorded[1]} beside {recorded[0]}" if recorded else report.title,
+                [*part.scores, *report.parts, last],
+            )
+            if markdown:
+                echo(formats.markdown(report), nl=False)
+            else:
+                output.report(report)
+        for line in (*verdict.notices, *part.not_run):
+            echo(line, err=True)
+    if as_json:
+        output.as_json(contents if recorded else contents[0])
+    return min(codes, default=0)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A verdict to print.
+
+    Parameters
+    ----------
+    verdict
+        The verdict.
+    content
+        The same as plain values.
+    not_run
+        Tasks that failed, a line each.
+    context
+        What recorded rows share: a model, a mitigator, or both; empty for models that were run.
+    scores
+        The recorded scores of both rows.
+    """
+
+    verdict: Verdict
+    content: Mapping[str, Any]
+    not_run: Sequence[str] = ()
+    context: str = ""
+    scores: Sequence[Table | Sentences] = ()
+
+
+def _of_models(
+    models: Sequence[str], options: Mapping[str, Any], *, debug: bool, screening: bool
+) -> _Found:
+    """Evaluate models and their base."""
+    from harness.errors import UsageError
+    from harness.progress import Silent, for_terminal
     from harness.results.records import NotRunWarning
     from harness.run import evaluation
-    from harness.run.tasks import list_tasks
 
-    if options["as_json"] and options["markdown"]:
-        raise UsageError("--json and --markdown cannot be used together")
-    if (figure := options["figure"]) is not None:
-        figures.check_suffix(figure)
+    if not models:
+        raise UsageError("--model is missing: the model to judge; or use --recorded")
+    tasks = list(options["tasks"])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", NotRunWarning)
         verdict = evaluation.compare_models(
             list(models),
-            base,
-            mitigator,
-            list(tasks) or evaluation.COMPARED,
-            screening=options["page"] is not None and not tasks,
-            results=options["results"],
-            cache=options["cache"],
-            concept=arguments.concept_or_none(concept),
-            seed=options["seed"],
-            overwrite=options["overwrite"],
-            include=list(include),
-            trust=list(trust),
-            exclude=exclude,
-            progress=Silent() if quiet else for_terminal(),
+            options["base"],
+            options["mitigator"] or names.NONE,
+            tasks or evaluation.COMPARED,
+            screening=screening and not tasks,
+            concept=arguments.concept_or_none(options["concept"]),
+            include=list(options["include"]),
+            trust=list(options["trust"]),
+            progress=Silent() if options["quiet"] else for_terminal(),
             debug=debug,
+            **{name: options[name] for name in _OF_EVALUATE},
         )
-    failures = verdict.failures(
-        fail_on=options["fail_on"],
-        margin=options["margin"],
-        usefulness_margin=options["usefulness_margin"],
-    )
-    not_run = list(dict.fromkeys(str(part.message) for part in caught))
-    result = [f"fails: {part.line} (exit code {part.code})" for part in failures]
-    if not_run and not failures:
-        result = [f"fails: {line} (exit code 1)" for line in not_run]
-    result = result or ["passes"]
-    if (page := options["page"]) is not None:
-        registry = Registry(include=list(include), trust=list(trust))
-        licences = {entry.file.name: entry.file.licence for entry in list_tasks(registry)}
-        asked = ", ".join(
-            f"{name.replace('_', ' ')} {options[name]}"
-            for name in ("fail_on", "margin", "usefulness_margin")
-            if options[name] is not None
+    not_run = dict.fromkeys(str(part.message) for part in caught)
+    return _Found(verdict, verdict.as_json(), tuple(not_run))
+
+
+_OF_EVALUATE = ("results", "cache", "seed", "overwrite", "exclude")
+"""Options that `compare_models` takes as they are."""
+
+
+def _of_records(
+    rows: tuple[str, str], models: Sequence[str], options: Mapping[str, Any]
+) -> list[_Found]:
+    """Compare two mitigators, models or runs by their records."""
+    from harness.commands import result_tables
+    from harness.commands.results import read_comparison
+    from harness.errors import UsageError
+    from harness.results.folder import local_copy
+
+    for name in ("base", "exclude", "overwrite"):
+        if options[name]:
+            raise UsageError(f"--{name} and --recorded cannot be used together")
+    chosen = {
+        "model": models,
+        "mitigator": options["mitigator"] or (),
+        "task": names.split(options["tasks"]),
+    }
+    found = read_comparison(*rows, local_copy(options["results"]), chosen)
+    return [
+        _Found(
+            comparison.verdict,
+            result_tables.comparison_as_json(context, comparison),
+            context=context,
+            scores=result_tables.of_comparison(rows, comparison),
         )
-        html = verdict.page(licences=licences, result=[f"asked: {asked}", *result])
-        folders.write_atomically(page, html.encode())
-    if figure is not None:
-        figures.write_figure(figure, verdict.figure())
-    if options["as_json"]:
-        output.as_json(verdict.as_json() | {"failures": [part._asdict() for part in failures]})
-    else:
-        report = verdict.report(verbose=options["verbose"])
-        report = formats.Report(report.title, [*report.parts, formats.Sentences("Result", result)])
-        if options["markdown"]:
-            echo(formats.markdown(report), nl=False)
-        else:
-            output.report(report)
-    for line in (*verdict.notices, *not_run):
-        echo(line, err=True)
-    if failures:
-        return min(part.code for part in failures)
-    return 1 if not_run else 0
+        for context, comparison in found.comparisons.items()
+    ]
+
+
+def _licences(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the licence of the data of each task."""
+    from harness.registry.registry import Registry
+    from harness.run.tasks import list_tasks
+
+    registry = Registry(include=list(options["include"]), trust=list(options["trust"]))
+    return {entry.file.name: entry.file.licence for entry in list_tasks(registry)}

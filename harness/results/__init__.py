@@ -5,12 +5,12 @@
 `reading`             the lines of files: records, or what is wrong with a line
 `columns`             records as columns, in which what many share is kept once
 `records`             a sequence of records, its data frames, and what did not run
-`jsonl`               files of records: read, appended to, verified, repaired
+`jsonl`               files of records: read, appended to, verified
 `folder`              a results folder, here or in a bucket: a file per model
 `figures`             descriptions of figures, and pictures of them
 `tables`              the tables of an evaluation
 `formats`             any table, as text, CSV, LaTeX, Markdown and HTML
-`comparison`          paired comparison of two rows; items, averages and correlations
-`resampling`          means and their intervals: over items, families, seeds and models
+`comparison`          paired comparison of two rows; items and averages
+`resampling`          means and their intervals: over items, families and seeds
 ====================  ==============================================================
 """

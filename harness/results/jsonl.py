@@ -1,4 +1,4 @@
-"""Files of records: reads, appends to, sorts and repairs them.
+"""Files of records: reads, appends to, sorts and verifies them.
 
 Trade-off: plain text without an index. Any tool can read it, and a kill loses at most one line, but
 a file is read as a whole. Lines are appended in one write and synced. Readers skip invalid lines;
@@ -12,8 +12,6 @@ import contextlib
 import errno
 import io
 import os
-import re
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -291,17 +289,7 @@ def _start_of_last_line(file: int, end: int) -> int:
     return 0
 
 
-# Verifies results files, and moves invalid lines to another file.
-#
-# These lines are moved unchanged to `NAME.jsonl.damaged`. Only temporary files are deleted, which a
-# kill leaves and nobody reads. The run that wrote the moved lines computes them again. A file
-# without a record is not changed: it may belong to another program.
-
-
-SUFFIX = ".damaged"
-"""Added to the name of a results file: the file of the lines that were moved out of it."""
-OLD = 3600
-"""Seconds after which a temporary file does not belong to a running process."""
+# Verifies results files.
 
 
 @dataclass(frozen=True)
@@ -323,33 +311,6 @@ class Verified:
     faults: tuple[SetAside, ...]
 
 
-@dataclass(frozen=True)
-class Repaired:
-    """The result of repairing a results file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    moved
-        The lines that were moved, by their numbers before.
-    left
-        Lines that stay: those of other versions of the harness, or all if no line is a record.
-    has_records
-        Whether any line is a record.
-    """
-
-    path: Path
-    moved: tuple[SetAside, ...]
-    left: tuple[SetAside, ...]
-    has_records: bool
-
-    @property
-    def beside(self) -> Path:
-        """The file of the moved lines."""
-        return self.path.with_name(self.path.name + SUFFIX)
-
-
 def verify(path: Path, schema: type[Kind]) -> Verified:
     """Return the content of a results file.
 
@@ -358,56 +319,10 @@ def verify(path: Path, schema: type[Kind]) -> Verified:
     DiskError
         If it cannot be read.
     """
-    n, invalid = _faults(path, entries(path, schema))
-    return Verified(path, n - len(invalid), tuple(invalid.values()))
-
-
-def repair(path: Path, schema: type[Kind]) -> Repaired:
-    """Move invalid lines to another file, except lines of other versions of the harness.
-
-    A file without a record is not changed.
-
-    Raises
-    ------
-    DiskError
-        If a file cannot be written. No line is lost then.
-    """
-    try:
-        with locked(path):
-            lines = list(entries(path, schema))
-            _, invalid = _faults(path, lines)
-            has_records = any(entry.record is not None for entry in lines)
-            moved = {
-                n: line for n, line in invalid.items() if has_records and line.status != "unknown"
-            }
-            staying = tuple(line for n, line in invalid.items() if n not in moved)
-            repaired = Repaired(path, tuple(moved.values()), staying, has_records)
-            if moved:
-                _move(repaired, lines, moved.keys())
-    except OSError as error:
-        raise DiskError(f"cannot write '{path}' ({error.strerror})") from None
-    return repaired
-
-
-def temporary_files(folder: Path) -> Iterator[Path]:
-    """Yield the temporary files in a folder, at any depth, that killed processes left behind."""
-    for path in sorted(folder.rglob(".*.tmp")):
-        if folders.TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
-            try:
-                age = time.time() - path.stat().st_mtime
-            except FileNotFoundError:
-                continue  # its process has just renamed it
-            if age > OLD:
-                yield path
-
-
-def _faults(path: Path, lines: Iterable[Entry[Kind]]) -> tuple[int, dict[int, SetAside]]:
-    """Return the number of lines, and the invalid ones by their numbers, in order."""
     invalid: dict[int, SetAside] = {}
     known: dict[str, int] = {}
     n = 0
-    for entry in lines:
-        n += 1
+    for n, entry in enumerate(entries(path, schema), start=1):  # noqa: B007  # n is used below
         number, record = entry.number, entry.record
         if record is None:
             if entry.fault is not None:
@@ -420,27 +335,4 @@ def _faults(path: Path, lines: Iterable[Entry[Kind]]) -> tuple[int, dict[int, Se
                 problem = f"line {number} has the same id, and counts"
                 invalid[before] = SetAside(str(path), before, problem, status="repeated")
             known[record.id] = number
-    return n, dict(sorted(invalid.items()))
-
-
-def _move(repaired: Repaired, lines: Iterable[Entry[Kind]], numbers: Iterable[int]) -> None:
-    """Write the numbered lines to the file of moved lines, then write the file without them."""
-    moved, kept = list[bytes](), list[bytes]()
-    chosen = set(numbers)
-    with repaired.path.open("rb") as file:
-        for entry in lines:
-            content = entry.bytes_in(file)
-            whole = content if content.endswith(b"\n") else content + b"\n"
-            (moved if entry.number in chosen else kept).append(whole)
-    before = repaired.beside.read_bytes() if repaired.beside.exists() else b""
-    content = b"".join(moved)
-    is_there = _overlap(before, content)  # if a repair was killed before it removed the lines
-    folders.write_atomically(repaired.beside, before + content[is_there:])
-    folders.write_atomically(repaired.path, b"".join(kept))
-
-
-def _overlap(before: bytes, content: bytes) -> int:
-    """Return how many bytes of the beginning of `content` are the end of `before`."""
-    least = max(0, len(before) - len(content))
-    starts = [least, *(least + m.end() for m in re.finditer(b"\n", before[least:]))]
-    return next((len(before) - start for start in starts if content.startswith(before[start:])), 0)
+    return Verified(path, n - len(invalid), tuple(invalid[number] for number in sorted(invalid)))

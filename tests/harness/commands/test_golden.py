@@ -19,7 +19,7 @@ def test_help_of_a_command(transcript, golden, name):
         lines += [
             f"results {action} --help"
             for action in (
-                *("show", "compare", "export", "items", "figures", "verify", "repair"),
+                *("show", "export", "items", "figures", "verify"),
                 *("pack", "merge", "card"),
             )
         ]

@@ -1,4 +1,4 @@
-"""`harness results items`, `tables` and `figures`: what lies behind and beside recorded scores."""
+"""`harness results items`, `show --tables` and `figures`: what lies behind and beside scores."""
 
 from __future__ import annotations
 
@@ -85,24 +85,25 @@ def with_table(tmp_path):
     return tmp_path / "results"
 
 
-def test_tables_prints_the_tables_beside_the_scores(harness, with_table):
-    said = harness("results", "tables", with_table)
+def test_show_prints_the_tables_beside_the_scores(harness, with_table):
+    said = harness("results", "show", with_table, "--tables", "*")
     assert said.code == 0
     assert "m, none, t (all), effect_size: pairs" in said.out
     assert "0.250" in said.out
     assert "Zuri slept." in said.out
-    (table,) = json.loads(harness("results", "tables", with_table, "--json").out)
+    (table,) = json.loads(harness("results", "show", with_table, "--tables", "pairs", "--json").out)
     assert table["table"] == "pairs"
     assert table["rows"] == [{"triplet": 1, "cosine": 0.25, "text": "Zuri slept."}]
 
 
 def test_tables_of_an_unknown_name_are_an_error_and_none_are_a_message(harness, with_table):
-    said = harness("results", "tables", with_table, "--name", "pair")
+    said = harness("results", "show", with_table, "--tables", "pair")
     assert said.code == 2
     assert "'pairs'" in said.err
-    nothing = harness("results", "tables", with_table, "--tasks", "u")
+    nothing = harness("results", "show", with_table, "--tables", "*", "--tasks", "u")
     assert nothing.code == 0
     assert "no tables" in nothing.out
+    assert harness("results", "show", with_table, "--tables", "*", "--average").code == 2
 
 
 def test_a_table_outside_the_results_folder_is_not_read(harness, with_table):
@@ -111,7 +112,7 @@ def test_a_table_outside_the_results_folder_is_not_read(harness, with_table):
     table.rename(with_table / table.name)
     lines = re.sub(',"check":"[0-9a-f]+"', "", file.read_text())
     file.write_text(lines.replace(f"tables/{table.name}", f"../{table.name}"))
-    said = harness("results", "tables", with_table)
+    said = harness("results", "show", with_table, "--tables", "*")
     assert (said.code, said.out) == (2, "")
     assert f"'../{table.name}'" in said.err
 
@@ -204,53 +205,3 @@ def test_a_task_without_a_figure_is_named(harness, folder):
     ResultsFile(folder, "one").add([bare])
     said = harness("results", "figures", folder)
     assert "no figure: bare; `harness eval --samples`" in said.err
-
-
-def rows_of(model: str, inner: float, outer: float, mitigator: str = "none"):
-    values = {"weat-6": inner, "weat-7": inner, "direct-bias": outer}
-    return [record(task, mitigator, value, model=model) for task, value in values.items()]
-
-
-def test_two_groups_of_tasks_are_correlated_over_models_and_mitigators(harness, tmp_path):
-    for i, model in enumerate("abcde"):
-        records = rows_of(model, 0.2 * i, 0.3 * i) + rows_of(model, 0.1 * i, 0.2 * i, "x")
-        ResultsFile(tmp_path / "results", model).add(records)
-    line = ("results", "correlate", "weat-6,weat-7", "direct-bias", "-r", tmp_path / "results")
-    said = harness(*line, "--points")
-    assert (said.code, said.err) == (0, "")
-    assert "over" in said.out
-    models, mitigators = json.loads(harness(*line, "--json").out)["correlations"][::2]
-    assert (models["over"], models["tasks"]) == ("models", [2, 1])
-    assert models["spearman"] == pytest.approx(1.0)
-    assert (mitigators["over"], len(mitigators["points"])) == ("mitigators", 5)
-    assert "…" not in said.out, "no column is cut"
-    few = harness(*line, "--model", "a", "--model", "b", "--model", "c")
-    assert "no interval over models: 3 models, an interval needs 5" in few.out
-
-
-def test_a_category_leaves_other_tasks_out_of_both_groups(harness, tmp_path):
-    for i, model in enumerate("abc"):
-        ResultsFile(tmp_path / "results", model).add(rows_of(model, 0.2 * i, 0.3 * i))
-    line = ("results", "correlate", "weat-6,weat-10", "direct-bias", "-r", tmp_path / "results")
-    (models, *_) = json.loads(harness(*line, "--category", "gender", "--json").out)["correlations"]
-    assert models["tasks"] == [1, 1], "WEAT 10 is about age"
-    said = harness(*line, "--category", "age")
-    assert said.code == 2
-    assert "no task is left in 'direct-bias'" in said.err
-    said = harness(*line, "--other-metrics")
-    assert said.code == 2, "all three are scored by WEAT here"
-    assert "--other-metrics" in said.err
-    said = harness(*line, "--category", "gendre")
-    assert said.code == 2
-    assert "unknown category 'gendre'; did you mean 'gender'?" in said.err
-
-
-def test_a_group_of_tasks_that_is_unknown_or_part_of_the_other_is_a_clear_error(harness, tmp_path):
-    ResultsFile(tmp_path / "results", "a").add(rows_of("a", 1.0, 1.0))
-    line = ("results", "correlate", "weat-6", "-r", tmp_path / "results")
-    said = harness(*line[:3], "downstreem", *line[3:])
-    assert (said.code, said.out) == (2, "")
-    assert "downstreem" in said.err
-    said = harness(*line[:3], "weat-6", *line[3:])
-    assert said.code == 2
-    assert "no task is left in 'weat-6'" in said.err
