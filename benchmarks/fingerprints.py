@@ -28,7 +28,6 @@ ROOT = Path(__file__).parents[1]
 FILES = (
     ROOT / "docs" / "figures" / "board.jsonl.gz",
     ROOT / "leaderboard" / "boards" / "references.jsonl.gz",
-    ROOT / "tasks" / "reproduction" / "values.json",
     ROOT / "tasks" / "validity.json",
 )
 

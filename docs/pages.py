@@ -26,7 +26,6 @@ from kept_scores import Scores, keep
 
 import harness
 from harness import folders
-from harness.plugins.reproduction import page as reproduction_page
 from harness.plugins.reproduction import rows, status
 from harness.plugins.validity import measuring
 from harness.plugins.validity import page as validity_page
@@ -89,7 +88,7 @@ def with_number(match: re.Match[str]) -> str:
 @functools.cache
 def numbers() -> dict[str, float]:
     """Return the recorded values of the rows of all papers, and the number of languages."""
-    results = status.recorded(list(rows.read(Registry()).values()))
+    results = status.of_recorded(rows.read(Registry()).values())
     recorded = {result.row.id: result.here for result in results}
     recorded["languages"] = len({entry.file.language for entry in list_tasks(Registry())})
     return {name: value for name, value in recorded.items() if isinstance(value, int | float)}
@@ -109,14 +108,12 @@ def kept_scores() -> Scores:
 
 def papers() -> str:
     """Return how many rows of each paper reproduce."""
-    files = list(rows.read(Registry()).values())
-    return reproduction_page.summary(files, status.recorded(files))
+    return status.summary(rows.read(Registry()).values())
 
 
 def reproduction() -> str:
     """Return the rows of all papers."""
-    files = list(rows.read(Registry()).values())
-    return reproduction_page.tables(files, status.recorded(files))
+    return status.tables(rows.read(Registry()).values())
 
 
 def validity() -> str:

@@ -49,7 +49,7 @@ HEAVY = {
     *("plugins/engines/test_ray.py", "plugins/metrics/test_concept_direction.py"),
     *("plugins/metrics/test_concept_plane.py", "plugins/metrics/test_linear_probe.py"),
     *("plugins/metrics/test_senteval_probe.py", "plugins/metrics/test_trained_relatedness.py"),
-    *("plugins/reproduction/test_page.py", "plugins/texts/test_spacy_mentions.py"),
+    *("plugins/reproduction/test_values.py", "plugins/texts/test_spacy_mentions.py"),
     *("plugins/train", "plugins/validity", "tasks/test_fetching.py", "tasks/test_leaks.py"),
     "tasks/test_tasks.py",
 }

@@ -1,13 +1,12 @@
-"""What the papers print, beside what comes out here; the command `harness reproduce`.
+"""What five papers print, beside what comes out here; the command `harness reproduce`.
 
-===========  =======================================================================
-`command`    the command line, and the page
-`rows`       reads the files of rows and checks them
-`status`     reproduced, differs or needs: computed from expected and found values
-===========  =======================================================================
+===========  =====================================================================
+`rows`       reads the files of rows: what a paper prints, and what answers it
+`status`     reproduced, differs or needs: computed, never typed; tables of the page
+`reproduce`  runs what rows select, and prints
+===========  =====================================================================
 
-Rows are in the subfolder `reproduction` of a folder of tasks, one file a paper. No row is fitted to
-its paper: a row that differs says why.
+Rows are in the subfolder `reproduction` of a folder of tasks, one file a paper.
 """
 
 from __future__ import annotations
@@ -23,6 +22,6 @@ if TYPE_CHECKING:
 @hookimpl
 def harness_commands(group: click.Group) -> None:
     """Add `harness reproduce`."""
-    from .command import command
+    from .reproduce import command
 
     group.add_command(command)
