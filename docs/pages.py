@@ -1,6 +1,6 @@
 """The numbers of the documentation: written by a command, from kept or measured values.
 
-    python docs/pages.py                   # `make pages`: write the numbers that are committed
+    python docs/pages.py                   # write the numbers that are committed
     python docs/pages.py --keep results/   # keep the scores of results folders for the tables
     python docs/pages.py --show speed      # print a table that only the site has
 
@@ -191,11 +191,11 @@ def speed() -> str:
 
     Not committed: the marks change with the code.
     """
-    sys.path.insert(0, str(ROOT / "benchmarks"))
+    sys.path.insert(0, str(ROOT / "perf"))
     from timing import code_digest
 
     parts: list[str] = []
-    for path in sorted((ROOT / "benchmarks").glob("*.json")):
+    for path in sorted((ROOT / "perf").glob("*.json")):
         kept = json.loads(path.read_text("utf-8"))
         older = {
             name

@@ -14,6 +14,6 @@
 | `images.py` | Pictures for previews of links. |
 | `studies.py` | Pages of studies with their violins, without a script. |
 | `rendering.py` | Templates, names and safe writing of pages, records that were set aside. |
-| `scripts/` | The modules of the page's script; `make bundle` writes them to `assets/`. |
+| `scripts/` | The modules of the page's script; `bundle.sh` writes them to `assets/`. |
 | `assets/` | What a page loads: the script and the styles. |
 """

@@ -1,6 +1,6 @@
 """Runs and writers that are killed at random lose nothing, double nothing, and compute the same.
 
-With a few kills here; `make soak` kills a hundred times, and prints what they
+With a few kills here; `HARNESS_SOAK=100` kills a hundred times, and prints what they
 lost. HARNESS_SOAK is the number of kills.
 """
 

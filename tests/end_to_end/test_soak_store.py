@@ -1,7 +1,7 @@
 """Writers, a pruner and a reader share a store while they are killed: nothing is lost or wrong.
 
-With a few kills here; `make soak` kills a hundred times, with 8 writers and 1,000,000 reads, and
-prints what was lost. HARNESS_SOAK is the number of kills.
+With a few kills here; `HARNESS_SOAK=100` kills a hundred times, with 8 writers and 1,000,000
+reads, and prints what was lost.
 """
 
 from __future__ import annotations

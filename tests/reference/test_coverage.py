@@ -1,4 +1,4 @@
-"""How often 95 % intervals contain the truth: the simulations of `benchmarks/coverage.py`."""
+"""How often 95 % intervals contain the truth: the simulations of `perf/coverage.py`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from harness.plugins.metrics.statistics.association import resampled_effect_sizes
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "coverage.py"
+SCRIPT = Path(__file__).parents[2] / "perf" / "coverage.py"
 simulated = SimpleNamespace(**runpy.run_path(str(SCRIPT)))
 VAGUE = simulated.STATISTICS[1]
 VALID = [kind for kind in simulated.STATISTICS if kind is not VAGUE]

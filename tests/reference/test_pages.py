@@ -1,4 +1,4 @@
-"""The numbers of README and docs/ are those of their commands: `make pages` changes nothing."""
+"""The numbers of README and docs/ are those of their commands: docs/pages.py changes nothing."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 import harness
 from harness.results.record import Record
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-import timing  # the scripts of benchmarks/ are no package
+sys.path.insert(0, str(Path(__file__).parents[2] / "perf"))
+import timing  # the scripts of perf/ are no package
 
 REPEATED = {
     "all-MiniLM-L6-v2": (["none"], ["seat-c6", "weathub-en", "winogender-similarity"]),
@@ -25,7 +25,7 @@ models, servers and exported models take longer, and are not."""
 
 
 def test_make_pages_changes_no_committed_page():
-    assert [path.name for path in pages.changed()] == [], "run `make pages`"
+    assert [path.name for path in pages.changed()] == [], "run `python docs/pages.py`"
 
 
 def test_a_number_of_the_readme_that_differs_by_rounding_stays():
@@ -36,13 +36,13 @@ def test_a_number_of_the_readme_that_differs_by_rounding_stays():
 
 
 def test_a_figure_that_is_older_than_its_code_is_marked(tmp_path, monkeypatch):
-    place = tmp_path / "benchmarks"
+    place = tmp_path / "perf"
     place.mkdir()
     (tmp_path / "code.py").write_text("changed = True")
     monkeypatch.setattr(timing, "ROOT", tmp_path)
     monkeypatch.setattr(pages, "ROOT", tmp_path)
     rows = [{"command": "fast", "CPU s": 0.2}, {"command": "new", "CPU s": 3.0}]
-    code = {"fast": ["code.py"], "new": ["benchmarks"]}
+    code = {"fast": ["code.py"], "new": ["perf"]}
     timing.keep(place / "some.json", title="Some", command="run it", rows=rows, code=code)
     assert "†" not in pages.speed()
     (tmp_path / "code.py").write_text("changed = False")

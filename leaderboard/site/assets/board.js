@@ -1,4 +1,4 @@
-// Made by `make bundle` from leaderboard/site/scripts.
+// Made by leaderboard/site/bundle.sh.
 "use strict";
 var harness = (() => {
   var __defProp = Object.defineProperty;

@@ -1,4 +1,4 @@
-"""The made-up results of `benchmarks/board.py`: correct records, and a board of all its models."""
+"""The made-up results of `perf/board.py`: correct records, and a board of all its models."""
 
 import importlib.util
 from pathlib import Path
@@ -9,7 +9,7 @@ from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.claims.reading import frame_of
 from harness.results.record import Record
 
-SCRIPT = Path(__file__).parents[3] / "benchmarks" / "board.py"
+SCRIPT = Path(__file__).parents[3] / "perf" / "board.py"
 
 
 @pytest.fixture

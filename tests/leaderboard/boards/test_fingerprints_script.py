@@ -1,4 +1,4 @@
-"""`benchmarks/fingerprints.py`: recorded values get the new fingerprints of their models."""
+"""`perf/fingerprints.py`: recorded values get the new fingerprints of their models."""
 
 import gzip
 import importlib.util
@@ -16,7 +16,7 @@ OLD, NEW = "sentence-transformers-" + "a" * 32, "sentence-transformers-" + "b" *
 
 @pytest.fixture
 def script():
-    path = REPOSITORY / "benchmarks" / "fingerprints.py"
+    path = REPOSITORY / "perf" / "fingerprints.py"
     spec = importlib.util.spec_from_file_location("fingerprints_script", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -1,6 +1,6 @@
 """CPU seconds and peak memory of the commands that read many records.
 
-    python benchmarks/readers.py FOLDER [--records 1000000] [--python BEFORE --python AFTER]
+    python perf/readers.py FOLDER [--records 1000000] [--python BEFORE --python AFTER]
         [--only show]
 
 If FOLDER is not there, it is made of the records in docs/figures/board.jsonl.gz: copies of their

@@ -1,11 +1,11 @@
 """CPU seconds of commands that only list or print help, compared with `mteb --help`.
 
-    python benchmarks/start_up.py [--mteb MTEB-COMMAND] [--repeat 5]
+    python perf/start_up.py [--mteb MTEB-COMMAND] [--repeat 5]
 
 MTEB is optional and needs its own environment:
 
     python -m venv mteb-env && mteb-env/bin/pip install mteb
-    python benchmarks/start_up.py --mteb mteb-env/bin/mteb
+    python perf/start_up.py --mteb mteb-env/bin/mteb
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The memory of a run of many texts: what each text takes, beside its vector.
 
-    python benchmarks/run_memory.py [--texts 100000]
+    python perf/run_memory.py [--texts 100000]
 
 A made-up model of 300 dimensions is evaluated on pairs of sentences, all different, in a process of
 its own for each number of texts. What a run of 2,000 texts takes at its peak is subtracted; memory

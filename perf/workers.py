@@ -1,7 +1,7 @@
 """Scoring with one process and with several: wall-clock and CPU seconds, and equal records.
 
-    python benchmarks/workers.py --model glove-6b-50d --mitigator none --mitigator hard-debias
-    python benchmarks/workers.py --model all-MiniLM-L6-v2 --tasks all --workers 1 2 --turns 3
+    python perf/workers.py --model glove-6b-50d --mitigator none --mitigator hard-debias
+    python perf/workers.py --model all-MiniLM-L6-v2 --tasks all --workers 1 2 --turns 3
 
 Runs `harness eval` in turns, each time into a new results folder. The first run, which is not
 counted, fills the cache folder. `scoring` is the stage of that name, as progress reports it; `wall`

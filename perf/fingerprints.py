@@ -1,9 +1,9 @@
 """Brings recorded values along when models get other fingerprints, and keep their vectors.
 
-    python benchmarks/fingerprints.py                            all models of the files
-    python benchmarks/fingerprints.py all-MiniLM-L6-v2 …         only these
-    python benchmarks/fingerprints.py OLD-FINGERPRINT=NEW …      without making a model
-    python benchmarks/fingerprints.py --file board.jsonl.gz …    other files than the repository's
+    python perf/fingerprints.py                            all models of the files
+    python perf/fingerprints.py all-MiniLM-L6-v2 …         only these
+    python perf/fingerprints.py OLD-FINGERPRINT=NEW …      without making a model
+    python perf/fingerprints.py --file board.jsonl.gz …    other files than the repository's
 
 Run it after a change of what a fingerprint covers. It writes the new fingerprints, and the ids and
 checks that follow from them. It computes no value: where vectors change, evaluate again instead.

@@ -1,7 +1,7 @@
 """Modules that one score enters: those in which a function is called between call and record.
 
-    python benchmarks/entered.py [--model glove-6b-50d] [--tasks weat-6] [--list]
-    python benchmarks/entered.py --model all-MiniLM-L6-v2 --tasks seat-c6
+    python perf/entered.py [--model glove-6b-50d] [--tasks weat-6] [--list]
+    python perf/entered.py --model all-MiniLM-L6-v2 --tasks seat-c6
 
 `harness eval` runs twice: first in a process of its own, which stores the vectors, then in this
 one, where the calls of all threads are followed. So a warm run in one process is counted. Imports

@@ -1,12 +1,12 @@
 """Writes vectors to a store and reads them in random order, compared with MTEB's cached wrapper.
 
-    python benchmarks/store.py [--mteb-python PYTHON] [--texts 200000] [--repeat 3]
-    python benchmarks/store.py --keys 1000000
+    python perf/store.py [--mteb-python PYTHON] [--texts 200000] [--repeat 3]
+    python perf/store.py --keys 1000000
 
 MTEB is optional. It needs its own environment:
 
     python -m venv mteb-env && mteb-env/bin/pip install mteb
-    python benchmarks/store.py --mteb-python mteb-env/bin/python
+    python perf/store.py --mteb-python mteb-env/bin/python
 
 Both get the same texts and vectors; no model runs. `write` begins with the texts and ends with
 their vectors on disk. `read` begins with a new object on that folder and ends with all vectors in

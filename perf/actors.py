@@ -3,7 +3,7 @@
 # the store cost, also on a busy machine. One that only computes needs two free cores; a real model
 # also waits for the memory that both share. Vectors are compared with those of this process.
 #
-#     OMP_NUM_THREADS=1 python benchmarks/actors.py [--texts 2000] [--seconds 0.01] [--rounds 3]
+#     OMP_NUM_THREADS=1 python perf/actors.py [--texts 2000] [--seconds 0.01] [--rounds 3]
 """Encoding by one and by two Ray actors."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a store in a bucket transfers, and what killed writers lose.
 
-    python benchmarks/bucket.py --kills 20
+    python perf/bucket.py --kills 20
 
 A server of S3's protocol on 127.0.0.1 counts the bytes that it sends. Writers are killed by SIGKILL
 at random moments; then this machine and another one look for what the writers had flushed.

@@ -1,6 +1,6 @@
 """Peak memory of debiasing files of word vectors, by their size.
 
-    OMP_NUM_THREADS=1 python benchmarks/debias_memory.py [--words 100000 400000] [--dimensions 300]
+    OMP_NUM_THREADS=1 python perf/debias_memory.py [--words 100000 400000] [--dimensions 300]
         [--from bin] [--to bin]
 
 For each size, a new process reads a file and writes it debiased by `hard-debias`. Its peak memory

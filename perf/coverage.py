@@ -1,6 +1,6 @@
 """How often 95 % intervals contain the truth: by the jackknife, and by the percentile bootstrap.
 
-    python benchmarks/coverage.py [SAMPLES]
+    python perf/coverage.py [SAMPLES]
 
 prints a row for each statistic, truth and number of words a set. The words are random vectors of
 300 dimensions, whose first one separates the sets, or random numbers. The truth is that of

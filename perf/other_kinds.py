@@ -1,6 +1,6 @@
 """Trains a small model that compares texts itself, on pairs of SNLI, from a sentence encoder.
 
-    python benchmarks/other_kinds.py multi-vector BASE train.jsonl OUT [--layers 3] [--most 4000]
+    python perf/other_kinds.py multi-vector BASE train.jsonl OUT [--layers 3] [--most 4000]
 
 `multi-vector` learns to find the hypothesis that a premise entails among those of its batch, by
 MaxSim. `cross-encoder` learns to tell such a pair from one at random. Both start from the first

@@ -1,6 +1,6 @@
 """CPU and wall-clock seconds of a function call, and what the benchmarks print and keep.
 
-What a benchmark keeps is `benchmarks/NAME.json`, and `docs/speed.md` is made of these files. A row
+What a benchmark keeps is `perf/NAME.json`, and `docs/speed.md` is made of these files. A row
 names the code that it measures, so that the page can mark what is older than its code.
 """
 

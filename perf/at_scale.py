@@ -1,6 +1,6 @@
 """What a board of a thousand models would take: measured on one model, and multiplied.
 
-    OMP_NUM_THREADS=1 python benchmarks/at_scale.py [--models 1000] [--tasks 100]
+    OMP_NUM_THREADS=1 python perf/at_scale.py [--models 1000] [--tasks 100]
 
 One made-up text model (a random vector for each text) is evaluated on the tasks of a benchmark
 (`--measure`) under ten mitigators. Texts, tokens, records, bytes and CPU seconds of this run are
@@ -44,7 +44,7 @@ of what its maker states for float32, and less for the others. None of them was 
 GPU_HOUR, TOKENS_PRICE, GIGABYTE_MONTH = 2.5, 0.02e-6, 0.023
 """Prices in dollars: an hour of a GPU, a token of a hosted model, a GB and month in a bucket."""
 BOARD_BYTES = 2.7e3
-"""Memory of `harness leaderboard build` for a record (`benchmarks/board.py`)."""
+"""Memory of `harness leaderboard build` for a record (`perf/board.py`)."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Precision and recall of names found by spaCy's pipelines, in texts with annotated names.
 
-    python benchmarks/mentions.py [--model en_core_web_md --model en_core_web_sm]
+    python perf/mentions.py [--model en_core_web_md --model en_core_web_sm]
 
 The texts are those of the tasks name-triplets (30, as printed in the paper) and name-triplets-world
 (315). A mention is correct if it begins and ends at the right positions; its kind does not matter.

@@ -1,6 +1,6 @@
 """The time of a study by row: all folds, all points of the grids.
 
-    python benchmarks/study.py [STUDY] [WORKERS]
+    python perf/study.py [STUDY] [WORKERS]
 
 Runs the study (by default `gender-hard-soft`) into a temporary folder. Prints for each row the sum
 of the seconds in its records, and the number of fits.

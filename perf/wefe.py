@@ -1,12 +1,12 @@
 """Metrics and mitigators on GloVe 6B 50d, compared with WEFE 1.0.1.
 
-    OMP_NUM_THREADS=1 python benchmarks/wefe.py [--wefe-python PYTHON] [--only NAME …] [--repeat 3]
+    OMP_NUM_THREADS=1 python perf/wefe.py [--wefe-python PYTHON] [--only NAME …] [--repeat 3]
         [--keep NAME]
 
 WEFE is optional. It needs its own environment (torch is only for RAN):
 
     python -m venv wefe-env && wefe-env/bin/pip install wefe==1.0.1 torch
-    OMP_NUM_THREADS=1 python benchmarks/wefe.py --wefe-python wefe-env/bin/python
+    OMP_NUM_THREADS=1 python perf/wefe.py --wefe-python wefe-env/bin/python
 
 Both get the same words and vectors, and have them in memory before timing starts. A metric is one
 call from words to its number, without an interval, which WEFE has not: with the floor that a user
@@ -19,7 +19,7 @@ reported.
 `limit` is a lower bound of the time. For mitigators of the whole vocabulary it is one copy of its
 vectors; for the others it is the number of their multiplications at the speed of a matrix product.
 Both speeds are measured here. `x limit` is the time of the harness divided by this bound.
-`--keep NAME` writes the figures to `benchmarks/NAME.json`, for the page of speed.
+`--keep NAME` writes the figures to `perf/NAME.json`, for the page of speed.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("--wefe-python", help="a Python that has wefe 1.0.1")
     parser.add_argument("--only", nargs="+", choices=[*METRICS, *MITIGATORS], metavar="NAME")
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--keep", metavar="NAME", help="write benchmarks/NAME.json")
+    parser.add_argument("--keep", metavar="NAME", help="write perf/NAME.json")
     parser.add_argument("--peer", choices=["harness", "wefe"], help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -181,7 +181,7 @@ def keep(name: str, rows: list[dict[str, str]]) -> None:
     timing.keep(
         Path(__file__).with_name(f"{name}.json"),
         title="Metrics and mitigators on GloVe 6B 50d, against WEFE 1.0.1",
-        command="OMP_NUM_THREADS=1 python benchmarks/wefe.py --wefe-python "
+        command="OMP_NUM_THREADS=1 python perf/wefe.py --wefe-python "
         f"wefe-env/bin/python --keep {name}",
         rows=rows,
         code={

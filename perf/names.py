@@ -1,6 +1,6 @@
 """Time of recognising names with one and several processes, on texts of the shipped tasks.
 
-    OMP_NUM_THREADS=1 python benchmarks/names.py --workers 1 2
+    OMP_NUM_THREADS=1 python perf/names.py --workers 1 2
 
 Each number of processes has a process and an empty cache of its own. Needs spaCy with its pipeline,
 and the data of the tasks. The mentions are compared by a digest.

@@ -1,8 +1,8 @@
 """CPU seconds of commands whose vectors are stored already, before and after a change.
 
-    OMP_NUM_THREADS=1 python benchmarks/warm.py [--python BEFORE --python AFTER] [--repeat 3]
+    OMP_NUM_THREADS=1 python perf/warm.py [--python BEFORE --python AFTER] [--repeat 3]
         [--model all-MiniLM-L6-v2] [--tasks all] [--mitigator none --mitigator hard-debias]
-        [--exclude TASKS] [--only eval] [--keep warm] [@benchmarks/warm-tasks.txt]
+        [--exclude TASKS] [--only eval] [--keep warm] [@perf/warm-tasks.txt]
 
 `--python` is the interpreter of an environment with a harness; for a version in git:
 
@@ -14,7 +14,7 @@ own copy of the cache folder, `HARNESS_CACHE`, since what is kept there depends 
 first run of each, which encodes what is missing, compiles the byte code and fills the caches, is
 not counted. A run is repeated, and the smallest number counts: other work of the machine can only
 add time. CPU seconds are user and system time of all threads; the peak of the memory is
-`ru_maxrss`. `--keep NAME` writes the figures to `benchmarks/NAME.json`, for the page of speed.
+`ru_maxrss`. `--keep NAME` writes the figures to `perf/NAME.json`, for the page of speed.
 
 `@FILE` is a file of arguments, one a line. `warm-tasks.txt` has the 83 tasks that a text encoder
 could run without HARNESS_DATA when speed was first measured: with them, versions that have more
@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--mitigator", action="append")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", action="append", choices=WORKS, help="repeatable")
-    parser.add_argument("--keep", metavar="NAME", help="write benchmarks/NAME.json")
+    parser.add_argument("--keep", metavar="NAME", help="write perf/NAME.json")
     arguments = parser.parse_args()
     pythons = arguments.python or [sys.executable]
     run_on = ["--model", arguments.model, "--tasks", arguments.tasks]
@@ -110,7 +110,7 @@ def main() -> None:
         timing.keep(
             Path(__file__).with_name(f"{arguments.keep}.json"),
             title=f"Commands whose vectors are stored: {arguments.model}, {mitigators}",
-            command=f"OMP_NUM_THREADS=1 python benchmarks/warm.py {_as_typed(sys.argv[1:])}",
+            command=f"OMP_NUM_THREADS=1 python perf/warm.py {_as_typed(sys.argv[1:])}",
             rows=rows,
             code={str(row["command"]): CODE[str(row["command"])] for row in rows},
         )

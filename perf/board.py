@@ -1,12 +1,12 @@
 """CPU seconds and peak memory of `harness leaderboard build` on a made-up results folder.
 
-    OMP_NUM_THREADS=1 python benchmarks/board.py [--models 1000] [--mitigators 3] [--tasks 100]
+    OMP_NUM_THREADS=1 python perf/board.py [--models 1000] [--mitigators 3] [--tasks 100]
         [--keep FOLDER]
 
 The records are of made-up models on copies of shipped text tasks: ids, scales and digests are as
 they would be. A new process builds the site; its CPU seconds are user and system time of all
 threads, and its peak memory is the system's `ru_maxrss`. `--keep` leaves the results and the site
-in FOLDER: `python benchmarks/board_browser.py FOLDER/site` measures the site in a browser.
+in FOLDER: `python perf/board_browser.py FOLDER/site` measures the site in a browser.
 """
 
 from __future__ import annotations
