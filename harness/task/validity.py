@@ -54,15 +54,10 @@ class Validity(Strict):
     """Score by the amplitude of planted bias."""
     detectable: float | None = None
     """Smallest planted amplitude that is found in 80 % of draws."""
-    constant: float | None = None
-    """The metric's value for vectors that are all equal. The harness never records a value for such
-    vectors."""
     reliability: float | None = None
     """Split-half correlation over models of different bias, corrected to all words."""
     without_one: tuple[float, float] | None = None
     """Lowest and highest score without one of the words."""
-    templates: tuple[float, float] | None = None
-    """Lowest and highest score with half of the templates."""
     missing: tuple[str, ...] = ()
     """What could not be measured, and why."""
     failures: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The checks of an instrument: noise, planted bias, shuffled sides, constants, halves of words."""
+"""The checks of an instrument: noise, planted bias, shuffled sides, halves of words."""
 
 from __future__ import annotations
 
@@ -15,18 +15,14 @@ import numpy.typing as npt
 
 from harness.arrays import Floats, Mask, Reals, unit_rows
 from harness.errors import HarnessError, NotApplicable
-from harness.metrics import Contrast, Metric, Scale, Score
+from harness.metrics import Contrast, Metric, Scale
 from harness.results.record import loss
 from harness.run.recording import floor_of
 from harness.run.scoring import MetricInputs, random_generator
 
 from ..metrics.statistics import nulls
 
-# The directions along which a bias is planted: between groups, to rows, between versions.
-#
-# Of two groups it is the difference of their mean unit vectors, of rows the difference of each from
-# their mean, and of a text's two versions the difference of these. What is ranked for a row is
-# moved towards that row itself.
+# The direction along which a bias is planted: between groups, to rows, between versions.
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -38,13 +34,11 @@ class Direction:
     vector
         (d,) of length 1, from the second group to the first; or (n, d), a direction for each row.
     gap
-        Half the difference of the groups' mean cosines with `vector`; or the mean distance of the
-        rows from their mean; or the standard deviation of the texts between their versions, or of
-        the items of a ranking.
+        What amplitude 1 moves a text by, in cosines with `vector`.
     """
 
     vector: Floats
-    gap: float
+    gap: float = 0.0
 
     def cosines(self, vectors: Reals) -> Floats:
         """Return the (n,) cosines of (n, d) vectors with the direction, or each with its own."""
@@ -52,69 +46,45 @@ class Direction:
         return products
 
 
-def between_groups(group_1: Reals, group_2: Reals) -> Direction:
-    """Return the direction from the second group, (m, d), to the first, (n, d).
+def direction_of(arrays: Mapping[str, Reals], contrast: Contrast) -> Direction:
+    """Return the direction along which a contrast moves its sides, of unit vectors.
+
+    Of two groups it is the difference of their means, and the gap half its length. Of rows it is
+    the difference of each from their mean, and the gap the mean length; of a text's two versions
+    the difference of these, and the gap the standard deviation of the texts' cosines. What is
+    ranked for a row is moved towards that row, and the gap is that in a ranking.
 
     Raises
     ------
     HarnessError
-        If both groups have the same mean: no direction lies between them.
+        If the gap is 0, such as that of groups with the same mean.
     """
-    mean_1, mean_2 = unit_rows(group_1).mean(axis=0), unit_rows(group_2).mean(axis=0)
-    difference = mean_1 - mean_2
-    length = float(np.linalg.norm(difference))
-    if length < 1e-9:
-        raise HarnessError("no bias can be planted: both groups have the same mean vector")
-    return Direction(difference / length, length / 2)
-
-
-def to_each_row(rows: Reals) -> Direction:
-    """Return the direction from the mean of all rows, (n, d), to each of them.
-
-    Raises
-    ------
-    HarnessError
-        If all rows are equal.
-    """
-    units = unit_rows(rows)
-    differences = units - units.mean(axis=0)
-    gap = float(np.linalg.norm(differences, axis=1).mean())
-    if gap < 1e-9:
-        raise HarnessError("no bias can be planted: all rows have the same vector")
-    return Direction(unit_rows(differences), gap)
-
-
-def between_versions(texts: Reals, versions_1: Reals, versions_2: Reals) -> Direction:
-    """Return the direction from the second version of each of n texts to the first; all (n, d).
-
-    Raises
-    ------
-    HarnessError
-        If no text is nearer to one of its versions than another text to its own.
-    """
-    differences = unit_rows(versions_1) - unit_rows(versions_2)
-    lengths = np.linalg.norm(differences, axis=1, keepdims=True)
-    vectors = differences / np.maximum(lengths, 1e-9)  # equal versions have no direction
-    gap = float(Direction(vectors, 0.0).cosines(texts).std())
-    if gap < 1e-9:
-        raise HarnessError("no bias can be planted: no text is nearer to one of its versions")
-    return Direction(vectors, gap)
-
-
-def within_rankings(items: Reals, rows: Reals, rankings: Reals) -> Direction:
-    """Return the directions towards (n, d) rows, from (n, d) items in rankings of (n,) numbers.
-
-    Raises
-    ------
-    HarnessError
-        If all items of a ranking are as near to their rows.
-    """
-    vectors = unit_rows(rows)
-    cosines = Direction(vectors, 0.0).cosines(items)
-    gap = float((cosines - means_of_groups(cosines, rankings)).std())
-    if gap < 1e-9:
-        raise HarnessError("no bias can be planted: all items of a ranking are as near to its row")
-    return Direction(vectors, gap)
+    towards = [unit_rows(arrays[name]) for name in contrast.towards]
+    side = arrays[contrast.sides[0]]
+    if contrast.rankings is not None:
+        of_row = Direction(towards[0]).cosines(side)
+        spread = of_row - means_of_groups(of_row, arrays[contrast.rankings])
+        found = Direction(towards[0], float(spread.std()))
+        why = "all items of a ranking are as near to its row"
+    elif contrast.paired:
+        differences = towards[0] - towards[1]
+        lengths = np.linalg.norm(differences, axis=1, keepdims=True)
+        vectors = differences / np.maximum(lengths, 1e-9)  # equal versions have no direction
+        found = Direction(vectors, float(Direction(vectors).cosines(side).std()))
+        why = "no text is nearer to one of its versions"
+    elif len(towards) == 1:
+        differences = towards[0] - towards[0].mean(axis=0)
+        gap = float(np.linalg.norm(differences, axis=1).mean())
+        found = Direction(unit_rows(differences), gap)
+        why = "all rows have the same vector"
+    else:
+        difference = towards[0].mean(axis=0) - towards[1].mean(axis=0)
+        length = float(np.linalg.norm(difference))
+        found = Direction(difference / max(length, 1e-300), length / 2)
+        why = "both groups have the same mean vector"
+    if found.gap < 1e-9:
+        raise HarnessError(f"no bias can be planted: {why}")
+    return found
 
 
 def means_of_groups(values: Floats, groups: Reals) -> Floats:
@@ -122,16 +92,6 @@ def means_of_groups(values: Floats, groups: Reals) -> Floats:
     codes = np.unique(groups, return_inverse=True)[1]
     means: Floats = (np.bincount(codes, values) / np.bincount(codes))[codes]
     return means
-
-
-def direction_of(arrays: Mapping[str, Reals], contrast: Contrast) -> Direction:
-    """Return the direction along which a contrast moves its sides; arrays as in `planted`."""
-    towards = [arrays[name] for name in contrast.towards]
-    if contrast.rankings is not None:
-        return within_rankings(arrays[contrast.sides[0]], towards[0], arrays[contrast.rankings])
-    if contrast.paired:
-        return between_versions(arrays[contrast.sides[0]], *towards)
-    return to_each_row(*towards) if len(towards) == 1 else between_groups(*towards)
 
 
 # A metric on the inputs of one task and model, to be read again on changed vectors.
@@ -203,36 +163,31 @@ class Instrument:
 
     def read(self, inputs: MetricInputs, rng: np.random.Generator) -> Reading:
         """Return what the score shows on inputs, without its own floor where that is for free."""
-        return self._read(inputs, rng, CHEAPER if self.has_p_values else WITHOUT_FLOOR)
+        return self.read_floor(inputs, rng, CHEAPER if self.has_p_values else WITHOUT_FLOOR)
 
-    def read_floor(self, inputs: MetricInputs, rng: np.random.Generator) -> Reading:
-        """Return what the score shows on inputs, also above its own floor."""
-        return self._read(inputs, rng, CHEAPER)
-
-    def _read(
-        self, inputs: MetricInputs, rng: np.random.Generator, options: Mapping[str, Any]
+    def read_floor(
+        self,
+        inputs: MetricInputs,
+        rng: np.random.Generator,
+        options: Mapping[str, Any] = CHEAPER,
     ) -> Reading:
+        """Return what the score shows on inputs, also above its own floor."""
         metric = self.metric
         cheaper = {name: value for name, value in options.items() if name in metric.options}
         try:
-            scores = metric.measure(
+            score = metric.measure(
                 inputs.arrays,
                 dict(self.options) | cheaper,
                 rng=rng,
                 clusters=inputs.clusters,
                 texts=inputs.texts,
-            )
+            )[self.score]
         except HarnessError:  # such as sets that are too small to be scored
             return Reading(math.nan, math.nan, None, None)
-        return self._reading(scores[self.score])
-
-    def _reading(self, score: Score) -> Reading:
-        scale = self.metric.scores[self.score]
-        bounds = score.bounds or scale.bounds
+        scale = metric.scores[self.score]
         value = float(score.value) if math.isfinite(score.value) else math.nan
-        distance = loss(value, scale.ideal, bounds)
-        above = None
-        floor = floor_of(score, scale.ideal)
+        distance = loss(value, scale.ideal, score.bounds or scale.bounds)
+        floor, above = floor_of(score, scale.ideal), None
         if floor is not None and floor.sd > 0:
             above = (distance - floor.mean) / floor.sd
         return Reading(value, distance, score.p_value, above)
@@ -243,14 +198,7 @@ def with_units(
 ) -> MetricInputs:
     """Return inputs whose clusters are the units of a contrast, where it states them.
 
-    Parameters
-    ----------
-    inputs
-        Inputs of a metric.
-    contrast
-        Its contrast.
-    groups
-        Group of each input: those of the side get its units.
+    `groups` has the group of each input: those of the side get its units.
     """
     if contrast is None or contrast.units is None or contrast.units not in inputs.arrays:
         return inputs
@@ -285,27 +233,14 @@ def mean_distance(readings: Sequence[Reading]) -> tuple[float, float] | None:
     return (float(distances.mean()), float(distances.std())) if len(distances) else None
 
 
-# Plants a known bias in vectors, so that a metric can be asked whether it sees it.
+# Plants a known bias. The bias of the texts themselves is taken out first, so that amplitude 0 has
+# none. Then each text of a side is moved along the direction::
 #
-# The bias of the texts themselves is taken out first, so that amplitude 0 has none. Then each text
-# of a side is moved along the direction between the two groups::
-#
-#     g = (m₁ − m₂) / ‖m₁ − m₂‖,  with the mean unit vectors m₁, m₂ of the groups
 #     cos(x, g) ← cos(x, g) − (bias of its side) + amplitude · gap · side,  side = ±1
-#     gap = ‖m₁ − m₂‖ / 2
 #
-# so that at amplitude 1 the two sides are, on average, as far apart along g as the groups
-# themselves. The differences between the texts of a side stay, as do all lengths.
-#
-# Where each text is moved towards a row y of its own, g = (y − mean of all y) / ‖y − mean of all y‖
-# of unit vectors, and the gap is the mean of these distances.
-#
-# Where each text has two versions of its own (`Contrast.paired`), it is moved along the direction
-# between them, and the gap is the standard deviation of cos(x, g) over the texts: what tells their
-# choices apart. What is ranked for a row of its own (`Contrast.rankings`) is moved towards that
-# row, and the gap is the standard deviation of cos(x, g) in a ranking.
-#
-# Where a contrast has parts, such as several tests, each is a contrast of its own.
+# so that at amplitude 1 two sides are, on average, as far apart along g as the groups themselves.
+# The differences between the texts of a side stay, as do all lengths. Where a contrast has parts,
+# such as several tests, each is a contrast of its own.
 
 
 AMPLITUDES = (0.0, 0.25, 0.5, 1.0)
@@ -492,15 +427,6 @@ def noise_like(inputs: MetricInputs, dimensions: int, rng: np.random.Generator) 
     )
 
 
-def constant(inputs: MetricInputs, rng: np.random.Generator) -> MetricInputs:
-    """Return inputs with one vector for all texts."""
-    vectors = {name: inputs.arrays[name] for name, of in inputs.texts.items() if of}
-    vector = rng.standard_normal(next(iter(vectors.values())).shape[1])
-    return with_arrays(
-        inputs, {name: np.tile(vector, (len(array), 1)) for name, array in vectors.items()}
-    )
-
-
 def shuffled_sides(
     instrument: Instrument, inputs: MetricInputs, contrast: Contrast, rng: np.random.Generator
 ) -> MetricInputs:
@@ -572,35 +498,6 @@ def without_one(instrument: Instrument, word: tuple[str, int]) -> MetricInputs:
     members = [name for name, of_name in instrument.groups.items() if of_name == group]
     kept = {name: np.flatnonzero(inputs.clusters[name] != code) for name in members}
     return with_rows(inputs, kept)
-
-
-def templates(inputs: MetricInputs) -> dict[str, int]:
-    """Return the number of rows that each input makes of a word, where it is the same for all."""
-    numbers = {}
-    for name, clusters in inputs.clusters.items():
-        sizes = np.unique(clusters, return_counts=True)[1]
-        if len(sizes) and sizes.min() == sizes.max() > 1:
-            numbers[name] = int(sizes[0])
-    return numbers
-
-
-def redrawn_templates(
-    instrument: Instrument, numbers: Mapping[str, int], rng: np.random.Generator
-) -> MetricInputs:
-    """Return inputs with a random half of the templates of each word set."""
-    inputs = instrument.inputs
-    rows: dict[str, Rows] = {}
-    of_group: dict[str, Any] = {}
-    for name, number in numbers.items():
-        group = instrument.groups[name]
-        if group not in of_group:
-            of_group[group] = rng.permutation(number)[: (number + 1) // 2]
-        clusters = inputs.clusters[name]
-        order = np.argsort(clusters, kind="stable")  # the texts of a word, in order of template
-        place = np.empty(len(clusters), dtype=np.intp)
-        place[order] = np.tile(np.arange(number), len(clusters) // number)
-        rows[name] = np.flatnonzero(np.isin(place, of_group[group]))
-    return with_rows(inputs, rows)
 
 
 def _permuted_labels(
@@ -697,8 +594,6 @@ class Draws:
         Draws for each amplitude.
     halves
         Models of a random amplitude whose halves are compared, for each split.
-    templates
-        Random halves of the templates.
     words
         Largest number of words that are left out, each alone.
     """
@@ -707,7 +602,6 @@ class Draws:
     shuffled: int = 150
     power: int = 40
     halves: int = 40
-    templates: int = 20
     words: int = 40
 
 
@@ -743,17 +637,7 @@ class _Checks:
             ]
             above = [r.above_floor for r in readings if r.above_floor is not None]
             noise[str(d)] = float(np.mean(above)) if above else None
-        numbers = templates(self.inputs)
-        redrawn = [
-            read(redrawn_templates(self.instrument, numbers, rng), rng)
-            for _ in range(self.draws.templates if numbers else 0)
-        ]
-        return {
-            "value": _finite(read(self.inputs, rng).value),
-            "noise": noise,
-            "constant": _finite(read(constant(self.inputs, rng), rng).value),
-            "templates": _range(redrawn),
-        }
+        return {"value": _finite(read(self.inputs, rng).value), "noise": noise}
 
     def of_contrast(self, contrast: Contrast) -> dict[str, Any]:
         """Return the figures of planted bias and of shuffled sides."""
@@ -766,11 +650,7 @@ class _Checks:
             "own": amplitude_of(self.inputs.arrays, contrast),
             "planted": {
                 f"{amplitude:g}": _finite(read(_shifted(fair, contrast, amplitude), rng).value)
-                for amplitude in (-a for a in reversed(AMPLITUDES[1:]))
-            }
-            | {
-                f"{amplitude:g}": _finite(read(_shifted(fair, contrast, amplitude), rng).value)
-                for amplitude in AMPLITUDES
+                for amplitude in (*(-a for a in reversed(AMPLITUDES[1:])), *AMPLITUDES)
             },
         }
         words = contrast_words(instrument, contrast)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +13,7 @@ from harness.folders import Place
 from harness.printing import echo
 
 if TYPE_CHECKING:
+    from harness.registry.registry import Registry
     from harness.task.validity import Validity
 
 
@@ -41,22 +42,27 @@ if TYPE_CHECKING:
               help="Seed of all draws.")  # fmt: skip
 @click.option("--recorded", is_flag=True, help="Measure nothing: show the recorded rows.")
 @click.option("--record", is_flag=True, help="Keep the rows beside the tasks, in validity.json.")
-@click.option(
-    "--out",
-    "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Page to write, in Markdown.",
-)
 @arguments.cache
 @arguments.include
 @arguments.trust
 @arguments.as_json
-def command(**options: Any) -> int:
+def command(
+    metrics: tuple[str, ...],
+    tasks: tuple[str, ...],
+    models: tuple[str, ...],
+    seed: int,
+    recorded: bool,
+    record: bool,
+    cache: Place | None,
+    include: tuple[Path, ...],
+    trust: tuple[Path, ...],
+    as_json: bool,
+) -> int:
     """Check whether a metric sees planted bias, and what it shows by chance.
 
     Reads the score of each task on random vectors, on bias planted at rising amplitudes, on
-    shuffled sides, on constant vectors, on halves of its words and of its templates. Without
-    METRIC: the primary scores of all tasks of bias.
+    shuffled sides and on halves of its words. Without METRIC: the primary scores of all tasks of
+    bias.
 
     \b
     harness validate-metric weat
@@ -65,84 +71,61 @@ def command(**options: Any) -> int:
 
     Exit code 1: something could not be measured.
     """  # noqa: D301  # click keeps the lines after a backspace
-    return run(Options(**options))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """The options of the command, as click parses them; `--help` describes each."""
-
-    metrics: tuple[str, ...]
-    tasks: tuple[str, ...]
-    models: tuple[str, ...]
-    seed: int
-    recorded: bool
-    record: bool
-    out: Path | None
-    cache: Place | None
-    include: tuple[Path, ...]
-    trust: tuple[Path, ...]
-    as_json: bool
-
-
-def run(options: Options) -> int:
-    """Measure or read the rows, print them, and write what was asked for."""
-    from harness import folders, progress
+    from harness import progress
     from harness.commands import output
     from harness.errors import UsageError
     from harness.registry.registry import Registry
 
-    from . import measuring, page
+    from . import measuring
 
-    registry = Registry(include=options.include, trust=options.trust)
+    registry = Registry(include=include, trust=trust)
     skipped: list[str] = []
-    if options.recorded:
-        if options.record:
+    if recorded:
+        if record:
             raise UsageError("--recorded measures nothing: omit it or --record")
-        rows = _recorded(registry, options)
+        rows = _recorded(registry, metrics, tasks, models)
     else:
         measured = measuring.measure(
             registry,
-            options.metrics,
-            tasks=options.tasks,
-            models=options.models,
-            seed=options.seed,
-            cache=options.cache,
+            metrics,
+            tasks=tasks,
+            models=models,
+            seed=seed,
+            cache=cache,
             progress=progress.for_terminal(),
         )
         rows, skipped = measured.rows, measured.skipped
         if not rows and not skipped:
             skipped = ["no task is made for such a model, in a language of its card"]
-    if options.as_json:
+    if as_json:
         output.as_json([measuring.as_json(row) for row in rows])
     else:
         _show(rows)
-    if options.record and rows:
+    if record and rows:
         for path in measuring.write_recorded(registry, rows):
             echo(f"wrote {path}", err=True)
-    if options.out is not None:
-        folders.write_atomically(options.out, page.render(rows).encode())
-        echo(f"wrote {options.out}", err=True)
     for line in skipped:
         echo(f"not measured: {line}", err=True)
     return int(bool(skipped))
 
 
-def _recorded(registry: Any, options: Options) -> list[Validity]:
+def _recorded(
+    registry: Registry, metrics: Sequence[str], tasks: Sequence[str], models: Sequence[str]
+) -> list[Validity]:
     """Return the recorded rows of the named metrics, tasks and models."""
     from harness.run.tasks import select
 
     from . import measuring
 
-    for name in options.metrics:
+    for name in metrics:
         registry.metric(name)  # raises if it is unknown
-    tasks = {entry.file.name for entry in select(registry, options.tasks or ["all"])}
+    named = {entry.file.name for entry in select(registry, tasks or ["all"])}
     return [
         row
         for row in measuring.recorded(registry)
-        if row.task in tasks
-        and (not options.metrics or row.metric in options.metrics)
-        and (not options.models or row.model in options.models)
+        if row.task in named
+        and (not metrics or row.metric in metrics)
+        and (not models or row.model in models)
     ]
 
 
@@ -158,7 +141,7 @@ def _show(rows: list[Validity]) -> None:
             lines,
             title=metric,
             shorten=("result",),
-            drop=("templates", "without one", "noise", "planted", "own"),
+            drop=("without one", "noise", "planted", "own"),
         )
     failed = sum(bool(row.failures) for row in rows)
     untested = sum(bool(row.missing and not row.failures) for row in rows)

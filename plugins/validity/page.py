@@ -1,4 +1,4 @@
-"""The page of validity in Markdown: a table for each metric. A function of the recorded rows."""
+"""The rows of validity in Markdown: a table for each metric. A function of the recorded rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from . import checks
 from .checks import AMPLITUDES, NOISE, SPLITS, Draws
 
 _DRAWS = Draws()
-TITLE = "# Is a score a measure of bias?\n"
 LEGEND = f"""\
 | column | what it says |
 | --- | --- |
@@ -24,7 +23,6 @@ LEGEND = f"""\
 | rejected | share of shuffled sides with a p-value of at most .05: .05 is right |
 | reliability | agreement of random halves of the words, for the whole length (Spearman–Brown) |
 | without one | lowest and highest score without one of the words |
-| templates | lowest and highest score with a random half of the templates |
 
 Random vectors have {", ".join(map(str, NOISE))} dimensions, {_DRAWS.noise} draws each. Sides are
 shuffled {_DRAWS.shuffled} times, and {_DRAWS.power} times for each planted amplitude. A bias is
@@ -43,13 +41,8 @@ A score ranks within these **limits**:
 """
 COLUMNS = (
     *("task", "model", "value", "own", "floor", "noise", "planted", "found", "rejected"),
-    *("reliability", "without one", "templates", "result"),
+    *("reliability", "without one", "result"),
 )
-
-
-def render(rows: Sequence[Validity]) -> str:
-    """Return the page."""
-    return TITLE + "\n" + tables(rows)
 
 
 def tables(rows: Sequence[Validity]) -> str:
@@ -78,7 +71,6 @@ def line(row: Validity) -> list[str]:
         number(row.rejected, 2),
         number(row.reliability, 2),
         _range(row.without_one),
-        _range(row.templates),
         result(row),
     ]
 

@@ -25,13 +25,13 @@ def arrays() -> dict[str, np.ndarray]:
 
 
 def projections(arrays, name):
-    g = checks.between_groups(arrays["a"], arrays["b"]).vector
+    g = checks.direction_of(arrays, TWO).vector
     return unit_rows(arrays[name]) @ g
 
 
 @pytest.mark.parametrize("amplitude", checks.AMPLITUDES)
 def test_two_sides_are_as_far_apart_as_the_amplitude_says(arrays, amplitude):
-    gap = checks.between_groups(arrays["a"], arrays["b"]).gap
+    gap = checks.direction_of(arrays, TWO).gap
     result = checks.planted(arrays, TWO, amplitude)
     x, y = projections(result, "x"), projections(result, "y")
     assert x.mean() - y.mean() == pytest.approx(2 * amplitude * gap)
@@ -62,7 +62,7 @@ def test_a_single_side_is_moved_from_where_both_groups_are_as_near(arrays):
         return cosines(x, arrays["a"]).mean() - cosines(x, arrays["b"]).mean()
 
     assert abs(difference(0)) < 1e-9
-    gap = checks.between_groups(arrays["a"], arrays["b"]).gap
+    gap = checks.direction_of(arrays, TWO).gap
     assert difference(0.5) == pytest.approx(0.5 * gap * 2 * gap)
 
 
@@ -107,7 +107,7 @@ ROWS = Contrast(sides=("x",), towards=("own",), labels="ratings")
 def test_categories_are_spread_evenly_and_have_no_other_difference(arrays):
     groups = np.repeat([7.0, 2.0, 5.0], 3)
     arrays = arrays | {"groups": groups}
-    gap = checks.between_groups(arrays["a"], arrays["b"]).gap
+    gap = checks.direction_of(arrays, TWO).gap
     for amplitude in checks.AMPLITUDES:
         x = projections(checks.planted(arrays, CATEGORIES, amplitude), "x")
         means = [x[groups == group].mean() for group in (2.0, 5.0, 7.0)]
@@ -118,7 +118,7 @@ def test_categories_are_spread_evenly_and_have_no_other_difference(arrays):
 
 def test_an_item_is_moved_towards_its_own_row_by_its_label(arrays):
     arrays = arrays | {"own": np.random.default_rng(2).standard_normal((9, 20))}
-    along = checks.to_each_row(arrays["own"])
+    along = checks.direction_of(arrays, ROWS)
     centred = arrays["ratings"] - arrays["ratings"].mean()
 
     def slope(amplitude: float) -> float:
@@ -204,7 +204,7 @@ def test_a_bias_within_classes_is_what_labels_do_among_items_of_a_class(arrays):
     contrast = Contrast(sides=("x",), towards=("a", "b"), labels="groups", within="classes")
     classes = np.repeat([4.0, 9.0, 1.0], 3)
     arrays = arrays | {"groups": np.array([0.0, 0, 1, 0, 1, 1, 0, 1, 1]), "classes": classes}
-    along = checks.between_groups(arrays["a"], arrays["b"])
+    along = checks.direction_of(arrays, TWO)
     apart = along.cosines(arrays["x"]) + np.array([0.1, 0.3, 0.2])[[0, 0, 0, 1, 1, 1, 2, 2, 2]]
     arrays["x"] = checks.moved(arrays["x"], along, apart)
     planted = checks.planted(arrays, contrast, 0.5)

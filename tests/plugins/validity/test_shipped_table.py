@@ -27,7 +27,7 @@ SHOWS_NO_GAP = {"descriptors-forms", "descriptors-politics"}
 """Tasks without a stereotyped side, of which the reference encoder shows nothing."""
 REPEATED = {"weat-6-matched", "weathub-en"}
 """Valid tasks that are not ranked because they repeat another one."""
-CHEAP = ("weat-7", "rnd-gender")
+CHEAP = ("weat-7", pytest.param("rnd-gender", marks=pytest.mark.long))
 """Tasks that are measured again here: seconds each."""
 
 
