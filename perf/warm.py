@@ -150,7 +150,7 @@ def measure(python: str, work: str, run_on: list[str], folder: Path) -> Usage:
             "plan": ["plan", *run_on, "--results", results],
             "list": ["list", "tasks"],
             "show": ["show", "task", "weat-6"],
-            "validate": ["validate", f"{tasks_of(python)}/weat/weat-6.yaml"],
+            "validate": ["validate", f"{tasks_of(python)}/weat/weat.yaml"],
         }[work]
         line = [python, "-c", HARNESS, *command]
         with subprocess.Popen(

@@ -577,7 +577,7 @@ def _stamp(path: Path) -> Stamp | None:
     return stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
-# A file with `each` is several tasks or benchmarks: one a mapping, with `${key}` filled in.
+# A file with `each` is several tasks or benchmarks, one for each entry.
 
 
 KEY = "each"
@@ -587,44 +587,54 @@ _VARIABLE = re.compile(r"\$\{(\w*)\}")
 
 
 def documents(document: Document) -> list[Document]:
-    """Return the documents of a parsed file: itself, or one for each mapping of `each`.
+    """Return the documents of a parsed file: itself, or one for each entry of `each`.
 
-    `${key}` in any text, also of an included file, is replaced by the mapping's value. A text that
-    is `${key}` alone becomes the value itself, such as a number, a list of words or a mapping.
+    An entry is what its task has beside the rest of the file: its own `include`, and keys that are
+    merged over those of the file. A key that a text of the file names as `${key}`, also in an
+    included file, is no key of the task: its value stands in that text. A text that is `${key}`
+    alone becomes the value itself, such as a number, a list of words or a mapping.
 
     Raises
     ------
     InvalidFile
-        If `each` is not a list of mappings with equal keys, if a text names a key that they lack,
-        if no text names one of their keys, or if two of the tasks have the same name.
+        If `each` is not a list of mappings, if a text names a key that an entry lacks, if an
+        included file is missing, or if two of the tasks have the same name.
     """
     if KEY not in document.data:
         return [document]
-    mappings = document.data[KEY]
-    template = {key: value for key, value in document.data.items() if key != KEY}
-    if not isinstance(mappings, list) or not mappings:
+    entries = document.data[KEY]
+    if not isinstance(entries, list) or not entries:
         raise document.error("expected a list of mappings", (KEY,))
-    for i, mapping in enumerate(mappings):
-        if not isinstance(mapping, dict) or not mapping:
+    filled: list[Document] = []
+    for i, entry in enumerate(entries):
+        if not isinstance(entry, dict) or not entry:
             raise document.error("expected a mapping, such as {language: de}", (KEY, i))
-        if mapping.keys() != mappings[0].keys():
-            keys = ", ".join(map(str, mappings[0]))
-            raise document.error(f"expected the keys of the first mapping: {keys}", (KEY, i))
-    filled = [
-        dataclasses.replace(document, data=_filled(document, template, mapping, ()))
-        for mapping in mappings
-    ]
-    seen: set[Any] = set()
-    for i, task in enumerate(filled):
-        name = task.data.get("name")
-        if isinstance(name, str) and name in seen:
-            raise document.error(f"a second '{name}'; the name needs a ${{key}}", (KEY, i))
-        seen.add(name if isinstance(name, str) else i)
-    named = set(_names(template))
-    for key in mappings[0]:
-        if named and str(key) not in named:
-            raise document.error(f"no text of the file has ${{{key}}}", (KEY, 0, key))
+        filled.append(_of_entry(document, i, entry))
+        name = filled[-1].data.get("name")
+        if isinstance(name, str) and any(task.data.get("name") == name for task in filled[:-1]):
+            raise document.error(f"a second '{name}'; each needs a name of its own", (KEY, i))
     return filled
+
+
+def _of_entry(document: Document, i: int, entry: Mapping[str, Any]) -> Document:
+    """Return the document of an entry of `each`."""
+    data = {key: value for key, value in document.data.items() if key != KEY}
+    variables = {"include", *_names(data)}
+    places = {key: place for key, place in document.places.items() if key[:1] != (KEY,)}
+    stamps = dict(document.stamps)
+    names = entry.get("include", [])
+    for j, name in enumerate(names if isinstance(names, list) else [names]):
+        key = (KEY, i, "include", *([j] if isinstance(names, list) else []))
+        path = _include(document, name, key, ())
+        included = _with_includes(path, document.roots, (document.path.resolve(),))
+        _merge(data, included.data)
+        places |= included.places
+        stamps |= included.stamps
+    variables |= set(_names(data))
+    _merge(data, {key: value for key, value in entry.items() if key not in variables})
+    places |= {key[2:]: at for key, at in document.places.items() if key[:2] == (KEY, i)}
+    merged = dataclasses.replace(document, data=data, places=places, stamps=stamps)
+    return dataclasses.replace(merged, data=_filled(merged, data, entry, ()))
 
 
 def _filled(document: Document, value: Any, mapping: Mapping[str, Any], key: KeyPath) -> Any:

@@ -64,19 +64,14 @@ def test_the_path_of_such_a_file_means_all_of_its_tasks(registry, write):
     ("old", "new", "place", "problem"),
     [
         ("Places in ${in}", "Places in ${inn}", "7: title", "'each' has no key 'inn'"),
-        ("{language: fr, in: French", "{language: fr, im: French", "4: each[1]", "language, in"),
-        (
-            "towns: [",
-            "reviewed: false, towns: [",
-            "3: each[0].reviewed",
-            "no text of the file has",
-        ),
+        ("{language: fr, in: French", "{language: fr", "7: title", "'each' has no key 'in'"),
+        ("towns: [ville", "include: no.yaml, towns: [ville", "4: each[1].include", "no file 'no"),
         ("language: fr", "language: no", "5: name", "put words like no and on in quotes"),
         ("name: places-${language}", "name: places", "4: each[1]", "a second 'places'"),
         (TASK[1 : TASK.index("name:")], "each: {language: de}\n", "2: each", "list of mappings"),
         (TASK[1 : TASK.index("name:")], "each: [de]\n", "2: each[0]", "expected a mapping"),
     ],
-    ids=["key", "other-keys", "unused", "truth-value", "name", "no-list", "no-mapping"],
+    ids=["key", "missing-key", "include", "truth-value", "name", "no-list", "no-mapping"],
 )
 def test_a_mistake_is_told_with_its_place(write, old, new, place, problem):
     document = yaml_files.load(write("places.yaml", TASK.replace(old, new)))
@@ -84,6 +79,22 @@ def test_a_mistake_is_told_with_its_place(write, old, new, place, problem):
         yaml_files.documents(document)
     assert f"places.yaml:{place}" in str(caught.value)
     assert problem in str(caught.value)
+
+
+def test_an_entry_has_keys_and_includes_of_its_own(many, write):
+    write("more/family/_farm.yaml", "title: Farms\ninputs: {targets_1: {words: [farm]}}\n")
+    text = TASK.replace("{language: fr,", "{include: _farm.yaml, category: farms, language: fr,")
+    german, french = (entry.file for entry in select(many(text), ["places-*"]))
+    assert (german.category, french.category) == ("places", "farms")
+    assert (german.title, french.title) == ("Places in German", "Farms")
+    assert french.inputs["targets_1"].words == ("farm",)
+    assert french.inputs["targets_2"].words == ("fr farm", "field"), "what is left is the file's"
+
+
+def test_a_mistake_in_an_entry_is_told_with_its_line(many, write):
+    text = TASK.replace("{language: fr,", "{categry: farms, language: fr,")
+    with pytest.raises(InvalidFile, match=r"places\.yaml:4: categry: unknown key"):
+        select(many(text), ["places-fr"])
 
 
 def test_a_benchmark_with_a_list_of_tasks_is_told_to_give_versions(registry, write):
