@@ -27,7 +27,6 @@ from harness.results.record import (
     Record,
     finite,
     is_leak,
-    loss,
     samples_exist,
 )
 from harness.results.resampling import (
@@ -37,7 +36,7 @@ from harness.results.resampling import (
     newest_versions,
     task_means,
 )
-from harness.results.tables import DIGITS, age
+from harness.results.tables import age
 from harness.results.verdict import Moved, Side, Verdict
 
 if TYPE_CHECKING:
@@ -78,42 +77,9 @@ class Pair:
         return self.value_b - self.value_a
 
     @property
-    def distances(self) -> tuple[float, float] | None:
-        """Distances of both to the ideal, for bias above the floor (`Record.above_floor`).
-
-        None for a leak and a control, and for a score with neither bounds nor a unit.
-        """
-        a, b = self.a.above_floor, self.b.above_floor
-        is_control = self.a.task.measures == "control"
-        if a is None or b is None or self.is_leak or is_control:
-            return None
-        return a, b
-
-    @property
     def is_leak(self) -> bool:
         """Whether the mitigator of one of the two was fitted on texts of the task."""
         return self.a.is_leak or self.b.is_leak
-
-    @property
-    def nearer(self) -> str:
-        """Which of the two has the smaller distance: `a`, `b`, or empty if neither.
-
-        Neither if the difference of the distances is within the interval around 0.
-        """
-        if self.distances is None or self._is_within_interval:
-            return ""
-        a, b = (round(distance, DIGITS) for distance in self.distances)
-        return "" if a == b else "a" if a < b else "b"
-
-    @property
-    def _is_within_interval(self) -> bool:
-        """Whether the losses differ by no more than half the interval of the difference."""
-        if self.interval is None:
-            return False
-        a, b = (loss(value, self.a.ideal, self.a.bounds) for value in (self.value_a, self.value_b))
-        half = (self.interval.high - self.interval.low) / 2
-        holds_0 = self.interval.low <= 0 <= self.interval.high
-        return holds_0 or abs(b - a) <= half
 
 
 @dataclass(frozen=True)
@@ -227,9 +193,6 @@ class Comparison:
                 "difference": pair.difference,
                 "low": pair.interval.low if pair.interval else None,
                 "high": pair.interval.high if pair.interval else None,
-                "distance_a": pair.distances[0] if pair.distances else None,
-                "distance_b": pair.distances[1] if pair.distances else None,
-                "nearer": pair.nearer,
                 "leak_a": pair.a.is_leak,
                 "leak_b": pair.b.is_leak,
                 "left_out": pair.a.left_out or pair.b.left_out,

@@ -37,16 +37,12 @@ def records(tmp_path):
         (["-m", "toi:2"], ["provider", "'toi'; did you mean 'toy'"]),
         (["-m", "toy-letters?skale=2"], ["'toy-letters'", "'skale'; did you mean 'scale'?"]),
         (["-m", "toy-letters?scale=abc"], ["'toy-letters'", "scale=abc", "number"]),
-        (["-m", "toy-letters?scale"], ["'toy-letters?scale'", "'scale'", "="]),
         (["-t", "toy-plces"], ["benchmark, tag or category", "'toy-plces'; did you mean 'toy-"]),
-        (["-t", "toy-places,absent.yaml"], ["absent.yaml", "no such file"]),
         (["-M", "toy-shft"], ["mitigator", "'toy-shft'; did you mean 'toy-shift'"]),
         (["-M", "toy-shift?k=abc"], ["mitigator 'toy-shift'", "k=abc", "integer"]),
-        (["-M", "toy-shift?kk=1"], ["mitigator 'toy-shift'", "'kk'"]),
         (["-M", "toy-shift+"], ["'toy-shift+'", "'+'"]),
         (["--concept", "toy-plce"], ["concept", "'toy-plce'; did you mean 'toy-place'"]),
         (["--engine", "lokal"], ["engine", "'lokal'; did you mean 'local'"]),
-        (["--include", "absent"], ["absent"]),
     ],
 )
 def test_an_unknown_name_or_option_is_an_error(evaluate, toy, tmp_path, arguments, facts):
@@ -89,32 +85,11 @@ def test_a_mistake_in_a_task_file_is_reported_with_its_line(
     assert (result.out, toy) == ("", [])
 
 
-def test_a_model_folder_without_weights(evaluate, tmp_path):
-    folder = tmp_path / "model"
-    folder.mkdir()
-    (folder / "config.json").write_text('{"model_type": "bert"}')
-    result = evaluate("-m", f"sentence-transformers:{folder}")
-    assert result.code in (1, 2)
-    assert result.err.startswith("harness: ")
-    assert str(folder) in result.err
-    assert "weights" in result.err
-    assert result.err.count("\n") == 1
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
         ("eval", "-m", "vectors:PATH", "-t", "weat-6"),
-        ("eval", "-m", "sentence-transformers:PATH", "-t", "weat-6"),
-        ("eval", "-m", "last-token:PATH", "-t", "weat-6"),
-        ("eval", "-m", "infersent:PATH?vectors=toy-words", "-t", "weat-6"),
         ("eval", "-m", "toy-letters", "-t", "PATH.yaml"),
-        ("eval", "-m", "toy-letters", "-t", "toy-places", "--include", "PATH"),
-        ("show", "task", "PATH.yaml"),
-        ("validate", "PATH"),
-        ("study", "run", "PATH.yaml"),
-        ("study", "show", "PATH.study.jsonl"),
-        ("data", "status", "PATH.yaml"),
         ("leaderboard", "build", "PATH"),
     ],
 )
@@ -244,17 +219,6 @@ def test_a_torn_last_line_in_a_results_file(evaluate, tmp_path):
     assert "torn" not in evaluate(*both).err
 
 
-def test_a_line_that_is_no_record_is_noticed_and_kept(evaluate, tmp_path):
-    evaluate()
-    path = tmp_path / "results" / "toy-letters.jsonl"
-    content = "{}\n" + path.read_text()
-    path.write_text(content)
-    result = evaluate("-t", "toy-ratings")
-    assert result.code == 0
-    assert f"{path}:1: " in result.err
-    assert path.read_text().startswith(content)
-
-
 def test_a_changed_number_in_a_results_file_is_computed_again(evaluate, tmp_path):
     evaluate()
     path = tmp_path / "results" / "toy-letters.jsonl"
@@ -270,17 +234,11 @@ def test_a_changed_number_in_a_results_file_is_computed_again(evaluate, tmp_path
     assert path.read_text().startswith(wrong)
 
 
-@pytest.mark.parametrize("damage", ["cut", "flip", "empty", "noise"])
-def test_a_damaged_segment_is_reported_and_made_again(evaluate, toy, tmp_path, cache, damage):
+def test_a_damaged_segment_is_reported_and_made_again(evaluate, toy, tmp_path, cache):
     evaluate()
     first = {r.id: r.value for r in records(tmp_path)}
     (segment,) = cache.rglob("*.safetensors")
-    content = segment.read_bytes()
-    segment.write_bytes(
-        {"cut": content[:-40], "flip": b"\xff" + content[1:], "empty": b"", "noise": b"x" * 500}[
-            damage
-        ]
-    )
+    segment.write_bytes(segment.read_bytes()[:-40])
     toy.clear()
     result = evaluate("-r", tmp_path / "again")
     assert result.code == 0
@@ -294,7 +252,7 @@ def test_a_damaged_segment_is_reported_and_made_again(evaluate, toy, tmp_path, c
     assert toy == []
 
 
-@pytest.mark.parametrize("name", ["toy:1", "toy:1?", "toy:01", "toy:+1", "toy:1e0", "toy: 1 "])
+@pytest.mark.parametrize("name", ["toy:1?", "toy: 1 "])
 def test_a_models_name_never_leaves_the_results_folder(evaluate, tmp_path, name):
     assert evaluate("-m", name).code == 0
     (path,) = (tmp_path / "results").glob("*.jsonl")
@@ -344,13 +302,3 @@ def test_a_class_that_is_no_embedder_is_an_error(harness, install, tmp_path):
     assert "'odd-model'" in result.err
     assert "harness.ModelInfo" in result.err
     assert result.err.count("\n") == 1
-
-
-@pytest.mark.parametrize("option", ["--seed", "--limit"])
-def test_a_number_beyond_63_bits_is_refused_before_anything_runs(evaluate, toy, tmp_path, option):
-    result = evaluate(option, "99999999999999999999")
-    assert result.code == 2
-    assert result.err.count("\n") == 1
-    assert option.strip("-") in result.err
-    assert toy == []
-    assert not (tmp_path / "results").exists()

@@ -14,8 +14,7 @@ import pytest
 import harness as package
 from harness.arrays import unit_rows
 from harness.concept import Concept
-from harness.embedder import MockEmbedder
-from harness.errors import NotApplicable, UnknownName
+from harness.errors import UnknownName
 from harness.plugins.embedders.vectors.vectors_file import vectors_file
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.mitigators.hard_debias import HardDebias
@@ -109,12 +108,6 @@ def test_an_existing_file_is_replaced_only_with_overwrite(harness, source, tmp_p
     assert list(vectors_file(str(out)).words) == WORDS
 
 
-def test_the_file_of_the_model_may_be_replaced(harness, source):
-    asked = ["debias", "-m", f"vectors:{source}", "-M", "normalize", "-o", source, "--overwrite"]
-    assert harness(*asked).code == 0
-    np.testing.assert_allclose(np.linalg.norm(vectors_file(str(source)).vectors, axis=1), 1, 1e-6)
-
-
 def refused(harness, tmp_path, *arguments, out="v.bin"):
     before = written(tmp_path)
     said = harness("debias", *arguments, "-o", tmp_path / out)
@@ -139,19 +132,6 @@ def test_a_mistake_is_one_line_and_nothing_is_written(harness, source, tmp_path)
     assert "definitional_pairs" in refused(harness, tmp_path, *model, *hard, "--concept", "none")
     assert "'context-injection'" in refused(harness, tmp_path, *model, "-M", "context-injection")
     assert "none.bin" in refused(harness, tmp_path, "-m", "vectors:none.bin", *hard)
-
-
-def test_a_text_encoder_is_refused_before_it_is_loaded(tmp_path):
-    with pytest.raises(NotApplicable, match="text encoder"):
-        package.debias(MockEmbedder("text"), "normalize", tmp_path / "v.bin")
-
-
-def test_a_concept_without_the_sets_that_are_needed_is_refused(source, tmp_path):
-    with pytest.raises(NotApplicable, match="'bare'"):
-        package.debias(
-            f"vectors:{source}", "hard-debias", tmp_path / "v.bin", concept=Concept(name="bare")
-        )
-    assert not (tmp_path / "v.bin").exists()
 
 
 def test_a_concept_may_be_an_object(tmp_path):

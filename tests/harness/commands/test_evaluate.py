@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from score_records import record as score
 
-from harness.commands.evaluate import counts, explain, show_report
 from harness.encode import admission
 from harness.results.folder import read
-from harness.results.records import NotRun, Records, outcomes
 
 
 @pytest.fixture
@@ -190,58 +187,6 @@ def test_the_plan_is_a_table(evaluate, toy):
     assert row.split() == ["toy-ratings", "none", "7", "0", "7"]
 
 
-def test_the_plan_prints_skipped_tasks(evaluate):
-    short = evaluate(command="plan", model="toy-words").out
-    assert "3 of 4 tasks can run" in short
-    assert ["made", "for", "text", "encoders", "1"] in [
-        line.split()[:5] for line in short.splitlines()
-    ]
-    said = evaluate("--verbose", command="plan", model="toy-words")
-    assert said.code == 0
-    (line,) = [line for line in said.err.splitlines() if line.startswith("skipped: ")]
-    for fact in ("toy-words", "toy-sentences", "text embedders"):
-        assert fact in line
-
-
-def test_the_plan_changes_nothing_on_disk_but_what_is_kept_of_tasks(evaluate, tmp_path):
-    evaluate(tasks="toy-places")
-
-    def state():
-        files = [p for p in tmp_path.rglob("*") if p.is_file() and "compiled" not in p.parts]
-        return {p: p.read_bytes() for p in files}
-
-    before = state()
-    evaluate(command="plan")
-    assert state() == before
-
-
-def test_two_settings_of_one_mitigator_have_a_column_each(evaluate):
-    said = evaluate("-M", "toy-shift?k=1", "-M", "toy-shift?k=2", tasks="toy-places")
-    assert said.code == 0
-    header = next(line for line in said.out.splitlines() if line.split()[:1] == ["task"])
-    assert header.split()[-2:] == ["toy-shift", "toy-shift?k=2"]  # k=1 is the default
-
-
-def test_a_score_without_a_value_is_marked_as_void(evaluate, write):
-    path = write(
-        "void.yaml",
-        """
-        name: void
-        version: 1
-        title: Mine
-        category: x
-        inputs: {targets_1: {words: [village]}, targets_2: {words: [hamlet]}}
-        metrics: {toy-gap: {}}
-        primary: {metric: toy-gap, score: gap}
-        """,
-    )
-    said = evaluate(model="toy-words", tasks=str(path))
-    assert said.code == 0
-    assert next(line for line in said.out.splitlines() if line.split()[:1] == ["void"]).split() == [
-        "void", "gap", "0", "void",
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
@@ -255,12 +200,6 @@ def test_the_end_of_a_run_names_the_next_command(evaluate, arguments, line):
     said = evaluate(*arguments, tasks="toy-places")
     assert f"\nnext: {line}" in said.out
     assert "next: " not in evaluate(*arguments, "--quiet", tasks="toy-places").out
-
-
-def test_no_tasks_are_a_usage_error(evaluate):
-    said = evaluate(tasks=" ")
-    assert said.code == 2
-    assert "no task" in said.err
 
 
 def test_a_void_score_has_its_reason_under_the_table(evaluate, write):
@@ -287,54 +226,10 @@ def test_a_void_score_has_its_reason_under_the_table(evaluate, write):
         assert fact in line
 
 
-@pytest.mark.parametrize(
-    ("alternative", "is_one_sided"), [("greater", True), ("less", True), ("two-sided", False)]
-)
-def test_the_legend_names_the_metrics_whose_p_values_are_one_sided(
-    evaluate, install, write, alternative, is_one_sided
-):
-    source = f"""
-        from harness import MetricSpec, Scale, Score, hookimpl, metric
-
-        @hookimpl
-        def harness_metrics():
-            return [MetricSpec(name="own-test", target="own_module:own_test")]
-
-        @metric("own-test", scores={{"a": Scale(ideal=0)}})
-        def own_test(targets_1):
-            return Score(1.0, p_value=0.04, details={{"alternative": "{alternative}"}})
-    """
-    install("own", {"own": "own_module"}, own_module=source)
-    path = write(
-        "mine.yaml",
-        """
-        name: mine
-        version: 1
-        title: Mine
-        category: x
-        inputs: {targets_1: {words: [a]}}
-        metrics: {own-test: {}}
-        primary: {metric: own-test, score: a}
-        """,
-    )
-    said = evaluate(tasks=str(path))
-    assert said.code == 0
-    assert "1.000*" in said.out
-    assert ("p-values of own-test are one-sided" in said.out) == is_one_sided
-
-
 @pytest.mark.parametrize("model", ["toy-letters", "toy-words"])
 def test_quiet_prints_nothing_if_nothing_failed(evaluate, model):
     said = evaluate("--quiet", model=model, tasks="toy-*")
     assert (said.code, said.out, said.err) == (0, "", "")
-
-
-def test_quiet_prints_failures(evaluate, raising):
-    said = evaluate("--quiet", "-t", raising("ValueError('no way')"), tasks="toy-places")
-    assert (said.code, said.out) == (1, "")
-    (line,) = said.err.splitlines()
-    assert line.startswith("FAILED: ")
-    assert "no way" in line
 
 
 def test_the_end_of_a_run_counts_tasks_by_reason_and_verbose_lists_them(evaluate):
@@ -351,16 +246,6 @@ def test_the_end_of_a_run_counts_tasks_by_reason_and_verbose_lists_them(evaluate
         assert fact in line
 
 
-def test_a_reason_is_printed_once_for_all_models(harness, toy, tmp_path):
-    models = ("-m", "toy-words", "-m", "toy-letters")
-    said = harness(
-        "eval", *models, "-M", "none", "-M", "toy-shift", "-t", "toy-ratings",
-        "-r", tmp_path / "results", "--concept", "none",
-    )  # fmt: skip
-    (line,) = [line for line in said.err.splitlines() if line.startswith("skipped: ")]
-    assert "toy-words, toy-letters under toy-shift on toy-ratings" in line
-
-
 def test_verbose_shows_other_scenarios_and_seconds(evaluate):
     said = evaluate("--verbose", tasks="toy-sentences")
     plain = evaluate(tasks="toy-sentences")
@@ -369,18 +254,6 @@ def test_verbose_shows_other_scenarios_and_seconds(evaluate):
     assert "seconds" not in plain.out
     assert "other scenarios" in said.out
     assert "toy-sentences" in said.out[said.out.index("other scenarios") :]
-
-
-def test_a_failed_task_is_counted(evaluate, raising):
-    said = evaluate("-t", raising("ValueError('no way')"), tasks="toy-places")
-    assert "1 of 2 tasks run" in said.out
-    assert "failed 1" in said.out
-
-
-def test_where_no_task_ran_nothing_is_said_of_other_embedders(evaluate, raising):
-    said = evaluate(tasks=str(raising("ValueError('no way')")))
-    assert "0 of 1 tasks run" in said.out
-    assert "made for" not in said.out
 
 
 def test_a_model_that_is_not_available_is_named_and_the_others_run(harness, toy, install, tmp_path):
@@ -404,35 +277,3 @@ def test_a_model_that_is_not_available_is_named_and_the_others_run(harness, toy,
     assert ["toy-letters", "1", "of", "1", "tasks", "run"] in block
     (line,) = [line for line in said.err.splitlines() if line.startswith("FAILED: ")]
     assert "its server is away" in line
-
-
-def test_what_to_do_about_tasks_in_other_languages_is_said():
-    reason = "in the language de"
-    lost = [NotRun("model", "none", task, reason, "language") for task in ("one", "two")]
-    line = counts(outcomes([], lost))[1]
-    assert " ".join(line.split()) == "in other languages 2 (--any-language runs them)"
-
-
-def test_a_task_whose_data_are_no_file_is_named_with_the_reason(capsys):
-    lost = [
-        NotRun("model", "none", "of-the-hub", "'hf://x' cannot be loaded", "data"),
-        NotRun("model", "none", "of-a-file", "missing data: x.csv", "data"),  # a notice says so
-    ]
-    explain(lost, verbose=False)
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line == "skipped: model under none on of-the-hub: 'hf://x' cannot be loaded"
-
-
-@pytest.mark.parametrize(
-    ("kinds", "counted"),
-    [
-        (["cross-encoder"], "1,200 pairs"),
-        (["text", "cross-encoder"], "1,200 texts and pairs"),
-        (["text", "sparse"], "1,200 texts"),
-    ],
-)
-def test_the_last_line_says_what_was_encoded(kinds, counted, tmp_path, capsys):
-    scores = [score(model=kind, kind=kind) for kind in kinds]
-    records = Records(scores, texts=1200, encoded=300)
-    show_report(records, tmp_path, verbose=False, quiet=False, intervals=False)
-    assert f"{counted}, 75 % read from the cache" in capsys.readouterr().out

@@ -45,59 +45,10 @@ def test_tasks_are_filtered_by_category_tag_and_kind(names):
     assert names("tasks", "--kind", "word") == ["toy-places", "toy-places-10", "toy-ratings"]
 
 
-def test_models_are_filtered_by_kind(names):
-    assert names("models", "--kind", "text") == ["toy-letters"]
-    assert names("models", "--kind", "word") == []
-
-
-def test_list_prints_a_table(harness, toy):
-    result = harness("list", "tasks", "toy-*")
-    assert result.code == 0
-    lines = [line.split() for line in result.out.splitlines() if line.strip()]
-    assert lines[0][:3] == ["name", "version", "measures"]
-    assert [line[0] for line in lines[2:]] == [
-        "toy-places", "toy-places-10", "toy-ratings", "toy-sentences",
-    ]  # fmt: skip
-
-
 def test_a_pattern_without_a_match_is_reported(harness, toy):
     result = harness("list", "tasks", "nothing-like-it")
     assert (result.code, result.out) == (0, "")
     assert "nothing-like-it" in result.err
-    assert result.err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("option", "name", "nearest"),
-    [("--category", "similarty", "similarity"), ("--tag", "sentenses", "sentences")],
-)
-def test_an_unknown_filter_is_an_error_with_a_suggestion(harness, toy, option, name, nearest):
-    result = harness("list", "tasks", option, name)
-    assert result.code == 2
-    assert result.err.startswith("harness: ")
-    assert option.strip("-") in result.err
-    assert f"'{name}'; did you mean '{nearest}'" in result.err
-    assert result.err.count("\n") == 1
-
-
-def test_an_unknown_language_is_an_error_with_the_codes(harness, toy):
-    result = harness("list", "tasks", "--language", "german")
-    assert (result.code, result.err.count("\n")) == (2, 1)
-    assert "unknown language 'german'; languages of tasks: " in result.err
-    assert "en" in result.err.partition("tasks: ")[2].strip().split(", ")
-
-
-@pytest.mark.parametrize(
-    ("name", "command"),
-    [
-        ("sentences", "harness list tasks --tag sentences"),
-        ("places", "harness list tasks --category places"),
-    ],
-)
-def test_show_task_with_a_tag_or_category_points_to_list(harness, toy, name, command):
-    result = harness("show", "task", name)
-    assert result.code == 2
-    assert command in result.err
     assert result.err.count("\n") == 1
 
 
@@ -116,17 +67,6 @@ def test_a_model_is_shown_by_its_card(harness, toy):
     assert (card["dimensions"], card["licence"]) == (26, "MIT")
     assert card["registered by"] == "'toy' (toy 1.0)"
     assert "licence: MIT" in harness("show", "model", "toy-letters").out
-
-
-def test_a_provider_is_shown_by_its_documentation(harness, toy):
-    facts = json.loads(harness("show", "model", "toy", "--json").out)
-    assert facts["name"] == "toy:REFERENCE"
-    assert facts["documentation"] == "Counts letters and multiplies by the reference."
-
-
-def test_a_model_without_a_card_is_shown_by_its_own_info(harness, toy):
-    assert json.loads(harness("show", "model", "toy:2", "--json").out)["name"] == "toy:2"
-    assert json.loads(harness("show", "model", "toy-words", "--json").out)["kind"] == "word"
 
 
 def test_a_mitigator_is_shown_with_its_parameters_and_needs(harness, toy):
@@ -157,20 +97,11 @@ def test_a_task_is_shown_with_its_resolved_texts(harness, toy):
     assert ratings["scenarios"]["default"]["labels"] == [4, 1, 3.5, 0.5]
 
 
-def test_a_concept_is_shown(harness, toy):
-    facts = json.loads(harness("show", "concept", "toy-place", "--json").out)
-    assert facts["definitional_pairs"] == [["village", "city"], ["farm", "street"]]
-    assert "village – city" in harness("show", "concept", "toy-place").out
-
-
 @pytest.mark.parametrize(
     ("arguments", "kind", "name", "nearest"),
     [
         (["model", "toy-leters"], "model", "toy-leters", "toy-letters"),
-        (["mitigator", "toy-shft"], "mitigator", "toy-shft", "toy-shift"),
-        (["metric", "toy-gab"], "metric", "toy-gab", "toy-gap"),
         (["task", "toy-plces"], "task", "toy-plces", "toy-places"),
-        (["concept", "toy-plce"], "concept", "toy-plce", "toy-place"),
         (["task", "toy-sentences", "--scenario", "plane"], "scenario", "plane", "plain"),
     ],
 )

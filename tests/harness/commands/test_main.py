@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-from harness import __version__
 from harness.commands.main import COMMANDS
 
 BROKEN = "raise RuntimeError('out of order')"
@@ -26,14 +25,6 @@ sys.exit(code)
     command = [sys.executable, "-c", script]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return set(output.rsplit("MODULES", 1)[1].split())
-
-
-def test_the_help_names_every_command(harness):
-    result = harness("--help")
-    assert result.code == 0
-    for name, (_, line) in COMMANDS.items():
-        assert name in result.out
-        assert line[:40] in result.out
 
 
 def test_help_and_version_are_commands_too(harness):
@@ -56,41 +47,9 @@ def test_lists_import_no_mathematics(kind):
     assert heavy & modules_after("list", kind) == set()
 
 
-@pytest.mark.parametrize(
-    ("name", "examples"),
-    [
-        (
-            "eval",
-            [
-                "harness eval --model all-MiniLM-L6-v2 --mitigator none --mitigator hard-debias "
-                "--tasks all",
-                "harness eval -m ./my-vectors.txt -t 'weat-*' -t similarity",
-            ],
-        ),
-        (
-            "new",
-            [
-                "harness new metric my-metric && pip install -e ./harness-my-metric",
-                "harness new task my-task && harness validate my-task.yaml",
-            ],
-        ),
-        ("completion", ["harness completion bash >> ~/.bashrc"]),
-    ],
-)
-def test_each_example_in_a_help_is_a_line(harness, name, examples):
-    result = harness(name, "--help").out
-    assert set(examples) <= {line.strip() for line in result.splitlines()}
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_no_help_shows_the_backspaces_that_click_reads(harness, name):
-    result = harness(name, "--help").out
-    assert "\\b" not in result
-    assert "\b" not in result
-
-
-def test_the_version_is_printed(harness):
-    assert harness("--version").out == f"harness, version {__version__}\n"
+def test_no_help_shows_the_backspaces_that_click_reads(harness):
+    shown = {name: harness(name, "--help").out for name in COMMANDS}
+    assert [name for name, text in shown.items() if "\\b" in text or "\b" in text] == []
 
 
 @pytest.mark.parametrize(
@@ -99,15 +58,9 @@ def test_the_version_is_printed(harness):
         (["evla"], ["'evla'", "did you mean 'eval'", "harness --help"]),
         (["eval"], ["--model", "harness eval --help"]),
         (["eval", "--modle", "x"], ["'--modle'", "id you mean", "'--model'"]),
-        (["cache", "prun"], ["'prun'", "did you mean 'prune'", "harness cache --help"]),
         (["list", "task"], ["'task'; did you mean 'tags' or 'tasks'?"]),
-        (["list", "animals"], ["'animals'", "harness list --help"]),
-        (["show"], ["model|mitigator|metric|task|concept"]),
-        (["show", "animal", "x"], ["'animal'", "model, "]),
         (["show", "weat"], ["harness show metric weat", "harness list tasks --tag weat"]),
-        (["show", "task"], ["harness show task NAME"]),
         (["eval", "-m", "x", "--seed", "-1"], ["--seed", "-1"]),
-        (["completion", "basic"], ["'basic'", "'bash', 'zsh', 'fish'"]),
     ],
 )
 def test_a_wrong_command_line_is_one_line_and_exit_code_2(harness, arguments, facts):
@@ -123,13 +76,6 @@ def test_a_group_without_a_command_shows_its_help(harness):
     assert result.code == 2
     assert "Usage: harness list" in result.err
     assert "  tasks" in result.err
-
-
-def test_completion_scripts_are_for_our_command(harness):
-    for shell in ("bash", "zsh", "fish"):
-        result = harness("completion", shell)
-        assert result.code == 0
-        assert "_HARNESS_COMPLETE" in result.out
 
 
 def test_names_are_completed(toy):
@@ -173,13 +119,6 @@ def test_plugins_shows_a_broken_plugin_with_exit_code_1(harness, install, toy):
     assert rows["toy"]["adds"]["mitigators"] == ["toy-shift", "toy-polite"]
     assert rows["toy"]["version"] == "1.0"
     assert rows["toy"]["error"] is None
-
-
-def test_plugins_has_exit_code_0_when_none_is_broken(harness, toy):
-    result = harness("plugins")
-    assert result.code == 0
-    assert "2 mitigators: toy-shift, toy-polite" in result.out
-    assert "builtin-engines" in result.out
 
 
 def test_a_plugin_adds_commands_to_the_group_of_results(harness, install):

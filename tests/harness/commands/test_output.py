@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from harness.commands import output
 from harness.commands.main import run
 from harness.results import formats
 from harness.results.formats import Report, Table
@@ -40,37 +39,12 @@ def test_a_wide_table_drops_columns_in_order_and_shortens_free_text(printed):
     assert len(lines[3]) <= 80
 
 
-def test_several_columns_of_free_text_share_the_width(printed):
-    row = [["Table 4, Table 5", "A claim of words " * 4, "0.5", "differs: many words " * 4]]
-    lines, _ = printed(["item", "claim", "value", "status"], row, shorten=["claim", "status"])
-    assert max(map(len, lines)) <= 80
-    assert lines[3].count("…") == 2
-    assert "Table 4, Table 5" in lines[3]
-
-
-def test_a_table_that_fits_keeps_its_columns(printed):
-    lines, left_out = printed(["name", "a+b?k=2"], [["x", "0.1**"]], drop=("name",))
-    assert left_out == []
-    assert "a+b?k=2" in lines[1]
-
-
 def test_a_mitigator_name_breaks_only_before_plus_question_mark_and_ampersand(printed):
     columns = ["task", "anonymize+hard-debias?k=2&centre=true", "context-injection+normalize?p=1"]
     lines, _ = printed(columns, [["gender-occupations", "0.123**", "–"]])
     words = {word for line in lines for word in line.split()}
     assert {"anonymize", "+hard-debias", "?k=2", "&centre=true", "context-injection"} <= words
     assert "gender-occupations" in words
-
-
-def test_counted_uses_the_plural_except_for_one():
-    assert output.counted(1, "file") == "1 file"
-    assert output.counted(0, "file") == "0 files"
-
-
-def test_a_title_longer_than_its_table_stays_on_one_line(capsys):
-    title = "a title of several words"
-    output.table(["a"], [["1"]], title=title)
-    assert capsys.readouterr().out.splitlines()[0] == title
 
 
 WIDE = ["mitigator", "a", "b", "c"]
@@ -86,21 +60,6 @@ def parts(width, capsys, rows=(("x" * 10, "1" * 14, "2" * 14, "3" * 14),)):
 
 def test_a_wide_table_is_printed_in_parts_that_all_name_the_rows(capsys):
     assert parts(50, capsys) == [["a", "b"], ["c"]]
-
-
-def test_a_table_that_fits_is_not_divided(capsys):
-    assert parts(80, capsys) == [["a", "b", "c"]]
-
-
-def test_a_column_wider_than_the_terminal_stands_alone(capsys):
-    assert parts(10, capsys) == [["a"], ["b"], ["c"]]
-
-
-def test_the_line_of_the_columns_that_are_left_out_fits_too(capsys):
-    columns = [f"a-column-of-a-long-name-{i}" for i in range(8)]
-    table = Table("", ["name", *columns], [["x" * 70, *columns]], drop=columns)
-    formats.show(Report("", [table]), 80)
-    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("command", ["data status", "list tasks", "list studies", "list models"])

@@ -98,8 +98,6 @@ def results(tmp_path: Path) -> Path:
     "command",
     [
         ("results", "show"),
-        ("results", "show", "--json"),
-        ("results", "show", "--level", "record"),
         ("results", "export", "--format", "csv"),
         ("results", "export", "--format", "latex"),
         ("results", "export", "--format", "markdown"),

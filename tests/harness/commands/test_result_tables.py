@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from score_records import many, record, similarity
+from score_records import many, record
 
 from harness.commands import result_tables
 from harness.results import formats, tables
@@ -43,13 +43,6 @@ def test_no_table_is_wider_than_the_terminal_and_no_cell_is_lost(
             assert f"mitigator-{i}" in text
 
 
-@pytest.mark.parametrize("n_mitigators", [1, 4, 12])
-def test_without_a_terminal_each_section_is_one_table(shown, n_mitigators):
-    found = headers(shown(many(n_mitigators), None))
-    assert len(found) == 2
-    assert all(len(header) == 3 + n_mitigators for header in found)
-
-
 def test_a_split_table_repeats_the_tasks_in_each_part(shown):
     lines = shown(many(12), 80)
     tasks = [line.split()[0] for line in lines if line.lstrip().startswith("association-")]
@@ -72,18 +65,6 @@ def test_decimal_points_are_below_each_other(shown):
     assert rows[1].endswith("0.250***")
 
 
-def test_the_best_value_is_marked_and_ties_are_not(shown):
-    records = [
-        record("a"), record("a", "x", 0.5),
-        record("b"), record("b", "x", 1.0),
-    ]  # fmt: skip
-    lines = shown(records, None)
-    a, b = (next(line for line in lines if line.split()[:1] == [task]) for task in "ab")
-    assert tables.BEST in a
-    assert tables.BEST not in b
-    assert any(line.startswith(tables.BEST) for line in lines), "the legend explains it"
-
-
 def test_other_scenarios_are_shown_apart(capsys):
     records = [
         record(),
@@ -100,7 +81,3 @@ def test_the_seconds_of_a_metric_count_once_for_all_its_scores(capsys):
     records = [record(seconds=2.0), record(score="other", seconds=2.0), record(metric="m2")]
     result_tables.show_seconds(records, width=None)
     assert "2.500" in capsys.readouterr().out
-
-
-def test_a_table_of_usefulness_has_no_stars(shown):
-    assert "*" not in "".join(shown([similarity("s", "none", 0.5, p_value=1e-9)], 80))

@@ -187,19 +187,6 @@ def test_a_picture_is_of_the_primary_scenario_unless_others_are_named(harness, t
     assert drawn["layout"]["title"]["text"] == "ratings, m: Mean of none"
 
 
-def test_the_items_of_two_tasks_or_metrics_are_not_drawn_in_one(harness, folder, tmp_path):
-    rows = [{"input": "occupations", "text": "nurse", "contribution": 1.0}]
-    other = record("other", model="one", metric="rnd").keeping({}, {}, rows)
-    ResultsFile(folder, "one").add([other])
-    line = ("results", "figures", folder, "-n", "items", "--out", tmp_path / "a.svg")
-    assert "of one task, here are professions, other" in harness(*line).err
-    second = record("other", model="one").keeping({}, {}, rows)
-    ResultsFile(folder, "one").add([second])
-    said = harness(*line, "--tasks", "other")
-    assert said.code == 2
-    assert "of one metric, here are" in said.err
-
-
 def test_a_task_without_a_figure_is_named(harness, folder):
     bare = record("bare", model="one")
     ResultsFile(folder, "one").add([bare])

@@ -58,9 +58,6 @@ class TestExclude:
         ]  # fmt: skip
         assert tasks_of("-t", "toy", "-x", "toy-places", "-x", "usefulness") == ["toy-places-10"]
 
-    def test_it_wins_over_a_name(self, tasks_of):
-        assert tasks_of("-t", "toy-places,toy-ratings", "-x", "toy-places") == ["toy-ratings"]
-
     def test_an_unknown_name_is_an_error_with_a_suggestion(self, run):
         said = run("-x", "toy-plces")
         assert said.code == 2
@@ -89,9 +86,6 @@ class TestExitCode:
         assert said.code == 1
         assert said.err.splitlines()[-1] == "no task was run"
 
-    def test_so_is_one_that_a_glob_names_too(self, run):
-        assert run("-t", "toy-*,toy-sentences", model="toy-words").code == 1
-
     def test_so_is_one_whose_data_is_missing(self, run, write, toy_task):
         text = toy_task.replace("targets_1: {words: [village, farm]}", "targets_1: {table: away}")
         path = write("mine.yaml", text + "tables: {away: {local: nowhere.tsv}}\n")
@@ -100,14 +94,6 @@ class TestExitCode:
         last = said.err.splitlines()[-1]
         for fact in ("by name", "mine", "nowhere.tsv"):
             assert fact in last
-
-    def test_one_model_that_runs_it_is_enough(self, run):
-        assert run("-t", "toy-sentences", "-m", "toy-words").code == 0
-
-    def test_json_names_it_too(self, run):
-        said = run("-t", "toy-places,toy-sentences", "--json", model="toy-words")
-        assert said.code == 1
-        assert json.loads(said.out)["missed"] == ["toy-sentences"]
 
 
 class TestLimit:
@@ -124,30 +110,10 @@ class TestLimit:
         assert {r.id for r in whole}.isdisjoint(r.id for r in smoke)
         assert {r.n for r in smoke if r.score == "gap"} == {4}
 
-    def test_it_has_another_identity_even_if_nothing_is_cut(self, run):
-        run("-t", "toy-places")
-        run("-t", "toy-places", "--limit", "100")
-        assert len({record.id for record in records()}) == 2 * 3
-
-    def test_a_second_smoke_run_encodes_nothing(self, run, toy):
-        run("--limit", "2", "-t", "toy")
-        toy.clear()
-        assert run("--limit", "2", "-t", "toy").code == 0
-        assert toy == []
-
     def test_the_plan_has_fewer_texts(self, run):
         (whole,) = json.loads(run("--json", "-t", "toy", command="plan").out)
         (smoke,) = json.loads(run("--json", "-t", "toy", "--limit", "1", command="plan").out)
         assert smoke["texts"] < whole["texts"]
-
-    @pytest.mark.parametrize("limit", ["0", "-1", "many"])
-    def test_it_is_a_whole_number_from_1(self, run, limit):
-        said = run("--limit", limit)
-        assert said.code == 2
-        assert "--limit" in said.err
-
-    def test_no_line_on_smoke_runs_elsewhere(self, run):
-        assert "smoke" not in run("-t", "toy-places").out
 
 
 class TestRunFile:
@@ -176,11 +142,6 @@ class TestRunFile:
         assert run("-c", path, "--seed", "4", "-t", "toy-ratings", model="").code == 0
         assert {(r.task.name, r.seed, r.limit) for r in records()} == {("toy-ratings", 4, 2)}
 
-    def test_the_plan_takes_it_too(self, run, write):
-        path = write("run.yaml", "models: [toy-letters]\ntasks: [toy-places]\ndevices: [cpu]\n")
-        (plan,) = json.loads(run("-c", path, "--json", command="plan", model="").out)
-        assert [row["task"] for row in plan["tasks"]] == ["toy-places"]
-
     def test_a_metric_of_the_command_line_is_repeated_by_the_file_of_the_run(self, run):
         said = run("-t", "toy-places", "--metric", "toy-draw")
         assert said.code == 0, said.err
@@ -190,12 +151,6 @@ class TestRunFile:
         again = run("-c", path, "-r", "again", model="")
         assert again.code == 0, again.err
         assert {record.id for record in records("again")} == {record.id for record in records()}
-
-    def test_an_unknown_metric_is_a_usage_error(self, run):
-        said = run("-t", "toy-places", "--metric", "toy-drow")
-        assert said.code == 2
-        assert "toy-drow" in said.err
-        assert "toy-draw" in said.err
 
     @pytest.mark.parametrize(
         ("line", "place", "facts"),
@@ -216,26 +171,6 @@ class TestRunFile:
         for fact in [place, *facts]:
             assert fact in said.err
         assert not said.out
-
-    def test_a_missing_file_and_missing_models_are_errors(self, run, write):
-        said = run("-c", "away.yaml", model="")
-        assert said.code == 2
-        assert "away.yaml" in said.err
-        said = run("-c", write("run.yaml", "tasks: [toy]"), model="")
-        assert said.code == 2
-        assert "--model" in said.err
-
-    def test_it_is_no_task(self, run, write):
-        path = write("run.yaml", "models: [toy-letters]\ntasks: [toy]\n")
-        said = run("-t", path)
-        assert said.code == 2
-        assert f"-c {path}" in said.err
-
-    def test_it_may_ask_for_samples(self, run, write, tmp_path):
-        path = write("run.yaml", "models: [toy-letters]\ntasks: [toy-places]\nsamples: true\n")
-        assert run("-c", path, model="").code == 0
-        (written,) = (tmp_path / "results/runs").iterdir()
-        assert yaml.safe_load(written.read_text())["samples"] is True
 
     def test_a_run_writes_the_file_that_repeats_it(self, run, toy, tmp_path):
         first = run(
@@ -344,14 +279,6 @@ class TestBenchmarks:
         ]  # fmt: skip
         assert tasks_of("-t", "toy", "--include", more, "-x", "toys") == ["toy-places-10"]
 
-    def test_its_file_may_be_named_by_its_path(self, tasks_of, more):
-        path = more / "benchmarks/toys.yaml"
-        assert tasks_of("-t", path) == ["toy-places", "toy-ratings"]
-
-    def test_its_tasks_are_not_asked_for_by_name(self, run, write):
-        path = write("some.yaml", BENCHMARK + "  toy-sentences: 1\n")
-        assert run("-t", path, model="toy-words").code == 0
-
     def test_an_unknown_task_and_another_version_are_errors_with_their_line(self, run, write):
         path = write("some.yaml", BENCHMARK + "  toy-plces: 1\n  toy-places-10: 1\n")
         said = run("-t", path)
@@ -364,11 +291,6 @@ class TestBenchmarks:
         for fact in (f"{path}:7: tasks.toy-places-10", "version 1", "version 2"):
             assert fact in said.err
 
-    def test_a_glob_is_no_task_of_a_benchmark(self, run, write):
-        said = run("-t", write("some.yaml", BENCHMARK + "  toy-*: 1\n"))
-        assert said.code == 2
-        assert "some.yaml:7" in said.err
-
     @pytest.mark.parametrize("name", ["toy-places", "sentences", "similarity"])
     def test_a_name_that_a_task_tag_or_category_has_is_an_error(self, run, write, name):
         path = write("more/benchmarks/x.yaml", BENCHMARK.replace("name: toys", f"name: {name}"))
@@ -376,12 +298,6 @@ class TestBenchmarks:
         assert said.code == 1
         assert str(path) in said.err
         assert run("-t", "toy-ratings", "--include", path.parents[1]).code == 0
-
-    def test_an_unknown_one_is_an_error_with_a_suggestion(self, run, more):
-        said = run("-t", "tois", "--include", more)
-        assert said.code == 2
-        assert "'tois'" in said.err
-        assert "'toys'" in said.err
 
 
 CONCEPT = """\
@@ -430,23 +346,12 @@ class TestValidate:
         assert version.startswith(f"{path}:8: tasks.toy-places-10: ")
         assert "version 2" in version
 
-    def test_a_benchmark_with_the_name_of_a_task_is_a_mistake(self, harness, toy, write):
-        path = write("x.yaml", BENCHMARK.replace("name: toys", "name: toy-places"))
-        said = harness("validate", path)
-        assert said.code == 2
-        assert "rename" in said.out
-
     def test_a_run_file_is_checked(self, harness, toy, write):
         path = write("run.yaml", "models: [toy-letters]\ntasks: [toy]\n")
         assert harness("validate", path).code == 0
         said = harness("validate", write("run.yaml", "models: [toy-letters]\ntasks: toy\n"))
         assert said.code == 2
         assert f"{path}:2: tasks: expected a list" in said.out
-
-    def test_a_run_file_with_a_misspelt_key_is_still_a_run_file(self, harness, toy, write):
-        said = harness("validate", write("run.yaml", "model: toy-letters\ntasks: [toy]\n"))
-        assert said.code == 2
-        assert "did you mean 'models'" in said.out
 
 
 def completions(command, parameter, start, **parameters):

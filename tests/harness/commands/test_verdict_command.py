@@ -31,12 +31,6 @@ def test_bias_that_could_not_be_measured_has_its_own_exit_code(compare, tmp_path
     assert list((tmp_path / "results" / "samples").iterdir())
 
 
-def test_it_passes_if_no_verdict_fails(compare):
-    said = compare("--fail-on", "never")
-    assert said.code == 0
-    assert said.out.rstrip().endswith("passes")
-
-
 def test_it_prints_json_and_markdown(compare):
     content = json.loads(compare("--json").out)
     assert [failure["code"] for failure in content["failures"]] == [4]
@@ -112,10 +106,6 @@ def test_a_figure_of_another_suffix_is_a_mistake(compare, tmp_path):
     assert ".svg, .pdf, .png" in said.err
     assert compare("--figure", tmp_path / "verdict.svg", "--fail-on", "never").code == 0
     assert "<svg" in (tmp_path / "verdict.svg").read_text()
-
-
-def test_json_and_markdown_exclude_each_other(compare):
-    assert compare("--json", "--markdown").code == 2
 
 
 def test_vectors_of_words_are_not_compared_with_vectors_of_texts(harness, toy):

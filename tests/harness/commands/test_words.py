@@ -9,13 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 import harness as package
 from harness.errors import UsageError
-from harness.run.words import Reading, read_file, task_of, with_roles
+from harness.run.words import read_file
 
 SETS = {
     "male": ["he", "man", "boy", "son", "uncle", "king"],
@@ -75,26 +74,6 @@ def test_four_sets_have_every_metric_in_one_table(words, write):
     assert {row[0] for row in rows if row} >= ALL
     header = next(row for row in rows if "metric" in row)
     assert {"value", "interval", "p", "floor", "yardstick"} <= set(header)
-
-
-def test_the_table_says_which_set_is_what_and_what_its_columns_mean(words, write):
-    said = words(write("sets.csv", CSV), "--mitigator", "hard-debias")
-    lines = " ".join(said.out.split())
-    assert "targets: male, female; attributes: career, family; weat, association-test" in lines
-    assert "ripa above the ideal or rnd below the ideal: career goes with male" in lines
-    assert "n: number of words, sentences or pairs" in lines
-    assert re.search(r"\w+ and \d+ more a value that counts: leave these words out", lines)
-
-
-def test_one_attribute_set_has_no_p_values_and_the_table_says_why(words, write):
-    three = "\n".join(line.rpartition(",")[0] for line in CSV.splitlines())
-    said = words(write("sets.csv", three)).out
-    assert "p: none, since a test shuffles the words of two sets of attributes" in said
-    assert "yardstick:" not in said
-
-
-def test_printed_records_have_every_score(vectors):
-    assert all(name in str(package.words(vectors, SETS)) for name in ALL)
 
 
 def test_values_are_those_of_eval_on_the_written_task(harness, words, write, model, tmp_path):
@@ -184,10 +163,6 @@ def test_the_forms_of_a_file_hold_equal_sets(write):
     assert read_file(write("wefe.json", json.dumps(wefe))) == read_file(
         write("own.json", json.dumps(own))
     )
-
-
-def test_sets_of_a_column_may_differ_in_length(write):
-    assert read_file(write("sets.csv", "a,b\nx,y\n,z\n")) == {"a": ["x"], "b": ["y", "z"]}
 
 
 @pytest.mark.parametrize(
@@ -307,19 +282,6 @@ def test_what_is_seldom_meant_is_said(vectors):
     assert set(lines.splitlines()) <= set(records.notices)
 
 
-def test_the_concept_of_a_mitigator_is_said_only_if_one_was_fitted(vectors):
-    chosen = package.words(vectors, SETS, concept="gender", mitigators="hard-debias")
-    plain = package.words(vectors, SETS, mitigators="normalize")
-    with pytest.warns(UserWarning, match="fitted on the concept 'gender', since no"):
-        package.words(vectors, SETS, mitigators="hard-debias")
-    assert not [line for r in (chosen, plain) for line in r.notices if "no concept was" in line]
-
-
-def test_an_unknown_concept_is_an_error_of_the_argument(vectors):
-    with pytest.raises(UsageError, match=r"^unknown concept 'gendr'"):
-        package.words(vectors, SETS, concept="gendr")
-
-
 def test_a_repeated_word_counts_once(vectors):
     with pytest.warns(UserWarning, match="a word counts once"):
         repeated = package.words(vectors, {**SETS, "career": [*SETS["career"], "office"]})
@@ -348,23 +310,6 @@ def test_a_concept_beside_the_lists_is_that_of_its_mitigators(words, write, harn
     assert all(r["overlap"] for r in records)  # she and he are words of the sets
 
 
-def test_a_concept_beside_in_the_language_of_the_words_needs_no_option(
-    words, write, harness, monkeypatch
-):
-    path = write("sets.csv", CSV)
-    monkeypatch.chdir(path.parent)
-    assert harness("new", "concept", "gender-xx").code == 0
-    result = words(path, "--language", "xx", "--mitigator", "hard-debias", "--json")
-    assert result.code == 0, result.err
-    records = json.loads(result.out)["records"]
-    assert {r["mitigator"]["concept"] for r in records} == {"gender-xx"}
-
-
-def test_a_file_of_vectors_that_is_missing_is_no_model_of_a_hub(harness, write):
-    result = harness("words", write("sets.csv", CSV), "--model", "nope.vec")
-    assert (result.code, result.err) == (2, "harness: nope.vec: no such file or folder\n")
-
-
 def test_an_encoder_reads_the_words_in_sentences(vectors):
     seen = []
 
@@ -378,22 +323,6 @@ def test_an_encoder_reads_the_words_in_sentences(vectors):
     assert not {t for t in seen if t in SETS["male"]}
 
 
-def test_the_written_tasks_are_plain_yaml(registry_of_plugins):
-    sets = with_roles(SETS)
-    for kind in ("word", "text"):
-        text = task_of(sets, kind, Reading(concept="gender"), registry_of_plugins).yaml
-        assert "&id" not in text
-        task = yaml.safe_load(text)
-        assert task["yardstick"] == {"word": "yardstick-words", "text": "yardstick-sentences"}[kind]
-        assert set(task["metrics"]) == ALL
-
-
-@pytest.fixture
-def registry_of_plugins():
-    """The registry of the installed plugins."""
-    return package.Registry()
-
-
 def test_a_task_file_is_not_replaced_unasked(words, write, tmp_path):
     file = write("mine.yaml", "name: mine\n")
     result = words(write("sets.csv", CSV), "--write-task", file)
@@ -401,20 +330,6 @@ def test_a_task_file_is_not_replaced_unasked(words, write, tmp_path):
     assert "exists; --overwrite replaces it" in result.err
     assert file.read_text() == "name: mine\n"
     assert not (tmp_path / "mine-sentences.yaml").exists()
-
-
-def test_eval_says_what_to_do_with_a_list(harness, model, write):
-    path = write("sets.csv", CSV)
-    result = harness("eval", "--model", model, "--tasks", path)
-    assert result.code == 2
-    assert f"harness words {path} --model MODEL" in result.err
-
-
-def test_roles_are_read_from_names():
-    sets = {"attributes_1": ["a"], "targets_2": ["b"], "targets_1": ["c"]}
-    roles = with_roles(sets)
-    assert list(roles.targets) == ["targets_1", "targets_2"]
-    assert list(roles.attributes) == ["attributes_1"]
 
 
 def test_sets_in_two_ways_are_an_error(vectors):

@@ -14,23 +14,6 @@ def test_a_mean_of_signed_values_stands_beside_that_of_absolute_values():
     assert (row.tasks, row.missing) == (2, ())
 
 
-def test_each_model_mitigator_and_score_has_a_line():
-    records = [
-        record(task, mitigator, model=model)
-        for model in ("a", "b")
-        for mitigator in ("none", "whitening")
-        for task in ("c6", "c7")
-    ]
-    rows = averages([*records, similarity("sts", "none", 0.5, model="a")])
-    assert [(r.model, r.mitigator, r.metric, r.tasks) for r in rows] == [
-        ("a", "none", "weat", 2),
-        ("a", "whitening", "weat", 2),
-        ("b", "none", "weat", 2),
-        ("b", "whitening", "weat", 2),
-        ("a", "none", "similarity", 1),
-    ]
-
-
 @pytest.mark.parametrize("value", ["absent", None])
 def test_a_row_without_a_value_on_every_task_has_no_mean(value):
     records = [record("c6", model="a"), record("c7", model="a"), record("c6", model="b")]
@@ -63,13 +46,6 @@ def test_two_scores_agree_by_their_absolute_values():
     assert pair.spearman == pytest.approx(1.0)
 
 
-def test_two_models_or_constant_values_give_no_correlation():
-    (two,) = agreements(averages(models(a=(1.0, 0.1), b=(0.5, 0.05))))
-    assert (two.rows, two.pearson) == (2, None)
-    (constant,) = agreements(averages(models(a=(1.0, 0.1), b=(1.0, 0.2), c=(1.0, 0.3))))
-    assert (constant.rows, constant.pearson, constant.spearman) == (3, None, None)
-
-
 def test_a_leak_is_named_and_controls_stand_apart():
     rows = averages(
         [
@@ -79,12 +55,3 @@ def test_a_leak_is_named_and_controls_stand_apart():
         ]
     )
     assert [(r.tasks, r.mean, r.leaks) for r in rows] == [(2, 0.5, ("c7",)), (1, 1.5, ())]
-
-
-def test_versions_of_a_task_are_never_mixed():
-    def of_version(version, model):
-        made = record("c6", model=model)
-        return made.model_copy(update={"task": made.task.model_copy(update={"version": version})})
-
-    (new,) = averages([of_version(1, "old"), of_version(2, "new")])
-    assert (new.model, new.mean) == ("new", 1.0)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import csv
 import io
 
-import pytest
 from score_records import many, record
 
 from harness.results import formats
-from harness.results.formats import Report, Sentences, Table, comma_separated, markdown_grid
+from harness.results.formats import Report, Sentences, Table, comma_separated
 from harness.results.tables import beside, legend, report, sections
 
 
@@ -39,22 +38,6 @@ def test_latex_and_markdown_escape_names():
     assert r"x\textbackslash{}y$<$z$>$" in text
     assert r"| a\_b&c\|d |" in markdown(sections(records))
     assert r"x\\y&lt;z&gt;" in markdown(sections(records))
-
-
-def test_markdown_has_the_best_value_in_bold_type():
-    text = markdown(sections([record(), record("t", "x", -0.5)]))
-    assert "| t | effect\\_size | 0 | 1.000 | **-0.500**↔ (-1.500) |" in text
-
-
-@pytest.mark.parametrize("write", [latex, markdown])
-def test_the_legend_has_only_marks_that_occur(write):
-    plain = write(sections([record()]))
-    assert "p <" not in plain
-    assert "p &lt;" not in plain
-    assert "reversed" not in plain
-    starred = write(sections([record(p_value=0.01), record("t", "x", -0.1)]))
-    assert "reversed" in starred
-    assert ".001" in starred
 
 
 def test_intervals_replace_changes():
@@ -89,12 +72,6 @@ def test_markdown_has_headings_grids_and_lists():
     )
 
 
-def test_a_grid_takes_markdown_as_it_is():
-    assert markdown_grid(["**x**"], [["<b>"], [0.5], [None]]).splitlines() == [
-        "| **x** |", "| --- |", "| <b> |", "| 0.500 |", "| – |",
-    ]  # fmt: skip
-
-
 def test_latex_aligns_numbers_and_sets_the_foot_apart():
     lines = formats.latex(REPORT).splitlines()
     assert lines[:4] == ["% a_b", "", "% few", r"\begin{tabular}{lrr}"]
@@ -107,22 +84,6 @@ def test_html_escapes_titles_cells_and_lines():
     page = formats.html(Report("<s>", [Table("<u>", ["<i>"], [["<b>"]])]))
     assert not {"<i>", "<b>", "<u>", "<s>"} & set(page.split())
     assert page.count("&lt;") == 4
-
-
-def test_a_terminal_shows_the_foot_and_the_prefix_of_lines():
-    lines = formats.plain_text(REPORT).splitlines()
-    assert lines[:3] == ["a_b", "", "few"]
-    assert lines[-4].split() == ["all", "1", "0.500"]
-    assert "note: share: of <all>" in lines
-
-
-def test_a_table_of_mappings_has_their_keys_as_columns():
-    assert Table.of("t", [{"a": 1, "b": 2}]) == Table("t", ["a", "b"], [[1, 2]])
-    assert Table.of("", []) == Table("", [], [])
-
-
-def test_a_table_without_columns_is_its_title():
-    assert formats.plain_text(Report("", [Table("none", [], [])])).split() == ["none"]
 
 
 def test_what_would_break_a_line_becomes_a_space_and_what_acts_is_seen():
@@ -139,14 +100,6 @@ LEAKING = [
     record("a", "x", 0.1, p_value=0.001, overlap=("she",)),
     record("b", "x", 0.5, p_value=0.001),
 ]
-
-
-def test_latex_marks_a_leak_without_star_and_bold():
-    text = latex(sections(LEAKING))
-    assert r"a & effect\_size & 0 & 1.000$^{**}$ & 0.100$^{\dagger}$ ($-$0.900) \\" in text
-    assert r"b & effect\_size & 0 & 1.000$^{**}$ & \textbf{0.500}$^{**}$ ($-$0.500) \\" in text
-    assert "% † leak: " in text
-    assert "1 of 2 scores is a leak (†) and does not count in the mean: a" in text
 
 
 def test_markdown_and_a_terminal_mark_a_leak_without_star_and_best():

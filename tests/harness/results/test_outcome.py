@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from score_records import record
 
-from harness.results.records import EVERY_TASK, NotRun, outcomes, reasons
+from harness.results.records import NotRun, outcomes, reasons
 
 
 def test_tasks_are_counted_once_whatever_the_number_of_mitigators():
@@ -26,12 +26,6 @@ def test_a_task_that_failed_under_one_mitigator_and_was_skipped_under_another_ha
     ]
     (found,) = outcomes([], not_run)
     assert found.not_run == {"failed": ("a",)}
-
-
-def test_a_model_that_is_not_available_ran_no_task():
-    lost = NotRun("gone", "every mitigator", EVERY_TASK, "not available", "failed")
-    _, found = outcomes([record()], [lost])
-    assert (found.model, found.run, found.asked) == ("gone", (), 0)
 
 
 def test_a_reason_is_told_once_over_models_mitigators_and_tasks():
@@ -58,9 +52,3 @@ def test_a_reason_never_covers_a_task_that_it_does_not_concern():
         for task in reason.tasks
     }
     assert found == {("m", "a"), ("m", "b"), ("n", "a")}
-
-
-def test_long_lists_of_tasks_are_counted_unless_all_are_asked_for():
-    (reason,) = reasons([NotRun("m", "none", f"t{i}", "r", "data") for i in range(9)])
-    assert "9 tasks" in reason.line(verbose=False)
-    assert "t0, t1" in reason.line(verbose=True)

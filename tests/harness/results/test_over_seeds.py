@@ -9,7 +9,6 @@ from score_records import record
 
 from harness.results import tables
 from harness.results.record import FloorPart, IntervalPart
-from harness.results.records import Records
 from harness.results.resampling import over_seeds
 
 
@@ -104,16 +103,6 @@ def test_the_order_of_runs_does_not_matter(values, random):
     first, second = over_seeds(runs)[0], over_seeds(shuffled)[0]
     assert first.value == pytest.approx(second.value)
     assert first.details["standard_error"] == pytest.approx(second.details["standard_error"])
-
-
-def test_equal_runs_have_a_standard_error_of_zero_in_the_table():
-    records = Records([run("none", 1.0), run("a?seed=1", 0.5), run("a?seed=2", 0.5)])
-    (section,) = tables.sections(records.over_seeds())
-    assert section.columns == ("none", "a")
-    none, cell = section.rows[0].cells
-    assert (none.standard_error, cell.standard_error) == (None, 0)
-    assert tables.beside(cell, intervals=False) == "± 0.000"
-    assert any(line.startswith("±") for line in tables.legend([section], intervals=False))
 
 
 def test_two_runs_of_the_paper_have_its_printed_mean_and_1_41_times_its_printed_error():

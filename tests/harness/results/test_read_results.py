@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 import harness as package
-from harness.errors import InvalidFile
 
 
 def test_results_are_read_back_as_they_were_returned(evaluate, tmp_path):
@@ -21,21 +18,6 @@ def test_a_record_that_is_read_twice_keeps_its_place(evaluate, tmp_path):
     evaluate("toy-letters", "toy-places", "none", results=tmp_path / "b")
     read = package.read_results(tmp_path / "a", tmp_path / "b")
     assert [r.mitigator.name for r in read] == [r.mitigator.name for r in whole]
-
-
-def test_a_torn_last_line_is_skipped_with_a_notice(evaluate, tmp_path):
-    returned = evaluate(results=tmp_path / "results")
-    path = tmp_path / "results" / "toy-letters.jsonl"
-    path.write_bytes(path.read_bytes()[:-50])
-    read = package.read_results(path)
-    assert list(read) == list(returned)[:-1]
-    (notice,) = read.notices
-    assert str(path) in notice
-
-
-def test_a_path_that_does_not_exist_is_an_error(tmp_path):
-    with pytest.raises(InvalidFile, match="absent"):
-        package.read_results(tmp_path / "absent")
 
 
 def test_two_mitigators_of_one_label_stay_apart(evaluate, tmp_path):

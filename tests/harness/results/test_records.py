@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import sys
 
 import pytest
 from score_records import record
@@ -28,21 +27,6 @@ def test_records_are_a_sequence(records):
     assert isinstance(records[1:3], Records)
     assert list(records[1:3]) == list(records)[1:3]
     assert repr(records) == "<4 records of 1 model>"
-
-
-def test_printed_records_are_the_table_of_the_command(records, monkeypatch):
-    monkeypatch.delenv("COLUMNS", raising=False)
-    lines = str(records).splitlines()
-    assert [line.split() for line in lines if line.startswith(" toy-places ")]
-    assert lines[-1] == "4 records of 1 model"
-    monkeypatch.setenv("COLUMNS", "30")
-    assert max(map(len, str(records).splitlines())) <= 30
-
-
-def test_a_pandas_frame_without_pandas_names_the_extra(records, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)  # as if it were not installed
-    with pytest.raises(harness.Unavailable, match=r"embedding-bias-harness\[pandas\]"):
-        records.to_pandas()
 
 
 def test_both_data_frames_have_one_row_per_record(records):
@@ -70,24 +54,9 @@ def test_frames_tell_settings_apart_and_have_parameters_as_json(registry):
     ]
 
 
-def test_a_column_of_values_is_numeric_even_if_its_first_values_are_null(records):
-    first = records[0].model_copy(update={"value": None})
-    frame = Records([first] * 200 + [records[0]]).to_polars()
-    assert frame["value"].null_count() == 200
-    assert frame["value"].dtype.is_numeric()
-
-
 def test_no_records_make_an_empty_frame():
     assert Records([]).to_polars().height == 0
     assert len(Records([]).to_pandas()) == 0
-
-
-def test_what_failed_and_what_was_skipped_are_the_two_parts_of_what_was_not_run():
-    entries = (NotRun("m", "none", "a", "broke", "failed"), NotRun("m", "none", "b", "no", "data"))
-    records = Records([], not_run=entries, notices=["careful"])
-    assert records.not_run == entries
-    assert (records.failed, records.skipped) == (entries[:1], entries[1:])
-    assert (records[:0].not_run, records[:0].notices) == (entries, ("careful",))
 
 
 def test_a_slice_keeps_all_that_is_known_of_the_run():
@@ -208,17 +177,3 @@ def test_the_means_of_records_are_those_of_the_tables():
     assert (mitigated["mean"], mitigated["n"], mitigated["of"]) == (0.25, 2, 3)
     assert (mitigated["change"], mitigated["n_change"]) == (-0.25, 2)
     assert mitigated["left_out"] == {"leak (†)": ["c"]}
-
-
-def test_a_notebook_marks_a_leak_and_names_it():
-    records = Records(
-        [
-            *(record(task, "none", 1.0, p_value=0.001) for task in "ab"),
-            record("a", "x", 0.0, p_value=0.001, overlap=("she",)),
-            record("b", "x", 0.5),
-        ]
-    )
-    page = records._repr_html_()
-    assert "0.000† <small>(-1.000)</small>" in page
-    assert "1 of 2 scores is a leak (†) and does not count in the mean: a" in page
-    assert "† leak: " in page

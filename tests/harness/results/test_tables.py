@@ -36,14 +36,6 @@ def test_bias_usefulness_and_controls_stand_apart_for_each_model():
     ]
 
 
-def test_columns_and_rows_have_the_order_of_the_records():
-    found = section(
-        record("b", "x"), record("b", "none"), record("a", "x"), record("a", "none"),
-    )  # fmt: skip
-    assert found.columns == ("x", "none")
-    assert [row.task for row in found.rows] == ["b", "a"]
-
-
 def test_columns_keep_their_order_if_the_first_tasks_lack_some():
     found = section(
         record("a", "z"), record("b", "y"), record("b", "z"), record("c", "none"), record("c", "y"),
@@ -73,12 +65,6 @@ def test_a_cell_has_its_change_from_none_and_its_interval():
     assert (mitigated.interval.low, mitigated.interval.high) == (0.1, 0.9)
 
 
-def test_a_score_that_none_lacks_has_no_change():
-    for none in (record(value=None, reason="too few"), record("other")):
-        rows = section(none, record("t", "x", 0.4)).rows
-        assert [cell.change for cell in rows[-1].cells if cell and cell.value == 0.4] == [None]
-
-
 def test_a_task_that_was_not_run_has_no_cell_and_a_void_score_has_no_value():
     found = section(record("a", "none"), record("a", "x", None, reason="r"), record("b", "none"))
     assert [cell and cell.value for cell in found.rows[0].cells] == [1.0, None]
@@ -102,12 +88,6 @@ def test_the_reason_of_a_void_score_stands_under_its_table_once_for_equal_reason
     ) == ["void: none, x on a, b: too few", "void: x on c: other"]
 
 
-def test_many_reasons_of_void_scores_are_counted_unless_all_are_asked_for():
-    records = [record(f"t{i}", value=None, reason=f"reason {i}") for i in range(8)]
-    assert void_lines(*records)[5:] == ["void: 3 more reasons; --verbose names them"]
-    assert len(void_lines(*records, verbose=True)) == 8
-
-
 @pytest.mark.parametrize(
     ("values", "best"),
     [
@@ -121,16 +101,6 @@ def test_many_reasons_of_void_scores_are_counted_unless_all_are_asked_for():
 def test_the_value_nearest_to_the_ideal_is_best_unless_there_is_a_tie(values, best):
     row = cells(*(record("t", f"m{i}", value, reason="r") for i, value in enumerate(values)))
     assert [i for i, cell in enumerate(row) if cell.is_best] == ([] if best is None else [best])
-
-
-def test_a_control_has_no_best_value_and_no_mean():
-    records = [
-        record(task, mitigator, value, measures="control")
-        for task in ("a", "b")
-        for mitigator, value in (("none", 1.0), ("x", 0.1))
-    ]
-    assert not any(cell.is_best for cell in section(*records).cells)
-    assert section(*records).mean is None
 
 
 def test_a_control_among_the_mitigators_is_never_best_and_said_to_be_one():
@@ -160,11 +130,6 @@ def test_without_a_one_sided_test_an_association_is_reversed_if_its_sign_is_not_
     assert [cell.is_reversed for cell in row] == [False, True, False]
 
 
-def test_a_value_on_the_ideal_when_rounded_is_not_reversed():
-    row = cells(record(value=0.5), record("t", "x", -0.0004))
-    assert not row[1].is_reversed
-
-
 @pytest.mark.parametrize(("alternative", "sign"), [("greater", 1), ("less", -1)])
 def test_with_a_one_sided_test_the_direction_that_it_tests_counts(alternative, sign):
     more = {"p_value": 0.5, "details": {"alternative": alternative}}
@@ -186,25 +151,6 @@ def test_a_metric_that_says_whether_an_association_is_reversed_is_believed():
     assert [cell.is_reversed for cell in row] == [False, False, True]
     assert row[2].stars == "*"
     assert section(record(**clearly)).one_sided == ()
-
-
-def test_only_p_values_that_are_shown_are_called_one_sided():
-    old = record(p_value=0.1, details={"alternative": "greater"}, created="2026-01-01T00:00:00Z")
-    new = record(p_value=0.2, details={"alternative": "two-sided"}, created="2026-01-02T00:00:00Z")
-    assert section(old, new).one_sided == ()
-    assert section(old).one_sided == ("weat",)
-
-
-def test_a_metric_with_tests_of_both_kinds_is_called_one_sided_by_the_score():
-    tested = {"p_value": 0.01, "metric": "association-test"}
-    share = record(score="proportion", details={"alternative": "greater"}, **tested)
-    mean = record(score="association", details={"alternative": "two-sided"}, **tested)
-    assert section(share, mean).one_sided == ("association-test (proportion)",)
-
-
-def test_a_score_without_a_fair_number_is_never_reversed():
-    row = cells(similarity("s", "none", 0.5), similarity("s", "x", -0.5))
-    assert not row[1].is_reversed
 
 
 def test_the_mean_of_a_mitigated_column_is_that_of_its_model_and_its_change_over_shared_tasks():
@@ -237,26 +183,6 @@ def test_the_mean_of_columns_with_the_same_tasks_has_its_change_beside():
     assert found.changes is None
 
 
-def test_another_column_changes_no_mean():
-    few = [record(task, m, v) for task, m, v in (("a", "none", 2.0), ("b", "none", 1.0))]
-    more = [*few, record("a", "x", 0.5), record("b", "x", None, reason="r")]
-    assert section(*few).mean.cells[0].value == section(*more).mean.cells[0].value
-
-
-def test_there_is_no_mean_of_one_task():
-    assert section(record(), record("t", "x", 0.1)).mean is None
-
-
-def test_a_task_with_two_scenarios_has_a_row_for_each_and_their_names():
-    found = section(record(), record(scenario="positive"), record("other"))
-    assert [row.task for row in found.rows] == ["t (default)", "t (positive)", "other"]
-
-
-def test_scores_of_two_metrics_have_the_names_of_the_metrics():
-    found = section(record(), record(metric="rnd", score="difference"))
-    assert [row.score for row in found.rows] == ["weat effect_size", "rnd difference"]
-
-
 def test_of_two_records_of_a_cell_the_newest_counts():
     old = record(value=0.1, created="2026-01-01T00:00:00Z")
     new = record(value=0.2, created="2026-01-02T00:00:00Z")
@@ -276,10 +202,6 @@ def test_a_leak_has_a_mark_and_no_star_and_is_never_best_or_reversed():
     assert row[1].change == pytest.approx(-1.0001), "the value is shown, and its change"
 
 
-def test_a_leak_of_usefulness_is_none():
-    assert cells(similarity("s", "x", 0.5, overlap=("she",)))[0].mark == ""
-
-
 def test_a_leak_counts_in_no_mean_and_is_named():
     found = section(
         *(record(task, "none", 1.0) for task in "abcd"),
@@ -290,16 +212,6 @@ def test_a_leak_counts_in_no_mean_and_is_named():
     assert found.changes.cells[1].value == pytest.approx(-0.25)
     (line,) = tables.left_out_lines(found.means, verbose=True)
     assert line == "x: 3 of 4 scores are leaks (†) and do not count in the mean: a, b, c"
-
-
-def test_a_mean_without_any_task_that_counts_is_not_shown_but_explained():
-    found = section(*(leaking(task, 0.0) for task in "abcde"))
-    assert found.mean is None
-    (line,) = tables.left_out_lines(found.means, verbose=False)
-    assert line == (
-        "x: 5 of 5 scores are leaks (†) and do not count in the mean: a, b, c and 2 more; "
-        "--verbose names them"
-    )
 
 
 def of_version(version, *arguments, **more):
@@ -319,23 +231,6 @@ def test_a_score_of_an_older_version_is_marked_and_compared_with_nothing():
     assert any(line.startswith("‡") for line in tables.legend([found], intervals=False))
 
 
-def test_a_version_is_older_than_that_of_another_model():
-    old, new = tables.sections(
-        [
-            *(of_version(1, task, "none", 1.0, model="m") for task in "ab"),
-            *(of_version(2, task, "none", 1.0, model="n") for task in "ab"),
-        ]
-    )
-    assert (old.mean, new.mean.cells[0].value) == (None, 0.5)
-    assert [cell.mark for cell in old.cells + new.cells if not cell.counts] == [
-        "‡",
-        "‡",
-        "",
-        "",
-        "",
-    ]
-
-
 def test_the_latest_of_several_seeds_is_shown_and_the_legend_says_so():
     found = section(record(value=1.0), record(value=0.5, seed=1), record("u"))
     assert found.several_seeds == 1
@@ -352,14 +247,6 @@ def test_a_task_counts_by_its_primary_score_where_it_is_there():
     (mean,) = [section(*records[2:]).mean]
     assert mean.cells[0].value == 1.0
     assert mean.task == "mean bias of these scores (2 of 2)"
-
-
-def test_the_ideal_of_a_mean_is_0_for_bias_and_1_for_usefulness():
-    for measures, ideal in (("bias", "0"), ("usefulness", "1")):
-        tasks = (record(task, measures=measures) for task in ("t", "u"))
-        mean = section(*tasks).mean
-        assert mean is not None
-        assert mean.ideal == ideal
 
 
 def prompted(values, *, task="t", **more):
@@ -382,14 +269,6 @@ def test_the_spread_over_prompts_stands_beside_the_value_of_the_base():
     assert all(cell.spread is None for section in variants for cell in section.cells)
 
 
-def test_the_mean_over_tasks_has_a_spread_too():
-    two = [*prompted({None: 0.2, "": 0.4}), *prompted({None: 0.4, "": 1.0}, task="u")]
-    own, variant = tables.sections(two)
-    spread = own.mean.cells[0].spread
-    means = own.mean.cells[0].value, variant.mean.cells[0].value
-    assert (spread.low, spread.high) == pytest.approx((min(means), max(means)))
-
-
 def test_void_values_and_other_mitigators_are_in_no_spread():
     records = prompted({None: 0.2, "": None, "text: ": 0.6})
     records += prompted({None: 0.3, "": 0.5}, mitigator="a")
@@ -398,13 +277,6 @@ def test_void_values_and_other_mitigators_are_in_no_spread():
         (0.2, 0.6, 2),
         (0.3, 0.5, 2),
     ]
-
-
-def test_a_variant_without_its_base_is_shown_as_any_other_model():
-    records = prompted({"": 0.1, "text: ": 0.6})
-    sections = tables.sections(records)
-    assert all(cell.spread is None for section in sections for cell in section.cells)
-    assert "m?prompt=text: : bias" in formats.plain_text(tables.report(sections, verbose=False))
 
 
 def test_tables_of_variants_are_left_out_unless_all_are_asked_for():

@@ -7,7 +7,6 @@ import pytest
 from score_records import record, similarity
 
 from harness.results.comparison import compare
-from harness.results.figures import write_figure
 from harness.results.judging import judge, moved_items
 from harness.results.verdict import OVERALL
 
@@ -136,14 +135,6 @@ def test_what_a_mitigator_erases_of_definitions_is_said():
     assert after == pytest.approx(contributions(3, 0.1).mean() / 0.5)
     assert f"told apart {after:.2f} times as well" in str(found)
     assert compare(row("base", 0.5)[:1], row("mine", 0.1)[:1]).verdict.meaning is None
-
-
-def test_the_forest_plot_has_a_panel_of_bias_and_one_of_usefulness(tmp_path):
-    drawing = verdict_of(0.5).figure()
-    assert [trace["name"] for trace in drawing["data"]] == ["bias", "usefulness"]
-    assert drawing["data"][0]["y"] == ["overall: more biased", "gender: more biased"]
-    write_figure(tmp_path / "verdict.svg", drawing)
-    assert "<svg" in (tmp_path / "verdict.svg").read_text()
 
 
 def test_records_without_deviations_have_no_interval_and_say_so():
