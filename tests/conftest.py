@@ -32,28 +32,71 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 MARKED_FOLDERS = ("reference", "end_to_end")
 """Each of these folders has a marker of the same name."""
-HEAVY = {
-    *("fuzz", "faults"),
-    *("harness/commands/test_buckets.py", "harness/commands/test_debias.py"),
-    *("harness/commands/test_new.py", "harness/commands/test_validate.py"),
-    "harness/commands/test_hostile_files.py",
-    *("harness/encode/test_batch_size.py", "harness/run/test_damaged_vectors.py"),
-    "harness/run/test_exporting.py",
-    *("harness/run/test_job_pool.py", "harness/test_bad_input.py", "harness/test_signals.py"),
-    *("leaderboard/submissions/test_hostile.py", "leaderboard/submissions/test_rerun.py"),
-    *("leaderboard/submissions/test_workflows.py", "leaderboard/test_command.py"),
-    *("harness/store/test_bucket_store.py", "plugins/embedders/hosted"),
-    *("plugins/embedders/test_mutations.py", "plugins/embedders/transformers/test_hub.py"),
+LONG = (
+    "reference/",
+    "faults/",
+    "fuzz/",
+    "end_to_end/test_anonymize_by_model.py",
+    "end_to_end/test_documentation.py::test_commands_and_code_of_a_page_run",
+    "end_to_end/test_hosted.py",
+    "end_to_end/test_kill",
+    "end_to_end/test_misbehaving_server.py",
+    "end_to_end/test_notebook.py",
+    "end_to_end/test_packaging.py",
+    "end_to_end/test_paper.py",
+    "end_to_end/test_release.py",
+    "end_to_end/test_skip_limit.py",
+    "end_to_end/test_soak",
+    "end_to_end/test_third_party.py",
+    "end_to_end/test_tutorials.py",
+    "harness/commands/test_buckets.py",
+    "harness/commands/test_new.py",
+    "harness/commands/test_validate.py::test_what_ships_is_valid",
+    "harness/encode/test_batch_size.py",
+    "harness/run/test_job_pool.py",
+    "harness/store/test_bucket_store.py",
+    "leaderboard/site/test_browser",
+    "leaderboard/submissions/test_hostile.py",
+    "leaderboard/submissions/test_workflows.py",
+    "plugins/embedders/test_mutations.py",
     "plugins/embedders/transformers/test_exported_backend.py",
-    *("plugins/embedders/vectors/test_spacy_vectors.py", "plugins/engines/test_devices.py"),
-    *("plugins/engines/test_ray.py", "plugins/metrics/test_concept_direction.py"),
-    *("plugins/metrics/test_concept_plane.py", "plugins/metrics/test_linear_probe.py"),
-    *("plugins/metrics/test_senteval_probe.py", "plugins/metrics/test_trained_relatedness.py"),
-    *("plugins/reproduction/test_values.py", "plugins/texts/test_spacy_mentions.py"),
-    *("plugins/train", "plugins/validity", "tasks/test_fetching.py", "tasks/test_leaks.py"),
-    "tasks/test_tasks.py",
-}
-"""Files and folders whose tests start processes, train or draw for seconds: no quick tests."""
+    "plugins/embedders/transformers/test_hub.py",
+    "plugins/engines/test_ray.py",
+    "plugins/metrics/test_concept_direction.py::test_p_values",
+    "plugins/train/test_processes.py",
+    "tasks/test_fetching.py",
+    "tasks/test_leaks.py",
+)
+"""Beginnings of the ids of tests that tell a day later: they start processes and browsers, kill,
+draw many times, or repeat many values. Marked `long`; `make test-all` runs them at night."""
+EVERY_TIME = (
+    "end_to_end/test_documentation.py::test_commands_and_code_of_a_page_run[README.md]",
+    "end_to_end/test_tutorials.py::test_a_tutorial_leads_to_a_printed_score[my-metric]",
+    "faults/test_store_states.py",
+    "leaderboard/site/test_browser_access.py::test_axe_finds_nothing_on_any_page[light-1400]",
+    "reference/test_bias_score.py::test_scores_along_our_own_sentences_are_near_the_expected_scores",
+    "reference/test_bolukbasi_metrics.py::test_direct_bias_of_neutral_professions_is_as_measured",
+    "reference/test_bolukbasi_metrics.py::test_indirect_bias_is_as_measured",
+    "reference/test_hard_debias_values.py::test_direct_bias_after_hard_debiasing_is_as_measured",
+    "reference/test_names.py::test_table_1_reproduces_as_printed",
+    "reference/test_names.py::test_table_6_reproduces_as_printed",
+    "reference/test_seat.py::test_bare_words_reproduce_the_word_level_tests",
+    "reference/test_similarity_tasks.py::test_word_similarity_is_that_of_gensim",
+    "reference/test_stereotyped.py",
+    "reference/test_uriot.py::test_table_4_reproduces_count_by_count",
+    "reference/test_weat_tasks.py::test_weat_tasks_give_the_effect_sizes_and_statistics_of_wefe",
+    "reference/test_wefe.py::test_weat_and_its_effect_size_are_those_of_wefe",
+    "reference/test_wefe_after.py::test_all_metrics_after_hard_debiasing_are_those_of_wefe",
+    "reference/test_wefe_metrics.py::test_ect_is_that_of_wefe",
+    "reference/test_wefe_metrics.py::test_mac_is_that_of_wefe",
+    "reference/test_wefe_metrics.py::test_ripa_of_the_words_that_wefe_paired_is_that_of_wefe",
+    "reference/test_wefe_metrics.py::test_rnd_is_that_of_wefe_at_either_length_and_distance",
+    "reference/test_wefe_metrics.py::test_rnsb_learnt_from_all_words_is_that_of_wefe",
+    "reference/test_wefe_mitigators.py",
+    "reference/test_wino.py",
+    "reference/test_zambrano_tests.py::test_published_folds_give_table_iv_to_its_digits",
+)
+"""Those of them that every change is tested with: one of a kind, and twenty values of papers."""
 SKIPPED_WITHOUT_DATA = {
     "harness": 0 if sys.platform == "linux" else 1,
     "plugins": 4,
@@ -132,11 +175,11 @@ def web(tmp_path, monkeypatch):
 
 
 def pytest_collection_modifyitems(items):
-    """Mark tests by their folder or file."""
+    """Mark tests by their folder, and by the tables of this file."""
     for item in items:
-        path = item.path.relative_to(Path(__file__).parent)
-        if any(part.as_posix() in HEAVY for part in (path, *path.parents)):
-            item.add_marker("heavy")
+        id_ = item.nodeid.removeprefix("tests/")
+        if id_.startswith(LONG) and not id_.startswith(EVERY_TIME):
+            item.add_marker("long")
         for folder in MARKED_FOLDERS:
             if folder in item.path.parts:
                 item.add_marker(folder)
