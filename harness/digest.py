@@ -15,8 +15,6 @@ from typing import Any
 from harness import folders
 from harness.errors import DiskError
 
-STARTED = time.time()
-"""About when this process began. Code that was changed later is not the code that it runs."""
 SIZE = 16  # bytes: with 128 bits, collisions are practically impossible
 
 

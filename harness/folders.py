@@ -542,7 +542,7 @@ REPLACED = "replaced"
 _OLD = 3600.0  # seconds after which a temporary file without a lock is nobody's
 _DAY = 86_400.0  # seconds
 UNUSED_DAYS = 30
-"""Days after which `harness cache prune` removes a compiled task or a graph that was not used."""
+"""Days after which `harness cache prune` removes a graph that was not used."""
 TEMPORARY = re.compile(r"\..{1,40}\.[a-z0-9_]{8}\.tmp")
 """Names of the temporary files of `write_atomically`, which a kill leaves behind."""
 STAGING = ".generation"

@@ -40,12 +40,8 @@ hookimpl = pluggy.HookimplMarker(GROUP)
 """Decorator that marks a function of a plugin as one of the hooks below."""
 
 
-Sensitive: TypeAlias = Literal[
-    "code", "key", "address", "path", "model", "package", "hub", "download", "plain"
-]
-"""What an option may do: run code (`code`); or name the variable of a key, an address, a file or
-folder (`path`), a model, an installed package, a folder or an id on the hub (`hub`), or a file of a
-known host (`download`); or nothing of that kind (`plain`)."""
+Sensitive: TypeAlias = Literal["code", "key", "address", "plain"]
+"""What an option may do: run code; name the variable of a key, or an address; or none of that."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,9 +58,8 @@ class Spec:
         One line for listings.
     sensitive
         What an option may do, by option: `{"base_url": "address"}`. The key `OPTION=VALUE` is for
-        one value of an option, and `reference` for the text after `provider:`. A file that the user
-        does not trust may not run code, or name a key, an address, or a path outside of its folder.
-        An option that is not listed is judged by its name and value.
+        one value of an option. A file that the user does not trust may not run code, or name a key
+        or an address. An option that is not listed is judged by its name and value.
     """
 
     name: str

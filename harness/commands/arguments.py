@@ -14,7 +14,6 @@ from harness.embedder import MOST_PROMPTS
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
-    from harness.registry.trust import Gate
 
 
 # The kinds of names that users type, and the names of each kind.
@@ -49,7 +48,7 @@ def commands_for(registry: Registry, name: str) -> list[str]:
     commands = [
         f"harness show {kind} {name}" for kind in SHOWN if name in names_of_kind(registry, kind)
     ]
-    heads = [entry.head for entry in list_tasks(registry)]
+    heads = [entry.file for entry in list_tasks(registry)]
     if any(name in head.tags for head in heads):
         commands.append(f"harness list tasks --tag {name}")
     if any(name in (head.category, head.measures) for head in heads):
@@ -165,11 +164,8 @@ include = click.option(
 )
 trust = click.option(
     "--trust",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    metavar="FILE",
-    help="A file of somebody else that may run code, and name keys, addresses and paths anywhere; "
-    "repeatable.",
+    is_flag=True,
+    help="Let the files of others run code, and name keys and addresses.",
 )
 
 
@@ -216,33 +212,20 @@ def typed(ctx: click.Context) -> set[str]:
     return {name for name in ctx.params if ctx.get_parameter_source(name) is source}
 
 
-def run_file_gate(ctx: click.Context) -> Gate | None:
-    """Return what the run file asks for, without overridden keys; None without a run file.
-
-    Parameters
-    ----------
-    ctx
-        The command, with its options as they were typed.
-    """
-    if _RUN_FILE not in ctx.meta:
-        return None
-    from harness.registry.registry import Registry
-    from harness.run import settings
-    from harness.task import yaml_files
-
-    keys = {"folders" if name == "include" else name for name in typed(ctx)}
-    document = yaml_files.load(ctx.meta[_RUN_FILE])
-    return settings.asked_in_file(document, Registry(trust=ctx.params["trust"]), keys)
-
-
 def _checked(function: F) -> F:
-    """Check what a run file asks for before the command runs."""
+    """Check what a run file asks for, but for what the user typed, before the command runs."""
 
     @functools.wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
-        gate = run_file_gate(click.get_current_context())
-        if gate is not None:
-            gate.check()
+        ctx = click.get_current_context()
+        if _RUN_FILE in ctx.meta:
+            from harness.registry.registry import Registry
+            from harness.run import settings
+            from harness.task import yaml_files
+
+            document = yaml_files.load(ctx.meta[_RUN_FILE])
+            registry = Registry(trust=ctx.params["trust"])
+            settings.asked_in_file(document, registry, typed(ctx)).check()
         return function(*arguments, **options)
 
     return cast("F", call)

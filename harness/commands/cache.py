@@ -122,7 +122,6 @@ def prune(
     from harness import folders
     from harness.commands import output
     from harness.store import pruning
-    from harness.task import compiled
 
     folder = _folder(cache)
     if names:
@@ -139,10 +138,9 @@ def prune(
         f"merged {output.counted(pruned.merged, 'segment')}, freed {pruned.freed / 1e6:.1f} MB"
     )
     days = folders.UNUSED_DAYS if unused_days is None else unused_days
-    for kind, place in (("compiled task", compiled.folder()), ("graph", folders.graphs())):
-        count, freed = (0, 0) if cache else folders.remove_unused(place, days)
-        if count:
-            echo(f"removed {output.counted(count, kind)}, freed {freed / 1e6:.1f} MB")
+    count, freed = (0, 0) if cache else folders.remove_unused(folders.graphs(), days)
+    if count:
+        echo(f"removed {output.counted(count, 'graph')}, freed {freed / 1e6:.1f} MB")
     if include_answers:
         _remove_answers()
 

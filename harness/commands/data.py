@@ -75,9 +75,7 @@ def status(tasks: tuple[str, ...], include: tuple[Path, ...], as_json: bool) -> 
 )
 @arguments.include
 @arguments.trust
-def fetch(
-    tasks: tuple[str, ...], out: Path | None, include: tuple[Path, ...], trust: tuple[Path, ...]
-) -> int:
+def fetch(tasks: tuple[str, ...], out: Path | None, include: tuple[Path, ...], trust: bool) -> int:
     """Fetch the data files that tasks need, once and for all.
 
     For a machine without a network, fetch into a folder, copy it there, and set the environment

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -100,7 +99,7 @@ def command(debug: bool, /, **options: Any) -> int:
             overwrite=options["overwrite"],
             samples=options["samples"],
             include=list(options["include"]),
-            trust=list(options["trust"]),
+            trust=options["trust"],
             exclude=options["exclude"],
             limit=options["limit"],
             any_language=options["any_language"],
@@ -131,12 +130,8 @@ def command(debug: bool, /, **options: Any) -> int:
 @click.command("plan")
 @arguments.evaluation
 @arguments.verbose
-@click.pass_context
-def plan_command(ctx: click.Context, /, **options: Any) -> int:
-    """Show what an evaluation would encode, without encoding anything.
-
-    What models, mitigators and files would run, read elsewhere, or contact is listed, too.
-    """
+def plan_command(**options: Any) -> int:
+    """Show what an evaluation would encode, without encoding anything."""
     from harness.registry.registry import Registry
     from harness.results.records import NotRun, Outcome
     from harness.run.evaluation import Run, distinct, under_prompts
@@ -159,10 +154,7 @@ def plan_command(ctx: click.Context, /, **options: Any) -> int:
         [(model, registry.embedder(model)) for model in options["models"]], run
     )
     models, same = distinct(entries, registry.embedders)
-    asked = _asked(ctx, run)
-    plans = [
-        {**_of_model(run, cast("Embedder", embedder)), "asked": asked} for _, embedder in models
-    ]
+    plans = [_of_model(run, cast("Embedder", embedder)) for _, embedder in models]
     if options["as_json"]:
         output.as_json(plans)
         return 0
@@ -181,8 +173,6 @@ def plan_command(ctx: click.Context, /, **options: Any) -> int:
             f"{output.counted(plan['done'], 'job')} recorded already"
             f"{_cost(plan)}\n"
         )
-    for line in asked:
-        echo(line)
     for line in counts([Outcome(**plan["outcome"]) for plan in plans], "can run"):
         echo(line)
     not_run = [NotRun(**entry) for plan in plans for entry in plan["not_run"]]
@@ -196,23 +186,6 @@ def plan_command(ctx: click.Context, /, **options: Any) -> int:
     for line in (*own_only, *same):
         echo(line, err=True)
     return 0
-
-
-def _asked(ctx: click.Context, run: Run) -> list[str]:
-    """Return what names and files would run, read outside of a file's folder, or contact."""
-    from harness.registry import trust
-
-    gate, typed = arguments.run_file_gate(ctx), arguments.typed(ctx)
-    lines = [] if gate is None else [f"{gate.document.path}: {line}" for line in gate.lines()]
-    anywhere = trust.Requests(run.registry, [Path(Path.cwd().anchor)])
-    for option, requests in (("models", anywhere.of_model), ("mitigators", anywhere.of_mitigator)):
-        for name in ctx.params[option] if option in typed else ():
-            lines += [f"{names.without_secrets(name)}: {request}" for request in requests(name)]
-    for entry in run.tasks.selected:
-        if not run.registry.is_installed(entry.document.path):
-            of_task = trust.of_task(entry.document, run.registry).lines()
-            lines += [f"{entry.document.path}: {line}" for line in of_task]
-    return list(dict.fromkeys(lines))
 
 
 def _cost(plan: dict[str, Any]) -> str:

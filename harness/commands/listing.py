@@ -112,7 +112,7 @@ def _tasks(registry: Registry, chosen: dict[str, Any]) -> Rows:
             "tags": ", ".join(file.tags),
             "title": file.title,
         }
-        for file in (task.head for task in tasks)
+        for file in (task.file for task in tasks)
         if (not chosen["kind"] or fits(chosen["kind"], file.kinds))
         and (not chosen["tag"] or chosen["tag"] in file.tags)
         and (not chosen["language"] or chosen["language"] == file.language)
@@ -124,9 +124,9 @@ def _check_filters(tasks: list[TaskEntry], chosen: dict[str, Any]) -> None:
     """Raise an error if no task has the chosen category, tag or language."""
     from harness.errors import UnknownName
 
-    categories = {name for task in tasks for name in (task.head.category, task.head.measures)}
-    tags = {tag for task in tasks for tag in task.head.tags}
-    languages = {task.head.language for task in tasks}
+    categories = {name for task in tasks for name in (task.file.category, task.file.measures)}
+    tags = {tag for task in tasks for tag in task.file.tags}
+    languages = {task.file.language for task in tasks}
     for kind, known in (("category", categories), ("tag", tags), ("language", languages)):
         if chosen[kind] and chosen[kind] not in known:
             codes = f"; languages of tasks: {', '.join(sorted(known))}" * (kind == "language")
@@ -193,8 +193,8 @@ def _tags(registry: Registry, _: dict[str, Any]) -> Rows:
 
     tasks: dict[str, list[str]] = {}
     for entry in list_tasks(registry):
-        for tag in entry.head.tags:
-            tasks.setdefault(tag, []).append(entry.head.name)
+        for tag in entry.file.tags:
+            tasks.setdefault(tag, []).append(entry.file.name)
     return [
         {"name": tag, "tasks": len(names), "names": ", ".join(names)}
         for tag, names in sorted(tasks.items())

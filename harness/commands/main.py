@@ -34,7 +34,6 @@ COMMANDS = {
     "list": ("listing:command", "List models, mitigators, metrics, tasks, benchmarks and so on."),
     "show": ("show:command", "Show one model, mitigator, metric, task, benchmark and so on."),
     "validate": ("validate:command", "Check files of tasks, concepts, studies and benchmarks."),
-    "review": ("review:command", "Print a task's texts for a reader of its language; sign them."),
     "new": ("new:command", "Write a working example of a plugin, or of a part of one."),
     "plugins": ("plugins:command", "List the installed plugins and load errors."),
     "data": ("data:command", "Show and fetch the data files of tasks and studies."),

@@ -618,7 +618,7 @@ def _installed_versions() -> dict[str, int]:
     from harness.registry.registry import Registry
     from harness.run.tasks import list_tasks
 
-    return {entry.head.name: entry.head.version for entry in list_tasks(Registry())}
+    return {entry.file.name: entry.file.version for entry in list_tasks(Registry())}
 
 
 def _older_versions(records: Records, installed: Mapping[str, int]) -> str:

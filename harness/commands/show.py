@@ -43,7 +43,7 @@ def command(
     as_json: bool,
     scenario: str | None,
     include: tuple[Path, ...],
-    trust: tuple[Path, ...],
+    trust: bool,
 ) -> int:
     """Show all facts about one model, mitigator, metric, task, concept, study or benchmark.
 
@@ -235,9 +235,7 @@ def _description(file: TaskFile) -> dict[str, Any]:
     facts = file.model_dump(include=shown) | {
         "unranked": file.not_ranked,
         "reviews": {
-            review.by: review.model_dump(
-                exclude_defaults=True, exclude={"by", "mended", "remarks", "digest"}
-            )
+            review.by: review.model_dump(exclude_defaults=True, exclude={"by", "mended", "remarks"})
             | {"mended": len(review.mended), "remarks": len(review.remarks)}
             for review in file.own_reviews
         },
@@ -292,7 +290,7 @@ def _benchmark(registry: Registry, name: str) -> dict[str, Any]:
 
     entries = list_tasks(registry)
     file = check_benchmark(entries, registry.benchmark_files.find(name))
-    titles = {entry.head.name: entry.head.title for entry in entries}
+    titles = {entry.file.name: entry.file.title for entry in entries}
     tasks = {task: f"version {version}: {titles[task]}" for task, version in file.tasks.items()}
     return {**{key: value for key, value in file.model_dump().items() if value}, "tasks": tasks}
 

@@ -1,9 +1,14 @@
-"""`harness validate`: checks files of tasks, concepts, studies and benchmarks; runs the tasks."""
+"""`harness validate`: checks files of tasks, concepts, studies and benchmarks; runs the tasks.
+
+It also prints notices of likely slips. A word that is listed twice in a set counts twice, and an
+input or template that nothing uses may be a misspelt name.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +19,13 @@ from harness.commands import arguments
 from harness.printing import echo
 
 if TYPE_CHECKING:
+    from harness.concept import Concept
     from harness.registry.registry import Registry
+    from harness.task.schema import TaskFile
     from harness.task.task import Task
-    from harness.task.yaml_files import Document
+    from harness.task.yaml_files import Document, KeyPath
+
+    Sets = Iterator[tuple[KeyPath, Sequence[str]]]
 
 KINDS = ("task", "concept", "study", "benchmark")
 """Kinds of files in a folder of tasks."""
@@ -26,13 +35,12 @@ KINDS = ("task", "concept", "study", "benchmark")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @arguments.trust
 @click.pass_obj
-def command(debug: bool, /, paths: tuple[Path, ...], trust: tuple[Path, ...]) -> int:
+def command(debug: bool, /, paths: tuple[Path, ...], trust: bool) -> int:
     """Check task, concept, study, benchmark, run and recipe files, or folders of them.
 
     Each file is loaded and its data is read. The inputs and options of its metrics are checked,
     and tasks are run on a mock embedder. All mistakes are shown, each with file, line and key.
     Notices point out likely slips: a word twice in a set, an input or template that nothing uses.
-    What a file would run, read outside of its folder, or contact is listed below it.
     """
     from harness import progress
     from harness.commands import output
@@ -60,8 +68,6 @@ def command(debug: bool, /, paths: tuple[Path, ...], trust: tuple[Path, ...]) ->
                 echo(str(mistake) if str(path) in str(mistake) else f"{path}: {mistake}")
         else:
             echo(f"{path}: {summary}")
-            for line in _asked(registries[folder], path):
-                echo(f"{path}: {line}")
             for notice in notices:
                 if notice not in shown:
                     echo(notice)
@@ -78,28 +84,24 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
     """Return a summary of a file, and notices about it."""
     from harness.commands.output import counted
     from harness.concept import Concept
-    from harness.registry import trust
     from harness.registry.discovery import kind_of, load_file
     from harness.run.settings import RunFile, asked_in_file
-    from harness.task import lint, yaml_files
+    from harness.task import yaml_files
 
     document = load_file(path)
     kind = kind_of(document)
     if kind == "concept":
         concept = document.validate(Concept)
         pairs = counted(len(concept.definitional_pairs), "definitional pair")
-        return f"concept '{concept.name}', {pairs}", lint.of_concept(document, concept)
+        return f"concept '{concept.name}', {pairs}", _repeated(document, _sets_of_concept(concept))
     if kind == "study":
         return _study(registry, document), []
     if kind == "benchmark":
         parts = yaml_files.documents(document)
         return ", ".join(_benchmark(registry, part) for part in parts), []
-    if kind == "reproduction":
-        trust.of_rows(document, registry).check()
-        return "rows of a paper; `harness reproduce --no-run` checks them", []
-    if kind == "recipe":
-        trust.of_recipe(document, registry).check()
-        return f"a recipe; `harness train --recipe {path} --dry-run` checks it", []
+    if kind in ("reproduction", "recipe"):
+        command = "reproduce --no-run" if kind == "reproduction" else "train --dry-run"
+        return f"rows of a paper or a recipe; `harness {command}` checks them", []
     if kind == "run":
         n_models = len(document.validate(RunFile).models)
         asked_in_file(document, registry).check()
@@ -111,7 +113,7 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
     names = f"task '{tasks[0].name}'"
     if len(tasks) > 1:
         names = f"{counted(len(tasks), 'task')} from '{tasks[0].name}' to '{tasks[-1].name}'"
-    notices = [line for pair in zip(parts, tasks, strict=True) for line in lint.of_task(*pair)]
+    notices = [line for pair in zip(parts, tasks, strict=True) for line in _slips(*pair)]
     return f"{names}, {scenarios}, {scores} on a mock embedder", list(dict.fromkeys(notices))
 
 
@@ -125,33 +127,6 @@ def _study(registry: Registry, document: Document) -> str:
     settings = sum(len(candidate.settings) for candidate in study.candidates)
     rows = f"{counted(len(study.candidates), 'row')} with {counted(settings, 'setting')}"
     return f"study '{file.name}', {folds}, {rows}, {counted(len(study.measures), 'measure')}"
-
-
-def _asked(registry: Registry, path: Path) -> list[str]:
-    """Return what a valid file would run, read outside of its folder, or contact."""
-    from harness.registry import trust
-    from harness.registry.discovery import kind_of, load_file
-    from harness.run.settings import asked_in_file
-    from harness.task import yaml_files
-
-    document = load_file(path)
-    kind = kind_of(document)
-    if kind == "run":
-        gates = [asked_in_file(document, registry)]
-    elif kind == "study":
-        from harness.study import study
-        from harness.study.study_file import StudyFile
-
-        gates = [study.asked(document, document.validate(StudyFile), registry)]
-    elif kind == "task":
-        gates = [trust.of_task(part, registry) for part in yaml_files.documents(document)]
-    elif kind == "recipe":
-        gates = [trust.of_recipe(document, registry)]
-    elif kind == "reproduction":
-        gates = [trust.of_rows(document, registry)]
-    else:
-        gates = []
-    return list(dict.fromkeys(line for gate in gates for line in gate.lines()))
 
 
 def _benchmark(registry: Registry, document: Document) -> str:
@@ -223,3 +198,62 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
             yield from sorted(inside)
         else:
             yield path
+
+
+def _slips(document: Document, task: Task) -> list[str]:
+    """Return a line for each likely slip in a task file, with file, line and key."""
+    file = task.file
+    inputs = {
+        input_.name
+        for scenario in task.scenarios
+        for measurement in scenario.measurements
+        for input_ in measurement.inputs.values()
+    }
+    templates = {source.template for _, source in file.sources()}
+    unused = {
+        key: "no metric takes this input" for key in file.inputs_by_key() if key[-1] not in inputs
+    }
+    unused |= {
+        key: "no input uses this template" for key in _templates(file) if key[-1] not in templates
+    }
+    return _repeated(document, _sets_of_task(file)) + [
+        _notice(document, slip, key)
+        for key, slip in unused.items()
+        if document.places[key][0] == document.path  # other tasks may use what is included
+    ]
+
+
+def _notice(document: Document, slip: str, key: KeyPath) -> str:
+    return str(document.error(f"notice: {slip}", key))
+
+
+def _repeated(document: Document, sets: Sets) -> list[str]:
+    notices = []
+    for key, words in sets:
+        repeated = [f"'{word}'" for word, times in Counter(words).items() if times > 1]
+        if repeated:
+            notices.append(_notice(document, f"repeated words: {', '.join(repeated)}", key))
+    return notices
+
+
+def _sets_of_concept(concept: Concept) -> Sets:
+    for field in ("definitional_pairs", "definitional_sets", "equalize_sets"):
+        for i, members in enumerate(getattr(concept, field)):
+            yield (field, i), members
+    yield ("specific_words",), concept.specific_words
+    for field in ("names", "sets"):
+        for name, words in getattr(concept, field).items():
+            yield (field, name), words
+
+
+def _sets_of_task(file: TaskFile) -> Sets:
+    for name, words in file.sets.items():
+        yield ("sets", name), words
+    for key, source in file.sources():
+        yield (*key, "words"), source.words or ()
+
+
+def _templates(file: TaskFile) -> Iterator[KeyPath]:
+    yield from (("templates", name) for name in file.templates)
+    for scenario, part in file.scenarios.items():
+        yield from (("scenarios", scenario, "templates", name) for name in part.templates)

@@ -254,7 +254,7 @@ def _of_models(
             screening=screening and not tasks,
             concept=arguments.concept_or_none(options["concept"]),
             include=list(options["include"]),
-            trust=list(options["trust"]),
+            trust=options["trust"],
             progress=Silent() if options["quiet"] else for_terminal(),
             debug=debug,
             **{name: options[name] for name in _OF_EVALUATE},
@@ -301,5 +301,5 @@ def _licences(options: Mapping[str, Any]) -> dict[str, str]:
     from harness.registry.registry import Registry
     from harness.run.tasks import list_tasks
 
-    registry = Registry(include=list(options["include"]), trust=list(options["trust"]))
+    registry = Registry(include=list(options["include"]), trust=options["trust"])
     return {entry.file.name: entry.file.licence for entry in list_tasks(registry)}

@@ -462,31 +462,20 @@ class TaskFolders:
         InvalidFile
             If an included file or folder does not exist.
         """
-        from harness.task import compiled, yaml_files
+        from harness.task import yaml_files
 
         roots = _installed()
-        kept: dict[Path, compiled.Documents] = {}
         documents: Catalogue[yaml_files.Document] = Catalogue(kind)
         paths: set[Path] = set()
         for path, folder in self._paths(kind):
             try:
-                of_file = None
-                if folder:
-                    if folder not in kept:
-                        kept[folder] = compiled.documents_in(folder, kind, (folder, *roots))
-                    of_file = kept[folder].get(path)
-                if of_file is None:
-                    if folder and not folders.is_inside(path, folder):
-                        raise InvalidFile(f"a link to a file outside of '{folder}'", path=path)
-                    document = (
-                        yaml_files.shared(path, folder, *roots) if folder else load_file(path)
-                    )
-                    of_file = _parts(document, kind)
-                    for part in of_file:
-                        if not isinstance(part.name, str):
-                            raise part.error(f"a {kind} requires a 'name'", ("name",))
-                    if folder:
-                        kept[folder].add(path, document, of_file)
+                if folder and not folders.is_inside(path, folder):
+                    raise InvalidFile(f"a link to a file outside of '{folder}'", path=path)
+                document = yaml_files.shared(path, folder, *roots) if folder else load_file(path)
+                of_file = _parts(document, kind)
+                for part in of_file:
+                    if not isinstance(part.name, str):
+                        raise part.error(f"a {kind} requires a 'name'", ("name",))
             except InvalidFile as error:
                 self.leave_out(error)
                 continue
@@ -495,8 +484,6 @@ class TaskFolders:
                 paths.add(resolved)
                 for part in of_file:
                     documents.claim(part.name, part, str(path))
-        for known in kept.values():
-            known.save()
         for clash in documents.clashes.values():
             self.leave_out(clash)
         return documents

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from harness import folders, names
+from harness import names
 from harness.embedder import Embedder, is_embedder, renamed
 from harness.errors import (
     PLUGIN_ERRORS,
@@ -62,8 +62,7 @@ class Registry:
     include
         Further folders of tasks, or task files.
     trust
-        Files of other people that may run code, and name keys, addresses and any path. A folder
-        stands for all files in it.
+        Whether YAML files that are not installed may run code, and name keys and addresses.
 
     Attributes
     ----------
@@ -80,7 +79,7 @@ class Registry:
         self,
         plugins: discovery.Plugins | None = None,
         include: Iterable[Path] = (),
-        trust: Iterable[Path] = (),
+        trust: bool = False,
     ) -> None:
         self.plugins = plugins or discovery.installed()
         self._files = TaskFolders(self.plugins, tuple(include))
@@ -88,9 +87,7 @@ class Registry:
         self.name_errors: list[str] = []
         self.own_metrics: dict[str, Metric] = {}
         self._yardsticks: dict[tuple[str, int | None], Task] = {}
-        self._trusted = tuple(trust)
-        for path in self._trusted:
-            folders.check(path)
+        self.trust = trust
 
     @functools.cached_property
     def embedders(self) -> Catalogue[EmbedderSpec]:
@@ -165,12 +162,9 @@ class Registry:
         return cast("tuple[Catalogue[Any], ...]", specs)
 
     def trusts(self, path: Path) -> bool:
-        """Return whether a file belongs to an installed plugin, or is trusted by the user."""
-        is_named = any(folders.is_inside(path, place) for place in self._trusted)
-        return is_named or self.is_installed(path)
-
-    def is_installed(self, path: Path) -> bool:
-        """Return whether a file is in a folder of an installed plugin."""
+        """Return whether a file belongs to an installed plugin, or the user trusts all files."""
+        if self.trust:
+            return True
         try:
             resolved = path.resolve()
         except (OSError, RuntimeError, ValueError):  # RuntimeError: a link that leads to itself
@@ -310,7 +304,7 @@ class Registry:
 
     def check_task(self, document: yaml_files.Document) -> None:
         """Raise InvalidFile if a valid task asks for what only a trusted file may have."""
-        if not self.is_installed(document.path):
+        if not self.trusts(document.path):
             from harness.registry import trust
 
             try:

@@ -635,7 +635,7 @@ def evaluate(
     overwrite: bool = False,
     samples: bool = False,
     include: Path | str | Iterable[Path | str] = (),
-    trust: Path | str | Iterable[Path | str] = (),
+    trust: bool = False,
     exclude: str | Path | Iterable[str | Path] = (),
     limit: int | None = None,
     any_language: bool = False,
@@ -691,7 +691,7 @@ def evaluate(
     include
         Further folders of tasks, concepts, studies and benchmarks.
     trust
-        Task files, or folders of them, that may name addresses, keys and any path.
+        Whether task files that are not installed may name addresses and keys, and run code.
     exclude
         Tasks to leave out, written as in `tasks`.
     limit
@@ -762,7 +762,7 @@ def evaluate(
         progress=progress,
         debug=debug,
     )
-    registry = registry or Registry(include=settings.include, trust=paths(trust, "trust"))
+    registry = registry or Registry(include=settings.include, trust=trust)
     models_ = as_list(model, registry)
     patterns, rows = task_patterns(tasks), plan.rows(mitigators)
     registry, added = resolve(metrics, registry)
@@ -869,7 +869,7 @@ def compare_models(
         raise UsageError("name a base, and one model or the seeds of one")
     base = models[0] if base is None else base
     registry = options.get("registry") or Registry(
-        include=paths(options.get("include", ())), trust=paths(options.get("trust", ()), "trust")
+        include=paths(options.get("include", ())), trust=options.get("trust", False)
     )
     _check_models([base, *models], registry)
     chains(plan.rows([mitigator]), registry)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, Self, cast
 
 from pydantic import Field, StrictBool, StrictInt, field_validator
@@ -162,8 +161,8 @@ def paths(
 # A run as a YAML file: models, mitigators, tasks and options, as users type them.
 #
 # `harness eval -c FILE` runs it. A run that computes something writes the file that repeats it. The
-# file does not name the folders of records and vectors. It is not trusted, like a file of somebody
-# else: the user must type again what needs trust.
+# file does not name the folders of records and vectors. Like a file of somebody else it is not
+# trusted without `--trust`.
 
 
 FOLDER = "runs"
@@ -257,7 +256,7 @@ class RunFile(Strict):
     def write(self, results: Path, run: str, registry: Registry | None = None) -> Path:
         """Write the file into a results folder and return its path.
 
-        A comment lists the values that need trust, which the user must type again.
+        A comment lists the values that need trust.
 
         Parameters
         ----------
@@ -279,30 +278,14 @@ class RunFile(Strict):
         values = self.model_dump(mode="json", exclude_unset=True)
         head = [f"Run {run} of harness {harness.__version__}; harness eval -c repeats it."]
         gate = asked_in_file(yaml_files.Document(path, values, {}), registry or Registry())
-        again = [(key, request) for key, request in gate.requests if request.needs_trust]
-        if again:
-            head.append("It is repeated with --trust and the path of this file, or if you type:")
-        for key in dict.fromkeys(key for key, _ in again):
-            value = values[str(key[0])]
-            value = value[key[1]] if len(key) > 1 else value
-            why = ", ".join(dict.fromkeys(str(request) for at, request in again if at == key))
-            head.append(f"    {OPTIONS[str(key[0])]} {shlex.quote(value)}    ({why})")
+        if gate.asked:
+            wishes = dict.fromkeys(wish for _, wish in gate.asked)
+            head.append(f"Add --trust: {', '.join(wishes)}.")
         content = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
         lines = "".join(f"# {' '.join(line.splitlines())}\n" for line in head)
         folders.remove_leftovers(path.parent)  # a killed run had another name
         folders.write_atomically(path, (lines + content).encode())
         return path
-
-
-OPTIONS = {
-    "models": "--model",
-    "mitigators": "--mitigator",
-    "tasks": "--tasks",
-    "exclude": "--exclude",
-    "folders": "--include",
-    "engine": "--engine",
-}
-"""Option of the command line by key, for keys whose values are names."""
 
 
 def read_run_file(path: Path) -> dict[str, Any]:
@@ -329,7 +312,7 @@ def read_run_file(path: Path) -> dict[str, Any]:
 def asked_in_file(
     document: yaml_files.Document, registry: Registry, overridden: Container[str] = ()
 ) -> Gate:
-    """Return what a run file asks for: code, keys, addresses, paths, downloads.
+    """Return what a run file asks for that needs trust.
 
     Parameters
     ----------
@@ -341,25 +324,17 @@ def asked_in_file(
         Keys whose values the user has typed in place of the file's.
     """
     file = document.validate(RunFile)
-    gate = Gate(document, registry, OPTIONS)
-    values = {key: getattr(file, key) for key in OPTIONS if key not in overridden}
-    for i, model in enumerate(values.get("models", ())):
-        gate.model(model, ("models", i))
-    for i, mitigator in enumerate(values.get("mitigators", ())):
-        gate.mitigator(mitigator, ("mitigators", i))
-    for key in ("tasks", "exclude", "folders"):
-        for i, named in enumerate(values.get(key, ())):
-            paths = [named] if key == "folders" else filter(_is_path, names.split(named))
-            for path in paths:
-                gate.path(path, (key, i))
-    if values.get("engine"):
-        engine = names.engine(values["engine"])
+    gate = Gate(document, registry)
+    if "models" not in overridden:
+        for i, model in enumerate(file.models):
+            gate.model(model, ("models", i))
+    if "mitigators" not in overridden:
+        for i, mitigator in enumerate(file.mitigators):
+            gate.mitigator(mitigator, ("mitigators", i))
+    if file.engine and "engine" not in overridden:
+        engine = names.engine(file.engine)
         gate.options(registry.engines.get(engine.name), engine.options, ("engine",))
     return gate
-
-
-def _is_path(task: str) -> bool:
-    return names.is_local(task) or PurePath(task).suffix in (".yaml", ".yml")
 
 
 def _results_of(path: Path) -> Path | None:

@@ -29,8 +29,8 @@ from harness.progress import Progress, Silent
 from harness.registry.discovery import kind_of, load_file
 from harness.registry.registry import Registry, with_concepts_beside
 from harness.task import data_files, yaml_files
-from harness.task.compiled import Head, head_of
 from harness.task.data_files import DataFile, MissingData
+from harness.task.schema import TaskFile
 
 if TYPE_CHECKING:
     from harness.embedder import ModelInfo
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from harness.results.records import Kind as NotRunKind
     from harness.results.records import NotRun
     from harness.task.inputs import Input
-    from harness.task.schema import BenchmarkFile, TaskFile
+    from harness.task.schema import BenchmarkFile
     from harness.task.task import Scenario, Task
 
 ALL = "all"
@@ -52,8 +52,8 @@ class TaskEntry:
     ----------
     document
         The file as parsed.
-    head
-        What patterns select it by.
+    file
+        The file as validated.
     is_named
         Whether the user typed the name or path of this task.
     from_path
@@ -63,17 +63,10 @@ class TaskEntry:
     """
 
     document: yaml_files.Document
-    head: Head
+    file: TaskFile
     is_named: bool = False
     from_path: bool = False
     prompts: int | None = None
-
-    @property
-    def file(self) -> TaskFile:
-        """The file as validated."""
-        from harness.task.schema import TaskFile  # pydantic; most entries need only their head
-
-        return self.document.validate(TaskFile)
 
 
 def list_tasks(registry: Registry) -> list[TaskEntry]:
@@ -84,17 +77,17 @@ def list_tasks(registry: Registry) -> list[TaskEntry]:
     entries = []
     for document in registry.task_files.values():
         try:
-            entries.append(TaskEntry(document, head_of(document)))
+            entries.append(TaskEntry(document, document.validate(TaskFile)))
         except InvalidFile as error:
             registry.leave_out(error)
-    return sorted(entries, key=lambda entry: _natural(entry.head.name))
+    return sorted(entries, key=lambda entry: _natural(entry.file.name))
 
 
 def known_names(registry: Registry, entries: Iterable[TaskEntry]) -> set[str]:
     """Return the names that select tasks: of tasks, benchmarks, tags and categories."""
     known = {ALL, *registry.benchmark_files}
     for entry in entries:
-        known |= {entry.head.name, entry.head.category, entry.head.measures, *entry.head.tags}
+        known |= {entry.file.name, entry.file.category, entry.file.measures, *entry.file.tags}
     return known
 
 
@@ -130,21 +123,21 @@ def select(
     selected: dict[str, TaskEntry] = {}
     for pattern in patterns:
         for entry in _matches(registry, entries, pattern):
-            other = selected.get(entry.head.name, entry)
+            other = selected.get(entry.file.name, entry)
             if other.document.path.resolve() != entry.document.path.resolve():
                 raise NameClash(
-                    f"two files claim the task '{entry.head.name}': "
+                    f"two files claim the task '{entry.file.name}': "
                     f"{other.document.path} and {entry.document.path}"
                 )
             chosen = entry if entry.is_named else other  # a glob may have matched it before
             most = max(entry.prompts or 0, other.prompts or 0) or None
-            selected[entry.head.name] = dataclasses.replace(chosen, prompts=most)
+            selected[entry.file.name] = dataclasses.replace(chosen, prompts=most)
     for pattern in exclude:
         for entry in _matches(registry, entries, pattern, with_large=True):
-            selected.pop(entry.head.name, None)
+            selected.pop(entry.file.name, None)
     if not selected:
         raise UsageError("no task is left: all that were selected are excluded")
-    return sorted(selected.values(), key=lambda entry: _natural(entry.head.name))
+    return sorted(selected.values(), key=lambda entry: _natural(entry.file.name))
 
 
 def check_benchmark(entries: Sequence[TaskEntry], document: yaml_files.Document) -> BenchmarkFile:
@@ -159,12 +152,12 @@ def check_benchmark(entries: Sequence[TaskEntry], document: yaml_files.Document)
     """
     from harness.task import schema
 
-    heads = {entry.head.name: entry.head for entry in entries}
+    heads = {entry.file.name: entry.file for entry in entries}
     file = schema.check_benchmark(document, {name: task.version for name, task in heads.items()})
     biased = [heads[name] for name in file.tasks if heads[name].measures == "bias"]
     is_of_category = all(task.category == file.name for task in biased)
     for entry in _matching(entries, file.name, with_large=True):
-        task = entry.head
+        task = entry.file
         names = {task.name, task.measures, *task.tags}
         if file.name in names or not is_of_category:
             raise NameClash(
@@ -176,16 +169,16 @@ def check_benchmark(entries: Sequence[TaskEntry], document: yaml_files.Document)
 
 def _from_path(document: yaml_files.Document, registry: Registry) -> TaskEntry:
     """Return the task of a file that the user named by its path, or of a mapping."""
-    entry = TaskEntry(document, head_of(document), is_named=True, from_path=True)
+    entry = TaskEntry(document, document.validate(TaskFile), is_named=True, from_path=True)
     _note_homonym(entry, registry)
     return entry
 
 
 def _note_homonym(entry: TaskEntry, registry: Registry) -> None:
-    other = registry.task_files.get(entry.head.name)
+    other = registry.task_files.get(entry.file.name)
     if other is not None and other.path.resolve() != entry.document.path.resolve():
         registry.note(
-            f"{entry.document.path} has the same name '{entry.head.name}' as the task of "
+            f"{entry.document.path} has the same name '{entry.file.name}' as the task of "
             f"{other.path}: rename it, or its records will be taken for another version of that"
         )
 
@@ -217,9 +210,9 @@ def _matches(
             "--model MODEL"
         )
     if not matches and pattern in registry.task_files.owners:
-        head_of(registry.task_files.find(pattern))  # raises, since it was left out
+        registry.task_files.find(pattern).validate(TaskFile)  # raises, since it was left out
     if not matches and (large := _matching(entries, pattern, with_large=True)):
-        names = ", ".join(entry.head.name for entry in large)
+        names = ", ".join(entry.file.name for entry in large)
         raise UsageError(f"'{pattern}' means large tasks only, which are run by name: {names}")
     if not matches:
         known = known_names(registry, entries)
@@ -231,9 +224,9 @@ def _of_benchmark(entries: Sequence[TaskEntry], document: yaml_files.Document) -
     """Return the tasks of a benchmark; its prompts are for bias, usefulness is measured once."""
     file = check_benchmark(entries, document)
     return [
-        dataclasses.replace(entry, prompts=file.prompts if entry.head.measures == "bias" else None)
+        dataclasses.replace(entry, prompts=file.prompts if entry.file.measures == "bias" else None)
         for entry in entries
-        if entry.head.name in file.tasks
+        if entry.file.name in file.tasks
     ]
 
 
@@ -241,17 +234,17 @@ def _matching(
     entries: Sequence[TaskEntry], pattern: str, *, with_large: bool = False
 ) -> list[TaskEntry]:
     return [
-        dataclasses.replace(entry, is_named=entry.head.name == pattern)
+        dataclasses.replace(entry, is_named=entry.file.name == pattern)
         for entry in entries
-        if entry.head.name == pattern
-        or ((with_large or not entry.head.large) and _is_among(entry.head, pattern))
+        if entry.file.name == pattern
+        or ((with_large or not entry.file.large) and _is_among(entry.file, pattern))
     ]
 
 
-def _is_among(head: Head, pattern: str) -> bool:
+def _is_among(file: TaskFile, pattern: str) -> bool:
     """Return whether `all`, a glob, a tag or a category matches a task."""
-    groups = (ALL, head.category, head.measures, *head.tags)
-    return pattern in groups or fnmatch.fnmatchcase(head.name, pattern)
+    groups = (ALL, file.category, file.measures, *file.tags)
+    return pattern in groups or fnmatch.fnmatchcase(file.name, pattern)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
@@ -415,7 +408,7 @@ class TaskReader:
     @property
     def named(self) -> list[str]:
         """The tasks that the user named one by one."""
-        return [entry.head.name for entry in self.selected if entry.is_named]
+        return [entry.file.name for entry in self.selected if entry.is_named]
 
     def for_model(self, info: ModelInfo) -> list[Task | NotRun]:
         """Return each task with its data, or why it is not run.
@@ -435,7 +428,7 @@ class TaskReader:
         progress = self.progress if is_slow else Silent()
         with progress.stage("reading tasks", len(new), "tasks") as advance:
             for entry in new:
-                self._resolved[entry.head.name] = self._resolve(entry)
+                self._resolved[entry.file.name] = self._resolve(entry)
                 advance(1)
         return [
             self._resolved[name] if reason is None else NotRun("", "", name, *reason)
@@ -453,11 +446,11 @@ class TaskReader:
         selected = self.selected
         if info.base and not self.is_own_number:  # a variant runs what a benchmark asks of it
             selected = [entry for entry in selected if entry.prompts]
-        reasons = {entry.head.name: self._unfit(entry.file, info) for entry in selected}
+        reasons = {entry.file.name: self._unfit(entry.file, info) for entry in selected}
         new = [
             entry
             for entry in selected
-            if reasons[entry.head.name] is None and entry.head.name not in self._resolved
+            if reasons[entry.file.name] is None and entry.file.name not in self._resolved
         ]
         return reasons, new
 
@@ -494,4 +487,4 @@ class TaskReader:
             reason = one_line(error)
             if isinstance(error, MissingData):  # a notice of the run has the details
                 reason = f"missing data: {', '.join(error.problems)}"
-            return NotRun("", "", entry.head.name, reason, kind)
+            return NotRun("", "", entry.file.name, reason, kind)

@@ -66,7 +66,7 @@ def run_study(
     workers: int = 1,
     engine: str | None = None,
     include: Path | str | Iterable[Path | str] = (),
-    trust: Path | str | Iterable[Path | str] = (),
+    trust: bool = False,
     overwrite: bool = False,
     progress: bool | Progress = False,
 ) -> StudyRun:
@@ -88,8 +88,7 @@ def run_study(
     include
         Further folders of concepts and studies.
     trust
-        Files that you trust: they may run models' own code, and name keys, addresses, and paths
-        outside of their folders. A folder stands for all files in it.
+        Whether files that are not installed may run models' own code, and name keys and addresses.
     overwrite
         Whether to run recorded folds again.
     progress
@@ -110,7 +109,7 @@ def run_study(
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise InvalidOption(f"workers={workers}: expected a whole number from 1")
     folders_ = paths(include)
-    registry = Registry(include=folders_, trust=paths(trust, "trust"))
+    registry = Registry(include=folders_, trust=trust)
     registry.data.progress = shown(progress)
     document = discovery.find_file(registry.study_files, study)
     study_ = resolved(registry, document)

@@ -164,7 +164,7 @@ def unit_length_mitigator(registry: Registry) -> str | None:
 
 
 def asked(document: yaml_files.Document, file: StudyFile, registry: Registry) -> Gate:
-    """Return what a study asks for: code, keys, addresses, paths, downloads."""
+    """Return what a study asks for that needs trust."""
     gate = Gate(document, registry)
     for i, model in enumerate(file.models):
         gate.model(model, ("models", i))

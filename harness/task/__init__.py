@@ -5,8 +5,6 @@
 `schema`              the keys of task files, tables and benchmarks
 `data_files`          finds or fetches the files of tables, and reads them
 `inputs`              the texts of each input, per scenario: templates, smoke rows
-`compiled`            parsed files that are kept on disk between runs
-`compiled_inputs`     inputs that are kept on disk between runs
 `task`                the resolved task: texts, concept and metrics
 `lint`                warnings for task files
 `validity`            reads the recorded validity of a task's score

@@ -382,12 +382,6 @@ def other_delimiter(columns: Sequence[str], column: str | None = None) -> str:
     return ""
 
 
-def has_byte_order_mark(table: Table, path: Path) -> bool:
-    """Return whether a file has UTF-8's byte order mark (Excel writes it) that its table omits."""
-    content = _decompressed(path, max(limits.TABLE_BYTES, table.size or 0))
-    return content.startswith(codecs.BOM_UTF8) and table.encoding != "utf-8-sig"
-
-
 def _numbered(table: Table, path: Path) -> Iterator[tuple[int, Row]]:
     """Yield each row with the line on which it begins."""
     try:
@@ -542,10 +536,12 @@ def _rows(file: _TextTable) -> Iterator[tuple[int, Row]]:
     table, path = file.table, file.path
     mistakes = Collector()
     n_rows = n_wrong = 0
+    columns = (*file.columns, *table.optional)
     for row in file.rows():
         if not file.columns:
             _check_header(row, file)
             file.columns = row.cells
+            columns = (*file.columns, *table.optional)
             continue
         n_rows += 1
         if n_rows == 1 < len(table.columns) and tuple(map(str.strip, row.cells)) == table.columns:
@@ -561,8 +557,9 @@ def _rows(file: _TextTable) -> Iterator[tuple[int, Row]]:
                 raise mistake
             if n_wrong == _MOST_MISTAKES:
                 break
-        columns = (*file.columns, *table.optional)
-        cells = dict.fromkeys(columns, "") | dict(zip(columns, row.cells, strict=False))
+        cells: dict[str, Any] = dict(zip(columns, row.cells, strict=False))
+        if len(cells) < len(columns):
+            cells = dict.fromkeys(columns, "") | cells
         if table.section:
             cells[table.section] = row.section
         yield row.line, cells
@@ -608,7 +605,8 @@ def _mistake(row: _TextRow, file: _TextTable) -> InvalidFile | None:
         else:
             problem += f": column '{file.columns[n]}' has no cell"
         return InvalidFile(problem, path=file.path, line=row.line)
-    for i, cell in enumerate(row.cells):
+    is_odd = len(row.text) > limits.CELL_CHARACTERS or "\0" in row.text or _MARK in row.text
+    for i, cell in enumerate(row.cells if is_odd else ()):
         if len(cell) > limits.CELL_CHARACTERS:
             size = limits.too_many(len(cell), limits.CELL_CHARACTERS, "characters")
             return file.mistake(row.line, i, f"{size}; is a quote missing?")

@@ -8,7 +8,7 @@ import itertools
 import math
 import re
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -344,14 +344,21 @@ class Inputs:
             if self._limit is not None:
                 rows = first_rows(rows, self._limit, self._labels.get(part.table or "", ()))
             offset = clusters[-1] + 1 if clusters else 0
-            for i, row in enumerate(rows):
-                filled = self._fill(part, row, key, templates)
-                if not number and not all(text.strip() for text in filled):
+            cells = [row.get(part.column, row.get("text")) for row in rows]
+            items += map(str, cells)
+            filled: Iterable[list[Any]]
+            if part.template is None:
+                filled = [cells if number else list(map(str, cells))]
+                clusters += range(offset, offset + len(cells))
+            else:
+                filled = self._filled(part.template, part, rows, cells, key, templates)
+            for i, texts in enumerate(filled, offset):
+                if not number and not all(map(str.strip, texts)):
                     raise self.document.error("an empty text; remove it", key)
-                size.add(filled)
-                values += filled
-                items.append(str(row.get(part.column, row.get("text"))))
-                clusters += [offset + i] * len(filled)
+                size.add(texts)
+                values += texts
+                if part.template is not None:
+                    clusters += [i] * len(texts)
         group = name
         if all(part.table is not None for part in parts):
             # Row i of two inputs is one row of the data if both list the same tables and
@@ -415,9 +422,9 @@ class Inputs:
             column: {str(value) for value in (values if isinstance(values, tuple) else (values,))}
             for column, values in source.where.items()
         }
-        selected = {
-            i: row for i, row in enumerate(rows) if all(str(row[c]) in allowed[c] for c in allowed)
-        }
+        selected = dict(enumerate(rows))
+        for column, values in allowed.items():
+            selected = {i: row for i, row in selected.items() if str(row[column]) in values}
         if not selected:
             raise self.document.error("empty set: no row of the table fits 'where'", key)
         for column in self._used_columns(source, templates, rows[0]):
@@ -475,25 +482,31 @@ class Inputs:
             raise self.document.error(problem, (*key, "set"))
         return known[name]
 
-    def _fill(
-        self, source: Source, row: Row, key: KeyPath, templates: Mapping[str, Any]
-    ) -> list[Any]:
-        value = row.get(source.column, row.get("text"))
-        if source.template is None:
-            return [value] if source.number else [str(value)]
-        if source.template not in templates:
+    def _filled(
+        self,
+        template: str,
+        source: Source,
+        rows: Sequence[Row],
+        cells: Sequence[Any],
+        key: KeyPath,
+        templates: Mapping[str, Any],
+    ) -> Iterator[list[Any]]:
+        """Yield the texts of each row in a template, or the number of each of them."""
+        if template not in templates:
             raise self.document.error(
-                f"unknown template '{source.template}'{suggestion(source.template, templates)}",
+                f"unknown template '{template}'{suggestion(template, templates)}",
                 (*key, "template"),
             )
-        template = templates[source.template]
-        if source.number:  # the number belongs to each text of its row
-            return [value] * (1 if isinstance(template, str) else len(template))
+        place: KeyPath = ("templates", template)
+        variants = templates[template]
+        variants = [variants] if isinstance(variants, str) else variants
         contexts = {} if self.concept is None else self.concept.contexts
-        known = fields(str(value), row, contexts)
-        place: KeyPath = ("templates", source.template)
-        variants = [template] if isinstance(template, str) else template
-        return [fill(variant, known, self.document, place) for variant in variants]
+        for row, cell in zip(rows, cells, strict=True):
+            if source.number:  # the number belongs to each text of its row
+                yield [cell] * len(variants)
+            else:
+                known = fields(str(cell), row, contexts)
+                yield [fill(variant, known, self.document, place) for variant in variants]
 
     def _numbers(self, values: Sequence[Any], place: KeyPath) -> Floats:
         try:

@@ -314,8 +314,8 @@ class Primary(Strict):
 class Review(Strict):
     """What a person who reads the language found in the texts of a task.
 
-    `harness review` writes it, into the file `_reviews.yaml` that the task includes. Reviews that
-    the authors of a data set published stand there, too, with their source.
+    It stands in the file `_reviews.yaml` of a folder of tasks, which the task includes. Reviews
+    that the authors of a data set published stand there, too, with their source.
     """
 
     by: str = Field(min_length=1)
@@ -333,22 +333,11 @@ class Review(Strict):
     """How the texts were read, as the source says."""
     texts: int | None = Field(default=None, ge=1)
     """Number of texts that were read."""
-    digest: str = ""
-    """Digest of the texts that were read."""
     mended: dict[str, str] = Field(default_factory=dict)
     """The new text by the old one. It replaces words of sets, cells of tables and templates that
     equal the old text. An empty text leaves out the word, the row or the template."""
     remarks: dict[str, str] = Field(default_factory=dict)
     """What the reader says of a text, by text."""
-
-
-class Originals(Strict):
-    """What a task was translated from, for the sheets of `harness review`."""
-
-    table: str
-    """A table of the task with the originals, in columns of the same names. No input reads it."""
-    key: str
-    """The column by which a row and its original belong together."""
 
 
 NO_YARDSTICK = "none"
@@ -390,8 +379,6 @@ class TaskFile(Strict):
     reviews: dict[Name, tuple[Review, ...]] = Field(default_factory=dict)
     """Reviews by task. The tasks of a folder may include one file with the reviews of all; each
     keeps its own."""
-    originals: Originals | None = None
-    """What the texts were translated from."""
     concept: Name | None = None
     """Concept that mitigators are fitted on."""
     language: str = Field(default="en", pattern="^[a-z]{2,3}$")

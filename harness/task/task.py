@@ -5,7 +5,6 @@ It is made from a task file and its concept. It knows no model.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,13 +12,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from harness import folders, names
+from harness import names
 from harness.concept import Concept
 from harness.digest import digest, json_like
 from harness.embedder import Kind
-from harness.errors import HarnessError, NotApplicable, suggestion
+from harness.errors import NotApplicable, suggestion
 from harness.metrics import Compares, Metric
-from harness.task import compiled_inputs, reference, yaml_files
+from harness.task import reference, yaml_files
 from harness.task.data_files import DataFiles, Tables
 from harness.task.inputs import Input, Inputs
 from harness.task.reference import Reference
@@ -314,31 +313,12 @@ def resolve(document: yaml_files.Document, finder: Finder, *, limit: int | None 
         paths = finder.data.provide(file.tables, document)
     if paths is None or (file.concept is not None and its_concept is None):
         mistakes.check()  # inputs may need the concept
-    key = None
-    if paths is not None and folders.is_file(document.path):  # not a mapping from Python
-        with contextlib.suppress(HarnessError):  # `Tables` reports it
-            made_by = dict.fromkeys(table.made_by for table in file.tables.values())
-            makers = [finder.table_maker(name) for name in made_by if name]
-            key = compiled_inputs.key_of(file, its_concept, metrics.values(), makers, paths, limit)
-    kept = None if key is None else compiled_inputs.read_inputs(file.name, key)
     inputs = Inputs(Tables(document, file, its_concept, finder.table_maker, paths or {}), limit)
     resolved = []
     for name, scenario in scenarios.items():
         with mistakes.collecting():
-            its_inputs = (
-                inputs.of_scenario(name, scenario) if kept is None else kept.scenarios[name]
-            )
-            resolved.append(
-                _scenario(
-                    document,
-                    file,
-                    name,
-                    its_inputs,
-                    metrics,
-                    its_options[name],
-                    is_checked=kept is not None,
-                )
-            )
+            its_inputs = inputs.of_scenario(name, scenario)
+            resolved.append(_scenario(document, file, name, its_inputs, metrics, its_options[name]))
     yardstick = None
     if file.yardstick not in (None, NO_YARDSTICK):
         with mistakes.collecting(), document.pointing_at(("yardstick",)):
@@ -346,18 +326,7 @@ def resolve(document: yaml_files.Document, finder: Finder, *, limit: int | None 
             _check_yardstick(document, file, metrics, yardstick)
     mistakes.check()
     references = reference.of_task(document.path, file.name, file.version)
-    task = Task(file, its_concept, tuple(resolved), limit, yardstick, references)
-    return task if key is None else _keeping(task, key, kept)
-
-
-def _keeping(task: Task, key: str, kept: compiled_inputs.Inputs | None) -> Task:
-    """Return a task with its digest, and keep both its inputs and its digest."""
-    on = "" if task.yardstick is None else task.yardstick.digest
-    if kept is None or on not in kept.digests:
-        scenarios = {scenario.name: scenario.inputs for scenario in task.scenarios}
-        kept = compiled_inputs.Inputs(scenarios, {on: task.digest})
-        compiled_inputs.write_inputs(task.name, key, kept)
-    return dataclasses.replace(task, known_digest=kept.digests[on])
+    return Task(file, its_concept, tuple(resolved), limit, yardstick, references)
 
 
 def _named(
@@ -383,13 +352,8 @@ def _scenario(
     inputs: Mapping[str, Input],
     metrics: Mapping[str, Metric],
     its_options: Mapping[str, Mapping[str, Any]],
-    *,
-    is_checked: bool,
 ) -> Scenario:
-    """Return a scenario; `its_options` are those of each metric whose options are valid.
-
-    Inputs that were kept are checked for common words already.
-    """
+    """Return a scenario; `its_options` are those of each metric whose options are valid."""
     mistakes = Collector()
     options = file.scenarios[name].options if name in file.scenarios else {}
     for unknown in set(options) - set(file.metrics):
@@ -403,8 +367,7 @@ def _scenario(
         with mistakes.collecting():
             key, use = ("metrics", metric.name), file.metrics[metric.name]
             its_inputs = _inputs_of(document, key, metric, use, inputs)
-            if not is_checked:
-                _check_disjoint(document, metric, its_inputs)
+            _check_disjoint(document, metric, its_inputs)
             measurements.append(Measurement(metric, its_inputs, its_options.get(metric.name, {})))
     mistakes.check()
     return Scenario(name, inputs, tuple(measurements))

@@ -16,7 +16,7 @@ import functools
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import yaml
@@ -238,8 +238,6 @@ def parse_yaml(path: Path) -> tuple[dict[str, Any], Places]:
         node = loader.get_single_node()
         if not isinstance(node, yaml.MappingNode):
             raise InvalidFile("expected a mapping of keys to values", path=path, line=1)
-        if _entries(node, {}) > limits.YAML_ENTRIES:
-            raise _too_many_entries(path)
         data = _convert(loader, node, (), path, places)
     except yaml.MarkedYAMLError as error:
         raise _not_yaml(error, path) from None
@@ -305,18 +303,6 @@ def _not_yaml(error: yaml.MarkedYAMLError, path: Path) -> InvalidFile:
     return InvalidFile(problem, path=path, line=mark.line + 1 if mark else None)
 
 
-def _entries(node: Any, known: dict[int, int]) -> int:
-    """Return the number of keys and items in a node; each aliased node is counted only once."""
-    if isinstance(node, yaml.ScalarNode):
-        return 0
-    if id(node) not in known:
-        values = node.value
-        if isinstance(node, yaml.MappingNode):
-            values = [value for _, value in values]
-        known[id(node)] = len(values) + sum(_entries(value, known) for value in values)
-    return known[id(node)]
-
-
 def _convert(loader: Any, node: Any, key: KeyPath, path: Path, places: Places) -> Any:
     """Return the value of a node, and note the line of each key in `places`."""
     line = node.start_mark.line + 1
@@ -324,6 +310,8 @@ def _convert(loader: Any, node: Any, key: KeyPath, path: Path, places: Places) -
         return node.value if node.tag == _TEXT else _scalar(loader, node, key, path)
     if node.tag not in _PLAIN:
         raise InvalidFile(f"unsupported tag '{node.tag}'", path=path, line=line)
+    if len(places) + len(node.value) > limits.YAML_ENTRIES:  # aliases are expanded here
+        raise _too_many_entries(path)
     if isinstance(node, yaml.SequenceNode):
         items = []
         for i, item in enumerate(node.value):
@@ -411,6 +399,9 @@ class Document:
         return path
 
     def _check_inside(self, path: Path, name: str, key: KeyPath) -> None:
+        with contextlib.suppress(OSError):  # such as of a long name
+            if PurePath(name).name == name != ".." and not path.is_symlink():
+                return  # beside the file that names it
         roots = self.roots or (self.path.parent,)
         if not any(folders.is_inside(path, root) for root in roots):
             problem = f"'{name}' is not in the folder '{roots[0]}'"
@@ -498,7 +489,9 @@ def shared(path: Path, *roots: Path) -> Document:
     return known
 
 
-def _with_includes(path: Path, roots: tuple[Path, ...], parents: tuple[Path, ...]) -> Document:
+def _with_includes(
+    path: Path, roots: tuple[Path, ...], parents: tuple[Stamp | None, ...]
+) -> Document:
     """Return a file merged over its includes; the result shares values with the cache."""
     document = dataclasses.replace(_cached(path), roots=roots or (path.parent,))
     names = document.data.get("include", [])
@@ -507,8 +500,11 @@ def _with_includes(path: Path, roots: tuple[Path, ...], parents: tuple[Path, ...
     stamps = dict(document.stamps)
     for i, name in enumerate(names if isinstance(names, list) else [names]):
         key: KeyPath = ("include", i) if isinstance(names, list) else ("include",)
-        included_path = _include(document, name, key, parents)
-        included = _with_includes(included_path, document.roots, (*parents, path.resolve()))
+        included_path = _include(document, name, key)
+        parents_and_this = (*parents, document.stamps[path])
+        if _stamp(included_path) in parents_and_this:
+            raise document.error(f"'{name}' includes itself", key)
+        included = _with_includes(included_path, document.roots, parents_and_this)
         _merge(merged, included.data)
         places |= included.places
         stamps |= included.stamps
@@ -516,8 +512,8 @@ def _with_includes(path: Path, roots: tuple[Path, ...], parents: tuple[Path, ...
     return Document(path, merged, places | document.places, document.roots, stamps)
 
 
-def _include(document: Document, name: Any, key: KeyPath, parents: tuple[Path, ...]) -> Path:
-    """Return the path of an included file; it must not include this file."""
+def _include(document: Document, name: Any, key: KeyPath) -> Path:
+    """Return the path of an included file."""
     if not isinstance(name, str):
         raise document.error("expected a file name or a list of file names", key)
     path = document.locate(name, key)
@@ -525,8 +521,6 @@ def _include(document: Document, name: Any, key: KeyPath, parents: tuple[Path, .
         near = suggestion(name, (p.name for p in document.path.parent.glob("*.yaml")))
         near = near if "did you mean" in near else ""  # a list of all files would not help
         raise document.error(f"there is no file '{name}' in this folder{near}", key)
-    if path.resolve() in (*parents, document.path.resolve()):
-        raise document.error(f"'{name}' includes itself", key)
     return path
 
 

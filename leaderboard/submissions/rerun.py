@@ -29,8 +29,8 @@ from typing import TypeAlias
 from harness import names
 from harness.errors import HarnessError, UsageError
 from harness.folders import Place
+from harness.registry import trust
 from harness.registry.registry import Registry
-from harness.registry.trust import Requests
 from harness.results.record import Record, greatest_loss
 from harness.run.evaluation import evaluate
 
@@ -169,12 +169,14 @@ def _obstacle(cell: Cell, registry: Registry, trusting: bool) -> str:
     spec = registry.embedders.get(cell.model)
     if spec is None or spec.provider:
         return "not a registered model; --trust-models runs what the records name"
-    asked = Requests(registry)
     try:
         stages = names.chain_stages(cell.mitigator)
-        for request in (*asked.of_model(cell.model), *asked.of_mitigator(cell.mitigator)):
-            if request.needs_trust:
-                return f"{request}; --trust-models allows it"
+        wishes = [
+            *trust.of_model(cell.model, registry),
+            *trust.of_mitigator(cell.mitigator, registry),
+        ]
+        if wishes:
+            return f"{wishes[0]}; --trust-models allows it"
     except HarnessError as error:
         return str(error)
     for stage in stages:

@@ -27,7 +27,7 @@ PROVIDERS = (
             target=f"{_HERE}.transformers.comparers:{class_}",
             summary=summary,
             recognises=f"{_HERE}.transformers.comparers:recognises_{name.replace('-', '_')}",
-            sensitive={"reference": "hub", "trust_remote_code": "code"},
+            sensitive={"trust_remote_code": "code"},
             provider=True,
         )
         for name, class_, summary in (
@@ -41,7 +41,7 @@ PROVIDERS = (
         target=f"{_HERE}.transformers.sentence_transformer:SentenceTransformersEmbedder",
         summary="a model folder, or an id on the hub",
         recognises=f"{_HERE}.transformers.hub:recognises",
-        sensitive={"reference": "hub", "trust_remote_code": "code"},
+        sensitive={"trust_remote_code": "code"},
         provider=True,
     ),
     EmbedderSpec(
@@ -50,14 +50,14 @@ PROVIDERS = (
         summary="language models: a folder, a GGUF file, or an id on the hub",
         recognises=f"{_HERE}.transformers.gguf_file:recognises",
         neutral=("device_map",),
-        sensitive={"reference": "hub", "trust_remote_code": "code"},
+        sensitive={"trust_remote_code": "code"},
         provider=True,
     ),
     EmbedderSpec(
         name="mteb",
         target=f"{_HERE}.mteb_models:MtebEmbedder",
         summary="a model of the registry of mteb, which loads and prompts it",
-        sensitive={"reference": "hub", "trust_remote_code": "code"},
+        sensitive={"trust_remote_code": "code"},
         provider=True,
     ),
     EmbedderSpec(
@@ -65,7 +65,6 @@ PROVIDERS = (
         target=f"{_HERE}.infersent.infersent:InferSentEmbedder",
         summary="a folder with a BiLSTM and max pooling over word vectors",
         recognises=f"{_HERE}.infersent.files:recognises",
-        sensitive={"reference": "path", "vectors": "model"},
         provider=True,
     ),
     EmbedderSpec(
@@ -73,21 +72,18 @@ PROVIDERS = (
         target=f"{_HERE}.vectors.vectors_file:vectors_file",
         summary="a file of word vectors: GloVe, word2vec, fastText, safetensors",
         recognises=f"{_HERE}.vectors.vectors_file:recognises",
-        sensitive={"reference": "path"},
         provider=True,
     ),
     EmbedderSpec(
         name="spacy",
         target=f"{_HERE}.vectors.spacy_vectors:spacy_vectors",
         summary="word vectors of an installed pipeline of spaCy",
-        sensitive={"reference": "package"},
         provider=True,
     ),
     EmbedderSpec(
         name="gensim",
         target=f"{_HERE}.vectors.gensim_data:gensim_data",
         summary="word vectors of gensim-data",
-        sensitive={"reference": "download"},
         provider=True,
     ),
     *(
@@ -99,7 +95,7 @@ PROVIDERS = (
                 *("key", "batch_texts", "batch_tokens", "parallel", "encoding", "timeout"),
                 *("retries", "max_wait", "rpm", "tpm", "price"),
             ),
-            sensitive={"reference": "plain", "key": "key", "base_url": "address"},
+            sensitive={"key": "key", "base_url": "address"},
             provider=True,
         )
         for name, embedder, summary in (
@@ -112,7 +108,6 @@ PROVIDERS = (
         name="bag-of-words",
         target=f"{_HERE}.vectors.bag_of_words:BagOfWords",
         summary="mean of word vectors",
-        sensitive={"reference": "model"},
         provider=True,
     ),
 )

@@ -17,7 +17,7 @@ from harness.digest import remembered_sha256
 from harness.embedder import PAIRS, Card, Kind, ModelInfo
 from harness.errors import ModelError, suggestion
 from harness.specs import EmbedderSpec
-from harness.task import compiled, yaml_files
+from harness.task import yaml_files
 
 FILE = Path(__file__).with_name("cards.yaml")
 INSTALL = 'pip install "embedding-bias-harness[models]"'
@@ -144,7 +144,7 @@ def specs(providers: Mapping[str, EmbedderSpec], path: Path = FILE) -> list[Embe
         If a key or value is invalid, or a provider or source is unknown. The message names the
         file, the line and the key.
     """
-    document = compiled.document(path, "card")
+    document = yaml_files.shared(path)
     file = document.validate(CardFile)
     found = []
     for name, model in file.models.items():

@@ -28,12 +28,7 @@ def harness_mitigators() -> list[MitigatorSpec]:
             "anonymize",
             "Anonymize",
             "removes names from texts, or replaces them",
-            sensitive={
-                "engine=llm": "key",
-                "key": "key",
-                "base_url": "address",
-                "model": "package",
-            },
+            sensitive={"engine=llm": "key", "key": "key", "base_url": "address"},
         ),
         _mitigator("hard-debias", "HardDebias", "neutralises and equalises, with word pairs"),
         _mitigator(
@@ -51,12 +46,7 @@ def harness_mitigators() -> list[MitigatorSpec]:
         _mitigator("leace", "Leace", "least-squares erasure of a concept"),
         _mitigator("sent-debias", "SentDebias", "projection of a subspace of sentences"),
         _mitigator("swap-average", "SwapAverage", "mean of a text and its swapped version"),
-        _mitigator(
-            "whitening",
-            "Whitening",
-            "equal variance in all directions, no concept",
-            sensitive={"texts": "path"},
-        ),
+        _mitigator("whitening", "Whitening", "equal variance in all directions, no concept"),
     ]
 
 

@@ -303,7 +303,13 @@ def read(registry: Registry, include: Iterable[Path] = ()) -> dict[str, PaperFil
             if paper.name in papers:
                 problem = f"the paper '{paper.name}' has another file, {papers[paper.name].path}"
                 raise document.error(problem, ("name",))
-            trust.of_rows(document, registry).check()
+            gate = trust.Gate(document, registry)
+            for i, row in enumerate(paper.rows):
+                if row.model:
+                    gate.model(row.model, ("rows", i, "model"))
+                if row.score and row.score.mitigator:
+                    gate.mitigator(row.score.mitigator, ("rows", i, "score", "mitigator"))
+            gate.check()
             selections: dict[str, Selection] = {}
             for i, row in enumerate(paper.rows):
                 with mistakes.collecting(), document.pointing_at(("rows", i)):

@@ -28,7 +28,7 @@ from harness.registry.registry import Registry
 from harness.results.records import Records
 from harness.run import plan
 from harness.run.evaluation import Run, Task, task_patterns
-from harness.run.settings import Settings, paths
+from harness.run.settings import Settings
 from harness.task.schema import NO_YARDSTICK
 from harness.task.task import Task as LoadedTask
 
@@ -66,7 +66,7 @@ class BiasEvaluator(BaseEvaluator):
     seed
         Seed of every random choice, as in `harness.evaluate`.
     include, trust
-        Further folders of tasks, and files that are trusted, as in `harness.evaluate`.
+        Further folders of tasks, and whether files are trusted, as in `harness.evaluate`.
     registry
         Registry of tasks, in place of `include` and `trust`; a copy of the evaluator has its own.
     write_csv
@@ -112,7 +112,7 @@ class BiasEvaluator(BaseEvaluator):
         cache: Place | str | None = None,
         seed: int = 0,
         include: Path | str | Iterable[Path | str] = (),
-        trust: Path | str | Iterable[Path | str] = (),
+        trust: bool = False,
         registry: Registry | None = None,
         write_csv: bool = True,
     ) -> None:
@@ -127,7 +127,7 @@ class BiasEvaluator(BaseEvaluator):
             "write_csv": write_csv,
         }
         settings = Settings.of(cache=cache, seed=seed, include=include, workers=1)
-        registry = registry or Registry(include=settings.include, trust=paths(trust, "trust"))
+        registry = registry or Registry(include=settings.include, trust=trust)
         self.name, self.write_csv = name, write_csv
         self.records = Records([])
         self._run = Run(registry, settings, task_patterns(tasks), plan.rows(names.NONE))

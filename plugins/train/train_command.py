@@ -136,7 +136,7 @@ def command(
     ctx: click.Context,
     /,
     include: tuple[Path, ...],
-    trust: tuple[Path, ...],
+    trust: bool,
     as_json: bool,
     recipe: str | None,
     dry_run: bool,
@@ -213,7 +213,7 @@ def run(
     options: Mapping[str, Any],
     *,
     include: Iterable[Path] = (),
-    trust: Iterable[Path] = (),
+    trust: bool = False,
     dry_run: bool = False,
     as_json: bool = False,
 ) -> int:
@@ -229,7 +229,7 @@ def run(
     include
         Further folders of recipes, tasks and concepts.
     trust
-        Files that may run code, and name keys, addresses and paths anywhere.
+        Whether files may run code, and name keys and addresses.
     dry_run
         Whether only to list the steps.
     as_json
@@ -254,7 +254,7 @@ def run(
     from .recipes.results import run_recipe
 
     shown = progress.for_terminal()
-    registry = Registry(include=tuple(include), trust=tuple(trust))
+    registry = Registry(include=tuple(include), trust=trust)
     registry.data.progress = shown
     try:
         resolved = recipe.resolve(

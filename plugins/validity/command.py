@@ -55,7 +55,7 @@ def command(
     record: bool,
     cache: Place | None,
     include: tuple[Path, ...],
-    trust: tuple[Path, ...],
+    trust: bool,
     as_json: bool,
 ) -> int:
     """Check whether a metric sees planted bias, and what it shows by chance.

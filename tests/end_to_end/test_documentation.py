@@ -52,7 +52,6 @@ NOT_RUN = {
     r"harness eval .*mteb:.*": "needs the hub; test_mteb.py enters models of its own",
     r"harness compare .*all-MiniLM-L6-v2.*": "takes minutes; test_verdict_command.py is small",
     r"harness eval .*--results board": "takes minutes; test_pages.py repeats some scores",
-    r"harness review .*--sheet .*": "a person fills in the sheet; test_review.py does",
 }
 """Patterns of whole commands that are not run, and the reason."""
 if "HARNESS_DATA" not in os.environ:  # tests/conftest.py finds it beside the checkout

@@ -312,7 +312,7 @@ def test_a_study_notices_another_model_too(tmp_path: Path, loopback: Loopback) -
     for salt in ("", "x ", "x "):
         loopback.embed = lambda texts, d, salt=salt: embed([salt + text for text in texts], d)
         study = run_study(
-            path, results=tmp_path / "results", cache=tmp_path / "cache", workers=2, trust=path
+            path, results=tmp_path / "results", cache=tmp_path / "cache", workers=2, trust=True
         )
         rows.append((study.new > 0, any("another model" in line for line in study.notices)))
     assert rows == [(True, False), (True, True), (False, False)]

@@ -24,7 +24,6 @@ import tiny_recipe
 from disk import Tree, failing, kills
 
 from harness.commands import main
-from harness.task import compiled
 
 pytestmark = pytest.mark.posix
 
@@ -87,7 +86,6 @@ def _task(folder: Path) -> None:
 
 
 def _run(*arguments: str) -> int:
-    compiled._KNOWN.clear()  # as in a new process
     return main.run(list(arguments))
 
 
@@ -202,7 +200,7 @@ CASES = [
     Case(
         "recipe",
         (
-            *("train", "--recipe", "tiny.yaml", "--include", "tasks", "--trust", "tiny.yaml"),
+            *("train", "--recipe", "tiny.yaml", "--include", "tasks", "--trust"),
             *("--out", "recipe"),
         ),
         _recipe,
@@ -218,7 +216,7 @@ CASES = [
     ),
     Case(
         "data fetch",
-        ("data", "fetch", "tiny", "--include", "tasks", "--trust", "tasks", "--out", "data"),
+        ("data", "fetch", "tiny", "--include", "tasks", "--trust", "--out", "data"),
         _fetched,
     ),
     Case("new", ("new", "metric", "mine", "--out", "mine"), _nothing),

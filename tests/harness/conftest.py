@@ -75,7 +75,7 @@ def toy(install, monkeypatch):
 def registry_with(toy):
     """Make a registry of the toy plugin, the built-in engines, and further entry points."""
 
-    def make(*points, include=(), trust=()):
+    def make(*points, include=(), trust=False):
         always = [
             EntryPoint("toy", "toy_plugin", "harness"),
             EntryPoint("engines", "harness.plugins.engines", "harness"),

@@ -150,27 +150,17 @@ MODELS = {
     "key of a card": ("voyage-3-lite?base_url=http://127.0.0.1:9/v1", "address"),
     "a key itself": (f"openai:x?key={SECRET}", "key=***"),
     "nested address": (f"bag-of-words:openai:x?{SEND}", "uses a key"),
-    "nested path": ("bag-of-words:vectors:../elsewhere.txt", "is not in the folder"),
-    "nested twice": ("bag-of-words:bag-of-words:vectors:/etc/passwd", "is not in the folder"),
+    "nested twice": (f"bag-of-words:bag-of-words:openai:x?{SEND}", "uses a key"),
     "vectors of InferSent": (f"infersent:./evil?vectors=openai:x?{SEND}", "uses a key"),
-    "absolute path": ("vectors:/etc/passwd", "is not in the folder"),
-    "path above": ("vectors:../elsewhere.txt", "is not in the folder"),
-    "path without a provider": ("../elsewhere.txt?name=x", "is not in the folder"),
-    "home": ("vectors:~/.ssh/id_rsa", "is not in the folder"),
-    "link": ("vectors:link.txt", "is not in the folder"),
-    "link in a model": ("sentence-transformers:./linked", "is not in the folder"),
     "quantised": (f"openai:x?quantize=int8&{SEND}", "uses a key"),
-    "package of code": ("spacy:evil.sub", "runs code"),
     "address as a model": ("http://127.0.0.1:9/model", "unknown model provider"),
 }
 """Names of models, and what is said of them."""
-LINKS = {"link.txt": f"../{ELSEWHERE}", "linked/model.safetensors": f"../../{ELSEWHERE}"}
+LINKS = {"link.txt": f"../{ELSEWHERE}"}
 MITIGATORS = {
     "secret to a host": (f"anonymize?engine=llm&model=x&{SEND}", SECRET_NAME),
     "default key": ("anonymize?engine=llm&model=x", "uses a key"),
     "in a chain": (f"normalize+anonymize?engine=llm&model=x&{SEND}", SECRET_NAME),
-    "path": ("whitening?texts=../elsewhere.txt", "is not in the folder"),
-    "package of code": ("anonymize?model=evil.sub", "runs code"),
 }
 
 
@@ -189,9 +179,9 @@ def _studies() -> Iterator[Hostile]:
         yield study(f"mitigator, {name}", fact, mitigators={"row": {"mitigator": mitigator}})
     grid = {"engine": ["llm"], "key": [SECRET_NAME], "base_url": ["http://127.0.0.1:9/v1"]}
     yield study("grid", SECRET_NAME, mitigators={"anonymize": {"grid": grid}})
-    grid = {"whitening.texts": ["/etc/passwd"]}
-    chain = {"mitigator": "normalize+whitening", "grid": [grid]}
-    yield study("grid of a chain", "is not in the folder", mitigators={"row": chain})
+    grid = {"anonymize.key": [SECRET_NAME]}
+    chain = {"mitigator": "normalize+anonymize", "grid": [grid]}
+    yield study("grid of a chain", "uses a key", mitigators={"row": chain})
     table = {"t": {"url": "https://127.0.0.1:9/t.tsv", "sha256": HASH}}
     yield study("table", "address", tables=table)
     model = {"models": [f"openai:x?{SEND}"]}
@@ -218,9 +208,6 @@ def _run_files() -> Iterator[Hostile]:
     for command in ("plan", "validate"):
         yield run("own code", "runs code", command, models=[MODELS["own code"][0]])
         yield run("mitigator", SECRET_NAME, command, mitigators=[MITIGATORS["in a chain"][0]])
-    yield run("task elsewhere", "is not in the folder", tasks=["weat-6,../elsewhere.yaml"])
-    yield run("excluded elsewhere", "is not in the folder", exclude=["/etc/x.yaml"])
-    yield run("folder elsewhere", "is not in the folder", folders=["/etc"])
     yield run("engine", "unknown engine", engine="os:system")
     yield run("metric", "unknown metric", metrics=["os:system"])
     text = "models: !!python/object/apply:os.system ['true']\n"
@@ -240,7 +227,6 @@ def _recipes() -> Iterator[Hostile]:
     for name, (mitigator, fact) in MITIGATORS.items():
         yield recipe(f"mitigator, {name}", fact, rows={"original": {"mitigator": mitigator}})
     yield recipe("corpus", "is not in the folder", corpus=["../elsewhere.txt"])
-    yield recipe("corpus of the hub", "is not in the folder", corpus=["hf://../folder"])
     yield recipe("option", "unknown option", training={"trust_remote_code": True})
 
 
@@ -266,7 +252,6 @@ def _tasks() -> Iterator[Hostile]:
     yield table("package", "evil_canary", words, file="t.tsv", package="evil_canary.sub")
     rows = {"columns": ["word"], "rows": [["a"]]}
     for name, fact, maker, given in (
-        ("maker with a model of code", "runs code", "named-texts", {"model": "evil.sub"}),
         ("maker with a key", "uses a key", "sample", {"key": SECRET_NAME}),
         ("maker of code", "unknown table maker", "os:system", {}),
     ):

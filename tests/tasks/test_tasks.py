@@ -431,7 +431,7 @@ def test_no_task_has_an_unused_set_table_or_template():
         for key in unused:
             unused[key] |= set(document.get(key, {}))
         made_from = {table.get("made_from") for table in document.get("tables", {}).values()}
-        used["tables"] |= made_from | {document.get("originals", {}).get("table")}
+        used["tables"] |= made_from
         for inputs in [document["inputs"], *(s.get("inputs", {}) for s in scenarios)]:
             for source in inputs.values():
                 for part in source if isinstance(source, list) else [source]:

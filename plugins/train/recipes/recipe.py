@@ -211,7 +211,17 @@ def resolve(
     """
     file = document.validate(RecipeFile)
     overrides = overrides or Overrides()
-    trust.of_recipe(document, registry, vars(overrides)).check()
+    gate = trust.Gate(document, registry)
+    if overrides.base is None:
+        gate.model(file.base, ("base",))
+    if file.scored_by and file.scored_by not in file.rows:
+        gate.model(file.scored_by, ("scored_by",))
+    for label, row in file.rows.items():
+        if row.base:
+            gate.model(row.base, ("rows", label, "base"))
+        if row.mitigator:
+            gate.mitigator(row.mitigator, ("rows", label, "mitigator"))
+    gate.check()
     _check(document, file, registry)
     _check_overrides(overrides, registry)
     update = {

@@ -73,7 +73,7 @@ def data(harness, toy, folder, web):
     web.down.add("down.example")
 
     def run(command, *words):
-        trust = ["--trust", folder] if command == "fetch" else []
+        trust = ["--trust"] if command == "fetch" else []
         return harness("data", command, *words, "--include", folder, *trust)
 
     return run
@@ -144,7 +144,7 @@ def test_a_run_tells_missing_files_once_and_evaluates_the_other_tasks(
     harness, data, folder, tmp_path
 ):
     said = harness("eval", "-m", "toy-words", "-t", "first,second", "--include", folder,
-                   "--trust", folder, "-r", tmp_path / "results", "--concept", "none")  # fmt: skip
+                   "--trust", "-r", tmp_path / "results", "--concept", "none")  # fmt: skip
     assert "second" in said.out
     (line,) = [line for line in said.err.splitlines() if "harness data fetch" in line]
     assert "'b.tsv', 'c.tsv'" in line

@@ -234,12 +234,7 @@ class TestRunFile:
         (path,) = (folder.parent / "results/runs").iterdir()
         assert yaml.safe_load(path.read_text())["folders"] == ["more"]
         toy.clear()
-        said = run("-c", path, model="")
-        assert (said.code, toy) == (2, [])
-        assert "or type --include yourself" in said.err
-        assert "--include more" in path.read_text()
-        assert (run("-c", path, "--include", "more", model="").code, toy) == (0, [])
-        assert (run("-c", path, "--trust", path, model="").code, toy) == (0, [])
+        assert (run("-c", path, model="").code, toy) == (0, [])
 
     def test_a_password_is_masked(self, tmp_path):
         from harness.run.settings import RunFile, Settings

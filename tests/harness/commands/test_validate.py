@@ -193,14 +193,6 @@ def test_a_mistake_in_a_table_is_found_before_anything_is_encoded(
     assert toy == []
 
 
-def test_the_byte_order_mark_of_a_table_gives_a_notice(harness, toy, write):
-    table = write("t.csv", "\ufeffa,b\nvillage,city\nfarm,street\n")
-    path = write("mine.yaml", f"{TABLE}tables: {{t: {{file: t.csv}}}}\n")
-    said = harness("validate", path)
-    assert said.code == 0
-    assert f"{table}:1: notice: a byte order mark" in said.out
-
-
 def test_an_included_template_may_be_unused_and_a_notice_is_shown_once(harness, toy, write):
     write("_shared.yaml", "templates: {said: 'a {text}'}\nsets: {jobs: [nurse, nurse]}\n")
     paths = [write(f"{name}.yaml", f"include: _shared.yaml\n{TASK}") for name in "ab"]

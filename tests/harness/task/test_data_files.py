@@ -41,7 +41,7 @@ def no_data(monkeypatch):
 @pytest.fixture
 def registry(registry_with, tmp_path):
     """A registry that trusts the tasks of these tests: they name addresses."""
-    return registry_with(trust=[tmp_path])
+    return registry_with(trust=True)
 
 
 @pytest.fixture
