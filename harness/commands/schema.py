@@ -69,12 +69,14 @@ def command(kind: str) -> None:
                     name: _or_variable(value) for name, value in part.get("properties", {}).items()
                 }
             schema["properties"]["each"] = {
-                "description": f"Mappings: a {kind} each, with `${{key}}` replaced in all texts.",
+                "description": f"What each {kind} has beside the file, or the value of `${{key}}`.",
                 "type": "array",
                 "items": {"type": "object"},
             }
         # Any key may come from an included file.
-        schema["required"] = [name for name in schema.get("required", []) if name == "name"]
+        named: dict[str, Any] = {"required": ["name"]}
+        del schema["required"]
+        schema |= {"anyOf": [named, {"required": ["each"]}]} if kind in yaml_files.KINDS else named
         for part in schema.get("$defs", {}).values():
             part.pop("required", None)
     output.as_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})

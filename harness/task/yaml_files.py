@@ -494,17 +494,10 @@ def _with_includes(
 ) -> Document:
     """Return a file merged over its includes; the result shares values with the cache."""
     document = dataclasses.replace(_cached(path), roots=roots or (path.parent,))
-    names = document.data.get("include", [])
     merged: dict[str, Any] = {}
     places: Places = {}
     stamps = dict(document.stamps)
-    for i, name in enumerate(names if isinstance(names, list) else [names]):
-        key: KeyPath = ("include", i) if isinstance(names, list) else ("include",)
-        included_path = _include(document, name, key)
-        parents_and_this = (*parents, document.stamps[path])
-        if _stamp(included_path) in parents_and_this:
-            raise document.error(f"'{name}' includes itself", key)
-        included = _with_includes(included_path, document.roots, parents_and_this)
+    for included in _included(document, document.data.get("include", []), ("include",), parents):
         _merge(merged, included.data)
         places |= included.places
         stamps |= included.stamps
@@ -512,16 +505,23 @@ def _with_includes(
     return Document(path, merged, places | document.places, document.roots, stamps)
 
 
-def _include(document: Document, name: Any, key: KeyPath) -> Path:
-    """Return the path of an included file."""
-    if not isinstance(name, str):
-        raise document.error("expected a file name or a list of file names", key)
-    path = document.locate(name, key)
-    if not folders.is_file(path):
-        near = suggestion(name, (p.name for p in document.path.parent.glob("*.yaml")))
-        near = near if "did you mean" in near else ""  # a list of all files would not help
-        raise document.error(f"there is no file '{name}' in this folder{near}", key)
-    return path
+def _included(
+    document: Document, names: Any, key: KeyPath, parents: tuple[Stamp | None, ...] = ()
+) -> Iterator[Document]:
+    """Yield the files that the key `include` names, each with its own includes."""
+    parents = (*parents, document.stamps.get(document.path))
+    for i, name in enumerate(names if isinstance(names, list) else [names]):
+        place = (*key, i) if isinstance(names, list) else key
+        if not isinstance(name, str):
+            raise document.error("expected a file name or a list of file names", place)
+        path = document.locate(name, place)
+        if not folders.is_file(path):
+            near = suggestion(name, (p.name for p in document.path.parent.glob("*.yaml")))
+            near = near if "did you mean" in near else ""  # a list of all files would not help
+            raise document.error(f"there is no file '{name}' in this folder{near}", place)
+        if _stamp(path) in parents:
+            raise document.error(f"'{name}' includes itself", place)
+        yield _with_includes(path, document.roots, parents)
 
 
 def _merge(below: dict[str, Any], above: dict[str, Any]) -> None:
@@ -599,35 +599,42 @@ def documents(document: Document) -> list[Document]:
     entries = document.data[KEY]
     if not isinstance(entries, list) or not entries:
         raise document.error("expected a list of mappings", (KEY,))
+    data = {key: value for key, value in document.data.items() if key != KEY}
+    places = {key: place for key, place in document.places.items() if key[:1] != (KEY,)}
+    shared_part = dataclasses.replace(document, data=data, places=places)
+    variables = frozenset(_names(data))
     filled: list[Document] = []
     for i, entry in enumerate(entries):
         if not isinstance(entry, dict) or not entry:
             raise document.error("expected a mapping, such as {language: de}", (KEY, i))
-        filled.append(_of_entry(document, i, entry))
+        filled.append(_of_entry(document, i, entry, shared_part, variables))
         name = filled[-1].data.get("name")
         if isinstance(name, str) and any(task.data.get("name") == name for task in filled[:-1]):
             raise document.error(f"a second '{name}'; each needs a name of its own", (KEY, i))
     return filled
 
 
-def _of_entry(document: Document, i: int, entry: Mapping[str, Any]) -> Document:
-    """Return the document of an entry of `each`."""
-    data = {key: value for key, value in document.data.items() if key != KEY}
-    variables = {"include", *_names(data)}
-    places = {key: place for key, place in document.places.items() if key[:1] != (KEY,)}
+def _of_entry(
+    document: Document,
+    i: int,
+    entry: Mapping[str, Any],
+    shared_part: Document,
+    variables: frozenset[str],
+) -> Document:
+    """Return the document of an entry of `each`; `variables` are those of the shared part."""
+    data, places = dict(shared_part.data), dict(shared_part.places)
     stamps = dict(document.stamps)
-    names = entry.get("include", [])
-    for j, name in enumerate(names if isinstance(names, list) else [names]):
-        key = (KEY, i, "include", *([j] if isinstance(names, list) else []))
-        path = _include(document, name, key, ())
-        included = _with_includes(path, document.roots, (document.path.resolve(),))
+    for included in _included(document, entry.get("include", []), (KEY, i, "include")):
         _merge(data, included.data)
         places |= included.places
         stamps |= included.stamps
-    variables |= set(_names(data))
-    _merge(data, {key: value for key, value in entry.items() if key not in variables})
+        variables |= set(_names(included.data))
+    own = {key: value for key, value in entry.items() if key not in {*variables, "include"}}
+    _merge(data, own)
     places |= {key[2:]: at for key, at in document.places.items() if key[:2] == (KEY, i)}
     merged = dataclasses.replace(document, data=data, places=places, stamps=stamps)
+    if not variables and not set(_names(own)):
+        return merged
     return dataclasses.replace(merged, data=_filled(merged, data, entry, ()))
 
 

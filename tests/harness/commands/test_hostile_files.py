@@ -6,9 +6,7 @@ import json
 
 import hostile_files
 import pytest
-from hostile_files import Hostile, Seen
-
-VARIANTS = list(hostile_files.variants())
+from hostile_files import Seen
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +16,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Seen]:
 
 
 def test_nothing_is_run_contacted_or_read(seen):
-    assert len(seen) > 120
+    assert len(seen) > 90
     assert {name: s.events for name, s in seen.items() if s.events} == {}
 
 
@@ -27,15 +25,17 @@ def test_no_secret_is_printed(seen):
     assert [name for name, lines in said.items() if hostile_files.SECRET in lines] == []
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
-def test_a_hostile_file_is_refused_in_one_line(variant: Hostile, seen):
-    lines, code = seen[variant.name].lines, seen[variant.name].code
-    assert code in (1, 2), lines
-    telling = [line for line in lines if variant.fact in line]
-    assert telling, lines
-    assert not any("Traceback" in line or "unexpected" in line for line in lines)
-    if variant.command[0] not in ("validate", "reproduce"):  # these show all mistakes
-        assert len([line for line in lines if line.startswith("harness: ")]) == 1, lines
+def test_a_hostile_file_is_refused_in_one_line(seen):
+    wrong = {}
+    for variant in hostile_files.variants():
+        lines, code = seen[variant.name].lines, seen[variant.name].code
+        shows_all = variant.command[0] in ("validate", "reproduce")
+        of_command = [line for line in lines if line.startswith("harness: ")]
+        is_refused = code in (1, 2) and any(variant.fact in line for line in lines)
+        is_odd = any("Traceback" in line or "unexpected" in line for line in lines)
+        if not is_refused or is_odd or not (shows_all or len(of_command) == 1):
+            wrong[variant.name] = (code, lines)
+    assert not wrong
 
 
 def test_no_hostile_submission_is_run(seen):
