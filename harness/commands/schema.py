@@ -74,8 +74,8 @@ def command(kind: str) -> None:
                 "items": {"type": "object"},
             }
         # Any key may come from an included file.
-        named: dict[str, Any] = {"required": ["name"]}
-        del schema["required"]
+        required = [name for name in schema.pop("required", []) if name == "name"]
+        named: dict[str, Any] = {"required": required}
         schema |= {"anyOf": [named, {"required": ["each"]}]} if kind in yaml_files.KINDS else named
         for part in schema.get("$defs", {}).values():
             part.pop("required", None)
