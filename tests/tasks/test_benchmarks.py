@@ -69,27 +69,6 @@ def test_there_is_a_quick_one_one_for_each_kind_and_one_for_each_paper(benchmark
     assert {name for name, file in benchmarks.items() if not file.citation} == {"quick"}
 
 
-def test_the_quick_one_has_bias_and_usefulness_for_both_kinds(registry):
-    for kind in ("word", "text"):
-        measured = [file.measures for file in members(registry, "quick") if kind in file.kinds]
-        assert measured.count("bias") >= 5
-        assert measured.count("usefulness") >= 3
-        assert measured.count("control") == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"), [("social-bias-words", "word"), ("social-bias-encoders", "text")]
-)
-def test_those_of_a_kind_have_tasks_of_that_kind_alone_and_the_control_of_meaning(
-    registry, name, kind
-):
-    chosen = members(registry, name)
-    assert all(kind in file.kinds for file in chosen)
-    controls = [file for file in chosen if file.measures == "control"]
-    assert [file.family for file in controls] == ["meaning"]
-    assert {file.measures for file in chosen} == {"bias", "usefulness", "control"}
-
-
 def test_their_tasks_agree_with_those_of_their_papers(benchmarks):
     assert {"direct-bias", "indirect-bias", "rg-65", "ws-353", "msr-analogies"} <= set(
         benchmarks["bolukbasi-2016"].tasks

@@ -47,9 +47,3 @@ def test_without_the_hub_the_task_is_missing_in_one_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(Unavailable, match="LabHC/bias_in_bios"):
         Registry().task("bias-in-bios")
-
-
-def test_the_task_is_large_and_does_not_rank():
-    file = Registry().task_files["bias-in-bios"]
-    assert file.data["large"] is True
-    assert file.data["unranked"]

@@ -113,9 +113,13 @@ def licences() -> list[tuple[str, Path]]:
     )
 
 
-@pytest.mark.parametrize(("identifier", "text"), licences(), ids=lambda value: str(value)[-30:])
-def test_the_text_of_a_licence_is_that_of_its_identifier(identifier, text):
-    assert re.search(TEXT_OF[identifier], text.read_text("utf-8"))
+def test_the_text_of_a_licence_is_that_of_its_identifier():
+    wrong = [
+        (identifier, text)
+        for identifier, text in licences()
+        if not re.search(TEXT_OF[identifier], text.read_text("utf-8"))
+    ]
+    assert not wrong
 
 
 def test_the_package_states_the_licences_of_all_its_data():
@@ -137,13 +141,6 @@ def test_every_shipped_csv_is_a_table_of_a_task():
 def test_a_shipped_csv_is_read_as_the_csv_module_reads_it(path, table):
     with gzip.open(path, "rt", encoding=table.encoding, newline="") as file:
         assert list(data_files.parse_table(table, path)) == list(csv.DictReader(file))
-
-
-@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
-def test_a_shipped_file_has_neither_time_nor_name_in_it(path):
-    header = path.read_bytes()[:10]
-    assert header[3] == 0  # flags: no name
-    assert header[4:8] == b"\0\0\0\0"  # time
 
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in ALL}), ids=str)
@@ -191,10 +188,6 @@ def test_a_file_that_is_fetched_has_a_pinned_address_its_size_and_its_terms(name
     if copy.is_file():
         assert copy.stat().st_size == table.get("size", copy.stat().st_size)
         assert hashlib.sha256(copy.read_bytes()).hexdigest() == table["sha256"]
-
-
-def test_no_file_must_be_found_by_the_user():
-    assert not [name for name, _, table in TABLES if not {"file", "url"} & set(table)]
 
 
 @pytest.fixture

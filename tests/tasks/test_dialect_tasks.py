@@ -56,17 +56,6 @@ def test_every_message_differs_from_the_standard_and_names_published_features(me
     assert len(found) == len(FEATURES)
 
 
-def test_varieties_differ_in_few_words_and_documents_do_not_repeat_the_message(messages):
-    for variety in VARIETIES:
-        sizes = [words_changed(row["standard"], row[variety]) for row in messages]
-        assert 2 <= sum(sizes) / len(sizes) <= 6, variety
-    for row in messages:
-        standard, document = (
-            {*re.findall(r"\w+", row[c].lower())} for c in ("standard", "document")
-        )
-        assert len(standard & document) < len(standard) / 2, row["standard"]
-
-
 @pytest.mark.parametrize("variety", VARIETIES)
 def test_a_search_has_the_same_documents_for_all_versions(variety, registry, messages):
     (inputs,) = of(registry, f"dialect-retrieval-{variety}").values()
@@ -84,16 +73,6 @@ def test_a_search_has_the_same_documents_for_all_versions(variety, registry, mes
     ]
     assert all(edited <= varied for edited, varied in changed)
     assert sum(edited for edited, _ in changed) >= 0.8 * sum(varied for _, varied in changed)
-
-
-@pytest.mark.parametrize("variety", VARIETIES)
-def test_guises_are_pairs_and_the_task_waits_for_a_review(variety, registry):
-    task = registry.task(f"dialect-traits-{variety}")
-    for inputs in of(registry, f"dialect-traits-{variety}").values():
-        assert inputs["targets_1"].group == inputs["targets_2"].group
-        assert len(inputs["attributes_1"].texts) == len(inputs["attributes_2"].texts) == 30
-    assert "reviewed" in task.file.not_ranked
-    assert len(task.yardstick.scenarios) == 8
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -54,13 +54,6 @@ def test_training_texts_are_balanced_and_name_no_descriptor_of_a_sentence(regist
     assert all(text.startswith("You are a stupid idiot, and I told a") for text in insults)
 
 
-def test_toxicity_is_by_address_and_does_not_rank():
-    for axis in AXES:
-        data = Registry().task_files[f"toxicity-classifier-{axis}"].data
-        assert data["large"] is True
-        assert data["unranked"]
-
-
 def test_clusters_and_duplicates_have_two_resumes_of_each_job_with_each_name():
     registry = Registry()
     (screening,) = registry.task("screening-race").scenarios

@@ -55,9 +55,3 @@ def test_each_reading_takes_the_plots_that_fit_it_twenty_times(name, sources, tm
         ["people-only", *(f"names-of-{country}" for country in ("spain", "france", "india"))], 1
     )
     assert plots == {"people-and-countries": 1, "people": 3} | without_places
-
-
-def test_large_tasks_say_so_and_are_in_no_group():
-    registry = Registry()
-    large = {name for name, doc in registry.task_files.items() if doc.data.get("large")}
-    assert {"name-perturbations-books-corpus", "name-perturbations-plots"} <= large

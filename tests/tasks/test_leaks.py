@@ -123,9 +123,3 @@ def test_versions_of_sentences_that_differ_in_fitted_words_are_counted(registry,
         found = counts(name, "hard-debias", registry, mitigators)
         names = ("sentences", "versions_1", "versions_2")
         assert found == dict(zip(names, of_inputs, strict=True)), name
-
-
-def test_a_concept_about_something_else_holds_nothing(registry, mitigators):
-    assert not any(
-        holding for holding, _, _ in counts("seat-c3", "leace", registry, mitigators).values()
-    )

@@ -14,7 +14,6 @@ import pytest
 
 from harness import tasks
 from harness.plugins.texts import marks
-from harness.registry.registry import Registry
 
 COLUMNS = ("query", "positive", "negative")
 
@@ -26,12 +25,6 @@ def rows(file: str) -> list[dict[str, str]]:
 
 WORLD = rows("name_triplets_world.tsv")
 BOTH = [*rows("name_triplets.tsv"), *WORLD]
-
-
-def test_there_are_more_than_a_hundred_triplets_on_as_many_subjects():
-    assert len(WORLD) == 105
-    assert len({row["query"] for row in WORLD}) == len(WORLD)
-    assert len({row["topic"] for row in WORLD}) >= 95
 
 
 def test_people_come_from_87_countries_with_at_most_four_texts_each():
@@ -47,11 +40,6 @@ def test_people_places_and_organisations_each_occur_in_30_queries():
         kinds.update({mention.kind for mention in marks.read(row["query"]).mentions})
     assert set(kinds) == {"person", "place", "organisation"}
     assert min(kinds.values()) >= 30
-
-
-def test_the_ten_have_89_names_in_all():
-    texts = [row[column] for row in rows("name_triplets.tsv") for column in COLUMNS]
-    assert sum(len(marks.read(text).mentions) for text in texts) == 89
 
 
 @pytest.mark.parametrize("row", WORLD, ids=lambda row: row["topic"].replace(" ", "-"))
@@ -74,10 +62,3 @@ def test_every_occurrence_of_a_name_is_marked(row):
         bare = re.sub(r"\[[^\]]+\]", "", row[column])
         for name in marks.read(row[column]).names.values():
             assert not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", bare), row[column]
-
-
-@pytest.mark.parametrize("task", ["name-triplets", "name-triplets-world"])
-def test_no_scenario_has_marks_in_its_texts(task):
-    for scenario in Registry().task(task).scenarios:
-        for item in scenario.inputs.values():
-            assert not any(re.search(r"[\[\]|]", text) for text in item.texts)

@@ -57,12 +57,6 @@ def test_the_first_answers_are_about_women_and_the_second_about_men(inputs):
         assert sum(bool({"he", "his"} & {*of}) == him for of in words) >= 0.95 * len(words), name
 
 
-def test_no_question_names_a_gender(inputs):
-    gendered = {"she", "he", "her", "his", "woman", "women", "man", "men", "female", "male"}
-    for question in inputs("rag-gender-answers")["queries"].texts:
-        assert not gendered & {*re.findall(r"\w+", question.lower())}, question
-
-
 def test_the_recipe_for_own_topics_gives_a_task_that_runs(tmp_path, monkeypatch):
     page = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text("utf-8")
     (table,) = re.findall(r"```python\n([^`]*topics\.tsv[^`]*)```", page)

@@ -97,13 +97,6 @@ def test_translations_rank_where_a_review_was_published(language, scenarios):
     assert len(found["contexts"]) == TRANSLATED[language]
 
 
-def test_dutch_is_read_in_the_encoding_of_its_file(scenarios):
-    texts = " ".join(scenarios("crows-pairs-nl")["gender"]["contexts"].texts)
-    assert {"ë", "é"} <= {*texts}
-    assert not {"�", "Î", "‘"} & {*texts}
-    assert len(rows("crows_pairs/data/crows_dutch.csv.gz", "mac_roman")) == 1463
-
-
 def test_a_japanese_pair_differs_in_the_word_for_a_person(scenarios):
     (found,) = scenarios("crows-pairs-ja").values()
     assert (found["stereotyped"].texts[0], found["anti_stereotyped"].texts[0]) == ("彼", "彼女")
@@ -111,8 +104,3 @@ def test_a_japanese_pair_differs_in_the_word_for_a_person(scenarios):
         FOLDER / "crows_pairs/data/crows_japanese.json.gz", "rt", encoding="utf-8"
     ) as file:
         assert len(json.load(file)) == len(found["contexts"])
-
-
-@pytest.mark.parametrize("name", ["stereoset-race", "crows-pairs-gender", "crows-pairs-fr"])
-def test_no_page_may_quote_the_texts(name):
-    assert "stereotyped-texts" in Registry().task(name).file.tags

@@ -75,24 +75,11 @@ def attributes(study):
     }
 
 
-def test_there_are_studies():
-    assert {*GENDER, "religion", "context-injection-or-anonymization"} <= set(NAMES)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_study_resolves_under_the_name_of_its_file_with_title_description_and_source(
-    name, resolved
-):
-    file = resolved(name).file
-    assert file.name == name
-    assert file.source
-    assert file.description
-    assert file.title
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_models_of_a_study_are_registered(name, resolved, registry):
-    assert set(resolved(name).file.models) <= set(registry.embedders)
+def test_a_study_has_its_name_a_source_and_registered_models(resolved, registry):
+    for name in NAMES:
+        file = resolved(name).file
+        assert (file.name, bool(file.source and file.description and file.title)) == (name, True)
+        assert set(file.models) <= set(registry.embedders), name
 
 
 @pytest.mark.parametrize("name", NAMES)

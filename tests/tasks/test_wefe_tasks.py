@@ -49,20 +49,6 @@ def test_the_primary_score_contrasts_two_attribute_sets(name, number, scenarios,
     assert registry.task(name).file.primary.scenario in contrasts
 
 
-@pytest.mark.parametrize("metric", ["rnd", "ect"])
-def test_surnames_of_two_groups_have_none_in_common(metric, scenarios):
-    for scenario in scenarios(f"{metric}-ethnicity").values():
-        first, second = scenario.inputs["targets_1"], scenario.inputs["targets_2"]
-        assert not set(first.texts) & set(second.texts)
-        assert len(first) == len(second)
-
-
-def test_each_stereotype_of_a_religion_is_a_set_of_its_own(scenarios):
-    inputs = scenarios("mac-religion")["stereotypes"].inputs
-    assert {"attributes_1", "attributes_2", "attributes_3"} <= set(inputs)
-    assert len(scenarios("mac-religion")["pleasant"].measurements[0].inputs) == 5
-
-
 @pytest.mark.parametrize("category", ["gender", "ethnicity", "religion"])
 def test_the_sentiment_classifier_learns_from_the_complete_lexicon(category, scenarios):
     inputs = scenarios(f"sentiment-{category}")["default"].inputs

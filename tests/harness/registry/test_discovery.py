@@ -6,7 +6,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from harness.errors import NameClash, UnknownName
+from harness.errors import NameClash
 from harness.registry.discovery import HOOKS, Plugins
 from harness.registry.registry import Registry
 
@@ -32,21 +32,6 @@ def test_a_plugin_that_raises_on_import_is_left_out_and_the_others_load(plugin):
     assert names_of(plugins) == ["fine"]
 
 
-@pytest.mark.parametrize(
-    ("source", "error"),
-    [
-        ("import no_such_package", "ModuleNotFoundError: No module named 'no_such_package'"),
-        ("def", "SyntaxError: invalid syntax"),
-        ("raise SystemExit(3)", "SystemExit: 3"),
-    ],
-)
-def test_the_error_of_a_plugin_is_kept(plugin, source, error):
-    plugins = Plugins([plugin(source, "bad"), plugin(GOOD, "good")])
-    (failed,) = plugins.failed
-    assert failed.error.startswith(error)
-    assert names_of(plugins) == ["fine"]
-
-
 def test_a_plugin_whose_module_is_missing_is_left_out(plugin):
     plugins = Plugins([EntryPoint("bad", "no_such_module_at_all", "harness"), plugin(GOOD, "good")])
     assert plugins.failed[0].error.startswith("ModuleNotFoundError")
@@ -58,13 +43,6 @@ def test_an_unknown_hook_is_reported_with_the_known_ones(plugin):
     (failed,) = Plugins([point]).failed
     for fact in ("'harness_metrix'", *HOOKS):
         assert fact in failed.error
-
-
-def test_an_unmarked_function_is_no_hook(plugin):
-    point = plugin("def harness_metrics():\n    return 1/0")
-    plugins = Plugins([point])
-    assert names_of(plugins) == []
-    assert not plugins.failed
 
 
 @pytest.mark.parametrize(
@@ -94,13 +72,6 @@ def test_a_plugin_whose_hook_fails_or_returns_something_else_is_left_out(plugin,
     assert set(Registry(plugins).metrics) == {"fine"}
 
 
-def test_a_plugin_whose_hook_takes_arguments_is_left_out(plugin):
-    bad = plugin("from harness import hookimpl\n@hookimpl\ndef harness_metrics(x):\n    return []")
-    plugins = Plugins([bad, plugin(GOOD, "good")])
-    assert names_of(plugins) == ["fine"]
-    assert plugins.failed
-
-
 def test_a_name_that_two_plugins_claim_is_an_error_only_for_who_uses_it(plugin):
     other = GOOD.replace('"fine"', '"other"')
     plugins = Plugins([plugin(GOOD, "one"), plugin(GOOD, "two"), plugin(other, "three")])
@@ -113,24 +84,10 @@ def test_a_name_that_two_plugins_claim_is_an_error_only_for_who_uses_it(plugin):
     assert registry.name_errors == [str(caught.value)]
 
 
-def test_a_third_claimant_of_a_name_is_named_too(plugin):
-    registry = Registry(Plugins([plugin(GOOD, name) for name in ("one", "two", "three")]))
-    with pytest.raises(NameClash) as caught:
-        registry.metric("fine")
-    assert all(f"'{name}'" in str(caught.value) for name in ("one", "two", "three"))
-
-
 def test_two_distributions_may_use_the_same_name_for_their_entry_points(plugin):
     plugins = Plugins([plugin(GOOD, "same"), plugin(GOOD.replace("fine", "other"), "same")])
     assert names_of(plugins) == ["fine", "other"]
     assert not plugins.failed
-
-
-def test_a_module_with_two_entry_points_is_used_once(plugin):
-    point = plugin(GOOD, "one")
-    plugins = Plugins([point, EntryPoint("two", point.value, point.group)])
-    assert names_of(plugins) == ["fine"]
-    assert [p.name for p in plugins.failed] == ["two"]
 
 
 def test_an_invalid_name_is_reported_with_its_plugin_and_the_others_stay(plugin):
@@ -140,24 +97,6 @@ def test_an_invalid_name_is_reported_with_its_plugin_and_the_others_stay(plugin)
     (line,) = registry.name_errors
     assert "'mine'" in line
     assert "'a/b'" in line
-
-
-def test_the_whole_reason_of_an_error_is_kept(plugin):
-    source = "raise ImportError('cannot load the library\\n  libfast.so: not found\\n')"
-    (failed,) = Plugins([plugin(source)]).failed
-    assert failed.error == "ImportError: cannot load the library; libfast.so: not found"
-
-
-def test_a_plugin_may_define_names_that_begin_with_harness(plugin):
-    source = "harness_version = 3\nclass harness_thing: pass\ndef harness_help(): pass\n"
-    assert not Plugins([plugin(source)]).failed
-
-
-def test_without_plugins_the_registry_is_empty():
-    registry = Registry(Plugins([]))
-    assert registry.embedders == registry.metrics == registry.task_files == {}
-    with pytest.raises(UnknownName, match="'weat'"):
-        registry.metric("weat")
 
 
 def test_the_built_in_plugins_come_first_and_load():

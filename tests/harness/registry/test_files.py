@@ -51,23 +51,6 @@ def test_what_is_no_file_is_skipped_with_a_line(write, tmp_path):
     assert len(notices) == len(skipped)
 
 
-def test_names_that_no_file_can_have_do_not_stop_a_listing(write, tmp_path):
-    write("tasks/mine.yaml", TASK)
-    long = "x" * 300
-    write("tasks/a.yaml", f"name: a\ninclude: {long}\n")
-    write("tasks/b.yaml", TASK.replace("mine", long))
-    write("tasks/c.yaml", TASK.replace("mine", "c") + f"tables: {{t: {{file: {long}}}}}\n")
-    names, notices = listed(tmp_path / "tasks")
-    assert names == ["mine"]
-    assert len(notices) == 3
-
-
-@pytest.mark.parametrize("place", ["x" * 300, "a\0b", "absent"])
-def test_a_folder_that_cannot_be_is_one_line(place, tmp_path):
-    with pytest.raises(InvalidFile, match="no such file"):
-        listed(tmp_path / place)
-
-
 def test_a_file_named_by_its_path_may_name_files_of_its_folder_of_tasks(write):
     write("shared.yaml", "title: t")
     path = write("family/mine.yaml", "include: ../shared.yaml\nname: x\n")

@@ -116,11 +116,3 @@ def test_a_name_that_means_no_model_is_an_error(models, name, error, facts):
     with pytest.raises(error) as caught:
         models.embedder(name)
     assert [fact for fact in facts if fact not in str(caught.value)] == []
-
-
-def test_a_file_that_no_provider_recognises_is_an_error_that_lists_the_providers(registry, write):
-    path = write("x.abc", "")
-    with pytest.raises(UsageError) as caught:
-        registry.embedder(str(path))
-    assert f"'PROVIDER:{path}'" in str(caught.value)
-    assert str(caught.value).endswith("one of toy")

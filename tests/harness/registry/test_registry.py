@@ -50,17 +50,6 @@ def test_an_unknown_model_is_reported_with_the_nearest(registry):
     assert message.startswith("unknown model 'toy-leters'; did you mean 'toy-letters'")
 
 
-def test_an_unknown_provider_is_reported_with_the_known_ones(registry):
-    message = message_of(UnknownName, registry.embedder, "gensin:x")
-    assert "'gensin'" in message
-    assert message.endswith(": toy")
-
-
-def test_a_provider_without_a_reference_or_a_model_with_one_is_an_error(registry):
-    assert "'toy:REFERENCE'" in message_of(InvalidOption, registry.embedder, "toy")
-    assert "'toy-words'" in message_of(InvalidOption, registry.embedder, "toy-words:x")
-
-
 @pytest.mark.parametrize(
     ("name", "facts"),
     [
@@ -98,24 +87,6 @@ def test_an_unknown_mitigator_or_option_is_an_error(registry, name, error, facts
     message = message_of(error, registry.mitigator, name)
     for fact in facts:
         assert fact in message
-
-
-@pytest.mark.parametrize("needs", ["None", '"contexts"', "(1,)"])
-def test_needs_that_are_no_tuple_of_names_are_an_error(plugin, needs):
-    source = f"""
-        from harness import Mitigator, MitigatorSpec, hookimpl
-
-        @hookimpl
-        def harness_mitigators():
-            return [MitigatorSpec(name="mine", target="THIS:Mine")]
-
-        class Mine(Mitigator):
-            needs = {needs}
-    """
-    registry = Registry(Plugins([plugin(source)]))
-    message = message_of(HarnessError, registry.mitigator, "mine")
-    assert "mitigator 'mine': `needs` must be a tuple" in message
-    assert "NoneType" not in message
 
 
 def test_an_option_without_a_default_must_be_set(plugin):
@@ -166,42 +137,10 @@ def test_a_metric_whose_package_is_missing_is_unavailable(plugin):
     assert "pip install no_such_package" in message
 
 
-def test_a_metric_that_is_missing_in_its_module_is_an_error(plugin):
-    registry = Registry(Plugins([plugin(METRIC.replace("TARGET", "THIS:absent"))]))
-    message = message_of(HarnessError, registry.metric, "mine")
-    assert "metric 'mine'" in message
-    assert ":absent'" in message
-
-
-def test_a_module_that_raises_on_import_is_an_error(plugin):
-    broken = plugin("x = 1 / 0", "broken").value
-    registry = Registry(Plugins([plugin(METRIC.replace("TARGET", f"{broken}:x"))]))
-    message = message_of(HarnessError, registry.metric, "mine")
-    for fact in ("metric 'mine'", f"'{broken}:x'", "ZeroDivisionError: division by zero"):
-        assert fact in message
-
-
 def test_a_function_that_is_not_decorated_is_no_metric(plugin):
     source = METRIC.replace("TARGET", "THIS:mine") + "\n    def mine(x):\n        return 1\n"
     registry = Registry(Plugins([plugin(source)]))
     assert '@metric("mine", …)' in message_of(HarnessError, registry.metric, "mine")
-
-
-def test_a_class_that_is_no_mitigator_is_an_error(plugin):
-    source = """
-        from harness import MitigatorSpec, hookimpl
-
-        @hookimpl
-        def harness_mitigators():
-            return [MitigatorSpec(name="mine", target="THIS:Mine")]
-
-        class Mine:
-            pass
-    """
-    registry = Registry(Plugins([plugin(source)]))
-    message = message_of(HarnessError, registry.mitigator, "mine")
-    assert "'mine'" in message
-    assert "harness.Mitigator" in message
 
 
 def test_tasks_and_concepts_come_from_folders_and_files(registry, write):

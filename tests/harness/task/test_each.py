@@ -7,7 +7,7 @@ import pytest
 from harness.errors import InvalidFile
 from harness.registry.registry import Registry
 from harness.run.tasks import select
-from harness.task import schema, yaml_files
+from harness.task import yaml_files
 
 TASK = """
 each:
@@ -89,30 +89,6 @@ def test_an_entry_has_keys_and_includes_of_its_own(many, write):
     assert (german.title, french.title) == ("Places in German", "Farms")
     assert french.inputs["targets_1"].words == ("farm",)
     assert french.inputs["targets_2"].words == ("fr farm", "field"), "what is left is the file's"
-
-
-def test_a_mistake_in_an_entry_is_told_with_its_line(many, write):
-    text = TASK.replace("{language: fr,", "{categry: farms, language: fr,")
-    with pytest.raises(InvalidFile, match=r"places\.yaml:4: categry: unknown key"):
-        select(many(text), ["places-fr"])
-
-
-def test_a_benchmark_with_a_list_of_tasks_is_told_to_give_versions(registry, write):
-    text = "name: some\nversion: 1\ntitle: Some\ntasks: [places-de]\n"
-    document = yaml_files.load(write("more/benchmarks/some.yaml", text))
-    with pytest.raises(InvalidFile, match=r"tasks: expected a mapping of tasks to their versions"):
-        schema.check_benchmark(document, {"places-de": 1})
-
-
-def test_a_language_is_a_code(many):
-    registry = many(TASK.replace("language: de", "language: german"))
-    with pytest.raises(InvalidFile, match=r"expected an ISO 639 code .* not 'german'"):
-        select(registry, ["places-german"])
-
-
-def test_a_file_without_each_is_one_task(write, toy_task):
-    document = yaml_files.load(write("mine.yaml", toy_task))
-    assert yaml_files.documents(document) == [document]
 
 
 def test_tasks_that_nobody_has_reviewed_are_not_ranked(many):

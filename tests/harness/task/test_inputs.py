@@ -7,7 +7,6 @@ import pytest
 from harness import limits
 from harness.errors import InvalidFile
 from harness.registry.registry import Registry
-from harness.task.schema import VocabularyPart
 
 TASK = """\
 name: mine
@@ -133,18 +132,6 @@ def test_a_number_counts_for_each_text_that_a_list_of_templates_makes(inputs):
     assert resolved["a"].group == resolved["b"].group
 
 
-def test_aligned_inputs_of_different_lengths_are_an_error(mistake):
-    mistake(
-        [
-            "a: {table: people, column: who, template: t}",
-            "b: {table: people, column: rating, number: true}",
-        ],
-        TABLE + "templates: {t: ['{text}', '{text}!']}\n",
-        at="12: inputs.b",
-        of=["3 items", "'a'", "6"],
-    )
-
-
 def test_the_pairs_of_the_concept_are_a_table(inputs, mistake):
     resolved = inputs(["a: {table: concept.definitional_pairs, column: first}"])["a"]
     assert resolved.texts == ("village", "farm")
@@ -182,15 +169,6 @@ def test_a_cell_that_is_no_number_is_a_mistake_where_one_is_needed(inputs, write
         )
 
 
-def test_a_cell_in_the_task_file_that_is_no_number_has_its_key(mistake):
-    mistake(
-        ["a: {table: people, column: who, number: true}"],
-        TABLE,
-        at="16: tables.people.rows[0][0]",
-        of=["'who'", "'ada'", "number"],
-    )
-
-
 @pytest.mark.parametrize(
     ("line", "key", "facts"),
     [
@@ -214,11 +192,6 @@ def test_a_mistake_is_reported_with_its_line_and_key(mistake, line, key, facts):
     mistake([line], TABLE, at=f"11: inputs.a{key}", of=facts)
 
 
-def test_a_pattern_may_have_groups_and_brackets_that_are_no_groups():
-    for pattern in (r"(?:a|b)c?", r"[()]+", r"\)+", r"[^])]*"):
-        assert VocabularyPart(size=5, pattern=pattern).pattern == pattern
-
-
 @pytest.mark.parametrize(
     "template", ["{wo}", "{text.__class__}", "{0}", "{}", "{text[0]}", "{a!r}"]
 )
@@ -239,20 +212,6 @@ def test_an_invalid_template_is_an_error(mistake, template):
         at="12: templates.t",
         of=[f"'{template}'", "brace"],
     )
-
-
-@pytest.mark.parametrize("field", ["{text!r}", "{text:>2000000000}", "{text:{text}}"])
-def test_a_field_with_a_format_is_an_error(mistake, field):
-    mistake(
-        ["a: {words: [x], template: t}"],
-        f"templates: {{t: '{field}'}}\n",
-        at="12: templates.t",
-        of=["'{text}'", "format"],
-    )
-
-
-def test_an_empty_list_of_sources_is_an_error(mistake):
-    mistake(["a: []"], at="11: inputs.a", of=["empty list"])
 
 
 def test_a_text_beyond_the_limit_is_an_error(mistake, monkeypatch):
@@ -293,8 +252,3 @@ def filled(registry, write):
 
 def test_a_template_may_contain_a_context_of_the_concept(filled):
     assert filled("It is {text}. {context.debiasing}") == ("It is x. Its water is unknown.",)
-
-
-def test_an_unknown_context_is_reported_with_the_nearest(filled):
-    with pytest.raises(InvalidFile, match=r"did you mean 'context\.debiasing'"):
-        filled("{text} {context.debiasin}")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import limits
-from harness.errors import HarnessError, InvalidFile, Unavailable
+from harness.errors import HarnessError, InvalidFile
 from harness.task import data_files
 from harness.task.schema import Table
 
@@ -105,11 +105,6 @@ def test_a_row_is_kept_if_its_cell_is_one_of_a_list(registry, write):
     assert registry.task_file(path).scenarios[0].inputs["targets_2"].texts == ("b", "c")
 
 
-def test_a_byte_order_mark_is_no_part_of_a_column(texts, tmp_path):
-    (tmp_path / "a.tsv").write_bytes(b"\xef\xbb\xbf" + ROWS.encode())
-    assert texts("file: a.tsv, encoding: utf-8-sig") == (("a",), ("b",))
-
-
 def test_a_compressed_file_is_read_like_the_file_in_it(texts, tmp_path):
     content = b"word,side\na,1\nb,2\n"
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(content))
@@ -170,12 +165,6 @@ def test_json_that_no_reader_takes_is_an_error(registry, write, line, fact):
         registry.task_file(path)
 
 
-def test_a_file_with_another_checksum_is_an_error(mistake, write):
-    write("a.tsv", ROWS)
-    wrong = "0" * 64
-    mistake(f"file: a.tsv, sha256: '{wrong}'", at="a.tsv", of=[wrong], error=Unavailable)
-
-
 @pytest.mark.parametrize(
     "url",
     [
@@ -195,19 +184,6 @@ def test_an_address_of_another_kind_is_an_error(mistake, url):
     forms = ["'https://…'", "'hf://datasets/owner/name@revision/path'"]
     table = f"url: '{url}', sha256: '{'0' * 64}'"
     mistake(table, at="mine.yaml:11: tables.t.url: ", of=[f"'{url}'", *forms])
-
-
-@pytest.mark.parametrize("rest", ["name/a.tsv", "name@main/sub/a b.tsv"])
-def test_an_address_on_the_hub_is_valid(rest):
-    url = f"hf://datasets/owner/{rest}"
-    assert Table(url=url, sha256="0" * 64).url == url
-
-
-@pytest.mark.parametrize("sha256", ["0" * 63, "0" * 65, "g" * 64, "../" + "0" * 61, ""])
-def test_an_invalid_sha256_is_an_error(mistake, write, sha256):
-    write("a.tsv", ROWS)
-    table = f"file: a.tsv, sha256: '{sha256}'"
-    mistake(table, at="mine.yaml:11: tables.t.sha256: ", of=["{64}", f"'{sha256}'"])
 
 
 @pytest.mark.parametrize(
@@ -255,17 +231,6 @@ def test_a_mistake_in_a_file_is_reported_with_its_line(
 ):
     write(name, content)
     mistake(table, at=f"{place}: ", of=facts)
-
-
-def test_text_in_another_encoding_is_an_error(mistake, tmp_path):
-    (tmp_path / "a.tsv").write_bytes("wörd\tside\n".encode("latin-1"))
-    mistake("file: a.tsv", at="a.tsv:1: ", of=["'utf-8'", "'encoding'"])
-
-
-@pytest.mark.parametrize("second", ['{"side": "1"}', '{"word": null, "side": "1"}'])
-def test_a_missing_cell_in_a_later_row_is_an_error(mistake, write, second):
-    write("a.jsonl", '{"word": "a", "side": "1"}\n{"word": "b", "side": "2"}\n' + second + "\n")
-    mistake("file: a.jsonl", at="a.jsonl:3: ", of=["row 3", "'t'", "'word'"])
 
 
 @pytest.fixture
@@ -414,13 +379,6 @@ def test_a_cell_that_is_no_text_where_one_is_needed_is_a_mistake(
     mistake(f"file: {name}", at=f"{place}: ", of=facts)
 
 
-def test_a_cell_of_a_row_in_the_task_file_that_is_no_text_has_its_key(mistake):
-    mistake('columns: [word, side], rows: [[a, "1"], ["", "2"]]',
-            at="mine.yaml:11: tables.t.rows[1][0]: ", of=["'word'", "empty"])  # fmt: skip
-    mistake('columns: [word, side], rows: [[a, "1"], [3, "2"]]',
-            at="mine.yaml:11: tables.t.rows[1][0]: ", of=["'word'", "number"])  # fmt: skip
-
-
 def test_a_cell_may_be_empty_where_no_text_is_made_of_it(texts, write):
     write("a.csv", "word,side,more\na,1,\nb,2,\n,3,x\n")
     assert texts("file: a.csv") == (("a",), ("b",))
@@ -439,41 +397,8 @@ def test_an_empty_cell_that_a_template_needs_is_a_mistake(registry, write, field
         assert registry.task_file(path).scenarios[0].inputs["targets_1"].texts == ("a a of a",)
 
 
-def test_a_word_of_spaces_is_a_mistake(registry, write):
-    task = TASK.replace('{table: t, column: word, where: {side: "1"}}', '{words: [a, " "]}')
-    write("a.tsv", ROWS)
-    with pytest.raises(InvalidFile, match=r"mine\.yaml:8: inputs\.targets_1: an empty text"):
-        registry.task_file(write("mine.yaml", f"{task}  t: {{file: a.tsv}}\n"))
-
-
-def test_a_line_break_cannot_be_a_delimiter(mistake, write):
-    write("a.tsv", ROWS)
-    mistake('file: a.tsv, delimiter: "\\n"', at="mine.yaml:11: tables.t.delimiter: ")
-
-
-def test_names_of_columns_that_differ_in_spaces_are_one_name(mistake, write):
-    write("a.csv", "word,side,side \na,1,x\n")
-    mistake("file: a.csv", at="a.csv:1: cell 3: ", of=["second column", "'side '"])
-
-
 def test_a_header_is_no_row_of_a_table_that_names_its_columns(mistake, texts, write):
     write("a.csv", "word, side\na,1\nb,2\n")
     mistake("file: a.csv, columns: [word, side]", at="a.csv:1: a header", of=["'columns'"])
     write("a.csv", "word,1\nb,2\n")
     assert texts("file: a.csv, columns: [word, side]") == (("word",), ("b",))
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "at"),
-    [
-        ("a.csv", "word;side\na;1\nb;2\n", "mine.yaml:8: inputs.targets_1.column: "),
-        ("a.csv", "word;side\na, x;1\nb;2\n", "a.csv:2: "),
-        ("a.csv", 'word;side\n"a";1\nb;2\n', "a.csv:2: column 'word;side': "),
-        ("a.csv", "word\tside\na\t1\nb\t2\n", "mine.yaml:8: inputs.targets_1.column: "),
-        ("a.txt", "word,side\na,1\nb,2\n", "mine.yaml:8: inputs.targets_1.column: "),
-    ],
-)
-def test_a_table_with_another_delimiter_is_told_it(mistake, write, name, content, at):
-    write(name, content)
-    delimiter = content[4].replace("\t", "\\t")
-    mistake(f"file: {name}", at=at, of=[f"""say 'delimiter: "{delimiter}"'"""])
