@@ -1,4 +1,4 @@
-"""A folder in an object store, such as `s3://bucket/folder`, through fsspec.
+"""What is elsewhere: folders in an object store, by fsspec, and files of the web, by pooch.
 
 Objects are immutable in effect: each is put whole under its name, and seen whole or not at all.
 Nothing is appended to or renamed. The backend of the protocol repeats a request after a temporary
@@ -7,46 +7,29 @@ error. Messages never quote a server, since its answer could contain a key.
 
 from __future__ import annotations
 
-import bz2
 import contextlib
 import functools
-import gzip
 import logging
-import lzma
 import os
 import re
 import tarfile
 import tempfile
-import uuid
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any
 from urllib.parse import urlsplit
 
-from harness import folders, limits
+from harness import folders
 from harness.digest import digest
 from harness.errors import DiskError, HarnessError, Unavailable, UsageError
 from harness.folders import Url
 
-if TYPE_CHECKING:
-    import requests
-
-
 _EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}  # by protocol
-_VERSIONS = [
-    "ETag",
-    "etag",
-    "md5Hash",
-    "LastModified",
-    "last_modified",
-    "updated",
-    "mtime",
-    "created",
-]
 _AT_ONCE = 8  # requests
 _REFUSED = {
     "FileNotFoundError": "there is no such bucket",
@@ -54,8 +37,6 @@ _REFUSED = {
     "PartialCredentialsError": "the credentials are incomplete",
     "PermissionError": "permission denied",
 }
-
-T = TypeVar("T")
 
 
 class Unreachable(DiskError):
@@ -119,51 +100,30 @@ class Bucket:
         paths = [info["name"].rstrip("/") for info in infos if info["type"] == "directory"]
         return sorted(path.rpartition("/")[2] for path in paths)
 
-    def read(self, name: str) -> bytes | None:
-        """Return the content of an object; None if there is none of this name."""
+    def read(self, name: str, most: int | None = None) -> bytes | None:
+        """Return the content of an object, or its first bytes; None if there is none."""
         with self._errors("read"):
             system, root = self._system()
             try:
-                content: bytes = system.cat_file(f"{root}/{name}")
+                content: bytes = system.cat_file(f"{root}/{name}", end=most)
             except FileNotFoundError:
                 return None
             return content
 
-    def read_parts(self, parts: Sequence[tuple[str, int, int]]) -> list[bytes | None]:
-        """Return the bytes from start to stop of objects, (name, start, stop); None if missing."""
-        if not parts:
-            return []
-        names, starts, stops = map(list, zip(*parts, strict=True))
-        with self._errors("read"):
-            system, root = self._system()
-            paths = [f"{root}/{name}" for name in names]
-            contents = system.cat_ranges(paths, starts, stops, on_error="return")
-            for content in contents:
-                if isinstance(content, Exception) and not isinstance(content, FileNotFoundError):
-                    raise content
-        return [content if isinstance(content, bytes) else None for content in contents]
-
-    def fetch(self, names: Iterable[str], folder: Path) -> list[str]:
-        """Copy objects into a folder, atomically; return the names that do not exist."""
-        with self._errors(f"copy to '{folder}' from"):
+    def fetch(self, names: Iterable[str], folder: Path) -> None:
+        """Copy objects into a folder, atomically; FileNotFoundError if one does not exist."""
+        with self._errors(f"copy to '{folder}' from", expected=FileNotFoundError):
             system, root = self._system()
 
-            def fetch(name: str) -> str | None:
+            def fetch(name: str) -> None:
                 path = folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
-                temporary = path.with_name(f".{uuid.uuid4().hex}.tmp")
-                try:
-                    system.get_file(f"{root}/{name}", str(temporary))
-                    with temporary.open("rb+") as file:
-                        os.fsync(file.fileno())  # a power failure leaves no empty pages
-                    temporary.replace(path)
-                except FileNotFoundError:
-                    return name
-                finally:
-                    temporary.unlink(missing_ok=True)
-                return None
+                with folders.temporary_beside(path) as temporary:
+                    system.get_file(f"{root}/{name}", str(temporary / "copy"))
+                    (temporary / "copy").replace(path)
 
-            return [name for name in _at_once(fetch, names) if name is not None]
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                list(pool.map(fetch, names))
 
     def put(self, path: Path, name: str) -> None:
         """Put a file under a name; what has this name is replaced."""
@@ -171,35 +131,29 @@ class Bucket:
             system, root = self._system()
             system.put_file(str(path), f"{root}/{name}")
 
-    def create(self, path: Path, name: str) -> None:
-        """Put a file under a name; if there is an object of this name, it stays."""
-        with self._errors("write to"):
-            system, root = self._system()
-            try:
-                system.put_file(str(path), f"{root}/{name}", mode="create")
-            except FileExistsError:
-                return
-            except Exception as error:
-                if not _is_unknown(error):
-                    raise
-                system.put_file(str(path), f"{root}/{name}")  # no other name is equal
-
     def write(self, name: str, content: bytes) -> None:
         """Write an object; what has this name is replaced."""
         with self._errors("write to"):
             system, root = self._system()
             system.pipe_file(f"{root}/{name}", content)
 
+    def modified(self, name: str) -> datetime | None:
+        """Return when an object was written; None if there is none of this name."""
+        with self._errors("read"):
+            system, root = self._system()
+            try:
+                time: datetime = system.modified(f"{root}/{name}")
+            except FileNotFoundError:
+                return None
+            return time.astimezone(UTC)
+
     def remove(self, names: Iterable[str]) -> None:
         """Remove objects, if they are there."""
         with self._errors("remove from"):
             system, root = self._system()
-
-            def remove(name: str) -> None:
+            for name in names:
                 with contextlib.suppress(FileNotFoundError):
                     system.rm_file(f"{root}/{name}")
-
-            _at_once(remove, names)
 
     def _system(self) -> tuple[Any, str]:
         """Return the file system, which fsspec keeps for each process, and the folder's path."""
@@ -220,10 +174,10 @@ class Bucket:
         return system, root.rstrip("/")
 
     @contextlib.contextmanager
-    def _errors(self, action: str) -> Iterator[None]:
+    def _errors(self, action: str, expected: type[BaseException] = HarnessError) -> Iterator[None]:
         try:
             yield
-        except HarnessError:
+        except (HarnessError, expected):
             raise
         except Exception as error:  # each backend has its own exceptions
             reason = _REFUSED.get(type(error).__name__)
@@ -240,20 +194,9 @@ def mirror(url: Url) -> Path:
     return folders.cache() / "mirrors" / name
 
 
-def _at_once(function: Callable[..., T], items: Iterable[Any]) -> list[T]:
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return list(pool.map(function, items))
-
-
 def _version(info: dict[str, Any]) -> str:
-    return digest([info["size"], *(str(info[key]) for key in _VERSIONS if key in info)])
-
-
-def _is_unknown(error: Exception) -> bool:
-    """Return whether a server does not know the request, as some do not know conditions."""
-    response = getattr(error.__cause__, "response", None)
-    code = response.get("Error", {}).get("Code") if isinstance(response, dict) else None
-    return isinstance(error, NotImplementedError) or code == "NotImplemented"
+    times = ("ETag", "etag", "LastModified", "updated", "mtime", "created")
+    return digest([info["size"], *(str(info[key]) for key in times if key in info)])
 
 
 def _cause(error: Exception) -> str:
@@ -266,22 +209,13 @@ def _cause(error: Exception) -> str:
     return type(error).__name__
 
 
-# Downloads of files whose hash is known: https only, of limited size, checked, never in parts.
-#
-# `pooch` writes a temporary file, checks its hash, tries once more, and gives it its name. Here are
-# the rules that it lacks. Only https has an adapter, so a redirect cannot lead to another protocol.
-# The length is limited while the answer streams. A file of an archive is read by its name; nothing
-# is unpacked. A `Downloads` does not try an unreachable host again.
+# Downloads of files whose hash is known.
 
 
 TIMEOUT = (4.0, 30.0)
 """Seconds to wait for a connection, and for the next bytes."""
-BLOCK = 1 << 16
 HUB = "hf://datasets/"
-_BROKEN_ARCHIVE = (
-    *(KeyError, EOFError, OSError, RuntimeError, NotImplementedError, zlib.error, lzma.LZMAError),
-    *(zipfile.BadZipFile, tarfile.TarError),
-)
+_BROKEN_ARCHIVE = (KeyError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError, OSError)
 
 
 @dataclass(frozen=True)
@@ -297,7 +231,7 @@ class Address:
     member
         Path of the file in the archive at `url`; None if that is no archive.
     size
-        Bytes at `url`, if known: then the limit.
+        Bytes at `url`, if known.
     """
 
     url: str
@@ -312,17 +246,16 @@ class Address:
 
 
 class Downloads:
-    """Downloads files, and remembers unreachable hosts.
+    """Downloads files; does not try an unreachable host again.
 
-    It keeps archives in temporary files, so that several files of an archive take one download.
+    It keeps archives in a temporary folder, so that several files of one take one download.
     """
 
     def __init__(self) -> None:
         self._unreachable: dict[str, Unavailable] = {}
-        self._archives: dict[str, IO[bytes]] = {}
 
     def fetch(self, address: Address, path: Path) -> None:
-        """Download a file to `path`, unless it exists; only a checked file appears there.
+        """Download a file to `path`; only a checked file appears there.
 
         Raises
         ------
@@ -332,86 +265,70 @@ class Downloads:
             If it cannot be written.
         """
         import pooch
-        from requests import RequestException
+        from requests import ConnectionError as CannotConnect
+        from requests import RequestException, Timeout
 
         if address.host in self._unreachable:
             raise self._unreachable[address.host]
-        pooch.get_logger().setLevel(logging.ERROR)
-        folders.make(path.parent)
         try:
-            with folders.temporary_beside(path, waits=True) as folder:
-                if path.exists() and pooch.file_hash(str(path)) == address.sha256:
-                    return
-                files = pooch.create(
-                    folder,
-                    base_url="",
-                    registry={path.name: f"sha256:{address.sha256}"},
-                    urls={path.name: address.url},
-                    retry_if_failed=1,
-                )
-                fetched = Path(files.fetch(path.name, downloader=self._downloader(address)))
-                fetched.chmod(0o644)  # temporary files are private; others may read this one
-                fetched.replace(path)
+            file = self._downloaded(address)
+        except (CannotConnect, Timeout) as error:
+            unreachable = Unavailable(f"{address.host} cannot be reached: {_reason(error)}")
+            self._unreachable[address.host] = unreachable
+            raise unreachable from None
         except RequestException as error:
             raise Unavailable(f"'{address.url}' could not be fetched ({_reason(error)})") from None
-        except ValueError as error:
-            problem = str(error)
-            if "hash" in problem:
-                problem = f"its SHA-256 is not {address.sha256}"
-            raise Unavailable(f"'{address.url}' is not the expected file: {problem}") from None
         except OSError as error:
             raise DiskError(f"cannot write '{path}' ({error.strerror or error})") from None
-
-    def _downloader(self, address: Address) -> Callable[[str, Any, Any], None]:
-        def download(_url: str, target: Any, _pooch: object) -> None:
-            with Path(target).open("wb") as file:
-                if address.member is not None or urlsplit(address.url).path.endswith(".gz"):
-                    _unpack(self._archive(address), address, file)
-                else:
-                    self._get(address, file)
-
-        return download
-
-    def _archive(self, address: Address) -> IO[bytes]:
-        """Return the archive at an address, downloaded once."""
-        if address.url not in self._archives:
-            archive: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # it lives as long as this object
-            self._get(address, archive)
-            self._archives[address.url] = archive
-        kept = self._archives[address.url]
-        kept.seek(0)
-        return kept
-
-    def _get(self, address: Address, file: IO[bytes]) -> None:
-        from requests import ConnectionError as CannotConnect
-        from requests import ReadTimeout
-
-        url, headers = _on_hub(address.url) if address.url.startswith(HUB) else (address.url, {})
         try:
-            response = self._session.get(url, headers=headers, stream=True, timeout=TIMEOUT)
-        except (CannotConnect, ReadTimeout) as error:
-            if isinstance(_download_cause(error), ConnectionResetError):
-                raise  # the connection was open and broke: pooch tries again
-            raise self._cannot_reach(address, _reason(error)) from None
-        except ValueError as error:  # an address that is not https, here or in a redirect
-            raise Unavailable(f"'{address.url}' could not be fetched ({error})") from None
-        with response:
-            _stream(response, address, file)
+            file = _unpacked(file, address)
+        except _BROKEN_ARCHIVE as error:
+            problem = str(error).partition("\n")[0]  # messages of tarfile have several lines
+            raise Unavailable(f"'{address.url}' is not the expected archive: {problem}") from None
+        if pooch.file_hash(str(file)) != address.sha256:
+            raise Unavailable(
+                f"'{address.url}' is not the expected file: its SHA-256 is not {address.sha256}"
+            )
+        with file.open("rb") as content:
+            folders.write_atomically(path, iter(lambda: content.read(1 << 20), b""))
+
+    def _downloaded(self, address: Address) -> Path:
+        """Return the file at an address, downloaded once."""
+        import pooch
+
+        pooch.get_logger().setLevel(logging.ERROR)
+        is_of_hub = address.url.startswith(HUB)
+        url, headers = _on_hub(address.url) if is_of_hub else (address.url, {})
+        name = digest(address.url)
+        files = pooch.create(
+            self._folder.name,
+            base_url="",
+            registry={name: None},
+            urls={name: url},
+            retry_if_failed=1,
+        )
+        downloader = pooch.HTTPDownloader(headers=headers, timeout=TIMEOUT)
+        return Path(files.fetch(name, downloader=downloader))
 
     @functools.cached_property
-    def _session(self) -> requests.Session:
-        """The HTTP session, which keeps connections open. It accepts https only."""
-        from requests import Session
+    def _folder(self) -> tempfile.TemporaryDirectory[str]:
+        return tempfile.TemporaryDirectory()
 
-        session = Session()
-        del session.adapters["http://"]
-        session.max_redirects = 5
-        return session
 
-    def _cannot_reach(self, address: Address, reason: str) -> Unavailable:
-        error = Unavailable(f"{address.host} cannot be reached: {reason}")
-        self._unreachable[address.host] = error
-        return error
+def _unpacked(file: Path, address: Address) -> Path:
+    """Return the file that an archive, or a `.gz`, contains; else the file itself."""
+    import pooch
+
+    if address.member is not None:
+        archive = pooch.Unzip if zipfile.is_zipfile(file) else pooch.Untar
+        folder = file.with_name(f"{file.name}.unpacked")
+        archive(members=[address.member], extract_dir=folder.name)(str(file), "fetch", None)
+        if not (folder / address.member).is_file():
+            raise KeyError(f"no file '{address.member}' in it")
+        return folder / address.member
+    if urlsplit(address.url).path.endswith(".gz"):
+        return Path(pooch.Decompress(method="gzip")(str(file), "fetch", None))
+    return file
 
 
 def _on_hub(url: str) -> tuple[str, dict[str, str]]:
@@ -423,83 +340,6 @@ def _on_hub(url: str) -> tuple[str, dict[str, str]]:
     address = hf_hub_url(f"{owner}/{name}", path, repo_type="dataset", revision=revision or None)
     token = get_token()
     return address, {"Authorization": f"Bearer {token}"} if token else {}
-
-
-def _stream(response: requests.Response, address: Address, file: IO[bytes]) -> None:
-    """Write the body of an answer, up to the limit."""
-    if response.status_code == 429 or response.status_code >= 500:
-        response.raise_for_status()  # pooch tries again
-    if response.status_code != 200:
-        status = f"{response.status_code} {response.reason}"
-        raise Unavailable(f"'{address.url}' could not be fetched ({status})")
-    limit = address.size or limits.DOWNLOAD_BYTES
-    length = response.headers.get("Content-Length", "")
-    if length.isdigit() and int(length) > limit:
-        raise _too_large(address, limit)
-    _write(response.iter_content(BLOCK), file, address, limit)
-
-
-def _unpack(archive: IO[bytes], address: Address, file: IO[bytes]) -> None:
-    """Write the file that an archive, or a `.gz`, contains."""
-    member = address.member
-    try:
-        if member is None:
-            with gzip.open(archive) as source:
-                _copy(source, file, address)
-        elif zipfile.is_zipfile(archive):
-            with zipfile.ZipFile(archive) as packed, packed.open(member) as source:
-                _copy(source, file, address)
-        else:
-            archive.seek(0)
-            with tempfile.TemporaryFile() as plain:
-                _decompress(archive, plain, address)
-                with tarfile.open(fileobj=plain, mode="r:") as packed_tar:
-                    _copy(_tar_member(packed_tar, member), file, address)
-    except _BROKEN_ARCHIVE as error:
-        problem = str(error).partition("\n")[0]  # messages of tarfile have several lines
-        if isinstance(error, KeyError):
-            problem = f"no file '{member}' in it"
-        raise Unavailable(f"'{address.url}' is not the expected archive: {problem}") from None
-
-
-def _decompress(archive: IO[bytes], plain: IO[bytes], address: Address) -> None:
-    """Write a tar without its compression: a small one may unpack to more than a disk holds."""
-    magic = archive.read(6)
-    archive.seek(0)
-    source: IO[bytes] = archive
-    if magic.startswith(b"\x1f\x8b"):
-        source = cast("IO[bytes]", gzip.open(archive))  # noqa: SIM115  # the caller closes `archive`
-    elif magic.startswith(b"BZh"):
-        source = cast("IO[bytes]", bz2.open(archive))  # noqa: SIM115  # as above
-    elif magic.startswith(b"\xfd7zXZ"):
-        source = cast("IO[bytes]", lzma.open(archive))  # noqa: SIM115  # as above
-    _write(iter(lambda: source.read(BLOCK), b""), plain, address, limits.ARCHIVE_BYTES)
-    plain.seek(0)
-
-
-def _tar_member(archive: tarfile.TarFile, member: str) -> IO[bytes]:
-    source = archive.extractfile(member)
-    if source is None:
-        raise KeyError(member)
-    return source
-
-
-def _copy(source: IO[bytes] | gzip.GzipFile, target: IO[bytes], address: Address) -> None:
-    """Copy an open file, up to the limit."""
-    _write(iter(lambda: source.read(BLOCK), b""), target, address, limits.DOWNLOAD_BYTES)
-
-
-def _write(blocks: Iterable[bytes], file: IO[bytes], address: Address, limit: int) -> None:
-    n_bytes = 0
-    for block in blocks:
-        n_bytes += len(block)
-        if n_bytes > limit:
-            raise _too_large(address, limit)
-        file.write(block)
-
-
-def _too_large(address: Address, limit: int) -> Unavailable:
-    return Unavailable(f"'{address.url}' is refused: it is larger than {limit:,} bytes")
 
 
 def _download_cause(error: BaseException) -> BaseException:

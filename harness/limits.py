@@ -12,10 +12,6 @@ from __future__ import annotations
 ANSWER_BYTES = 64_000_000
 """Bytes of an answer of a hosted model, decompressed. A hundred vectors of 4,096 numbers have 9 MB
 as text."""
-ARCHIVE_BYTES = 2_000_000_000
-"""Bytes of an archive of tar, decompressed."""
-DOWNLOAD_BYTES = 200_000_000
-"""Bytes of a download, and of a file from an archive, if its task states no size."""
 
 # Files that people write
 
@@ -25,7 +21,7 @@ YAML_ENTRIES = 200_000
 """Keys and items of a YAML file. A few lines of nested aliases expand to billions."""
 NESTING = 100
 """Depth of lists and mappings in YAML and JSON. Deeper ones end the process in some parsers."""
-TABLE_BYTES = DOWNLOAD_BYTES
+TABLE_BYTES = 200_000_000
 """Bytes of the file of a table, decompressed."""
 TABLE_ROWS = 2_000_000
 """Rows of a table."""

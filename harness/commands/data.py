@@ -86,7 +86,7 @@ def fetch(tasks: tuple[str, ...], out: Path | None, include: tuple[Path, ...], t
     harness data fetch
     harness data fetch sts-b senteval --out ./harness-data
     """  # noqa: D301  # click keeps the lines after a backspace
-    from harness import folders, names, progress
+    from harness import names, progress
     from harness.commands import output
     from harness.registry.registry import Registry
     from harness.registry.trust import Gate
@@ -107,8 +107,6 @@ def fetch(tasks: tuple[str, ...], out: Path | None, include: tuple[Path, ...], t
         files = [data_files.in_folder(file, out) for file in files]
     fetched = registry.data.fetch(files, out)
     here = [file.path for file in files if file.path is not None]
-    for path in here:
-        folders.recover_beside(path)  # a fetch may have been killed when the file was in place
     folder = out or data_files.cache()
     n_fetched = output.counted(len(fetched), "file")
     echo(f"fetched {n_fetched}, {len(here)} were there already; folder: {folder}")

@@ -62,13 +62,11 @@ def command(kind: str, name: str, out: Path) -> None:
     _check_free(kind, name)
     stub = Stub(kind, name, out)
     files = stub.files
-    folders.recover(out)
     existing = [out / path for path in files if (out / path).exists()]
     if existing:
         raise UsageError(f"'{existing[0]}' exists already; nothing was written")
-    with folders.Generation(out) as generation:
-        for path, text in files.items():
-            generation.write(path, text)
+    for path, text in files.items():
+        folders.write_atomically(out / path, text.encode())
     for path in files:
         echo(out / path)
     echo("\nnext: " + "\n      ".join(stub.next_steps))

@@ -182,7 +182,6 @@ def verify(paths: tuple[Path, ...], as_json: bool) -> int:
     \b
     damaged   no record, or changed since it was written
     torn      the last line of a run that was killed, or NUL bytes
-    repeated  a later line has the same id
     doubtful  its id is not that of its content
     unknown   of another version of the harness
     """  # noqa: D301  # click keeps the lines after a backspace

@@ -7,13 +7,15 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from filelock import FileLock, Timeout
+
 from harness import bucket, folders
-from harness.bucket import Bucket, Unreachable
+from harness.bucket import Bucket, Entry, Unreachable
 from harness.errors import DiskError, UsageError
 from harness.folders import Place, Url
 from harness.results import jsonl
@@ -39,8 +41,8 @@ if TYPE_CHECKING:
 
 
 _OF_A_RUN = r"_\d{8}T\d{12}-[0-9a-f]+"
-_VERSIONS = ".versions.json"
-_RUN = "run"  # the file that is locked while a run is alive
+_COPIED = ".copied.json"  # the versions of the copies
+_LOCK = ".lock"  # is held while a run is alive
 
 
 class SharedResults:
@@ -72,8 +74,8 @@ class SharedResults:
         self._time = time.monotonic()
         self._end = f"_{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{run}"
         self.path = folders.make(self._unsent / run)
-        self._left = contextlib.ExitStack()
-        self._left.enter_context(jsonl.locked(self.path / _RUN))
+        self._alive = FileLock(self.path / _LOCK)
+        self._alive.acquire()
         self._send_earlier_runs()
 
     def __str__(self) -> str:
@@ -116,9 +118,11 @@ class SharedResults:
 
     def close(self) -> None:
         """Put what is left; the errors of `send`. The folder on this machine is then removed."""
-        with self._left:
+        try:
             self.send()
             shutil.rmtree(self.path, ignore_errors=True)
+        finally:
+            self._alive.release()
 
     def _send(self, folder: Path) -> None:
         for path in sorted(folder.rglob("*")):
@@ -131,14 +135,10 @@ class SharedResults:
 
     def _send_earlier_runs(self) -> None:
         """Upload the files of runs that were killed, or that could not reach the bucket."""
-        for folder in sorted(self._unsent.iterdir()):
-            if folder != self.path and folder.is_dir():
-                with (
-                    contextlib.suppress(BlockingIOError),  # the run is still alive
-                    jsonl.locked(folder / _RUN, wait=False),
-                ):
-                    self._send(folder)
-                    shutil.rmtree(folder, ignore_errors=True)
+        for folder in sorted(set(self._unsent.iterdir()) - {self.path}):
+            with contextlib.suppress(Timeout), FileLock(folder / _LOCK, timeout=0):
+                self._send(folder)
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def local_copy(place: Place | str) -> Path:
@@ -172,22 +172,23 @@ def local_copy(place: Place | str) -> Path:
     return copy
 
 
-def _copy(own: Bucket, entries: dict[str, bucket.Entry], names: list[str], to: Path) -> None:
+def _copy(own: Bucket, entries: Mapping[str, Entry], names: Iterable[str], to: Path) -> None:
     """Copy what has changed since it was copied last."""
-    versions_file = folders.make(to) / _VERSIONS
-    with jsonl.locked(versions_file):
-        known: dict[str, str] = {}
-        with contextlib.suppress(OSError, ValueError):
-            known = json.loads(versions_file.read_bytes())
-        wanted = {name: entries[name].version for name in names if _is_plain(name)}
-        changed = [
-            name
-            for name, version in wanted.items()
-            if known.get(name) != version or not (to / name).is_file()
-        ]
-        if changed:
+    known: dict[str, str] = {}
+    with contextlib.suppress(OSError, ValueError):
+        known = json.loads((to / _COPIED).read_bytes())
+    wanted = {name: entries[name].version for name in names if _is_plain(name)}
+    changed = [
+        name
+        for name, version in wanted.items()
+        if known.get(name) != version or not (to / name).is_file()
+    ]
+    if changed:
+        try:
             own.fetch(changed, to)
-            folders.write_json(versions_file, known | wanted)
+        except FileNotFoundError:
+            raise DiskError(f"files of '{own.url}' were removed while they were read") from None
+        folders.write_json(to / _COPIED, known | wanted)
 
 
 def _is_plain(name: str) -> bool:
@@ -298,14 +299,13 @@ class ResultsFile(jsonl.RecordsFile[Record]):
         DiskError
             If the disk is full or a file cannot be written. The earlier records are kept.
         """
-        with folders.together():  # before the line that names them
-            for record in records:
-                for name, rows in record.rows.items():
-                    table = separated(rows, delimiter="\t").encode()
-                    folders.write_atomically(self.path.parent / record.tables[name], table)
-                for name, drawing in record.drawings.items():
-                    write_figure(self.path.parent / record.figures[name], drawing)
-                record.write_samples(self.path.parent)
+        for record in records:  # before the line that names them
+            for name, rows in record.rows.items():
+                table = separated(rows, delimiter="\t").encode()
+                folders.write_atomically(self.path.parent / record.tables[name], table)
+            for name, drawing in record.drawings.items():
+                write_figure(self.path.parent / record.figures[name], drawing)
+            record.write_samples(self.path.parent)
         super().add(records)
         if self._shared:
             self._shared.send(every=SECONDS)

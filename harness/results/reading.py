@@ -46,9 +46,9 @@ from harness.results.record import (
 
 Kind = TypeVar("Kind", bound=Line)
 Model = TypeVar("Model", bound=BaseModel)
-Status: TypeAlias = Literal["damaged", "torn", "unknown", "repeated", "doubtful"]
+Status: TypeAlias = Literal["damaged", "torn", "unknown", "doubtful"]
 """The problem of an invalid line. `unknown`: complete, but of another version of the harness.
-`repeated`: a later line has the same id. `doubtful`: its id is not that of its content."""
+`doubtful`: its id is not that of its content."""
 
 MOST_NOTICES = 5
 """Number of lines of a file with their own notice."""
@@ -233,9 +233,10 @@ def _own(raw: bytes, size: int, schema: type[Kind]) -> Kind | tuple[Status, str]
     try:
         record = schema.model_validate_json(text)
     except ValidationError as error:
-        is_json = error.errors()[0]["type"] != "json_invalid"
-        if not is_json and not raw.endswith(b"\n"):
-            return "torn", "the last line is torn, as after a kill"
+        mistake = error.errors()[0]
+        is_json = mistake["type"] != "json_invalid"
+        if not is_json and ("EOF" in mistake["msg"] or not raw.endswith(b"\n")):
+            return "torn", "the line is torn, as after a kill"
         problem = _first_mistake(error, schema) if is_json or _is_text(text) else "not UTF-8"
         is_whole = is_json and check_of(text) is not None and is_as_written(text)
         is_other = is_whole or problem.startswith("schema: version")

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 # Formats: word2vec's text and binary formats, gensim's own `KeyedVectors`, and safetensors. Nothing
 # is read here: the embedder `vectors:PATH` reads all formats but gensim's, which is a pickle.
 #
-# The file is written in a hidden folder next to its path, synced, and renamed, so that a reader
+# The file is written in a hidden folder next to its path and renamed, so that a reader
 # sees the old file or the new one. gensim's format has two files: `NAME.vectors.npy` is renamed
 # first.
 #
@@ -256,13 +256,11 @@ def _check(words: Sequence[str], format: Format) -> None:  # noqa: A002 -- as ab
 
 
 def _put_in_place(folder: Path, path: Path) -> int:
-    """Sync the files and rename them, `path` last; return their size in bytes."""
+    """Rename the files, `path` last; return their size in bytes."""
     files = sorted(folder.iterdir(), key=lambda file: file.name == path.name)
-    folders.sync_files(folder)
     size = sum(file.stat().st_size for file in files)
     if len(files) > 1 and path.exists():
         path.unlink()  # a reader finds no file rather than one with the numbers of another
-        folders.sync(path.parent)
     for file in files:
         file.replace(path.parent / file.name)
     return size
@@ -373,7 +371,6 @@ def debias(
         If a package is missing, or the hub does not take the model.
     """
     path = Path(out).expanduser()
-    folders.recover_beside(path)
     registry = registry or Registry(include=paths(include))
     label, chain = plan.chain_of(mitigator, registry)
     concept = registry.concept(concept) if isinstance(concept, str) else concept

@@ -61,8 +61,7 @@ from harness.run.plan import Row as MitigatorRow
 from harness.run.scoring import score
 from harness.run.settings import FALLBACK_CONCEPT, RunFile, Settings, paths
 from harness.run.tasks import Added, TaskReader, resolve, select, unused
-from harness.store.folder import CURRENT_RULE, RULE
-from harness.store.store import Store, has_older
+from harness.store.store import Store
 from harness.task.task import Task as LoadedTask
 from harness.task.yaml_files import Document
 
@@ -324,17 +323,10 @@ class Run:
         with self.store(embedder) as store:
             stated = ("name", "kind", "revision", "dimensions")
             facts = {fact: getattr(info, fact) for fact in stated}
-            is_again = not info.hosted and has_older(store, self.place, facts)
-            store.describe({**facts, RULE: CURRENT_RULE})
+            store.describe(facts)
             engine, notice = self._engine(embedder, name, store, keys)
             vectors = StoredEmbedder(embedder, name, engine, store, self.settings.progress)
             vectors.notices += [notice] if notice else []
-            if is_again:
-                vectors.notices.append(
-                    f"{info.name}: its texts are encoded again, since it was changed, or more of "
-                    "it is identified than in earlier versions ('harness cache prune "
-                    "--unused-days 30' removes old vectors)"
-                )
             yield vectors
 
     def model(self, entry: Entry, following: Entry | None = None) -> Records:

@@ -229,11 +229,7 @@ def export(
             folder = temporary / path.name
             folder.mkdir()
             exported = _written(source, folder, path, results, onnx=onnx, progress=progress)
-            folders.sync_files(folder)
-            if path.exists():
-                path.rename(temporary / folders.REPLACED)
-            folder.rename(path)
-            folders.sync(path.parent)
+            folders.put_in_place(folder, path)
     except OSError as error:
         raise DiskError(f"cannot write '{path}' ({error.strerror or error})") from None
     url = None if push is None else _push(path, push, f"{source.info.name} under {source.label}")

@@ -283,7 +283,6 @@ class RunFile(Strict):
             head.append(f"Add --trust: {', '.join(wishes)}.")
         content = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
         lines = "".join(f"# {' '.join(line.splitlines())}\n" for line in head)
-        folders.remove_leftovers(path.parent)  # a killed run had another name
         folders.write_atomically(path, (lines + content).encode())
         return path
 

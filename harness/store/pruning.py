@@ -1,8 +1,7 @@
 """All stores of a folder: lists them, removes some, and merges small segments.
 
 It may run while evaluations run: segments are deleted only after the merged segment is written, and
-a process that has a deleted segment open can still read it. A bucket does not allow that, so there
-the segments are marked, and the first `prune` after an hour deletes them.
+a process that has a deleted segment open can still read it.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class Pruned:
     removed
         The removed stores.
     leftovers
-        Number of removed temporary and damaged files.
+        Number of removed temporary files.
     merged
         Number of small segments that were merged.
     freed
@@ -50,7 +49,7 @@ class Pruned:
 
 def stores(folder: Place) -> list[Info]:
     """Return the content of each store of a folder, the most recently used first."""
-    infos = [store.info() for store in _stores(folder) if not store.files.is_removed()]
+    infos = [store.info() for store in _stores(folder)]
     return sorted(infos, key=lambda info: info.last_used, reverse=True)
 
 
@@ -98,8 +97,9 @@ def prune(
     leftovers = merged = freed = 0
     try:
         for info in removed:
-            freed += store_of(info).files.delete()
-        for store in _stores(folder):  # also those that an earlier run marked in a bucket
+            store_of(info).files.delete()
+            freed += info.bytes
+        for store in _stores(folder):
             last_used = store.files.last_used()
             count, size = store.files.remove_leftovers()
             leftovers, freed = leftovers + count, freed + size
@@ -119,13 +119,10 @@ def merge(store: Store) -> int:
         If the store cannot be written.
     """
     small: list[Segment] = []
-    names = store.files.names()
-    store.files.prepare(names)
-    for name in names:
+    for name in store.files.names():
         with contextlib.suppress(FileNotFoundError, segment.Damaged, segment.Foreign):
-            opened = store.files.open(name, store.fingerprint)
-            if len(opened.keys) < _SMALL:
-                (opened,) = store.files.load([opened], store.fingerprint)
+            if segment.layout_of(store.files.header(name)).n < _SMALL:
+                opened = store.files.open(name, store.fingerprint)
                 segment.check(opened)  # a damaged vector must not get a new checksum
                 small.append(opened)
     count = 0

@@ -1,15 +1,13 @@
 """One segment of a store: an immutable safetensors file of text keys and their vectors.
 
-It is written under a temporary name in its folder, synced and renamed, so that a reader never sees
-a part of it; the next segment that is written there removes what a killed process left. This module
-knows one file; `harness.store.store` knows the files of a store.
+It is written atomically: a reader never sees a part of it. This module knows one file;
+`harness.store.store` knows the files of a store.
 
 Tensors: `keys`, (n, 2) uint64, sorted; `checks`, (n,) uint64; `vectors`, (n, d) float32. A check is
 the checksum of one row, so that a few rows can be verified without reading the others
 (`row_checks`). The header's metadata hold the layout's version, the embedder's fingerprint, a
 CRC-32 of all tensors, the number of rows of NaN, and whether the rows are packed: of any length,
 with zeros behind (`harness.embedder.packed`). Packed segments of a store may have different d.
-Segments of version 1 have no `checks`: they are compared with their CRC-32, as a whole.
 """
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import os
 import time
 import uuid
 import zlib
@@ -39,9 +38,7 @@ Header: TypeAlias = tuple[dict[str, str], Mapping[str, Any], int]
 """The metadata of a safetensors file, its tensor entries, and the offset of the data."""
 
 SCHEMA = "2"
-"""Version of the layout of new segments."""
-UNCHECKED = "1"
-"""Version of the layout without checks of rows, which is read, too."""
+"""Version of the layout."""
 
 
 class Damaged(Exception):
@@ -58,8 +55,6 @@ class Layout:
 
     Parameters
     ----------
-    schema
-        Version of the layout.
     n, d
         Number of rows and of dimensions.
     start, end
@@ -67,12 +62,11 @@ class Layout:
     checksum
         CRC-32 of the tensors.
     may_have_nan
-        Whether a vector may be a row of NaN; older segments do not say.
+        Whether a vector may be a row of NaN.
     packed
         Whether its rows are packed.
     """
 
-    schema: str
     n: int
     d: int
     start: int
@@ -83,7 +77,7 @@ class Layout:
     @property
     def end(self) -> int:
         """Size of the file."""
-        last = tensors_of(self.schema, self.n, self.d)["vectors"]
+        last = tensors_of(self.n, self.d)["vectors"]
         return self.start + int(last["data_offsets"][1])
 
 
@@ -120,7 +114,7 @@ def layout_of(header: Header) -> Layout:
     """
     metadata, tensors, start = header
     schema = metadata.get("schema", "")
-    if schema not in (SCHEMA, UNCHECKED):
+    if schema != SCHEMA:
         if schema.isdecimal() and len(schema) < 5:
             raise Foreign(f"its layout has version {schema}, expected {SCHEMA}")
         raise Damaged("its header is not the header of a segment")
@@ -129,12 +123,12 @@ def layout_of(header: Header) -> Layout:
         checksum = int(metadata["crc32"])
     except (KeyError, TypeError, ValueError):
         raise Damaged("its header is not the header of a segment") from None
-    if type(n) is not int or type(d) is not int or tensors != tensors_of(schema, n, d):
+    if type(n) is not int or type(d) is not int or tensors != tensors_of(n, d):
         raise Damaged("its tensors have wrong types or shapes")
     if n < 1 or d < 1:
         raise Damaged("it is empty")
     nan, packed = metadata.get("nan") != "0", metadata.get("packed") == "1"
-    return Layout(schema, n, d, start, checksum, may_have_nan=nan, packed=packed)
+    return Layout(n, d, start, checksum, may_have_nan=nan, packed=packed)
 
 
 def to_bytes(
@@ -149,16 +143,14 @@ def to_bytes(
     }
     if packed:
         metadata["packed"] = "1"
-    text = json.dumps({"__metadata__": metadata, **tensors_of(SCHEMA, n, d)}).encode()
+    text = json.dumps({"__metadata__": metadata, **tensors_of(n, d)}).encode()
     text += b" " * (-len(text) % 64)  # aligns the tensors; the format allows spaces here
     return len(text).to_bytes(8, "little") + text
 
 
-def tensors_of(schema: str, n: int, d: int) -> dict[str, dict[str, Any]]:
+def tensors_of(n: int, d: int) -> dict[str, dict[str, Any]]:
     """Return the header's entries of the tensors, in their order in the file."""
     shapes = {"keys": ("U64", [n, 2]), "checks": ("U64", [n]), "vectors": ("F32", [n, d])}
-    if schema == UNCHECKED:
-        del shapes["checks"]
     entries, end = {}, 0
     for name, (dtype, shape) in shapes.items():
         start, end = end, end + int(dtype[1:]) // 8 * math.prod(shape)
@@ -192,10 +184,10 @@ class Segment:
         (n, d) vectors of the texts.
     checksum
         CRC-32 of all tensors, as stated in the header.
-    stated_checks
-        (n,) check of each row; None in a segment of version 1.
+    checks
+        (n,) check of each row, as it should be.
     may_have_nan
-        Whether a vector may be a row of NaN; older segments do not say.
+        Whether a vector may be a row of NaN.
     packed
         Whether its rows are packed.
     """
@@ -204,8 +196,8 @@ class Segment:
     keys: Keys
     vectors: Vectors
     checksum: int
-    stated_checks: Checks | None = None
-    may_have_nan: bool = True
+    checks: Checks
+    may_have_nan: bool
     packed: bool = False
 
     @functools.cached_property
@@ -218,23 +210,7 @@ class Segment:
     @functools.cached_property
     def is_whole(self) -> bool:
         """Whether all tensors together have the checksum that the header states."""
-        tensors = (self.keys, self.stated_checks, self.vectors)
-        parts = [tensor.data for tensor in tensors if tensor is not None]
-        return _crc32(parts) == self.checksum
-
-    @functools.cached_property
-    def checks(self) -> Checks:
-        """(n,) check of each row, as it should be.
-
-        Raises
-        ------
-        Damaged
-            If the segment has version 1, and its checksum differs.
-        """
-        if self.stated_checks is not None:
-            return self.stated_checks
-        check(self)
-        return row_checks(self.vectors)
+        return _crc32([self.keys.data, self.checks.data, self.vectors.data]) == self.checksum
 
 
 def write(
@@ -260,13 +236,9 @@ def write(
     # Names sort by time of writing, and two processes or machines never choose the same name.
     path = folder / f"{time.time_ns():016x}-{uuid.uuid4().hex}{SUFFIX}"
     try:
-        folders.remove_leftovers(folder)
-        folders.replace(path, [head, *payload])
-    except OSError as error:
-        raise DiskError(
-            f"cannot write embeddings to '{folder}' ({error.strerror}); "
-            "embeddings written before are kept"
-        ) from None
+        folders.write_atomically(path, [head, *payload])
+    except DiskError as error:
+        raise DiskError(f"{error}; embeddings written before are kept") from None
     return path
 
 
@@ -284,49 +256,24 @@ def read(path: Path, fingerprint: str) -> Segment:
     OSError
         If it cannot be read now; its content may be valid.
     """
-    layout = _checked_layout(read_header(path), path.stat().st_size, fingerprint)
+    with path.open("rb") as file:
+        head, size = parse(file), os.fstat(file.fileno()).st_size
+    layout = layout_of(head)
+    if head[0].get("fingerprint") != fingerprint:
+        raise Damaged("it has vectors of another embedder")
+    if size != layout.end:
+        raise Damaged("its size differs from the size in its header")
     parts = _tensors_of(path, layout)
     try:
         vectors = parts["vectors"].view("<f4").reshape(layout.n, layout.d)
     except ValueError:
         raise Damaged("it became shorter while it was opened") from None
-    checks = parts["checks"].view("<u8") if "checks" in parts else None
+    checks = parts["checks"].view("<u8")
     return Segment(
         *(path, _keys(parts["keys"]), vectors, layout.checksum, checks),
         may_have_nan=layout.may_have_nan,
         packed=layout.packed,
     )
-
-
-def read_beginning(path: Path, size: int, fingerprint: str) -> Segment:
-    """Open the beginning of a segment of `size` bytes, up to its keys; it has 0 rows of vectors.
-
-    The errors are those of `read`.
-    """
-    layout = _checked_layout(read_header(path), size, fingerprint)
-    keys = _keys(_tensors_of(path, layout)["keys"])
-    if len(keys) != layout.n:
-        raise Damaged("its keys are incomplete")
-    vectors = np.empty((0, layout.d), dtype=np.float32)
-    return Segment(
-        *(path, keys, vectors, layout.checksum),
-        may_have_nan=layout.may_have_nan,
-        packed=layout.packed,
-    )
-
-
-def read_header(path: Path) -> Header:
-    """Return the header of the safetensors file `path`, as `header.parse` does.
-
-    Raises
-    ------
-    Damaged
-        If the file has no valid header.
-    FileNotFoundError
-        If the file was deleted.
-    """
-    with path.open("rb") as file:
-        return parse(file)
 
 
 def nan_rows(vectors: Vectors) -> npt.NDArray[np.bool_]:
@@ -368,23 +315,13 @@ def _factors(n: int) -> npt.NDArray[np.uint64]:
     return (2 * np.arange(n, dtype=np.uint64) + 1) * _GOLDEN
 
 
-def _checked_layout(head: Header, size: int, fingerprint: str) -> Layout:
-    """Return the layout of a segment of `size` bytes of an embedder; the errors of `read`."""
-    layout = layout_of(head)
-    if head[0].get("fingerprint") != fingerprint:
-        raise Damaged("it has vectors of another embedder")
-    if size != layout.end:
-        raise Damaged("its size differs from the size in its header")
-    return layout
-
-
 def _tensors_of(path: Path, layout: Layout) -> dict[str, npt.NDArray[np.uint8]]:
     """Return the memory-mapped bytes of each tensor."""
     try:
         data = np.asarray(np.memmap(path, dtype=np.uint8, mode="r", offset=layout.start))
     except ValueError:  # nothing is left of it
         raise Damaged("it became shorter while it was opened") from None
-    entries = tensors_of(layout.schema, layout.n, layout.d)
+    entries = tensors_of(layout.n, layout.d)
     return {name: data[slice(*entry["data_offsets"])] for name, entry in entries.items()}
 
 

@@ -14,7 +14,7 @@ import functools
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
@@ -31,13 +31,10 @@ from harness.errors import DiskError, ModelError
 from harness.folders import Place
 from harness.store import segment
 from harness.store.folder import (
-    DAMAGED,
     DIMENSIONS,
     MODEL_FILE,
-    RULE,
     Folder,
     folder_of,
-    folders_in,
     read_model_file,
     stored_dimensions,
     update_model_file,
@@ -58,7 +55,7 @@ class Checked:
     rows
         Number of vectors, 0 if unknown.
     problem
-        Why the segment is damaged (then it was set aside) or cannot be read; empty if it is valid.
+        Why the segment is damaged (then it was deleted) or cannot be read; empty if it is valid.
     """
 
     name: str
@@ -88,7 +85,7 @@ class Info:
     last_used
         Time of the last reading or writing, in UTC.
     leftovers
-        Number of damaged segments and temporary files.
+        Number of temporary files.
     """
 
     folder: Place
@@ -105,7 +102,6 @@ def info_of(files: Folder, folder: Place, fingerprint: str) -> Info:
     """Return what a store contains, without reading vectors."""
     rows = size = 0
     names = files.names()
-    files.prepare(names)
     for name in names:
         with contextlib.suppress(segment.Damaged, segment.Foreign, OSError):
             size += files.size(name)
@@ -227,12 +223,6 @@ class KeyIndex:
             return self._found_by_segment(keys)
         return self.merged.find(keys)
 
-    def loaded(self, segments: Sequence[Segment]) -> KeyIndex:
-        """Return the index of the same segments, of which more have their vectors."""
-        index = KeyIndex(self.starts, tuple(segments))
-        index.__dict__.update({k: v for k, v in self.__dict__.items() if k == "merged"})
-        return index
-
     def _found_by_segment(self, keys: Keys) -> Rows:
         """Return what `find` returns, without merging the keys of segments."""
         positions = np.full(len(keys), -1, dtype=np.int64)
@@ -283,11 +273,6 @@ class KeyIndex:
                 result[rows] = opened.is_nan[positions[rows] - start]
         return result
 
-    def segments_of(self, positions: Rows) -> list[int]:
-        """Return the numbers of the segments that have the vectors at `positions`."""
-        numbers: list[int] = np.unique(self._numbers(positions)).tolist()
-        return numbers
-
     def gather(self, positions: Rows, *, check: bool = True) -> Vectors:
         """Return the (n, d) vectors at `positions`, (n,), each compared with its check.
 
@@ -298,7 +283,7 @@ class KeyIndex:
         """
         shape = len(positions), self.width
         vectors = (np.zeros if self.packed else np.empty)(shape, dtype=np.float32)
-        segment_of = self._numbers(positions)
+        segment_of = np.searchsorted(self.starts, positions, side="right") - 1
         order = np.argsort(segment_of, kind="stable")
         bounds = np.searchsorted(segment_of[order], np.arange(len(self.segments) + 1))
         damaged = []
@@ -316,9 +301,6 @@ class KeyIndex:
             longest = np.nan_to_num(vectors[:, 0]).max()
             return np.ascontiguousarray(vectors[:, : 1 + int(longest)])
         return vectors
-
-    def _numbers(self, positions: Rows) -> Rows:
-        return np.searchsorted(self.starts, positions, side="right") - 1
 
 
 def _rows_of(keys: Keys, asked: Keys) -> Rows:
@@ -555,6 +537,7 @@ class Store:
         self.notices: list[str] = []
         self._segments: dict[str, Segment] = {}
         self._ignored: set[str] = set()
+        self._copied_again: set[str] = set()
         self._index = KeyIndex.of(())
         self._stale = True
         self._touched = False
@@ -569,17 +552,15 @@ class Store:
     def get(self, texts: Sequence[str]) -> Vectors:
         """Return the (n, d) vectors of `texts`, in their order; a text may occur twice.
 
-        Each vector is compared with its check. A segment with a vector that differs is set aside:
-        its texts are then missing.
+        Each vector is compared with its check. A segment with a vector that differs is dropped: its
+        texts are then missing.
 
         Raises
         ------
         KeyError
             If some texts have no vector; the message has their number.
         """
-        vanished = 0
-        repaired: set[str] = set()
-        while True:  # ends: each round repairs a segment, sets one aside, or misses one
+        while True:  # ends: each round drops a segment, or copies one again
             positions = self._find(texts)
             n_missing = int((positions < 0).sum())
             if n_missing:
@@ -587,21 +568,10 @@ class Store:
                     f"{n_missing} of {len(texts)} texts have no vector in '{self.folder}'"
                 )
             try:
-                self._load(positions)
                 return self._index.gather(positions, check=self._check)
-            except FileNotFoundError:  # another machine merged it
-                vanished += 1
-                if vanished == _ATTEMPTS:
-                    raise DiskError(f"embeddings in '{self.folder}' vanish") from None
-                self._stale = True
             except DamagedSegments as error:
                 for damaged, reason in error.damaged:
-                    name = damaged.path.name
-                    if name not in repaired and self.files.repair(name, self.fingerprint):
-                        repaired.add(name)
-                        self._segments.pop(name, None)
-                    else:
-                        self._set_aside(name, reason)
+                    self._drop(damaged.path.name, reason)
                 self._stale = True
 
     def refresh(self) -> None:
@@ -651,24 +621,20 @@ class Store:
         update_model_file(self.files, {k: v for k, v in facts.items() if v or k != "dimensions"})
 
     def verify(self) -> list[Checked]:
-        """Compare every segment with its checksum, and set damaged segments aside."""
+        """Compare every segment with its checksum, and drop damaged ones."""
         report = []
         for name in self.files.names():
             rows = 0
             try:
                 opened = self.files.open(name, self.fingerprint)
                 rows = len(opened.keys)
-                (opened,) = self.files.load([opened], self.fingerprint)
                 segment.check(opened)
                 report.append(Checked(name, rows))
             except FileNotFoundError:
                 continue  # another process merged it meanwhile
             except segment.Damaged as error:
-                if self.files.repair(name, self.fingerprint):
-                    report.append(Checked(name, rows))
-                else:
-                    self._set_aside(name, error)
-                    report.append(Checked(name, rows, str(error)))
+                problem = "" if self._drop(name, error) else str(error)
+                report.append(Checked(name, rows, problem))
             except (segment.Foreign, OSError) as error:
                 report.append(Checked(name, rows, str(error)))
         self._stale = True
@@ -696,10 +662,9 @@ class Store:
             return self._index
         for _ in range(_ATTEMPTS):  # a segment may vanish while `harness cache prune` merges
             names = set(self.files.names()) - self._ignored
-            self.files.prepare(names - self._segments.keys())
-            self._notice_others(self._segments.keys() - names - self._ignored)
             opened = {n: s for n, s in self._segments.items() if n in names}
             try:
+                self.files.prepare(names - opened.keys())
                 for name in names - opened.keys():
                     new = self._open(name)
                     if new is not None:
@@ -722,24 +687,14 @@ class Store:
         self._stale = False
         return self._index
 
-    def _load(self, positions: npt.NDArray[np.int64]) -> None:
-        """Make the vectors at `positions` available."""
-        segments = list(self._index.segments)
-        lacking = {i for i, item in enumerate(segments) if not len(item.vectors)}
-        needed = sorted(lacking.intersection(self._index.segments_of(positions))) if lacking else []
-        loaded = self.files.load([segments[i] for i in needed], self.fingerprint)
-        for i, item in zip(needed, loaded, strict=True):
-            segments[i] = self._segments[item.path.name] = item
-        if needed:
-            self._index = self._index.loaded(segments)
-
     def _open(self, name: str) -> Segment | None:
         try:
             return self.files.open(name, self.fingerprint)
         except FileNotFoundError:
             raise
         except segment.Damaged as error:
-            self._set_aside(name, error)
+            if self._drop(name, error):
+                return self._open(name)
         except segment.Foreign as error:
             self._ignore(name, error)
         except OSError as error:  # the segment may be valid: out of memory, no permission, network
@@ -758,55 +713,25 @@ class Store:
         reason = segment.Damaged(f"its vectors do not have {width} dimensions like the others")
         for name in [name for name, item in opened.items() if item.vectors.shape[1] != width]:
             if width in rows:
-                self._set_aside(name, reason)
-            else:  # either may be wrong, so nothing is renamed
+                self._drop(name, reason)
+            else:  # either may be wrong, so nothing is deleted
                 self._ignore(name, f"they do not have {width} dimensions as {MODEL_FILE} states")
             del opened[name]
         return opened
-
-    def _notice_others(self, gone: Set[str]) -> None:
-        """Add notices of segments that another process set aside; its own may be lost."""
-        damaged = {name + DAMAGED for name in gone}.intersection(
-            self.files.leftovers() if gone else ()
-        )
-        self._ignored |= gone
-        for name in sorted(damaged):
-            self.notices.append(
-                f"another process set aside damaged embeddings: '{self.folder / name}'; "
-                "their texts will be encoded again"
-            )
 
     def _ignore(self, name: str, reason: object) -> None:
         self._ignored.add(name)
         self.notices.append(f"embeddings in '{self.folder / name}' are not used: {reason}")
 
-    def _set_aside(self, name: str, reason: Exception) -> None:
+    def _drop(self, name: str, reason: Exception) -> bool:
+        """Drop a damaged segment; return whether a whole copy of it took its place."""
+        self._segments.pop(name, None)
+        if name not in self._copied_again and self.files.drop(name, self.fingerprint):
+            self._copied_again.add(name)
+            return True
         self._ignored.add(name)
-        self.files.set_aside(name)
         self.notices.append(
-            f"set aside a damaged segment of embeddings: '{self.folder / name}': {reason}; "
+            f"dropped a damaged segment of embeddings: '{self.folder / name}': {reason}; "
             "its texts will be encoded again"
         )
-
-
-def has_older(store: Store, folder: Place, facts: Mapping[str, object]) -> bool:
-    """Return whether another store has the model of a new store, under an older fingerprint rule.
-
-    Parameters
-    ----------
-    store
-        The store; only an empty one is new.
-    folder
-        Folder of all stores.
-    facts
-        What model files state of the model: its name, kind and revision.
-    """
-    if store.files.names() or read_model_file(store.files):
         return False
-    for files in folders_in(folder):
-        known = read_model_file(files)
-        if known and RULE not in known:
-            same = (known.get(fact) == facts[fact] for fact in ("name", "kind", "revision"))
-            if all(same) and files.names():
-                return True
-    return False

@@ -76,7 +76,7 @@ class Table(Strict):
     member: str | None = None
     """Path of the file inside the zip or tar archive at `url`."""
     size: int | None = Field(default=None, ge=1)
-    """Bytes at `url`; a longer answer is refused. Without it the limit is 200 MB."""
+    """Bytes at `url`."""
     terms: str = ""
     """One line that names the licence or terms of use of the file."""
     local: str | None = None

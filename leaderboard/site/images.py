@@ -97,7 +97,7 @@ def can_draw() -> bool:
     return folders.of_package("PIL") is not None and has_fonts
 
 
-def publish_pictures(files: folders.Generation, pictures: Iterable[Picture]) -> int:
+def publish_pictures(files: folders.BuiltFolder, pictures: Iterable[Picture]) -> int:
     """Write pictures, and return how many were drawn: those that the site does not have yet.
 
     Raises
@@ -108,7 +108,7 @@ def publish_pictures(files: folders.Generation, pictures: Iterable[Picture]) -> 
     drawn = 0
     for path, picture in {picture.path: picture for picture in pictures}.items():
         if (files.folder / path).is_file():
-            files.keep(path)
+            files.write(path, (files.folder / path).read_bytes())
         else:
             files.write(path, draw(picture))
             drawn += 1

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import harness
+from harness import folders
 from harness.errors import DiskError
 from harness.printing import printable
 from harness.results.reading import LONGEST_REASON, SetAside
@@ -193,25 +194,28 @@ def _public(place: str) -> str:
 # A page that is not of a leaderboard is never replaced.
 
 
-def check_ours(page: Path) -> None:
-    """Check that `page` does not exist, or is a page of a leaderboard.
+def check_ours(folder: Path, sources: Iterable[Path]) -> None:
+    """Check that a leaderboard may replace a folder: nothing is there, or a leaderboard.
 
     Raises
     ------
     DiskError
-        If it is another page, or cannot be read.
+        If it has other files, or cannot be read.
     """
-    if not page.exists():
-        return
+    page = folder / "index.html"
     try:
+        if not folder.exists() or not {path.name for path in folder.glob("[!.]*")} - {"CNAME"}:
+            return
         with page.open(encoding="utf-8", errors="replace") as file:
-            start = file.read(2000)
+            is_ours = GENERATOR in file.read(2000)
+    except FileNotFoundError:
+        is_ours = False
     except OSError as error:
         raise DiskError(f"cannot read '{page}' ({error.strerror})") from None
-    if GENERATOR not in start:
+    if not is_ours or any(folders.is_inside(source, folder) for source in sources):
         raise DiskError(
-            f"'{page}' was not written by `harness leaderboard build` and is not replaced; "
-            "choose another --out, or move that file"
+            f"'{folder}' has files that `harness leaderboard build` has not written, and is not "
+            "replaced; choose another --out"
         )
 
 

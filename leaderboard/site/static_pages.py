@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape as xml_text
 from markupsafe import escape
 
 from harness.errors import UsageError
-from harness.folders import Generation
+from harness.folders import BuiltFolder
 from harness.results.formats import NOTHING, markdown_text, p_text
 
 from ..boards.board import Board
@@ -1086,7 +1086,7 @@ def place_texts(place: Place) -> tuple[str, str]:
 # What is written.
 
 
-def publish_pages(files: Generation, pages: Iterable[Page], site: Site) -> list[Page]:
+def publish_pages(files: BuiltFolder, pages: Iterable[Page], site: Site) -> list[Page]:
     """Write pages with their JSON, and return them without their content.
 
     Raises
@@ -1104,7 +1104,7 @@ def publish_pages(files: Generation, pages: Iterable[Page], site: Site) -> list[
 
 
 def publish_indexes(
-    files: Generation, pages: Sequence[Page], site: Site, boards: Iterable[Board]
+    files: BuiltFolder, pages: Sequence[Page], site: Site, boards: Iterable[Board]
 ) -> None:
     """Write what lists the pages: index.json, schema.json, llms.txt, and sitemap.xml.
 

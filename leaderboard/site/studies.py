@@ -453,7 +453,7 @@ def compile_studies(records: Iterable[StudyRecord], notices: list[str]) -> list[
     return studies
 
 
-def write(studies: Sequence[StudyOnModel], files: folders.Generation) -> None:
+def write(studies: Sequence[StudyOnModel], files: folders.BuiltFolder) -> None:
     """Write the tables and the records of studies; `page_of` has their pages.
 
     Parameters

@@ -1,14 +1,14 @@
 """The files of a leaderboard in one folder: the page, its scripts and data, and the downloads.
 
-They are a generation, with index.html last. What it loads is in folders that are named by their
-content, so a page never shows data of another build. Files of the build before are removed; other
-files in the folder are not touched.
+The folder is built beside its place and replaces that of the build before. What index.html loads is
+in folders that are named by their content, so a page that was loaded before a build does not show
+data of that build.
 """
 
 from __future__ import annotations
 
-import contextlib
 import csv
+import hashlib
 import io
 import json
 import os
@@ -128,7 +128,7 @@ def tables_of(board: Board, frame: pl.DataFrame | None) -> pl.DataFrame:
 
 
 def copy(
-    paths: Iterable[str], sources: Iterable[Path], files: folders.Generation
+    paths: Iterable[str], sources: Iterable[Path], files: folders.BuiltFolder
 ) -> tuple[set[str], str]:
     """Copy the tables that are plain files, and return their paths, and a notice.
 
@@ -159,10 +159,7 @@ def copy(
             refused.append(path)
             continue
         total += len(content)
-        if source.resolve() == (files.folder / path).resolve():
-            files.keep(path)
-        else:
-            files.write(path, content)
+        files.write(path, content)
         copied.add(path)
     if not refused:
         return copied, ""
@@ -463,16 +460,16 @@ def write(
     Raises
     ------
     DiskError
-        If the folder cannot be written, or a page in it was not written by this function.
+        If the folder cannot be written, or has files of another kind.
     """
     boards, notices, studies = list(boards), list(notices), list(studies)
+    sources = list(sources)
     built = built or _now()
     written = Written(
         folder / "index.html", folder / "leaderboard.csv", folder / "leaderboard.json"
     )
-    for path in (written.page, *(folder / study.page for study in studies)):
-        check_ours(path)
-    with folders.Generation(folder, replaces=True) as files:
+    check_ours(folder, sources)
+    with folders.BuiltFolder(folder) as files:
         aside = [group.to_dict() for group in grouped(claims.aside if claims else ())]
         records = downloadable_records(claims.frame, boards) if claims and boards else None
         news, notice = changes(boards, records, since or folder, built=built, decisions=decisions)
@@ -562,24 +559,13 @@ def write(
         page = home_page(title, boards, documents["model"])
         page = replace(page, content={**page.content, "build": data.finish(contents)})
         files.write(written.page.name, page.html(head))  # last: a reader starts here
-    _remove_unnamed(folder)
     return replace(written, notice=said)
-
-
-def _remove_unnamed(folder: Path) -> None:
-    """Remove data files of builds that had no id; such builds kept no list of their files."""
-    with contextlib.suppress(OSError):
-        for path in (folder / "data").glob("*.js"):
-            with path.open("rb") as file:
-                is_ours = file.read(18) == b'harnessData("data/'
-            if is_ours and not path.is_symlink():
-                path.unlink()
 
 
 def _pictures(
     boards: Sequence[Board],
     documents: Mapping[str, Sequence[Document]],
-    files: folders.Generation,
+    files: folders.BuiltFolder,
     title: str,
 ) -> tuple[dict[str, Picture], str, str]:
     """Write the pictures, and draw those that are missing.
@@ -643,7 +629,7 @@ class _DataFiles:
     data of that build under its own names.
     """
 
-    def __init__(self, files: folders.Generation) -> None:
+    def __init__(self, files: folders.BuiltFolder) -> None:
         self._all = files
         self._files: list[str] = []
 
@@ -657,7 +643,9 @@ class _DataFiles:
 
         It is a digest of what the files hold but for the date: browsers keep what is the same.
         """
-        digests = [self._all.digest(file).hex() for file in self._files]
+        digests = [
+            hashlib.sha256(self._all.content(file) or b"").hexdigest() for file in self._files
+        ]
         build = digest([digests, site | {"built": ""}])[:16]
         self.write("data/site.js", site)
         for file in self._files:
@@ -672,7 +660,7 @@ def data_path(file: str, build: str) -> str:
 
 
 def _publish_history(
-    files: folders.Generation, history: History, head: Site, who: BoardFile
+    files: folders.BuiltFolder, history: History, head: Site, who: BoardFile
 ) -> None:
     """Write the history, and the feed if the address of the site is known."""
     files.write(HISTORY, history.model_dump_json(indent=1, by_alias=True) + "\n")
@@ -700,11 +688,11 @@ _CONTENTS = {
 
 
 def _downloads(
-    files: folders.Generation, columns: Mapping[str, Sequence[tuple[str, str, str]]]
+    files: folders.BuiltFolder, columns: Mapping[str, Sequence[tuple[str, str, str]]]
 ) -> list[about.File]:
     """Return the files to download that were written."""
     return [
-        about.File(name, about.size_text(size), content, columns.get(name, ()))
+        about.File(name, about.size_text(len(written)), content, columns.get(name, ()))
         for name, content in _CONTENTS.items()
-        if (size := files.size(name)) is not None
+        if (written := files.content(name)) is not None
     ]

@@ -98,7 +98,6 @@ def pack(
     UsageError
         If nothing can be packed, or a file exists with other content; nothing is written then.
     """
-    folders.recover(out)
     records = _records(results)
     if not records:
         raise UsageError(f"no record in '{results}'; `harness eval` writes them")
@@ -148,13 +147,10 @@ def pack(
             raise UsageError(f"'{path}' is there with other items; --overwrite replaces it")
         if before != content or not path.exists():
             changed.append(path)
-    if changed:
-        with folders.Generation(out) as files:
-            for path in changed:
-                files.write(path.relative_to(out).as_posix(), (contents | samples)[path])
-            for folder in dict.fromkeys(path.parent for path in changed):
-                place = (folder / submission.NAME).relative_to(out)
-                files.write(place.as_posix(), submission.text(known[folder]))
+    for path in changed:
+        folders.write_atomically(path, (contents | samples)[path])
+    for folder in dict.fromkeys(path.parent for path in changed):
+        folders.write_atomically(folder / submission.NAME, submission.text(known[folder]).encode())
     for path in map(evidence.samples_file, contents):
         if overwrite and path not in samples:
             path.unlink(missing_ok=True)  # of records that were replaced

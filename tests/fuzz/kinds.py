@@ -139,13 +139,6 @@ def _own_records(path: Path) -> None:
     list(jsonl.read(path, Record, []))
 
 
-def _study_records(path: Path) -> None:
-    from harness.results import jsonl
-    from harness.study.study_record import StudyRecord
-
-    list(jsonl.read(path, StudyRecord, []))
-
-
 def _claims(path: Path) -> None:
     from harness.leaderboard.claims import facts, reading, trust
 
@@ -274,7 +267,6 @@ KINDS = {
         Kind("run", ".yaml", _run),
         Kind("table", ".bin", _table, _zipped_tables),
         Kind("records", ".jsonl", _own_records),
-        Kind("study-records", ".jsonl", _study_records),
         Kind("claims", ".jsonl", _claims),
         Kind("submission", ".json", _submission),
         Kind("withdrawn", ".yaml", _withdrawn),

@@ -9,7 +9,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 WRITERS = {
     "harness/folders.py": "the module that writes",
-    "harness/bucket.py": "downloads and uploads, into a temporary file",
     "harness/results/jsonl.py": "appends lines of records, in one write",
     "harness/run/debiasing.py": "writes vectors block by block, under a temporary name",
     "harness/run/exporting.py": "a file of a folder that gets its name when it is whole",

@@ -19,7 +19,6 @@ from harness.results.figures import read_figure
 
 FILES = [
     *(
-        ".generation.json",
         "about.html",
         "assets",
         "badge",
@@ -257,12 +256,18 @@ def test_a_second_build_replaces_only_its_own_files(results, tmp_path) -> None:
     assert site_data.read(out)["title"] == "second"
 
 
-def test_a_page_of_another_origin_is_not_replaced(results, tmp_path) -> None:
+def test_a_folder_with_other_files_is_not_replaced(results, tmp_path) -> None:
     (tmp_path / "index.html").write_text("<h1>my home page</h1>")
     error = command(results, "--out", tmp_path).exception
     assert isinstance(error, DiskError)
     assert (tmp_path / "index.html").read_text() == "<h1>my home page</h1>"
     assert not (tmp_path / "leaderboard.csv").exists()
+    site = tmp_path / "site"
+    command(results, "--out", site)
+    (site / "results").mkdir()
+    (site / "results" / "m.jsonl").write_bytes(next(results.glob("*.jsonl")).read_bytes())
+    assert isinstance(command(site / "results", "--out", site).exception, DiskError)
+    assert (site / "results" / "m.jsonl").exists()
 
 
 def test_an_unwritable_folder_is_an_error_in_one_line(results, tmp_path) -> None:
@@ -275,7 +280,7 @@ def test_an_unwritable_folder_is_an_error_in_one_line(results, tmp_path) -> None
 def test_the_files_are_readable_by_everyone(results, tmp_path) -> None:
     command(results, "--out", tmp_path / "site")
     site = tmp_path / "site"
-    names = ["index.html", "leaderboard.csv", "records.parquet", ".generation.json"]
+    names = ["index.html", "leaderboard.csv", "records.parquet"]
     for path in (*(site / name for name in names), site_data.path(site, "data/site.js")):
         assert path.stat().st_mode & 0o044 == 0o044
 

@@ -1,4 +1,4 @@
-"""A disk that fails, or loses its power: which files survive, at every step of a piece of work.
+"""A disk that fails, and what a kill leaves, at every step of a piece of work.
 
 Work that writes files makes steps: it opens a file for writing, writes, syncs, renames, removes,
 truncates, makes a folder. While a context of this module is open, these steps of this process are
@@ -11,17 +11,8 @@ seen, at whatever path.
             work()
         disk.failed  # the step that failed; None if the work has fewer steps
 
-`power_cuts(root, work, promised)`
-    Runs the work once. Before each step, and at the end, it yields what a disk could hold of the
-    folder `root` after a power cut, with what had been promised until then:
-
-        kept = set()
-        for cut in power_cuts(root, work, lambda: set(kept)):
-            cut.restore(folder)  # as it would be found
-            assert cut.promised <= set(read(folder)), cut
-
-    It yields each state of `STATES`: a file's content is safe when the file was synced, and its
-    name when its folder was synced; what is not safe may be there or not.
+`kills(root, work)`
+    Runs the work, and returns what a kill would leave of the folder `root` before each step.
 
 For one thread, on POSIX. Readers are not seen. What SQLite and other libraries in C write is not.
 """
@@ -30,26 +21,19 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import copy
 import errno
 import io
 import os
 import shutil
-import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from unittest.mock import patch
 
 Tree = dict[str, bytes | None]
 """Content by path below the root; None for a folder."""
-Result = TypeVar("Result")
 OnStep = Callable[[str], None]
-
-STATES = ("synced", "named", "torn", "whole")
-"""What a power cut may leave: only what is safe; all names with the safe contents; all names with
-half of what is not safe; everything, as after a kill."""
 
 
 @dataclass
@@ -75,138 +59,44 @@ def failing(k: int, error: Callable[[], BaseException] | None = None) -> Iterato
         yield seen
 
 
-@dataclass(frozen=True)
-class Cut:
-    """A state of the disk after a power cut."""
-
-    step: str
-    state: str
-    promised: Any
-    tree: Tree = field(repr=False)
-
-    def restore(self, folder: Path) -> Path:
-        """Write the files that survived to a folder, which is emptied first."""
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        for path, content in sorted(self.tree.items()):
-            if content is None:
-                (folder / path).mkdir(parents=True, exist_ok=True)
-            else:
-                (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_bytes(content)
-        return folder
-
-
-def power_cuts(
-    root: Path, work: Callable[[], object], promised: Callable[[], object] = lambda: None
-) -> Iterator[Cut]:
-    """Run `work`, and yield each distinct state that a power cut could leave."""
-    disk, cuts = _Disk(root), []
-
-    def step(name: str) -> None:
-        for state in STATES:
-            cuts.append(Cut(name, state, copy.copy(promised()), disk.tree(state)))
-
-    with contextlib.closing(disk):
-        with _steps(step, disk.sync):
-            work()
-        step("end")
-    before: dict[str, tuple[object, Tree]] = {}
-    for cut in cuts:
-        if before.get(cut.state) != (cut.promised, cut.tree):
-            before[cut.state] = (cut.promised, cut.tree)
-            yield cut
-
-
-def kills(root: Path, work: Callable[[], Result], states: list[tuple[str, Tree]]) -> Result:
-    """Run `work`, note before each step what a kill would leave, and return its result.
+def kills(root: Path, work: Callable[[], object]) -> list[tuple[str, Tree]]:
+    """Run `work`, and return what a kill would leave before each step, with the step's name.
 
     Content that is still in a buffer of the process is not there.
     """
-
-    def step(name: str) -> None:
-        states.append((name, _whole(root)))
-
-    with _steps(step):
-        return work()
+    states: list[tuple[str, Tree]] = []
+    with _steps(lambda name: states.append((name, tree(root)))):
+        work()
+    return states
 
 
-def _whole(root: Path) -> Tree:
-    tree: Tree = {}
-    for path in sorted(root.rglob("*")):
-        name = path.relative_to(root).as_posix()
-        tree[name] = None if path.is_dir() else _content(path)
-    return tree
+def tree(root: Path) -> Tree:
+    """Return the files of a folder by path, and its folders as None."""
+    return {
+        path.relative_to(root).as_posix(): None if path.is_dir() else path.read_bytes()
+        for path in sorted(root.rglob("*"))
+    }
 
 
-class _Disk:
-    """What is safe of a folder: the contents of synced files, the names in synced folders."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self._contents: dict[int, bytes] = {}  # by inode
-        self._names: dict[int, dict[str, tuple[int, bool]]] = {}  # inode and is folder, by name
-        self._held: dict[int, int] = {}  # open files by inode: it is not used again
-        for path in (root, *root.rglob("*")):
-            opened = os.open(path, os.O_RDONLY)
-            self.sync(opened)
-            os.close(opened)
-
-    def sync(self, opened: int) -> None:
-        """Take note that an open file or folder was synced."""
-        state = os.fstat(opened)
-        if state.st_ino not in self._held:
-            self._held[state.st_ino] = os.dup(opened)
-        if stat.S_ISDIR(state.st_mode):
-            with os.scandir(opened) as entries:
-                self._names[state.st_ino] = {
-                    entry.name: (entry.inode(), entry.is_dir()) for entry in entries
-                }
+def restore(files: Tree, folder: Path) -> Path:
+    """Make a folder hold these files, and no others."""
+    folder.mkdir(exist_ok=True)
+    for path in folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for name, content in sorted(files.items()):
+        if content is None:
+            (folder / name).mkdir(parents=True, exist_ok=True)
         else:
-            self._contents[state.st_ino] = _content(f"/dev/fd/{opened}")
-
-    def tree(self, state: str) -> Tree:
-        """Return what a power cut leaves."""
-        return self._safe(self.root.stat().st_ino, "") if state == "synced" else self._now(state)
-
-    def close(self) -> None:
-        for opened in self._held.values():
-            os.close(opened)
-
-    def _safe(self, folder: int, prefix: str) -> Tree:
-        tree: Tree = {}
-        for name, (inode, is_folder) in self._names.get(folder, {}).items():
-            if is_folder:
-                tree |= {prefix + name: None} | self._safe(inode, f"{prefix}{name}/")
-            else:
-                tree[prefix + name] = self._contents.get(inode, b"")
-        return tree
-
-    def _now(self, state: str) -> Tree:
-        tree: Tree = {}
-        for path in self.root.rglob("*"):
-            name = path.relative_to(self.root).as_posix()
-            if path.is_dir():
-                tree[name] = None
-                continue
-            now, safe = _content(path), self._contents.get(path.stat().st_ino, b"")
-            start = len(safe) if now.startswith(safe) else 0
-            half = now[: start + (len(now) - start) // 2]
-            tree[name] = {"named": safe, "torn": half, "whole": now}[state]
-        return tree
-
-
-def _content(path: str | Path) -> bytes:
-    with _OPEN(path, "rb") as file:
-        content: bytes = file.read()
-    return content
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+    return folder
 
 
 _OPEN = io.open
 
 
 @contextlib.contextmanager
-def _steps(step: OnStep, synced: Callable[[int], None] = lambda opened: None) -> Iterator[None]:
+def _steps(step: OnStep) -> Iterator[None]:
     """Call `step` with the name of each step before it is made."""
 
     class Raw(io.FileIO):
@@ -251,7 +141,6 @@ def _steps(step: OnStep, synced: Callable[[int], None] = lambda opened: None) ->
 
     def fsync(file: Any, /) -> None:
         step("sync")
-        synced(file if isinstance(file, int) else file.fileno())
 
     def seen(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **more: Any) -> Any:

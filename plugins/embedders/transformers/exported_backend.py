@@ -109,9 +109,7 @@ def graph_of(model: Any, key: str, name: str) -> Path:
         return file
     folders.make(folder.parent)
     try:
-        with folders.temporary_beside(folder, waits=True) as temporary:
-            if file.is_file():  # another process was faster
-                return file
+        with folders.temporary_beside(folder) as temporary:
             made = temporary / "graph"
             made.mkdir()
             try:
@@ -125,8 +123,11 @@ def graph_of(model: Any, key: str, name: str) -> Path:
                     f"'{name}' cannot become a graph of OpenVINO ({one_line(error)}); use "
                     "backend=torch"
                 ) from error
-            folders.sync_files(made)
-            made.rename(folder)
+            try:
+                made.rename(folder)
+            except OSError:
+                if not file.is_file():  # else another process was faster
+                    raise
     except OSError as error:
         raise DiskError(f"cannot write '{folder}' ({error.strerror})") from None
     return file

@@ -54,7 +54,8 @@ def shape(path: Path) -> Shape:
         If the file has no word vectors, or is truncated.
     """
     try:
-        _, header, start = segment.read_header(path)
+        with path.open("rb") as file:
+            _, header, start = segment.parse(file)
         (n, d), (ends,), (text,) = (
             header[name]["shape"] for name in ("vectors", "word_ends", "words")
         )

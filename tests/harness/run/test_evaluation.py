@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import warnings
 from importlib import import_module
 
 import numpy as np
 import pytest
 
-import harness
 from harness.embedder import MockEmbedder, ModelInfo
 from harness.encode import admission
 from harness.errors import UsageError
 from harness.results.folder import read
 from harness.results.records import NotRunWarning
-from harness.store import folder
-from harness.store.folder import MODEL_FILE
 
 TIMES = {"run", "created", "seconds"}
 
@@ -314,24 +309,3 @@ def test_texts_that_mitigators_need_beyond_the_plan_are_counted(evaluate, regist
     registry = registry_with(plugin(source))
     records = evaluate(tasks="toy-places", mitigators=["none", "wide"], registry=registry)
     assert records.encoded == records.texts == 56
-
-
-def test_a_model_that_an_older_version_named_otherwise_is_encoded_again_with_a_notice(tmp_path):
-    class Model(MockEmbedder):
-        def __init__(self, fingerprint):
-            super().__init__()
-            self.info = dataclasses.replace(self.info, name="mine", fingerprint=fingerprint)
-
-    cache = tmp_path / "cache"
-
-    def notices(fingerprint):
-        found = harness.evaluate(Model(fingerprint), tasks="seat-c6b", cache=cache)
-        return [line for line in found.notices if "encoded again" in line]
-
-    assert notices("old") == []
-    for file in cache.rglob(MODEL_FILE):  # as an older version wrote it
-        facts = json.loads(file.read_text())
-        del facts[folder.RULE]
-        file.write_text(json.dumps(facts))
-    assert len(notices("new")) == 1
-    assert [notices(fingerprint) for fingerprint in ("new", "old", "other")] == [[], [], []]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import safetensors.numpy
+from disk import failing
 from gensim.models import KeyedVectors
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -148,16 +148,14 @@ def test_the_format_is_that_of_the_suffix_unless_it_is_given():
 
 
 @pytest.mark.parametrize("format_", FORMATS)
-def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, format_):
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, format_):
     path = tmp_path / f"v{FORMATS[format_]}"
-    write(path)
+    with failing(10**6) as disk:
+        write(path)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
 
-    def full(_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(DiskError, match=r"cannot write .*No space left"):
+    first = disk.steps.index("write")
+    with failing(first), pytest.raises(DiskError, match=r"cannot write .*No space left"):
         write(path, WORDS[::-1])
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 

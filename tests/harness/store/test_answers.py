@@ -22,13 +22,6 @@ def test_a_cache_of_another_identity_has_no_answers(tmp_path):
     assert AnswerCache("edit", {"model": "b"}, tmp_path).get(["one"]) == {}
 
 
-def test_a_new_answer_replaces_the_old_one(tmp_path):
-    cache = AnswerCache("edit", 0, tmp_path)
-    cache.add({"one": "1"})
-    cache.add({"one": "eins"})
-    assert cache.get(["one"]) == {"one": "eins"}
-
-
 def test_one_call_looks_up_thousands_of_texts(tmp_path):
     cache = AnswerCache("edit", 0, tmp_path)
     cache.add({f"text {i}": str(i) for i in range(3000)})

@@ -1,8 +1,5 @@
 """Vectors are compared with their checks when they are read: no flipped byte becomes a number."""
 
-import json
-import zlib
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,26 +21,6 @@ def flip(path, position, bits=1):
     content = bytearray(path.read_bytes())
     content[position] ^= bits
     path.write_bytes(content)
-
-
-def write_old(store, texts, vectors):
-    """Write a segment as version 1 of the layout has it: without checks of rows."""
-    keys = keys_of(texts)
-    order = np.lexsort((keys[:, 1], keys[:, 0]))
-    keys, vectors = keys[order], vectors[order]
-    data = keys.tobytes() + vectors.tobytes()
-    metadata = {"schema": "1", "fingerprint": store.fingerprint, "crc32": str(zlib.crc32(data))}
-    middle = keys.nbytes
-    content = {
-        "__metadata__": metadata,
-        "keys": {"dtype": "U64", "shape": keys.shape, "data_offsets": [0, middle]},
-        "vectors": {"dtype": "F32", "shape": vectors.shape, "data_offsets": [middle, len(data)]},
-    }
-    head = json.dumps(content).encode()
-    head += b" " * (-len(head) % 64)
-    store.folder.mkdir(parents=True, exist_ok=True)
-    path = store.folder / f"{len(files(store)):016x}.safetensors"
-    path.write_bytes(len(head).to_bytes(8, "little") + head + data)
 
 
 def test_a_hole_in_a_file_is_no_row_of_zeros(tmp_path, fill):
@@ -77,12 +54,11 @@ def test_every_flipped_byte_of_the_vectors_is_seen(tmp_path, fill, d):
         assert store.missing(TEXTS[:12]) == TEXTS[:12]
         (notice,) = store.notices
         assert path.name in notice
-        path.with_name(path.name + ".damaged").unlink()
         path.write_bytes(original)
     np.testing.assert_array_equal(Store(tmp_path, "model").get(TEXTS[:12]), expected)
 
 
-def test_a_damaged_segment_sets_only_itself_aside_and_is_encoded_again(tmp_path, fill):
+def test_a_damaged_segment_is_dropped_alone_and_encoded_again(tmp_path, fill):
     store = fill(Store(tmp_path, "model"), rows=10)
     damaged, *_ = files(store)
     flip(damaged, -1)
@@ -128,31 +104,6 @@ def test_the_checks_can_be_left_out(tmp_path, fill, monkeypatch):
     flip(files(store)[0], -1)
     assert len(store.get(TEXTS)) == 100
     assert [checked.ok for checked in store.verify()] == [False]
-
-
-def test_a_segment_of_version_1_is_read_and_compared_as_a_whole(tmp_path):
-    store, vectors = Store(tmp_path, "model"), MockEmbedder(dimensions=8).encode(TEXTS)
-    write_old(store, TEXTS, vectors)
-    np.testing.assert_array_equal(store.get(TEXTS), vectors)
-    flip(files(store)[0], -1)
-    fresh = Store(tmp_path, "model")
-    with pytest.raises(KeyError):
-        fresh.get(TEXTS[:1])
-    assert len(fresh.notices) == 1
-    assert files(store) == []
-
-
-def test_a_process_says_that_another_one_set_its_segment_aside(tmp_path, fill):
-    mine, other = fill(Store(tmp_path, "model")), Store(tmp_path, "model")
-    assert mine.missing(TEXTS) == []
-    flip(files(mine)[0], -1)
-    with pytest.raises(KeyError):
-        other.get(TEXTS)
-    mine.refresh()
-    assert mine.missing(TEXTS) == TEXTS
-    mine.refresh()
-    assert mine.missing(TEXTS) == TEXTS
-    assert [len(store.notices) for store in (mine, other)] == [1, 1]
 
 
 @given(

@@ -115,7 +115,7 @@ def site_of(folder: Path) -> dict[str, bytes]:
             build.encode(), b""
         )
         for path in folder.rglob("*")
-        if path.is_file() and path.name != ".generation.json"
+        if path.is_file()
     }
     for name in ("leaderboard.json", "data/site.js"):
         text = files[name].decode()
