@@ -93,8 +93,6 @@ class Table:
     repeat
         Number of columns that each part repeats if a narrow terminal divides the table; 0 keeps
         the table whole.
-    turned
-        The transposed table, for terminals on which only that fits.
     """
 
     title: str
@@ -105,7 +103,6 @@ class Table:
     shorten: Sequence[str] = ()
     drop: Sequence[str] = ()
     repeat: int = 0
-    turned: Table | None = None
 
     @classmethod
     def of(cls, title: str, lines: Sequence[Mapping[str, Any]], **layout: Any) -> Table:
@@ -371,7 +368,7 @@ def _html_cell(value: Any) -> str:
 
 
 # A terminal. A table that is too wide breaks the names of its columns, cuts free text, drops
-# columns, turns, or is divided into parts, as its fields allow. What is then still too wide the
+# columns, or is divided into parts, as its fields allow. What is then still too wide the
 # terminal wraps.
 
 
@@ -429,10 +426,6 @@ def wrapped(line: str, width: int | None) -> str:
 def _print(table: Table, width: int | None) -> list[str]:
     """Print a table in as many parts as it needs, and return the columns that it drops."""
     columns = _columns(table)
-    if width and table.turned and _total(column.least for column in columns) > width:
-        turned = _columns(table.turned)
-        if _total(column.least for column in turned) <= width:
-            table, columns = table.turned, turned
     shown: set[str] = set()
     for i, part in enumerate(_divided(table, columns, width)):
         fitted = _fitted(part, table.drop, width)

@@ -584,8 +584,6 @@ OLD_MEANS = "another version of the task: compared with no score, and in no mean
 VOID = "void"
 REASONS = 5
 """Most reasons why scores of a table are void, unless all are asked for."""
-WIDEST = 50
-"""Number of columns that do not fit any terminal."""
 
 
 def report(
@@ -695,17 +693,11 @@ def _listed(tasks: Sequence[str], *, verbose: bool) -> str:
 
 
 def _table(section: Section, *, intervals: bool) -> Table:
-    """Return a section; few tasks become columns if only that fits the terminal."""
+    """Return a section; a narrow terminal divides it into parts."""
     rows = [
         [row.task, row.score, row.ideal, *(_value(cell, intervals) for cell in row.cells)]
         for row in (*section.rows, *section.foot)
     ]
-    turned = None
-    if len(rows) < WIDEST:
-        tasks = [f"{task}\n{score or 'lower is better'}\nideal {i}" for task, score, i, *_ in rows]
-        labels = enumerate(section.columns, start=3)
-        lines = [[label, *(row[i] for row in rows)] for i, label in labels]
-        turned = Table(section.title, ["mitigator", *tasks], lines, repeat=1)
     return Table(
         section.title,
         ["task", "score", "ideal", *section.columns],
@@ -713,7 +705,6 @@ def _table(section: Section, *, intervals: bool) -> Table:
         rows[len(section.rows) :],
         drop=["score"],
         repeat=1,
-        turned=turned,
     )
 
 

@@ -50,14 +50,6 @@ def test_a_split_table_repeats_the_tasks_in_each_part(shown):
     assert all(tasks.count(f"association-{t}") == tasks.count("association-0") for t in range(8))
 
 
-def test_a_table_with_few_tasks_turns_instead(shown):
-    lines = shown(many(12), 80)
-    assert [header[0] for header in headers(lines)].count("mitigator") == 1
-    assert len([line for line in lines if line.lstrip().startswith("mitigator-")]) == 11
-    text = "\n".join(lines)
-    assert "similarity-0" in text
-
-
 def test_decimal_points_are_below_each_other(shown):
     records = [record("a", "none", -1.0, p_value=0.5), record("b", "none", 0.25, p_value=0.0001)]
     rows = [line for line in shown(records, None) if line.split()[:1] in (["a"], ["b"])]
