@@ -185,7 +185,7 @@ def harness_engines() -> Iterable[EngineSpec]:
 
 @hookspec
 def harness_task_folders() -> Iterable[Path | str]:
-    """Return folders of task files, with subfolders for concepts, studies, recipes and so on."""
+    """Return folders of task files, with subfolders for concepts, studies and so on."""
     raise NotImplementedError
 
 

@@ -26,7 +26,7 @@ SELECTION = "selection"
 
 
 def names_of_kind(registry: Registry, kind: str) -> Iterable[str]:
-    """Return the names of a kind: one of `SHOWN`, `recipe`, or `SELECTION`."""
+    """Return the names of a kind: one of `SHOWN`, or `SELECTION`."""
     by_kind: dict[str, Callable[[], Iterable[str]]] = {
         "model": lambda: registry.embedders,
         "mitigator": lambda: ["none", *registry.mitigators],
@@ -34,7 +34,6 @@ def names_of_kind(registry: Registry, kind: str) -> Iterable[str]:
         "task": lambda: registry.task_files,
         "concept": lambda: registry.concept_files,
         "study": lambda: registry.study_files,
-        "recipe": lambda: registry.recipe_files,
         "benchmark": lambda: registry.benchmark_files,
         SELECTION: lambda: _selection(registry),
     }

@@ -32,7 +32,7 @@ _DROPPED_FIRST = (
 
 @click.group("list")
 def command() -> None:
-    """List models, mitigators, metrics, tasks, tags, benchmarks, concepts, studies or recipes."""
+    """List models, mitigators, metrics, tasks, tags, benchmarks, concepts or studies."""
 
 
 def _add(kind: str, rows: Callable[[Registry, dict[str, Any]], Rows], *filters: Any) -> None:
@@ -180,14 +180,6 @@ def _benchmarks(registry: Registry, _: dict[str, Any]) -> Rows:
     ]
 
 
-def _recipes(registry: Registry, _: dict[str, Any]) -> Rows:
-    keys = ("version", "title")  # the other keys belong to the plugin of recipes
-    return [
-        {"name": name, **{key: document.data.get(key) for key in keys}}
-        for name, document in sorted(registry.recipe_files.items())
-    ]
-
-
 def _tags(registry: Registry, _: dict[str, Any]) -> Rows:
     from harness.run.tasks import list_tasks
 
@@ -231,7 +223,6 @@ _add("tasks", _tasks, _category, _tag, _language, _kind)
 _add("tags", _tags)
 _add("benchmarks", _benchmarks)
 _add("concepts", _concepts)
-_add("recipes", _recipes)
 _add("studies", _studies)
 
 

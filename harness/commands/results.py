@@ -475,7 +475,7 @@ def figure_command(
 ) -> None:
     """Draw the description of a figure, several of one kind in one.
 
-    Descriptions are the files `*.json` beside scores, studies, recipes, corpora and trained
+    Descriptions are the files `*.json` beside scores, studies, corpora and trained
     models. Pictures need the extra `figures`.
 
     \b

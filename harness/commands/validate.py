@@ -36,7 +36,7 @@ KINDS = ("task", "concept", "study", "benchmark")
 @arguments.trust
 @click.pass_obj
 def command(debug: bool, /, paths: tuple[Path, ...], trust: bool) -> int:
-    """Check task, concept, study, benchmark, run and recipe files, or folders of them.
+    """Check task, concept, study, benchmark and run files, or folders of them.
 
     Each file is loaded and its data is read. The inputs and options of its metrics are checked,
     and tasks are run on a mock embedder. All mistakes are shown, each with file, line and key.
@@ -99,9 +99,8 @@ def _check(registry: Registry, path: Path, debug: bool) -> tuple[str, list[str]]
     if kind == "benchmark":
         parts = yaml_files.documents(document)
         return ", ".join(_benchmark(registry, part) for part in parts), []
-    if kind in ("reproduction", "recipe"):
-        command = "reproduce --no-run" if kind == "reproduction" else "train --dry-run"
-        return f"rows of a paper or a recipe; `harness {command}` checks them", []
+    if kind == "reproduction":
+        return "rows of a paper; `harness reproduce --no-run` checks them", []
     if kind == "run":
         n_models = len(document.validate(RunFile).models)
         asked_in_file(document, registry).check()

@@ -5,11 +5,10 @@ left out. Loading a plugin imports only its hook module. An object that it names
 is first used.
 
 A folder of a plugin or user holds task files, directly or in one subfolder a family, and the
-subfolders `concepts`, `studies`, `benchmarks`, `recipes` (of training, which `harness train` reads)
-and `reproduction` (rows of papers, which `harness reproduce` reads). Files whose names begin with
-`_` are fragments that others include. A file may name only files in its own folder of task files,
-and installed ones. A file with a mistake, or with the name of another file, is left out with a
-notice.
+subfolders `concepts`, `studies`, `benchmarks` and `reproduction` (rows of papers, which
+`harness reproduce` reads). Files whose names begin with `_` are fragments that others include. A
+file may name only files in its own folder of task files, and installed ones. A file with a mistake,
+or with the name of another file, is left out with a notice.
 """
 
 from __future__ import annotations
@@ -322,7 +321,6 @@ SUBFOLDERS = {
     "study": "studies",
     "benchmark": "benchmarks",
     "reproduction": "reproduction",
-    "recipe": "recipes",
 }
 """Subfolder by kind of file; task files lie elsewhere."""
 
@@ -410,8 +408,6 @@ def kind_of(document: yaml_files.Document) -> str:
     folder = document.path.resolve().parent.name
     if folder in kinds:
         return kinds[folder]
-    if len(document.data.keys() & {"base", "rows", "seeds", "training"}) > 1:
-        return "recipe"
     if "tasks" in document.data:
         has_list = "name" not in document.data and not isinstance(document.data["tasks"], dict)
         return "run" if "models" in document.data or has_list else "benchmark"

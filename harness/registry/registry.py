@@ -144,11 +144,6 @@ class Registry:
         """Parsed benchmark files by the name they state."""
         return self._files.read("benchmark")
 
-    @functools.cached_property
-    def recipe_files(self) -> Catalogue[yaml_files.Document]:
-        """Parsed recipe files by the name they state; the plugin of training runs them."""
-        return self._files.read("recipe")
-
     def catalogues(self) -> tuple[Catalogue[Any], ...]:
         """Return what plugins add, by kind."""
         specs = (

@@ -1,6 +1,6 @@
 """Figures: their descriptions, which lie beside the scores, and pictures of them that print.
 
-A figure is described by Plotly's `data` and `layout`, as plain JSON. Metrics, studies, recipes and
+A figure is described by Plotly's `data` and `layout`, as plain JSON. Metrics, studies and
 boards make such descriptions, and this module keeps them as files `*.json`; Plotly itself shows
 them, too. Matplotlib draws them as SVG, PDF or PNG, by the suffix of the file. It is an extra, and
 nothing but a picture needs it.

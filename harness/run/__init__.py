@@ -7,7 +7,7 @@
 `evaluation`          `harness.evaluate`: models in, records out
 `scoring`             jobs become scores, in this process and in workers
 `recording`           scores become records and samples, with the model's facts and notices
-`steps`               resumable steps, of studies and recipes
+`steps`               resumable steps of studies
 `debiasing`           writes a debiased vocabulary to a file, in several formats
 `exporting`           writes a debiased text encoder as a model, with its card
 `estimator`           mitigators as transformers of scikit-learn

@@ -1,4 +1,4 @@
-"""Resumable steps: the one runner of studies and recipes.
+"""Resumable steps of studies.
 
 A step has the id of its record, and a key that covers everything that its result depends on. A
 finished step is appended to a file of records as a whole line, so an interrupted run continues with

@@ -1,7 +1,7 @@
 """Training of encoders on pairs of sentences; the command `harness train`.
 
 =================  ============================================================
-`train_command`    the command line, also of recipes
+`train_command`    the command line
 `training`         `train`: checks, then trains or goes on, then saves
 `settings`         the settings of a training, and what it leaves behind
 `pairs`            reads and checks the splits of a corpus
@@ -9,9 +9,8 @@
 `running`          builds model, loss and trainer, and runs them
 `bilstm`           a BiLSTM with max pooling over the vocabulary of a word embedder
 `bias_evaluator`   measures bias in any training of sentence-transformers, and stops it at a bound
+`retraining`       a script: encoders retrained on fairer corpora, over seeds
 =================  ============================================================
-
-The folder `recipes` trains and compares several encoders.
 
 The library sentence-transformers has the modules, the losses and the loop. torch is imported when a
 training begins.

@@ -1,4 +1,4 @@
-"""Trains a model on a corpus: `train`, which the command and the recipes call."""
+"""Trains a model on a corpus: `train`, which the command calls."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ NOT_RUN = {
     r"harness eval .*engine=llm.*": "needs an endpoint; test_anonymize_by_model.py has a local one",
     r"harness eval .*--model '?(openai|cohere|jina):.*": "test_forms.py asks a local endpoint",
     r"harness results show --over-seeds": "follows runs of an endpoint",
-    r"harness train --recipe fairer-snli(?!.*--dry-run).*": "takes minutes, or a night",
+    r"python -m harness.plugins.train.retraining .*": "takes minutes, or a night",
     r"harness eval .*--tasks bias-in-bios": "needs the network; test_bias_in_bios.py has a sample",
     r"harness eval .*--model (sparse|multi-vector|cross-encoder):.*": "needs weights; "
     "test_comparers.py makes tiny ones",

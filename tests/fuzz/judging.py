@@ -18,7 +18,7 @@ from harness.errors import HarnessError
 
 SECONDS = 10
 """Time for one input; usual ones take milliseconds."""
-FORBIDDEN = ("/dev/zero",)  # a recipe may name any model, so it may look into any file
+FORBIDDEN = ("/dev/zero",)  # a file may name any model, so it may look into any file
 _opened: list[str] = []
 _watching = False
 

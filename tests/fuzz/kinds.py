@@ -89,12 +89,6 @@ def _study(path: Path) -> None:
     resolve(_load(path), _registry())
 
 
-def _recipe(path: Path) -> None:
-    from harness.plugins.train.recipes.recipe import resolve
-
-    resolve(_load(path), _registry())
-
-
 def _run(path: Path) -> None:
     from harness.run.settings import asked_in_file, read_run_file
 
@@ -262,7 +256,6 @@ KINDS = {
         Kind("concept", ".yaml", _concept, _shipped("concepts/*.yaml", 6_000)),
         Kind("benchmark", ".yaml", _benchmark, _shipped("benchmarks/*.yaml")),
         Kind("study", ".yaml", _study, _shipped("studies/*.yaml", 8_000)),
-        Kind("recipe", ".yaml", _recipe, _shipped("recipes/*.yaml")),
         Kind("reproduction", ".yaml", _paper, _shipped("reproduction/*.yaml", 60_000)),
         Kind("run", ".yaml", _run),
         Kind("table", ".bin", _table, _zipped_tables),

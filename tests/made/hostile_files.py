@@ -60,16 +60,6 @@ TASK: dict[str, Any] = {
     },
 }
 FROM_TABLE = {**TASK["inputs"], "attributes": {"table": "t", "column": "word"}}
-RECIPE: dict[str, Any] = {
-    "name": "mine",
-    "version": 1,
-    "title": "Mine",
-    "corpus": ["pairs.jsonl"],
-    "base": "random-words",
-    "rows": {"original": {}},
-    "seeds": [1],
-    "bias": ["seat-c6"],
-}
 PAPER: dict[str, Any] = {
     "name": "mine",
     "title": "Mine",
@@ -118,7 +108,6 @@ def variants() -> Iterator[Hostile]:
     """Yield all hostile files."""
     yield from _studies()
     yield from _run_files()
-    yield from _recipes()
     yield from _tasks()
     yield from _others()
 
@@ -212,22 +201,6 @@ def _run_files() -> Iterator[Hostile]:
     yield run("metric", "unknown metric", metrics=["os:system"])
     text = "models: !!python/object/apply:os.system ['true']\n"
     yield Hostile("run file: tag", {"mine.yaml": text}, ("eval", "-c", "mine.yaml"), "tag")
-
-
-def _recipes() -> Iterator[Hostile]:
-    def recipe(name: str, fact: str, **changes: Any) -> Hostile:
-        files = EVIL_MODEL | {"mine.yaml": _yaml(RECIPE | changes), "pairs.jsonl": ""}
-        command = ("train", "--recipe", "mine.yaml", "--dry-run")
-        return Hostile(f"recipe: {name}", files, command, fact, LINKS)
-
-    own_code, fact = MODELS["own code"]
-    yield recipe("base", fact, base=own_code)
-    yield recipe("base of a row", fact, rows={"original": {}, "other": {"base": own_code}})
-    yield recipe("scored by", SECRET_NAME, scored_by=f"openai:x?{SEND}")
-    for name, (mitigator, fact) in MITIGATORS.items():
-        yield recipe(f"mitigator, {name}", fact, rows={"original": {"mitigator": mitigator}})
-    yield recipe("corpus", "is not in the folder", corpus=["../elsewhere.txt"])
-    yield recipe("option", "unknown option", training={"trust_remote_code": True})
 
 
 def _tasks() -> Iterator[Hostile]:
