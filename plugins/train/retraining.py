@@ -10,8 +10,7 @@ The steps are those of the commands, one after another: `harness train` on the o
 done, so the same call goes on after an interruption. The paper trains each encoder once; here each
 is trained with several seeds, because two trainings on one corpus differ, too.
 
-Source: Dolci, Azzalini and Tanelli (2023), "Improving gender-related fairness in sentence encoders:
-a semantics-based approach", Data Science and Engineering, sections 4 and 5.
+Source: Dolci, Azzalini and Tanelli (2023), sections 4 and 5; `docs/papers.md` has its claims.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ from harness.study.significance import holm
 from ..bias_score.method import Method
 from ..corpora import fair_corpora
 from ..corpora.commands import score_once
-from ..corpora.entries import Kind, entries
+from ..corpora.entries import entries
 from ..corpora.fair_corpora import Splits
 from ..corpora.scoring import Corpus, ScoredCorpus
 from .settings import TrainSettings
@@ -56,12 +55,10 @@ from .training import train
 ORIGINAL, HARD_DEBIASED = "original", "hard-debiased"
 MEAN_D, MEAN_ABS, OVERALL = "mean d", "mean |d|", "overall"
 """Means over the bias tasks, with and without sign, and over the tasks of usefulness."""
-USEFUL = ("8 and 9", "10")  # tables of usefulness
 LARGEST_SHARE = 20  # the parts to develop and to test have at most one in so many pairs
 CONFIDENCE, ALPHA = 0.95, 0.05
 RESOLUTION = 1e-6  # smaller differences count as 0: vectors have the seven digits of float32
 CLAIMED = 0.19  # section 5.4: the mean effect size falls "by up to 19%"
-
 USEFULNESS = (
     *("senteval-mr", "senteval-cr", "senteval-subj", "senteval-mpqa", "senteval-sst"),
     *("senteval-sst5", "senteval-trec", "senteval-mrpc", "senteval-sick-e"),
@@ -78,8 +75,8 @@ class Setup:
 
     Parameters
     ----------
-    corpus, format
-        The pairs, as after `harness corpus score --input` and `--format`.
+    corpus
+        The pairs, in SNLI's format: a file, or `hf://owner/name`.
     out
         Folder of corpora, models, records and `rows.csv`.
     base
@@ -98,7 +95,6 @@ class Setup:
 
     corpus: str
     out: Path
-    format: Kind | None = "snli"
     base: str = "glove-6b-50d"
     limit: int | None = None
     seeds: Sequence[int] = (1, 2, 3)
@@ -110,13 +106,7 @@ class Setup:
 
 
 def retrain(setup: Setup, registry: Registry, progress: Progress) -> list[dict[str, Any]]:
-    """Do what is left of a retraining, and return the rows of tables 6 to 11.
-
-    Raises
-    ------
-    HarnessError
-        If a step fails, or the folder has a result of other settings.
-    """
+    """Do what is left of a retraining, and return the rows of tables 6 to 11."""
     if len(setup.seeds) < 2:
         raise UsageError("one training says nothing of another: name two seeds or more")
     corpora, models = setup.out / "corpora", setup.out / "models"
@@ -133,7 +123,10 @@ def retrain(setup: Setup, registry: Registry, progress: Progress) -> list[dict[s
 
     # Figure 4 of the paper: an encoder that was trained on the original pairs scores them.
     scorer = trained(ORIGINAL, setup.seeds[0], original, setup.base)
-    scores = _score(setup, scorer, corpora, registry, progress)
+    scores, embedder = corpora / "scores.jsonl", registry.embedder(scorer)
+    pairs, concept = Corpus(name=str(corpora / "pairs.jsonl")), registry.concept("gender")
+    method = Method(vectors=registry.embedder(setup.base))  # they have the direction of gender
+    score_once(embedder, concept, pairs, scores, method, overwrite=False, progress=progress)
     corpus_of = {ORIGINAL: original, **_fairer(setup, scores, corpora, progress)}
     # A control: a smaller corpus, whatever the bias scores.
     random = f"random{min(setup.percentiles)}"
@@ -162,24 +155,14 @@ def retrain(setup: Setup, registry: Registry, progress: Progress) -> list[dict[s
 def _split(setup: Setup, corpora: Path) -> Path:
     """Write the pairs that have a label, as one file and in three parts; return their folder."""
     folder = corpora / ORIGINAL
-    chosen = itertools.islice(entries(setup.corpus, setup.format), setup.limit)
-    pairs = [dict(entry.row) for entry in chosen]
+    pairs = [dict(e.row) for e in itertools.islice(entries(setup.corpus, "snli"), setup.limit)]
     path = corpora / "pairs.jsonl"
-    if path.exists() and path.read_bytes() != _lines(pairs):
-        raise UsageError(f"'{corpora}' has other pairs; choose another folder with --out")
     if not path.exists():
         _write_parts(pairs, folder, setup.corpus)
         folders.write_atomically(path, _lines(pairs))
+    elif path.read_bytes() != _lines(pairs):
+        raise UsageError(f"'{corpora}' has other pairs; choose another folder with --out")
     return folder
-
-
-def _score(setup: Setup, model: str, corpora: Path, registry: Registry, progress: Progress) -> Path:
-    """Write the bias score of each pair, the larger one of its sentences; return the file."""
-    path, corpus = corpora / "scores.jsonl", Corpus(name=str(corpora / "pairs.jsonl"))
-    method = Method(vectors=registry.embedder(setup.base))  # they have the direction of gender
-    embedder, concept = registry.embedder(model), registry.concept("gender")
-    score_once(embedder, concept, corpus, path, method, overwrite=False, progress=progress)
-    return path
 
 
 def _fairer(setup: Setup, scores: Path, corpora: Path, progress: Progress) -> dict[str, Path]:
@@ -241,13 +224,13 @@ def _evaluate(setup: Setup, model: str, registry: Registry, progress: Progress) 
     )
     shutil.rmtree(store, ignore_errors=True)  # the records are written
     primary = {record.task.name: record for record in records if record.primary}
-    values = {task: record.value for task, record in primary.items()}
+    chosen = dict(primary)
     for record in records:
-        first = primary[record.task.name]
+        task, first = record.task.name, primary[record.task.name]
         same = (record.scenario, record.metric) == (first.scenario, first.metric)
-        if same and record.score == "effect_size" and record.task.name not in setup.usefulness:
-            values[record.task.name] = record.value
-    return values
+        if same and record.score == "effect_size" and task not in setup.usefulness:
+            chosen[task] = record
+    return {task: r.value for task, r in chosen.items() if r.value is not None}
 
 
 def rows(setup: Setup, by_task: Mapping[str, Values]) -> list[dict[str, Any]]:
@@ -287,7 +270,7 @@ def rows(setup: Setup, by_task: Mapping[str, Values]) -> list[dict[str, Any]]:
 
 def _lines_of(family: Mapping[str, Values], setup: Setup) -> list[dict[str, Any]]:
     """Return the lines of measures that Holm's correction joins."""
-    lines = [
+    lines: list[dict[str, Any]] = [
         {
             "table": _table(row, measure, setup),
             "row": row,
@@ -362,7 +345,7 @@ def show(found: Sequence[Mapping[str, Any]], seeds: Sequence[int]) -> None:
     """Print the tables, and what the seeds alone do to the means of effect sizes."""
     echo("mean ± standard deviation over the seeds (change; * p Holm ≤ .05)")
     for title, is_useful in (("Effect sizes (6, 7, 11)", False), ("Usefulness (8 to 10)", True)):
-        lines = [line for line in found if (line["table"] in USEFUL) is is_useful]
+        lines = [line for line in found if (line["table"] in ("8 and 9", "10")) is is_useful]
         cells = {(line["row"], line["measure"]): _cell(line) for line in lines}
         labels, columns = (list(dict.fromkeys(names)) for names in zip(*cells, strict=True))
         rows = [[row, *(cells[row, column] for column in columns)] for row in labels]
