@@ -38,7 +38,6 @@ NOT_RUN = {
     r"(pipx|uvx|docker) .*": "needs the network or a daemon; test_release.py has their lines",
     r"(harness|export) .*s3://.*": "needs a bucket; test_buckets.py has one",
     r"harness .*--engine .*ray.*": "starts a cluster; test_ray.py has one",
-    r"harness train .*--device cuda.*": "needs a GPU",
     r"harness train .*--corpus snli/.*": "takes minutes; test_fine_tuning.py measures a tiny model",
     r"torchrun .*": "needs several GPUs",
     r"harness data fetch .*": "needs the network; test_fetching.py fetches from a local one",
