@@ -35,7 +35,7 @@ LANGUAGES = {"universal": "control", "gender": "gender"}
 """Scenarios of the association tests in many languages that have a table of their own."""
 _DETAILS = ("alternative", "reversed", "undone")
 """Details that a board reads."""
-_NOT_SHOWN = ("tables", "figures", "deviations")
+_NOT_SHOWN = ("tables", "deviations")
 """Parts of a record that no table shows."""
 
 

@@ -179,9 +179,6 @@ class Score:
     tables
         Tables by name, each a sequence of rows, such as a list of pairs. Each is written to a file
         beside the records; the record has its path.
-    figures
-        Figures by name, each with Plotly's `data` and `layout` as plain values. Each is written to
-        a page beside the records; the record has its path.
     samples
         The contributions of the items, in one or several parts, such as one for each set of words.
         Or a function without arguments that returns them; it is called only if they are needed.
@@ -204,7 +201,6 @@ class Score:
     without_difference: float | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    figures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     samples: Sequence[Samples] | Callable[[], Sequence[Samples]] = field(default=(), compare=False)
     bounds: Bounds | None = None
     null: Null | None = field(default=None, compare=False)

@@ -150,7 +150,7 @@ def build(
     "-o",
     required=True,
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Figure to write: .svg, .pdf, .png, or its description .json.",
+    help="Figure to write: .svg, .pdf or .png.",
 )
 @click.option(
     "--kind",
@@ -192,11 +192,11 @@ def figure(
     if kind is None and len(boards) > 1:
         raise UsageError("the results are of word and of text embeddings: choose with --kind")
     board = boards.get(kind) if kind else next(iter(boards.values()), None)
-    if board is None or not (drawing := drawing_of(board))["data"]:
+    if board is None or not (drawing := drawing_of(board))[1]:
         raise UsageError(
             "no usable row has both a bias and a usefulness; `harness leaderboard build` says why"
         )
-    figures.write_figure(out, drawing)
+    figures.write_figure(out, *drawing, height=4.2)
     for line in without_point(board):
         echo(line, err=True)
     echo(f"wrote {out}", err=True)

@@ -27,7 +27,6 @@ COMMANDS = {
     "words": ("words:command", "Score own word lists by every metric that they allow."),
     "debias": ("debias:command", "Write a debiased model: word vectors or a text encoder."),
     "results": ("results:command", "Show, compare and export recorded scores."),
-    "figure": ("results:figure_command", "Draw the description of a figure as SVG, PDF or PNG."),
     "cite": ("cite:command", "Print BibTeX of what results were made with."),
     "study": ("study:command", "Compare mitigators by nested cross-validation."),
     "plan": ("evaluate:plan_command", "Show what an evaluation would encode, without encoding."),

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from harness.commands import output
 from harness.printing import echo
@@ -54,7 +54,7 @@ def show_seconds(records: Iterable[Record], *, width: int | None) -> None:
         formats.show(Report("", [Table.of(title, list(rows.values()), repeat=1)]), width)
 
 
-# Tables and figures that metrics write next to the records: finds them, and prints tables.
+# Tables that metrics write next to the records: finds them, and prints them.
 #
 # For `harness results show --tables` and `harness results figures`.
 
@@ -107,54 +107,61 @@ def read_attached(
     UnknownName
         If no record has a table of a name.
     """
-    for path, record, name in attached("table", paths, ids, names):
-        yield record, name, _rows(path)
+    for path, record, name in attached(paths, ids, names):
+        yield record, name, rows_of(path)
 
 
 def attached(
-    kind: Literal["table", "figure"],
-    paths: Sequence[Path],
-    ids: Iterable[str],
-    names: Sequence[str],
+    paths: Sequence[Path], ids: Iterable[str], names: Sequence[str]
 ) -> list[tuple[Path, Record, str]]:
-    """Return the tables or figures of some records: the path, the record and the name of each.
+    """Return the tables of some records: the path, the record and the name of each.
 
     Parameters
     ----------
-    kind
-        Tables or figures.
     paths
         Results folders, read at any depth, or their files.
     ids
         Ids of the records.
     names
-        Names of tables or figures; by default all.
+        Names of tables; by default all.
 
     Raises
     ------
     UnknownName
-        If no record has a table or figure of a name.
+        If no record has a table of a name.
     InvalidFile
         If a record names a file outside its results folder.
     """
+    return _attached(paths, ids, names, with_samples=False)
+
+
+def drawable(
+    paths: Sequence[Path], ids: Iterable[str], names: Sequence[str]
+) -> list[tuple[Path, Record, str]]:
+    """Return what figures are made of: the tables, as `attached`, and the samples as `ITEMS`."""
+    return _attached(paths, ids, names, with_samples=True)
+
+
+def _attached(
+    paths: Sequence[Path], ids: Iterable[str], names: Sequence[str], *, with_samples: bool
+) -> list[tuple[Path, Record, str]]:
     from harness.errors import UnknownName
     from harness.results import jsonl
     from harness.results.folder import read_results
 
     wanted = set(ids)
-    attachments = []
+    found = []
     for file in jsonl.files(paths, "*.jsonl"):
         records = [record for record in read_results(file) if record.id in wanted]
-        drawn = _drawn(file.parent, records) if kind == "figure" else {}
+        drawn = _drawn(file.parent, records) if with_samples else {}
         for record in records:
-            own = record.tables if kind == "table" else record.figures | drawn.get(record.id, {})
-            attachments += [(_inside(file, path), record, name) for name, path in own.items()]
+            own = record.tables | drawn.get(record.id, {})
+            found += [(_inside(file, path), record, name) for name, path in own.items()]
+    known = {name for _, _, name in found}
     for name in names:
-        if name not in {known for _, _, known in attachments}:
-            raise UnknownName(
-                f"{kind} of these records", name, {known for _, _, known in attachments}
-            )
-    return [entry for entry in attachments if not names or entry[2] in names]
+        if name not in known:
+            raise UnknownName("figure" if with_samples else "table", name, known)
+    return [entry for entry in found if not names or entry[2] in names]
 
 
 def _drawn(folder: Path, records: Sequence[Record]) -> dict[str, dict[str, str]]:
@@ -179,7 +186,8 @@ def _inside(file: Path, path: str) -> Path:
     return file.parent / path
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a table's file, with numbers as numbers."""
     from harness.errors import DiskError
 
     try:

@@ -244,7 +244,7 @@ width = click.option(
     show_default=True,
     help="Column of the samples to compare, such as projection.",
 )
-@_out("Figure to write, with a point for each item of one score: .svg, .pdf, .png or .json.")
+@_out("Figure to write, with a point for each item of one score: .svg, .pdf or .png.")
 @width
 @arguments.overwrite
 @filters
@@ -303,7 +303,7 @@ def _write(out: Path, parts: list[Items], a: str, b: str, width: float | None) -
             f"--out draws the items of one score, here are {len(parts)}: choose with --tasks, "
             "--scenario, --metric, --model or --mitigator"
         )
-    write_figure(out, parts[0].figure(a, b), width=width)
+    write_figure(out, *parts[0].figure(a, b), width=width)
     echo(f"wrote {out}", err=True)
 
 
@@ -319,7 +319,7 @@ def _check_out(out: Path | None) -> None:
 @paths
 @filters_of_all
 @click.option("--name", "-n", multiple=True, help="Only figures of this name; repeatable.")
-@_out("Figure to write, with the listed ones of one name in one: .svg, .pdf, .png or .json.")
+@_out("Figure to write, with the listed ones of one name in one: .svg, .pdf or .png.")
 @width
 @arguments.overwrite
 @arguments.as_json
@@ -332,26 +332,27 @@ def figures_command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """List the figures of the scores in PATHS, and draw those of one name.
+    """List what can be drawn of the scores in PATHS, and draw that of one name.
 
-    Beside a score lie the descriptions of its figures, which are JSON. The figure `items` is made
-    of the samples: the items of a task by side, before and after each mitigator. A picture is of
-    the primary scenario of a task, unless --scenario names others. The paths that it prints are
-    relative to the results folder. Pictures need the extra `figures`.
+    The figure `items` is made of the samples: the items of a task by side, before and after each
+    mitigator. Any other is made of the table of its name that lies beside a score. A picture is of
+    the primary scenario of a task, unless --scenario names others. Needs the extra `figures`.
 
     \b
-    harness results figures results --tasks explained-variance
+    harness results figures results --tasks pair-accuracy
     harness results figures results --tasks weat-6 --name items --out weat-6.pdf
-    harness results figures results --tasks analogy-ratings --name ratings --out ratings.svg
+    harness results figures results --tasks pair-accuracy --name pairs --out pairs.svg
     """  # noqa: D301  # click keeps the lines after a backspace
     _check_out(out)
     arguments.refuse_to_replace(out, overwrite=overwrite)
     chosen = paths or (Path("results"),)
     records = read_selected(chosen).select(**options, all_scores=True)
-    files = result_tables.attached("figure", chosen, [record.id for record in records], name)
+    files = result_tables.drawable(chosen, [record.id for record in records], name)
     if out is not None:
+        primary = {(record.task.name, record.scenario) for record in records if record.primary}
         if not options["scenario"]:
-            files = _of_primary_scenarios(records, files)
+            of_primary = [f for f in files if (f[1].task.name, f[1].scenario) in primary]
+            files = of_primary or files
         _write_together(out, files, width)
     rows = [
         {
@@ -360,9 +361,8 @@ def figures_command(
             "task": record.task.name,
             "scenario": record.scenario,
             "figure": figure,
-            "path": f"{path.parent.name}/{path.name}",
         }
-        for path, record, figure in files
+        for _, record, figure in files
     ]
     if as_json:
         output.as_json(rows)
@@ -374,23 +374,14 @@ def figures_command(
             advice = "`harness eval --samples` keeps the items that one is made of"
             echo(f"no figure: {', '.join(without)}; {advice}", err=True)
     else:
-        echo("no figures lie beside these scores")
+        echo("no figure can be made of these scores")
     notices(records)
-
-
-def _of_primary_scenarios(
-    records: Records, files: list[tuple[Path, Record, str]]
-) -> list[tuple[Path, Record, str]]:
-    """Return the figures of the scenarios of primary scores; all if none is of these."""
-    primary = {(record.task.name, record.scenario) for record in records if record.primary}
-    chosen = [file for file in files if (file[1].task.name, file[1].scenario) in primary]
-    return chosen or files
 
 
 def _write_together(
     out: Path, files: Sequence[tuple[Path, Record, str]], width: float | None
 ) -> None:
-    """Write figures of one name as one; the traces are named by their differences."""
+    """Write figures of one name as one, labelled by their differences."""
     from harness.errors import UsageError
     from harness.results import figures
 
@@ -412,90 +403,46 @@ def _write_together(
     ]
     differ = [key for key in places[0] if len({place[key] for place in places}) > 1]
     labels = [", ".join(place[key] for key in differ) for place in places]
+    record = files[0][1]
+    title = ", ".join(
+        shown
+        for key, shown in (
+            ("task", record.task.title or record.task.name),
+            ("model", record.model.name),
+        )
+        if key not in differ
+    )
     if [*names] == [result_tables.ITEMS]:
         for key in ("task", "metric"):
             if key in differ:
                 found = ", ".join(dict.fromkeys(place[key] for place in places))
                 raise UsageError(f"--out draws the items of one {key}, here are {found}")
-        drawing = _items(dict(zip(labels, files, strict=True)))
+        samples = {
+            label: own.read_samples(path.parent.parent)
+            for label, (path, own, _) in zip(labels, files, strict=True)
+        }
+        figures.write_items(out, samples, title, names=_names_of_inputs(record), width=width)
     else:
-        parts = zip(labels, files, strict=True)
-        drawings = {label: figures.read_figure(path) for label, (path, *_) in parts}
-        drawing = figures.figures_together(drawings)
-        layouts = [part.get("layout") or {} for part in drawings.values()]
-        titles = {str((layout.get("title") or {}).get("text", "")) for layout in layouts}
-        drawing["layout"]["title"] = {"text": _title_of_figures(files, titles)}
-    figures.write_figure(out, drawing, width=width)
+        tables = {
+            label: result_tables.rows_of(path)
+            for label, (path, *_) in zip(labels, files, strict=True)
+        }
+        figures.write_tables(out, tables, f"{title}: {next(iter(names))}", width=width)
     echo(f"wrote {out}", err=True)
 
 
-def _title_of_figures(files: Sequence[tuple[Path, Record, str]], titles: set[str]) -> str:
-    """Return the title of figures that are drawn as one: their task, their model and what is said.
-
-    A title of one of several figures, such as its correlation, is not that of all.
-    """
-    from html import escape
-
-    records = [record for _, record, _ in files]
-    tasks = {record.task.title or record.task.name for record in records}
-    models = {record.model.name for record in records}
-    parts = [escape(names.pop()) for names in (tasks, models) if len(names) == 1]
-    shared = titles.pop() if len(titles) == 1 else ""
-    return ": ".join(filter(None, (", ".join(parts), shared)))
-
-
-def _items(files: Mapping[str, tuple[Path, Record, str]]) -> dict[str, Any]:
-    """Return the figure of the items of one task."""
+def _names_of_inputs(record: Record) -> dict[str, str]:
+    """Return the names of the word sets of a task's inputs; none if it is not installed here."""
     from harness.errors import HarnessError
     from harness.registry.registry import Registry
-    from harness.results.figures import items_figure
     from harness.run.tasks import select
 
-    samples = {
-        label: record.read_samples(path.parent.parent) for label, (path, record, _) in files.items()
-    }
-    record = next(iter(files.values()))[1]
     try:
         inputs = select(Registry(), [record.task.name])[0].file.inputs
-    except HarnessError:  # a task of a plugin that is not installed here
-        inputs = {}
+    except HarnessError:
+        return {}
     names = {name: str(getattr(part, "set", None) or "") for name, part in inputs.items()}
-    names = {name: text.replace("_", " ") for name, text in names.items()}
-    title = f"{record.task.title or record.task.name}, {record.model.name}"
-    return items_figure(samples, title, names=names)
-
-
-@click.command("figure")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@_out("Figure to write: .svg, .pdf or .png.")
-@width
-@arguments.overwrite
-def figure_command(
-    files: tuple[Path, ...], out: Path | None, width: float | None, overwrite: bool
-) -> None:
-    """Draw the description of a figure, several of one kind in one.
-
-    Descriptions are the files `*.json` beside scores, studies, corpora and trained
-    models. Pictures need the extra `figures`.
-
-    \b
-    harness figure results/gender-hard-soft.study/violins.json --out violins.pdf
-    harness figure trained/curves.json other/curves.json --out curves.svg
-    """  # noqa: D301  # click keeps the lines after a backspace
-    from harness.results import figures
-
-    out = out or files[0].with_suffix(".svg")
-    figures.check_suffix(out)
-    arguments.refuse_to_replace(out, overwrite=overwrite)
-    drawings = [figures.read_figure(path) for path in files]
-    labels = [path.parent.name or path.stem for path in files]
-    if len(set(labels)) < len(files):
-        labels = list(map(str, files))
-    drawing = drawings[0]
-    if len(files) > 1:
-        drawing = figures.figures_together(dict(zip(labels, drawings, strict=True)))
-    figures.write_figure(out, drawing, width=width)
-    echo(f"wrote {out}", err=True)
+    return {name: text.replace("_", " ") for name, text in names.items()}
 
 
 intervals = click.option(
@@ -511,7 +458,7 @@ over_seeds = click.option(
 
 @click.group("results")
 def command() -> None:
-    """Show, export and check recorded scores, with their items, tables and figures.
+    """Show, export and check recorded scores, with their items and tables, and draw them.
 
     PATHS are results folders, read at any depth, or their files.  [default: results]
     """

@@ -181,7 +181,7 @@ def write_tables(summaries: Sequence[Summary], records: Path) -> Path:
         If the folder cannot be written to.
     """
     from harness import folders
-    from harness.results.figures import write_with_picture
+    from harness.results.figures import write_if_installed
     from harness.results.formats import plain_text
     from harness.study import study_tables
     from harness.study.violins import violins
@@ -199,5 +199,6 @@ def write_tables(summaries: Sequence[Summary], records: Path) -> Path:
             folders.write_atomically(folder / name, content.encode())
     for summary in summaries:
         model = f"-{folders.safe_name(summary.model.name)}" if len(summaries) > 1 else ""
-        write_with_picture(folder / f"violins{model}.json", violins(summary))
+        for suffix in ("svg", "pdf"):
+            write_if_installed(folder / f"violins{model}.{suffix}", *violins(summary))
     return folder

@@ -187,7 +187,7 @@ def command(
             )
             folders.write_atomically(page, html.encode())
         if figure is not None:
-            figures.write_figure(figure, verdict.figure())
+            figures.write_figure(figure, *verdict.figure())
         contents.append({**part.content, "failures": [failure._asdict() for failure in failures]})
         if not as_json:
             report = verdict.report(verbose=verbose)

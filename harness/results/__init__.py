@@ -7,7 +7,7 @@
 `records`             a sequence of records, its data frames, and what did not run
 `jsonl`               files of records: read, appended to, verified
 `folder`              a results folder, here or in a bucket: a file per model
-`figures`             descriptions of figures, and pictures of them
+`figures`             figures by Matplotlib, of samples and tables
 `tables`              the tables of an evaluation
 `formats`             any table, as text, CSV, LaTeX, Markdown and HTML
 `comparison`          paired comparison of two rows; items and averages

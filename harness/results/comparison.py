@@ -12,7 +12,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from html import escape
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from harness.results.columns import Columns
+    from harness.results.figures import Panel
 
 
 Folders: TypeAlias = "tuple[Path | str | None, Path | str | None]"
@@ -603,26 +604,13 @@ class Items:
         values = zip(self.texts, self.a, self.b, strict=True)
         return [{"text": text, "a": a, "b": b} for text, a, b in values]
 
-    def figure(self, a: str, b: str) -> dict[str, Any]:
-        """Return a Plotly figure of the items; `a` and `b` name the axes."""
-        points = {
-            "type": "scatter",
-            "mode": "markers",
-            "x": list(self.a),
-            "y": list(self.b),
-            "text": [escape(text) for text in self.texts],  # Plotly interprets some HTML
-            "hovertemplate": "%{text}<br>%{x:.3f}, %{y:.3f}<extra></extra>",
-        }
+    def figure(self, a: str, b: str) -> tuple[str, list[Panel]]:
+        """Return the figure of the items for `figures.write_figure`; `a` and `b` name the axes."""
+        from harness.results import figures
+
         rho = "" if self.spearman is None else f", Spearman {self.spearman:.3f}"
         title = f"{self.pair.a.task.name}: {self.column} of {len(self.texts)} items{rho}"
-        return {
-            "data": [points],
-            "layout": {
-                "title": {"text": escape(title)},
-                "xaxis": {"title": {"text": escape(a)}},
-                "yaxis": {"title": {"text": escape(b)}},
-            },
-        }
+        return title, [partial(figures.points, x=self.a, y=self.b, axes=(a, b))]
 
 
 def items_of(

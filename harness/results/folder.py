@@ -1,4 +1,4 @@
-"""Results folders: JSONL files of records, one per model, with tables, figures and samples."""
+"""Results folders: JSONL files of records, one per model, with tables and samples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from harness.bucket import Bucket, Entry, Unreachable
 from harness.errors import DiskError, UsageError
 from harness.folders import Place, Url
 from harness.results import jsonl
-from harness.results.figures import write_figure
 from harness.results.formats import separated
 from harness.results.record import SUFFIX, Record, samples_exist, samples_path
 from harness.results.records import Records, unified
@@ -303,8 +302,6 @@ class ResultsFile(jsonl.RecordsFile[Record]):
             for name, rows in record.rows.items():
                 table = separated(rows, delimiter="\t").encode()
                 folders.write_atomically(self.path.parent / record.tables[name], table)
-            for name, drawing in record.drawings.items():
-                write_figure(self.path.parent / record.figures[name], drawing)
             record.write_samples(self.path.parent)
         super().add(records)
         if self._shared:

@@ -698,8 +698,6 @@ class Record(Line):
     """Further values of the metric."""
     tables: dict[str, str] = Field(default_factory=dict)
     """Path of each table beside the record, by name, relative to the results folder."""
-    figures: dict[str, str] = Field(default_factory=dict)
-    """Path of each figure's description beside the record, by name, relative to the folder."""
     samples: str | None = None
     """Path of the file with what each item contributes, relative to the results folder; null
     unless `--samples` asked for it."""
@@ -718,7 +716,6 @@ class Record(Line):
     """Time that the metric took."""
     environment: Environment
     _rows: Mapping[str, Sequence[Mapping[str, Any]]] = PrivateAttr(default_factory=dict)
-    _drawings: Mapping[str, Mapping[str, Any]] = PrivateAttr(default_factory=dict)
     _sample_rows: Sequence[Mapping[str, Any]] | None = PrivateAttr(default=None)
 
     @field_validator("bounds")
@@ -737,16 +734,14 @@ class Record(Line):
     def keeping(
         self,
         rows: Mapping[str, Sequence[Mapping[str, Any]]],
-        drawings: Mapping[str, Mapping[str, Any]],
         samples: Sequence[Mapping[str, Any]] | None,
     ) -> Record:
-        """Return the record with tables, figures and samples, which are written with it."""
+        """Return the record with tables and samples, which are written with it."""
         tables = {name: f"tables/{self.id}-{folders.safe_name(name)}.tsv" for name in rows}
-        figures = {name: f"figures/{self.id}-{folders.safe_name(name)}.json" for name in drawings}
         path = None if samples is None else samples_path(self.id)
-        update = {"tables": tables, "figures": figures, "samples": path}
+        update = {"tables": tables, "samples": path}
         record = self.model_copy(update=update)
-        record._rows, record._drawings, record._sample_rows = dict(rows), dict(drawings), samples
+        record._rows, record._sample_rows = dict(rows), samples
         return record
 
     @property
@@ -829,11 +824,6 @@ class Record(Line):
     def rows(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """The rows of each table by name; empty in a record that was read from a file."""
         return self._rows
-
-    @property
-    def drawings(self) -> Mapping[str, Mapping[str, Any]]:
-        """Plotly's description of each figure by name; empty in a record that was read."""
-        return self._drawings
 
     def read_samples(self, folder: Path | str | None = None) -> Sequence[Mapping[str, Any]]:
         """Return what each item contributes to the score, a row each; none without `--samples`.

@@ -561,7 +561,6 @@ def _mean(runs: Sequence[Record], mean: Mapping[str, Any]) -> Record:
             "floor": floor,
             "ratio": ratio,
             "tables": {},
-            "figures": {},
             "samples": None,
         }
     )

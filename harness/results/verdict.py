@@ -9,6 +9,7 @@ import html as html_
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from harness.errors import Unavailable, listed
@@ -19,6 +20,8 @@ from harness.results.resampling import Line, TaskMeans
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from harness.results.figures import Panel
 
 LEVEL = 0.95
 """Probability that all intervals of one kind hold at once."""
@@ -263,8 +266,8 @@ class Verdict:
     def _repr_html_(self) -> str:
         return html(self.report())
 
-    def figure(self) -> dict[str, Any]:
-        """Return the forest plot: the differences with their intervals, as Plotly describes it."""
+    def figure(self) -> tuple[str, list[Panel]]:
+        """Return the forest plot for `figures.write_figure`: its title and its panels."""
         return _forest(self)
 
     def page(self, *, licences: Mapping[str, str] | None = None, result: Sequence[str] = ()) -> str:
@@ -467,48 +470,25 @@ def _ends(interval: IntervalPart) -> str:
 # The forest plot.
 
 
-def _forest(verdict: Verdict) -> dict[str, Any]:
+def _forest(verdict: Verdict) -> tuple[str, list[Panel]]:
     """Return a panel for each of bias and usefulness, with a line for each difference."""
-    from harness.results.figures import buttons
+    from harness.results import figures
 
-    panels = [
-        (measures, of)
-        for measures in WORDS
-        if (of := [d for d in verdict.differences if d.measures == measures])
-    ]
-    traces = [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": measures,
-            "x": [d.difference for d in of],
-            "y": [html_.escape(f"{d.name}: {d.words}") for d in of],
-            "error_x": {
-                "type": "data",
-                "array": [d.interval.high - d.difference if d.interval else 0.0 for d in of],
-                "arrayminus": [d.difference - d.interval.low if d.interval else 0.0 for d in of],
-            },
-            "marker": {"color": COLOUR, "symbol": "square"},
-            "visible": i == 0,
-        }
-        for i, (measures, of) in enumerate(panels)
-    ]
-    base, model = verdict.names
-    layout = {
-        "title": {"text": html_.escape(f"{model} beside {base}")},
-        "xaxis": {"title": {"text": "difference, with the 95% intervals that hold at once"}},
-        "yaxis": {
-            "title": {"text": panels[0][0] if panels else ""},
-            "type": "category",
-            "autorange": "reversed",
-        },
-        "showlegend": False,
-        "shapes": [{"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "yref": "paper"}],
-        "updatemenus": [
-            {"type": "buttons", "buttons": buttons({m: m for m, _ in panels}, len(panels))}
-        ],
-    }
-    return {"data": traces, "layout": layout}
+    panels: list[Panel] = []
+    for measures in WORDS:
+        of = [d for d in verdict.differences if d.measures == measures]
+        values = [d.difference for d in of]
+        spread = [
+            [d.difference - d.interval.low if d.interval else 0.0 for d in of],
+            [d.interval.high - d.difference if d.interval else 0.0 for d in of],
+        ]
+        names = [f"{d.name}: {d.words}" for d in of]
+        axis = f"{measures}: difference, with the 95% intervals that hold at once"
+        if of:
+            panels.append(
+                partial(figures.intervals, names=names, values=values, spread=spread, axis=axis)
+            )
+    return f"{verdict.names[1]} beside {verdict.names[0]}", panels
 
 
 def _picture(verdict: Verdict) -> str:
@@ -518,7 +498,7 @@ def _picture(verdict: Verdict) -> str:
     if not verdict.differences:
         return ""
     try:
-        content = picture(_forest(verdict), "svg")
+        content = picture("svg", *_forest(verdict))
     except Unavailable:
         return ""
     sentences = html_.escape("; ".join(verdict.sentences()))

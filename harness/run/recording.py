@@ -317,7 +317,7 @@ def make_records(job: Job, result: MetricScores, provenance: Provenance) -> Iter
             environment=provenance.environment,
         )
         samples = None if result.samples is None else result.samples[name]
-        yield record.keeping(score.tables, score.figures, samples)
+        yield record.keeping(score.tables, samples)
 
 
 @functools.cache

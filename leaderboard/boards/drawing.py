@@ -3,55 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
+
+from harness.results import figures
 
 from .board import PREFIXES, Board
 from .findings import count
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def figure(board: Board) -> dict[str, Any]:
-    """Return a Plotly figure of bias against usefulness: a point for each usable row.
+    from harness.results.figures import Panel
+
+
+def figure(board: Board) -> tuple[str, list[Panel]]:
+    """Return the title and the panel of bias against usefulness: a point for each usable row.
 
     A row of a mitigator hangs on the point of its model. The bars are what the items of the
-    tasks leave open; rows without both values have no point.
+    tasks leave open; rows without both values have no point, and without a point is no panel.
     """
     rows = _with_both(board).sort(pl.col("role") != "model").to_dicts()
-    plain = {row["model"]: row for row in rows if row["role"] == "model"}
-    links: tuple[list[float | None], list[float | None]] = ([], [])
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault(row["mitigator"], []).append(row)
-        if row["role"] != "model" and (start := plain.get(row["model"])):
-            links[0].extend([start["bias"], row["bias"], None])
-            links[1].extend([start["usefulness"], row["usefulness"], None])
-    traces = [_points(mitigator, group) for mitigator, group in groups.items()]
-    line = {"color": "#9aa0a6", "width": 0.6}
-    if links[0]:
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "x": links[0],
-                "y": links[1],
-                "line": line,
-                "showlegend": False,
-            }
-        )
+    plain = {row["model"]: row for row in rows if row["role"] == "model"}
     bias, usefulness = (count(len(board.names(side)), "task") for side in PREFIXES)
-    layout = {
-        "title": {"text": f"Bias and usefulness of {board.kind} embeddings"},
-        "xaxis": {"title": {"text": f"bias, of {bias}; 1 is the reference encoder, left is less"}},
-        "yaxis": {"title": {"text": f"usefulness, of {usefulness}; up is more"}},
-        "height": 480,
-        "shapes": [
-            {"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper"}
-            | {"line": {"color": "#9aa0a6", "dash": "dot"}}
-        ],
-    }
-    return {"data": traces, "layout": layout}
+
+    def draw(ax: Axes) -> None:
+        for row in rows:
+            start = plain.get(row["model"], row)
+            ends = [[start[name], row[name]] for name in ("bias", "usefulness")]
+            ax.plot(*ends, color="#9aa0a6", linewidth=0.6)
+        for number, (mitigator, group) in enumerate(groups.items()):
+            named = any(row["role"] == "model" for row in group)
+            figures.points(
+                ax,
+                [row["bias"] for row in group],
+                [row["usefulness"] for row in group],
+                names=[str(row["model"]) for row in group] if named else (),
+                axes=(f"bias, of {bias}; 1 is the reference encoder, left is less",
+                      f"usefulness, of {usefulness}; up is more"),
+                label="no mitigator" if named else mitigator,
+                number=number,
+                spread=[_spread(group, side) for side in ("bias_low", "bias_high")],
+            )  # fmt: skip
+        ax.axvline(1, color="#9aa0a6", linestyle=":")
+
+    return f"Bias and usefulness of {board.kind} embeddings", [draw] if rows else []
 
 
 def without_point(board: Board) -> list[str]:
@@ -77,21 +77,6 @@ def _with_both(board: Board) -> pl.DataFrame:
     return board.rows.filter(both, pl.col("unusable").is_null() & (pl.col("role") != "reference"))
 
 
-def _points(mitigator: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the points of the rows of a mitigator; those of the models have their names."""
-    ends = {
-        name: [
-            abs((row[side] if row[side] is not None else row["bias"]) - row["bias"]) for row in rows
-        ]
-        for name, side in (("arrayminus", "bias_low"), ("array", "bias_high"))
-    }
-    named = any(row["role"] == "model" for row in rows)
-    return {
-        "type": "scatter",
-        "mode": "markers+text" if named else "markers",
-        "name": escape("no mitigator" if named else mitigator),
-        "x": [row["bias"] for row in rows],
-        "y": [row["usefulness"] for row in rows],
-        "text": [escape(f"{row['model']}") for row in rows],
-        "error_x": {"type": "data", "symmetric": False, **ends},
-    }
+def _spread(rows: Sequence[Mapping[str, Any]], side: str) -> list[float]:
+    """Return how far an end of the interval of each row is from its bias; 0 without one."""
+    return [abs(row[side] - row["bias"]) if row[side] is not None else 0.0 for row in rows]

@@ -29,7 +29,7 @@ _LISTED = 5
 """Most tasks that a notice names."""
 _DETAILS = ("alternative", "reversed")
 """Details that a board shows."""
-_LEFT_OUT = ("deviations", "contrasts", "tables", "figures")
+_LEFT_OUT = ("deviations", "contrasts", "tables")
 """Fields of a record that are large, and that no board reads of a reference."""
 _LONG_AGO = "1970-01-01T00:00:00+00:00"
 _Key: TypeAlias = tuple[str, str, str]

@@ -182,8 +182,8 @@ def _reason(record: Record, place: tuple[str, ...], base: Base) -> str:
         return f"a record of a smoke run (--limit {record.limit}); run the whole task"
     if model.base:
         return "a run under another prompt (--prompts); submit the model under its own"
-    if record.tables or record.figures or record.samples is not None:
-        return "tables, figures and samples are not taken; `harness results pack` leaves them out"
+    if record.tables or record.samples is not None:
+        return "tables and samples are not taken; `harness results pack` leaves them out"
     known = base.names.get(model.fingerprint, model.name)
     if model.name not in (known, *base.former_names.get(model.fingerprint, ())):
         return f"this fingerprint is that of the model '{known}'; submit it under that name"

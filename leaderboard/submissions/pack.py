@@ -1,6 +1,6 @@
 """Packs a results folder for a results repository: the records that count, and who ran them.
 
-Tables, figures and studies cannot be checked, so they are left out. Of samples, the strongest items
+Tables and studies cannot be checked, so they are left out. Of samples, the strongest items
 of each primary score are kept, which a check compares with the task. Records that a check would set
 aside are left out with a reason. An existing file is replaced only on request.
 """
@@ -212,7 +212,7 @@ def _records(results: Path) -> list[Record]:
     )
     notices: list[str] = []
     records = {record.id: record for file in files for record in jsonl.read(file, Record, notices)}
-    update: dict[str, Any] = {"tables": {}, "figures": {}, "samples": None}
+    update: dict[str, Any] = {"tables": {}, "samples": None}
     return [record.model_copy(update=update) for record in records.values()]
 
 

@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -291,7 +290,7 @@ def print_tables(scores: CorpusScores) -> None:
     echo(f"wrote {scores.path}")
 
 
-SCORES, FIGURE = "scored.jsonl", "scores.json"
+SCORES, FIGURE = "scored.jsonl", "scores.svg"
 SCORING_OPTIONS = frozenset(field.name for field in fields(ScoringOptions)) - {
     "source",
     "kind",  # also of --dev and --test
@@ -518,9 +517,9 @@ def _scores(options: Options, progress: Progress) -> Path:
     return path
 
 
-def _draw(corpus: ScoredCorpus, corpora: Sequence[FairCorpus], path: Path) -> Path:
-    """Write the distribution of the scores, and return its picture or its description."""
-    from harness.results.figures import write_with_picture
+def _draw(corpus: ScoredCorpus, corpora: Sequence[FairCorpus], path: Path) -> Path | None:
+    """Write the distribution of the scores if Matplotlib is installed; return its file."""
+    from harness.results.figures import write_if_installed
 
     from .scoring import histogram
 
@@ -529,8 +528,8 @@ def _draw(corpus: ScoredCorpus, corpora: Sequence[FairCorpus], path: Path) -> Pa
         for fair in corpora
         if fair.about["threshold"] is not None
     }
-    model = escape(str(corpus.about.get("model") or corpus.path.name))
-    return write_with_picture(path, histogram(corpus.scores, thresholds, model))
+    model = str(corpus.about.get("model") or corpus.path.name)
+    return path if write_if_installed(path, *histogram(corpus.scores, thresholds, model)) else None
 
 
 # Scores a corpus for a command that needs its scores, unless they are there.
@@ -578,7 +577,7 @@ def score_once(
 
 
 def report_as_json(
-    corpora: Sequence[FairCorpus], figure: Path, examples: Sequence[Mapping[str, Any]]
+    corpora: Sequence[FairCorpus], figure: Path | None, examples: Sequence[Mapping[str, Any]]
 ) -> None:
     """Print what each `corpus.json` holds, with the folder, and the examples of swaps."""
     rows = [{"path": fair.path, "new": fair.new, **fair.about} for fair in corpora]
@@ -589,7 +588,7 @@ def report_as_json(
 def report_tables(
     method: Method,
     corpora: Sequence[FairCorpus],
-    figure: Path,
+    figure: Path | None,
     examples: Sequence[Mapping[str, Any]],
 ) -> None:
     """Print the counts of each corpus, and examples of swaps as in table 5 of the paper."""
@@ -620,7 +619,8 @@ def report_tables(
         )
     for fair in corpora:
         echo(f"{'wrote' if fair.new else 'unchanged, there already:'} {fair.path}")
-    echo(f"distribution of the scores: {figure}")
+    if figure is not None:
+        echo(f"distribution of the scores: {figure}")
 
 
 def _subtracted(about: Mapping[str, Any]) -> list[Any]:

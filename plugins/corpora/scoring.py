@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import jsonlines
 import numpy as np
@@ -31,6 +31,11 @@ from ..bias_score.method import PAIRS, SENTENCES, Method, ResolvedMethod, resolv
 from ..bias_score.scorer import Direction, Scorer, SentenceScore
 from . import entries as corpora
 from .entries import GRADED_KEYS, TEXT_KEYS, Entry, Kind, count_lines, is_hub
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from harness.results.figures import Panel
 
 # A JSON-lines file that takes long: written under a temporary name, renamed when complete.
 #
@@ -649,18 +654,15 @@ def _stage(progress: Progress, source: Corpus) -> Iterator[Advance]:
 
 
 # The distribution of the scores of a corpus with its percentiles: figure 5 of Dolci et al. (2023).
-#
-# A description in the form of Plotly; `harness.results.figures` draws it.
 
 
 BINS = 100
-BLUE, RED = "#3b6fb6", "#c8553d"
 
 
 def histogram(
     scores: npt.NDArray[np.float64], thresholds: Mapping[str, float], model: str
-) -> dict[str, Any]:
-    """Return a histogram of scores with a red line at each threshold.
+) -> tuple[str, list[Panel]]:
+    """Return the title and the panel of a histogram with a line at each threshold.
 
     Parameters
     ----------
@@ -672,53 +674,17 @@ def histogram(
         Name of the model that gave the scores.
     """
     known = scores[np.isfinite(scores)]
-    numbers, edges = np.histogram(known, BINS, (0.0, float(known.max(initial=0.0)) or 1.0))
-    middles, width = (edges[:-1] + edges[1:]) / 2, float(edges[1] - edges[0])
-    bars = {
-        "type": "bar",
-        "x": middles.tolist(),
-        "y": numbers.tolist(),
-        "width": [width] * BINS,
-        "marker": {"color": BLUE, "line": {"width": 0}},
-        "hovertemplate": "%{y} entries at %{x:.4f}<extra></extra>",
-    }
-    lines = [
-        {
-            "type": "line",
-            "yref": "paper",
-            "x0": score,
-            "x1": score,
-            "y0": 0,
-            "y1": 1,
-            "line": {"color": RED, "width": 1.5},
-        }
-        for score in thresholds.values()
-    ]
-    labels = [
-        {
-            "x": score,
-            "y": 1 - 0.06 * i,  # one below the other, because the lines are close
-            "yref": "paper",
-            "xanchor": "left",
-            "showarrow": False,
-            "text": f"{percentile} %: {score:.4f}",
-            "font": {"color": RED, "size": 11},
-        }
-        for i, (percentile, score) in enumerate(thresholds.items())
-    ]
-    return {
-        "data": [bars],
-        "layout": {
-            "title": {"text": f"Bias scores of {len(known):,} entries ({model})"},
-            "xaxis": {"title": {"text": "absolute bias score, eq. 3"}},
-            "yaxis": {"title": {"text": "entries"}},
-            "shapes": lines,
-            "annotations": labels,
-            "bargap": 0,
-            "plot_bgcolor": "#ffffff",
-            "showlegend": False,
-        },
-    }
+
+    def draw(ax: Axes) -> None:
+        ax.hist(known, BINS, range=(0.0, float(known.max(initial=0.0)) or 1.0))
+        for i, (percentile, score) in enumerate(thresholds.items()):
+            ax.axvline(score, color="#D55E00")
+            at = score, 1 - 0.06 * i  # one below the other, because the lines are close
+            text, place = f" {percentile} %: {score:.4f}", ax.get_xaxis_transform()
+            ax.text(*at, text, transform=place, color="#D55E00", va="top")
+        ax.set(xlabel="absolute bias score, eq. 3", ylabel="entries")
+
+    return f"Bias scores of {len(known):,} entries ({model})", [draw]
 
 
 # A file of scores with only the scores in memory: which entries are most biased, and their rows.

@@ -1,7 +1,7 @@
 """Plugin of the built-in metrics: one file and one line per metric; a variant may join its file.
 
-`statistics/` holds the statistics behind them, `drawings/` the figures and tables that they attach
-to their scores. `analogies_command` is `harness analogies`, with `analogies` behind it.
+`statistics/` holds the statistics behind them. `analogies_command` is `harness analogies`, with
+`analogies` behind it.
 """
 
 from __future__ import annotations

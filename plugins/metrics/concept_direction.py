@@ -93,7 +93,7 @@ def concept_direction(
     clusters
         Cluster codes by input name, (m,): items made from one word or template share a code.
     texts
-        Texts by input name, for tables and figures.
+        Texts by input name, for tables.
 
     Returns
     -------
@@ -102,10 +102,10 @@ def concept_direction(
         `explained`, the share of ΔX along g; `held_out`, the share of pairs that are the right way
         round along a g that was found without them, where chance is 1/2; `p_isotropic` and
         `null_spread`, the p-value and the standard deviation over random directions. Table
-        `attributes`; figures `labels` and `null` (figure 5). `auc`, in [0.5, 1], higher is
+        `attributes` (figure 5). `auc`, in [0.5, 1], higher is
         better: below 0.8 the pairs define no concept. Details `component`, `explained`,
-        `held_out`, and `floor`, the mean with shuffled sides; table `pairs` and figure
-        `separation` (figures 3 and 4). It has no interval. Samples: each attribute with its
+        `held_out`, and `floor`, the mean with shuffled sides; table `pairs`
+        (figures 3 and 4). It has no interval. Samples: each attribute with its
         `label` and `projection`, and each pair with its projections.
 
     Raises
@@ -141,13 +141,11 @@ def find_direction(x_1: Floats, x_2: Floats) -> Direction | None:
     aucs = np.array([auc(x_2 @ b, x_1 @ b)[0] for b in components.vectors])
     best = int(np.argmax(np.maximum(aucs, 1 - aucs)))
     vector = components.vectors[best]
-    others = [b for i, b in enumerate(components.vectors) if i != best]
     return Direction(
         vector=-vector if aucs[best] < 0.5 else vector,
         auc=float(max(aucs[best], 1 - aucs[best])),
         component=best,
         explained=float(components.explained[best]),
-        other=others[0] if others else np.zeros_like(vector),
     )
 
 
@@ -209,7 +207,7 @@ def concept_plane(
     clusters
         Cluster codes by input name, (m,): items made from one word or template share a code.
     texts
-        Texts by input name, for tables and figures.
+        Texts by input name, for tables.
 
     Returns
     -------
@@ -265,6 +263,5 @@ def find_in_plane(x_1: Floats, x_2: Floats) -> Direction | None:
         auc=g.auc,
         component=(i, j),
         explained=float(components.explained[[i, j]].sum()),
-        other=g.weights[j] * a - g.weights[i] * b,
         details=held_outs,
     )

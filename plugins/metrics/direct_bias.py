@@ -10,7 +10,6 @@ from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import Contrast, Null, Samples, Scale, Score, metric
 
-from .drawings import figures
 from .statistics import intervals
 from .statistics.concept_scores import (
     DIRECTIONS,
@@ -21,6 +20,7 @@ from .statistics.concept_scores import (
     pair_components,
     random_directions,
 )
+from .statistics.extremes import extremes
 from .statistics.nulls import DRAWS
 
 
@@ -83,7 +83,7 @@ def direct_bias(
     clusters
         Cluster codes by input name, (m,): items made from one word or template share a code.
     texts
-        Words by input name; without them there is no table and no figure.
+        Words by input name; without them there is no table.
 
     Returns
     -------
@@ -91,8 +91,8 @@ def direct_bias(
         In [0, 1]; fair is 0. `n` is |N|. Details: `c`; `explained`, the share of the pairs'
         variance along g; `ratio`, the value over that of random directions, None without a floor;
         `chance`, the expectation for words of uniformly random direction. Samples: each
-        neutral word with cos(w, g) as `cosine`, positive towards the second side. Table and
-        figure `extremes`: the words farthest to each side (figure 1). There is no p-value.
+        neutral word with cos(w, g) as `cosine`, positive towards the second side. Table
+        `extremes`: the words farthest to each side (figure 1). There is no p-value.
 
     Raises
     ------
@@ -126,7 +126,6 @@ def direct_bias(
         confidence=confidence,
         bounds=(0, 1),
     )
-    views = figures.views(texts, "neutral", cosines)
     value, null = float(values.mean()), _null(neutral, c, null_draws, rng)
     floor = None if null is None else float(np.mean(null.values))
     return Score(
@@ -139,8 +138,7 @@ def direct_bias(
             "ratio": value / floor if floor else None,
             "chance": _chance(c, np.shape(neutral)[1]),
         },
-        tables=views.tables,
-        figures=views.figures,
+        tables={"extremes": extremes(texts["neutral"], cosines)} if texts else {},
         samples=[Samples("neutral", values, {"cosine": cosines})],
         null=null,
         unit=floor or None,

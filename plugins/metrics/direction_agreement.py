@@ -7,7 +7,6 @@ import numpy as np
 from harness.arrays import Floats, Reals
 from harness.metrics import Samples, Scale, Score, metric
 
-from .drawings import figures
 from .statistics.concept_scores import (
     EQUAL_SIDES,
     Components,
@@ -16,7 +15,7 @@ from .statistics.concept_scores import (
 )
 
 TOP = 10
-"""Components in the details and in the figure."""
+"""Components in the details."""
 
 
 @metric(
@@ -56,9 +55,9 @@ def direction_agreement(
     dict of Score
         `cosine`, in [0, 1], higher is better; random directions have about √(2/(πd)). `explained`
         and `explained_other`, in [0, 1]: the share of the differences along the first component.
-        Details: `components` and `other_components`, the shares of the top ten; figure
-        `components` shows them. Samples: each pair; of `cosine` with the `cosine` of its
-        difference and the direction of the other set. There is no p-value and no interval.
+        Details: `components` and `other_components`, the shares of the top ten. Samples:
+        each pair; of `cosine` with the `cosine` of its difference and the direction of the other
+        set. There is no p-value and no interval.
 
     References
     ----------
@@ -70,10 +69,6 @@ def direction_agreement(
         undefined = Score(float("nan"), n=len(pairs_1), reason=EQUAL_SIDES)
         return {"cosine": undefined, "explained": undefined, "explained_other": undefined}
     tops = {"components": _top(own), "other_components": _top(other)}
-    figure = figures.components(
-        {f"{len(pairs_1)} pairs": tops["components"],
-         f"{len(other_1)} other pairs": tops["other_components"]}
-    )  # fmt: skip
     of_pairs = ("pairs_1", "pairs_2"), unit_differences(pairs_1, pairs_2)
     of_others = ("other_1", "other_2"), unit_differences(other_1, other_2)
     return {
@@ -81,7 +76,6 @@ def direction_agreement(
             min(1.0, abs(float(own.vectors[0] @ other.vectors[0]))),
             n=len(pairs_1) + len(other_1),
             details=tops,
-            figures={"components": figure},
             samples=[
                 Samples(of_pairs[0], None, {"cosine": _along(of_pairs[1], other)}),
                 Samples(of_others[0], None, {"cosine": _along(of_others[1], own)}),

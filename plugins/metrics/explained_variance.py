@@ -7,7 +7,6 @@ import numpy as np
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Null, Samples, Scale, Score, metric
 
-from .drawings import figures
 from .statistics import nulls
 from .statistics.concept_scores import (
     EQUAL_SIDES,
@@ -43,7 +42,7 @@ def explained_variance(
     along that direction means anything.
 
     The first component of n unrelated pairs explains more than 1/n. The null distribution is
-    therefore drawn: n pairs of random words, and n random unit vectors as in the figure. Random
+    therefore drawn: n pairs of random words, and n random unit vectors as in figure 6. Random
     words are the stricter null, because their differences prefer some directions. The p-value is
     the share of random pairs of words whose first component explains as much, as
     (hits + 1)/(draws + 1). Without `words` it is that of random unit vectors.
@@ -64,8 +63,8 @@ def explained_variance(
     Score
         In [1/n, 1] for n pairs; higher is better. Details: `explained`, the shares of all
         components; `random_unit_vectors` and `random_word_pairs`, the mean shares over the
-        draws, in the same order. Figure `components`: these shares (figure 6). Samples: each pair
-        that differs with the `cosine` of its difference and the component. There is no interval.
+        draws, in the same order (figure 6). Samples: each pair that differs, with the
+        `cosine` of its difference and the component. There is no interval.
 
     References
     ----------
@@ -92,13 +91,11 @@ def explained_variance(
     along = differences @ components.vectors[0]
     shares = np.where(differences.any(axis=1), along**2, np.nan)
     samples = [Samples(("pairs_1", "pairs_2"), shares, {"cosine": along})]
-    figure = figures.components({name.replace("_", " "): v for name, v in details.items()})
     return Score(
         value,
         p_value=p_value,
         n=n,
         details=details,
-        figures={"components": figure},
         samples=samples,
         null=None if null is None else Null(null[:, 0], "pairs of random words"),
     )

@@ -11,7 +11,6 @@ import numpy as np
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Contrast, Samples, Scale, Score, metric
 
-from .drawings import figures as drawn
 from .statistics import intervals, nulls
 from .statistics.concept_scores import (
     DIRECTIONS,
@@ -21,6 +20,7 @@ from .statistics.concept_scores import (
     correlations_along,
     pair_components,
 )
+from .statistics.extremes import extremes
 from .statistics.intervals import (
     correlation_p_value,
     midranks,
@@ -94,7 +94,7 @@ def occupation_projection(
     clusters
         Cluster codes by input name, (m,): items made from one word or template share a code.
     texts
-        Words by input name; without them there is no table and no figure.
+        Words by input name; without them there is no table.
 
     Returns
     -------
@@ -105,8 +105,8 @@ def occupation_projection(
         the t test alone rejects 42 % at 5 %. The floor is the larger of both, too. At least three
         occupations are needed. Details: `p_labels` and `p_direction`, the two p-values;
         `explained`, the share of the pairs' variance along g; `off`, the number of occupations with
-        a projection of 0. Table and figure `extremes`: the occupations farthest to each side
-        (figure 1); figure `ratings`: projections against ratings. Samples: each occupation with
+        a projection of 0. Table `extremes`: the occupations farthest to each side (figure 1).
+        Samples: each occupation with
         its `projection` and `rating`.
 
     Raises
@@ -134,12 +134,6 @@ def occupation_projection(
     value = float(spearman(projections, y)[0])
     if np.isnan(value):
         return Score(value, n=len(y), reason="all ratings or all projections are equal")
-    views = drawn.views(texts, "occupations", projections)
-    figures = dict(views.figures)
-    if texts is not None:
-        figures["ratings"] = drawn.against_ratings(
-            projections, y, texts["occupations"], spearman=value
-        )
     interval = intervals.jackknife_interval(
         partial(spearman, projections, y),
         [len(y)],
@@ -164,8 +158,7 @@ def occupation_projection(
         interval=interval,
         n=len(y),
         details=details | chance.p_values,
-        tables=views.tables,
-        figures=figures,
+        tables={"extremes": extremes(texts["occupations"], projections)} if texts else {},
         samples=[Samples("occupations", to_spearman(projections, y), columns)],
         null=chance.null,
     )

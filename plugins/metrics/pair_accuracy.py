@@ -9,7 +9,6 @@ import numpy as np
 from harness.arrays import Floats, Reals, unit_rows
 from harness.metrics import Compares, Null, Samples, Scale, Score, metric
 
-from .drawings.figures import accuracies as accuracies_figure
 from .statistics import intervals, nulls
 from .statistics.concept_scores import NO_OVERLAP
 
@@ -64,13 +63,13 @@ def pair_accuracy(
     clusters
         Cluster codes by input name: items made from one word or template share a code.
     texts
-        Words by input name; without them there is no table and no figure.
+        Words by input name; without them there is no table.
 
     Returns
     -------
     Score
         Mean accuracy of the pairs, in [0, 1]. `n` is the number of pairs. Details: `words`, the
-        number of words. Table `pairs`: each pair with its accuracy; figure `pairs` (figure 5).
+        number of words. Table `pairs`: each pair with its accuracy (figure 5).
         Samples: each pair, and each word with the `share` of pairs that take it rightly. There is
         no p-value.
 
@@ -112,12 +111,11 @@ def pair_accuracy(
         in_first = nulls.shuffled_members((m, k), rng=rng, draws=null_draws)
         values = (1 + nulls.differences_of_means(towards_first, in_first)) / 2
         null = Null(values, "sides of the words")
-    tables, figures = {}, {}
+    tables = {}
     if texts is not None:
         names = list(zip(texts["pairs_1"], texts["pairs_2"], strict=True))
         accuracies = zip(names, by_pair.tolist(), strict=True)
         tables["pairs"] = [{"first": x, "second": y, "accuracy": a} for (x, y), a in accuracies]
-        figures["pairs"] = accuracies_figure([f"{x} : {y}" for x, y in names], by_pair)
     shares = [share * (m + k) / (2 * len(share)) for share in by_word]  # both sides weigh the same
     return Score(
         float(by_pair.mean()),
@@ -125,7 +123,6 @@ def pair_accuracy(
         n=len(by_pair),
         details={"words": m + k},
         tables=tables,
-        figures=figures,
         samples=[
             Samples(("pairs_1", "pairs_2"), by_pair),
             Samples("words_1", shares[0], {"share": by_word[0]}),

@@ -16,18 +16,14 @@ from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import Samples, Scale, Score, metric
 
-from .drawings import figures
 from .statistics.analogy_search import (
     Repeats,
-    Rows,
     distinct_rows,
     find_pairs,
 )
 
 Rating = Literal["stereotyped", "appropriate", "both", "neither", "unrated"]
 Flags: TypeAlias = npt.NDArray[np.bool_]
-COUNTED = ("stereotyped", "appropriate")
-"""Ratings that the figure counts; a pair rated as both has each."""
 
 
 @metric(
@@ -54,7 +50,6 @@ def pair_analogies(
     rated_2: Reals,
     appropriate: Floats,
     biased: Floats,
-    lists: Reals | None = None,
     *,
     delta: float = 1.0,
     top: int = 150,
@@ -79,13 +74,9 @@ def pair_analogies(
         (n, d) vectors of the candidate words, most frequent first. Of words with equal vectors,
         as in pruned tables, only the first is a candidate.
     rated_1, rated_2
-        (m, d) vectors of the rated pairs. The scores use their `texts` only; the figure also
-        orders them by equation 1.
+        (m, d) vectors of the rated pairs; only their `texts` are used.
     appropriate, biased
         (m,) number of people who rated a pair as an appropriate analogy, and as a stereotype.
-    lists
-        (m, d) vectors of the names of the lists that the rated pairs come from; only their `texts`
-        are used, for the figure: `before` and `after` hard debiasing, or `both`.
     delta
         δ, largest distance of x and y, in (0, 2]. At 1 the angle is at most 60°, which admits
         unrelated pairs if there are few dimensions, such as 50.
@@ -109,10 +100,8 @@ def pair_analogies(
         listed pairs. Details of `stereotyped`: `delta`; `unique`; `within_delta`, the number of
         unordered pairs at a distance of at most δ; `same_vector`, the number of words left out
         because an earlier word has the same vector. Table `pairs`: first, second, score and
-        rating (stereotyped, appropriate, both, neither or unrated). Figure `ratings` (figure 8):
-        how many of the first pairs have a rating, in this list and in the lists that people rated,
-        which this model orders. Samples: the rows of this table; a pair contributes 1 if the score
-        counts it. There is no p-value and no interval.
+        rating (stereotyped, appropriate, both, neither or unrated). Samples: the rows of this
+        table; a pair contributes 1 if the score counts it. There is no p-value and no interval.
 
     Raises
     ------
@@ -122,7 +111,7 @@ def pair_analogies(
     References
     ----------
     Bolukbasi et al. (2016), Man is to computer programmer as woman is to homemaker? Debiasing
-    word embeddings, section 4, equation 1, appendix G and figure 8.
+    word embeddings, section 4, equation 1, appendix G.
     """
     if not 0 < delta <= 2 or top < 1:
         raise InvalidOption(
@@ -164,13 +153,10 @@ def pair_analogies(
         return Score(sum(counted) / len(rows), n=len(rows), samples=samples)
 
     stereotyped = share("stereotyped", "both")
-    rated = _in_order(rated_1, rated_2, direction, delta)
-    drawn = _lists([str(row["rating"]) for row in rows], ratings, rated, texts)
     stereotyped = dataclasses.replace(
         stereotyped,
         details=details,
         tables={"pairs": rows},
-        figures={"ratings": figures.rated_analogies(drawn)},
     )
     return {
         "stereotyped": stereotyped,
@@ -193,36 +179,6 @@ def _ratings(
     return {
         (first.lower(), second.lower()): names[bool(fits), bool(bias)]
         for first, second, fits, bias in pairs
-    }
-
-
-def _in_order(first: Reals, second: Reals, direction: Floats, delta: float) -> Rows:
-    """Return the rows of (m, d) pairs, the best by equation 1 first; those beyond δ are last."""
-    differences = unit_rows(first) - unit_rows(second)
-    scores = unit_rows(differences) @ direction
-    scores[np.linalg.norm(differences, axis=1) > delta] = -np.inf
-    order: Rows = np.argsort(-scores, kind="stable")
-    return order
-
-
-def _lists(
-    own: Sequence[str],
-    ratings: Mapping[tuple[str, str], Rating],
-    rated: Rows,
-    texts: Mapping[str, Sequence[str]],
-) -> dict[str, dict[str, list[bool]]]:
-    """Return by list and rating whether each of its pairs has it: of `own` and of those rated."""
-    lists: dict[str, list[str]] = {"listed here": list(own)}
-    keys = [(texts["rated_1"][i].lower(), texts["rated_2"][i].lower()) for i in rated]
-    of_list = texts.get("lists")
-    for i, key in zip(rated, keys, strict=True):
-        name = of_list[i] if of_list else ""
-        for part in ("before", "after") if name == "both" else (name,):
-            label = f"rated by people, {part} debiasing" if part else "rated by people"
-            lists.setdefault(label, []).append(ratings[key])
-    return {
-        name: {rating: [value in (rating, "both") for value in values] for rating in COUNTED}
-        for name, values in lists.items()
     }
 
 

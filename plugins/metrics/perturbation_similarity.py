@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from harness.arrays import Coordinates, Floats, Reals, both_sides, cosine_bounds
+from harness.arrays import Coordinates, Floats, Reals, cosine_bounds
 from harness.metrics import Compares, Interval, Samples, Scale, Score, metric
 
-from .drawings.figures import distinct_words, similarity_heatmap
 from .statistics import intervals
 from .statistics.choice_gaps import perturbation_gap
 from .statistics.within_groups import (
@@ -26,7 +25,6 @@ from .statistics.within_groups import (
 
 EQUAL = 1e-6  # cosines that differ by less are equal
 WITHOUT_VECTORS = "distances need vectors, not only similarities"
-MOST_SHOWN = 60  # rows of a figure; more are not legible
 
 
 @metric(
@@ -52,7 +50,6 @@ def perturbation_similarity(
     confidence: float = intervals.CONFIDENCE,
     resamples: int = intervals.RESAMPLES,
     rng: np.random.Generator,
-    texts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Score]:
     """Mean cosine and distance between perturbations of one text, averaged over texts.
 
@@ -85,8 +82,6 @@ def perturbation_similarity(
         Level of the intervals over texts, and the most of these to leave out.
     rng
         Random number generator of the resamples.
-    texts
-        Texts by input name; the words in which they differ label the figure.
 
     Returns
     -------
@@ -96,7 +91,6 @@ def perturbation_similarity(
         `standard_error_of_pairs`; `pairs`, their number; `left_out`, the number of texts with
         fewer than two perturbations; of `cosine`, `between`, the mean cosine of perturbations of
         different texts, None for one text. Table `texts` of `cosine`: the means of each text.
-        Figure `similarities` of `cosine`: the cosines within the first text, with their mean.
         Samples: each text, by its first perturbation, with its number `text_of`; it contributes its
         mean. There is no p-value.
 
@@ -120,10 +114,6 @@ def perturbation_similarity(
         intervals.jackknife_interval, rng=rng, resamples=resamples, confidence=confidence
     )
     left_out = len(groups.codes) - len(pairs.groups)
-    first = np.sort(groups.rows_of(int(pairs.groups[0])))[:MOST_SHOWN]
-    labels = list(map(str, first))
-    if texts:
-        labels = distinct_words([texts["perturbed"][row] for row in first])
     first_rows = groups.rows[groups.starts[pairs.groups]]
     columns = {"text_of": groups.codes[pairs.groups], "perturbations": groups.sizes[pairs.groups]}
 
@@ -131,13 +121,6 @@ def perturbation_similarity(
         samples = [Samples("perturbed", similarity.means, columns, first_rows)]
         return dataclasses.replace(_score(similarity, interval, left_out, bounds), samples=samples)
 
-    first_side, second_side = both_sides(e[first])
-    heatmap = similarity_heatmap(
-        np.asarray(first_side @ second_side.T),
-        labels,
-        labels,
-        column_title=f"mean cosine {pairs.cosine.means[0]:.2f}",  # as in figures 1 to 4
-    )
     cosine = score(pairs.cosine, cosine_bounds(e, (-1, 1)))
     between = mean_between(e, groups)
     cosine = dataclasses.replace(
@@ -145,7 +128,6 @@ def perturbation_similarity(
         unit=1 - between if between is not None and between < 1 - EQUAL else None,
         details={**cosine.details, "between": between},
         tables={"texts": _table(groups, pairs)},
-        figures={"similarities": heatmap},
     )
     if isinstance(perturbed, Coordinates):
         return {"cosine": cosine, "distance": Score(float("nan"), n=0, reason=WITHOUT_VECTORS)}

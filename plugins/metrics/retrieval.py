@@ -14,7 +14,6 @@ from harness.arrays import Floats, Mask, Reals, cosines
 from harness.errors import InvalidOption
 from harness.metrics import Compares, Interval, Samples, Scale, Score, metric
 
-from .drawings.ranking_views import ranking_table, retrieval_heatmap
 from .statistics import exposure, intervals, nulls
 from .statistics.exposure import (
     Ranked,
@@ -22,6 +21,7 @@ from .statistics.exposure import (
     dynamic_k,
     dynamic_k_symmetric,
     plain,
+    ranking_table,
 )
 
 Codes = npt.NDArray[np.integer[Any]]
@@ -118,7 +118,7 @@ def retrieval(
     clusters
         Cluster codes by input name; those of `queries`, (q,), define the clusters that are drawn.
     texts
-        Texts by input name, for the table and the figure.
+        Texts by input name, for the table.
 
     Returns
     -------
@@ -127,8 +127,8 @@ def retrieval(
         Details, by group: `exposure` (or `shares`), `fair`, `recall` and `similarity`, the mean
         cosine; `without_hits`, the number of queries that retrieve no relevant document;
         `granularity`, the least that one document adds to a group; `least`, the smallest gap of
-        the shuffles. The table `ranking` of `exposure_gap` lists the places, its figure
-        `similarities` shows the cosines (figure 2). `recall` and `precision`, in [0, 1], higher is
+        the shuffles. The table `ranking` of `exposure_gap` lists the places and the cosines (figure
+        2). `recall` and `precision`, in [0, 1], higher is
         better. Details of all: `retrieved`, the mean number of retrieved documents, and `k`. `n` is
         the number of queries. Samples: each query; to a gap it contributes its part of the
         differences between the means, which may be negative.
@@ -173,11 +173,9 @@ def retrieval(
     gap_of = partial(exposure.gap, score, by_group, draws=null_draws, rng=rng)
     gap = gap_of("exposure", exposure.discounts(ranked))
     labels = [names[code] for code in codes.tolist()]
-    query_sets = {"queries": queries, "queries_1": queries_1, "queries_2": queries_2}
     gap = dataclasses.replace(
         gap,
         tables={"ranking": ranking_table(ranked, relevant, labels, texts or {})},
-        figures=retrieval_heatmap(query_sets, documents, labels, texts or {}),
     )
     no_relevant = "no document is relevant to any query"
     return {

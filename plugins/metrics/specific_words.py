@@ -17,14 +17,11 @@ from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import Samples, Scale, Score, metric
 
-from .drawings import figures
-from .drawings.figures import Figure
-
 if TYPE_CHECKING:
     from sklearn.svm import LinearSVC
 
-SHOWN = 60  # words of each part of the figure, as many as can be read
-FREQUENT = 2_000  # words that the figure's other words are chosen from
+SHOWN = 40  # words of each part of the map, as many as can be read
+FREQUENT = 2_000  # words that the map's other words are chosen from
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
 
@@ -85,7 +82,7 @@ def specific_words(
         (r, d) vectors of further words, which nobody has checked: they are classified, but not
         trained on. Seeds and words of `words` are left out.
     pole_1, pole_2
-        (1, d) vectors of two words such as she and he; with them there is a figure.
+        (1, d) vectors of two words such as she and he; with them there is the table `map`.
     c
         C of the SVM, the inverse of its regularisation; 1 in the paper.
     grid
@@ -106,10 +103,10 @@ def specific_words(
         `words`; `words`; `c`; `grid`; `folds`, the value on each fold; `deviation`, their standard
         deviation. The table `words` of `f1` is the extended list, most specific first: `word`, its
         `margin` (positive: specific) and the input that it is `of`. The paper's S is the words of
-        `seeds` and `rest`; those of `words` were checked and rejected by people. Figure `map` of
-        `f1` (figure 7): words by their projection on the difference of the poles and by their
-        distance from the boundary. Samples: each
-        word of `words`, whether it is a `seed`, whether the classifier `found` it, and its `fold`;
+        `seeds` and `rest`; those of `words` were checked and rejected by people. Table `map`
+        (figure 7): words by their `projection` on the difference of the poles and by their
+        `distance` from the boundary, neutral up. Samples: each word of `words`,
+        whether it is a `seed`, whether the classifier `found` it, and its `fold`;
         F1 is no mean of words and has no contributions. There is no p-value and no interval.
 
     Raises
@@ -120,7 +117,7 @@ def specific_words(
     References
     ----------
     Bolukbasi et al. (2016), Man is to computer programmer as woman is to homemaker? Debiasing
-    word embeddings, section 7 and figure 7.
+    word embeddings, section 7.
     """
     from sklearn.metrics import balanced_accuracy_score, f1_score  # it takes a second to import
     from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -170,8 +167,8 @@ def specific_words(
     of_words = _score(f1, len(y), counts, {"words": table}, of_f1)
     if pole_1 is not None and pole_2 is not None and min(len(pole_1), len(pole_2)) == 1:
         between = unit_rows(unit_rows(pole_2) - unit_rows(pole_1))[0]
-        drawn = _map(texts, y, x @ between, -svm.decision_function(x))
-        of_words = dataclasses.replace(of_words, figures={"map": drawn})
+        rows = _map(texts["words"], y, x @ between, -svm.decision_function(x))
+        of_words = dataclasses.replace(of_words, tables={**of_words.tables, "map": rows})
     of_balanced = Samples("words", contribution, columns | {"found": found_balanced})
     of_tuned = Samples("words", columns=columns | {"found": found_tuned})
     return {
@@ -191,22 +188,16 @@ def _best_threshold(y: Flags, margins: Floats) -> float:
 
 
 def _map(
-    texts: Mapping[str, Sequence[str]], seed: Flags, projections: Floats, margins: Floats
-) -> Figure:
-    """Return figure 7 of the first seeds, and of frequent other words between the poles."""
+    words: Sequence[str], seed: Flags, projections: Floats, distances: Floats
+) -> list[dict[str, Any]]:
+    """Return figure 7: the first seeds, and frequent other words between the poles."""
     others = np.flatnonzero(~seed)[:FREQUENT]
     places = np.linspace(0, len(others) - 1, num=min(SHOWN, len(others))).astype(np.intp)
     spread = others[np.argsort(projections[others], kind="stable")][places]
-    parts = {"seeds": np.flatnonzero(seed)[:SHOWN], "other words": spread}
-    words = texts["words"]
-    pole_1, pole_2 = texts["pole_1"][0], texts["pole_2"][0]
-    return figures.margins(
-        {
-            name: ([words[i] for i in rows], projections[rows], margins[rows])
-            for name, rows in parts.items()
-        },
-        f"{pole_2} − {pole_1}",
-    )
+    return [
+        {"word": words[i], "projection": float(projections[i]), "distance": float(distances[i])}
+        for i in (*np.flatnonzero(seed)[:SHOWN], *spread)
+    ]
 
 
 def _svm(c: float, weights: str | None) -> LinearSVC:

@@ -5,7 +5,7 @@
     training.json      settings, corpus, scores by epoch; whether the training is complete
     head.safetensors   the classifier, with the names of the labels
     README.md          the model card
-    curves.json        the figure of loss and score by epoch; with Matplotlib also curves.svg
+    curves.svg         the figure of loss and score by epoch, if Matplotlib is installed
     checkpoints/       while the training runs
     …                  the model, as sentence-transformers saves it
 
@@ -16,20 +16,26 @@ deleted.
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
-from html import escape
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness import folders
 from harness.errors import InvalidFile, UsageError, unreadable
-from harness.results.figures import buttons, write_with_picture
+from harness.results.figures import write_if_installed
 from harness.results.formats import markdown_grid
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from harness.results.figures import Panel
+
 STATE, HEAD, CARD, CHECKPOINTS = "training.json", "head.safetensors", "README.md", "checkpoints"
-CURVES = "curves.json"
+CURVES = "curves.svg"
 _TRAINER_STATE = "trainer_state.json"
 
 
@@ -91,7 +97,7 @@ def write_state(folder: Path, state: Mapping[str, Any]) -> None:
 def finish(folder: Path, state: Mapping[str, Any]) -> None:
     """Write card, figure and state of a complete training, and delete its checkpoints."""
     folders.write_atomically(folder / CARD, card(state, folder.name).encode())
-    write_with_picture(folder / CURVES, curves(state, folder.name))
+    write_if_installed(folder / CURVES, *curves(state, folder.name))
     write_state(folder, state)
     remove_checkpoints(folder)
 
@@ -138,8 +144,8 @@ def read_state(folder: Path) -> dict[str, Any] | None:
     return state
 
 
-def curves(state: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return a Plotly figure of a training: loss and score on dev by epoch, with a menu of both.
+def curves(state: Mapping[str, Any], name: str) -> tuple[str, list[Panel]]:
+    """Return the title and the panels of a training's figure: loss and score on dev by epoch.
 
     Parameters
     ----------
@@ -155,27 +161,15 @@ def curves(state: Mapping[str, Any], name: str) -> dict[str, Any]:
         for key in dict.fromkeys(key for facts in epochs for key in facts)
         if key.startswith("dev_")
     }
-    traces = [
-        {
-            "type": "scatter",
-            "mode": "lines+markers",
-            "name": escape(title),
-            "x": [facts["epoch"] for facts in epochs],
-            "y": [facts.get(key) for facts in epochs],
-            "visible": i == 0,
-        }
-        for i, (key, title) in enumerate(titles.items())
-    ]
-    best = {"type": "line", "yref": "paper", "x0": state["best_epoch"], "x1": state["best_epoch"]}
-    layout = {
-        "title": {"text": escape(f"{name}: the line is at the epoch that is kept")},
-        "xaxis": {"title": {"text": "epoch"}, "tickvals": [facts["epoch"] for facts in epochs]},
-        "yaxis": {"title": {"text": escape(titles["loss"])}},
-        "shapes": [best | {"y0": 0, "y1": 1, "line": {"dash": "dot", "color": "#6b7280"}}],
-        "showlegend": False,
-        "updatemenus": [{"buttons": buttons({t: t for t in titles.values()}, len(traces))}],
-    }
-    return {"data": traces, "layout": layout}
+
+    def draw(ax: Axes, key: str) -> None:
+        values = [math.nan if facts.get(key) is None else facts[key] for facts in epochs]
+        ax.plot([facts["epoch"] for facts in epochs], values, "o-")
+        ax.axvline(state["best_epoch"], color="#6b7280", linestyle=":")
+        ax.set(xlabel="epoch", ylabel=titles[key], xticks=[facts["epoch"] for facts in epochs])
+
+    panels: list[Panel] = [partial(draw, key=key) for key in titles]
+    return f"{name}: the line is at the epoch that is kept", panels
 
 
 def card(state: Mapping[str, Any], name: str) -> str:

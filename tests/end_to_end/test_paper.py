@@ -41,8 +41,7 @@ NAMES = ("John", "Mary & Ann", "O_o", "50 %")
 @pytest.fixture
 def paper(tmp_path):
     """A folder with a results folder of two mitigators, and the source of a paper."""
-    bars = {"type": "bar", "x": list(NAMES), "y": [1, 2, 3, 4], "name": "a $1 name"}
-    drawings = {"ratings": {"data": [bars], "layout": {"title": {"text": "Ratings"}}}}
+    ratings = [{"text": name, "rating": float(i)} for i, name in enumerate(NAMES)]
     results = ResultsFile(tmp_path / "results", "m")
     for mitigator in ("none", "hard-debias"):
         samples = [
@@ -50,7 +49,7 @@ def paper(tmp_path):
             for i, name in enumerate(NAMES)
         ]
         kept = record("weat-6", mitigator, metric="weat", concept="gender")
-        results.add([kept.keeping({}, drawings, samples)])
+        results.add([kept.keeping({"ratings": ratings}, samples)])
     (tmp_path / "paper.tex").write_text(PAPER)
     return tmp_path
 

@@ -137,7 +137,7 @@ def test_a_store_whose_model_file_is_lost_or_half_written_still_has_its_vectors(
 
 def with_samples(r):
     """Return a record that keeps a row of samples."""
-    return r.keeping({}, {}, [{"text": "a", "contribution": r.value}])
+    return r.keeping({}, [{"text": "a", "contribution": r.value}])
 
 
 def life_of_a_file(folder, promised):

@@ -14,7 +14,6 @@ from harness.errors import NotApplicable
 from harness.metrics import Scale, metric
 from harness.mitigator import Mitigator
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
-from harness.results.figures import read_figure
 
 TASK = """
     name: {name}
@@ -38,12 +37,10 @@ PLUGIN = """
         assert texts["words"] == texts["before"]
         rows = [{"word": word, "n": i} for i, word in enumerate(texts["words"])]
         lengths = np.linalg.norm(words - before, axis=1)
-        dots = {"data": [{"type": "scatter", "y": lengths.tolist()}], "layout": {}}
         return Score(
             float(lengths.mean()),
             n=len(words),
             tables={"the words": rows},
-            figures={"how far": dots},
         )
 
     class Double(Mitigator):
@@ -90,9 +87,7 @@ def evaluate(registry_with, plugin, write, tmp_path):
     return run
 
 
-def test_a_task_reads_its_texts_from_the_vocabulary_and_writes_tables_and_figures(
-    evaluate, tmp_path
-):
+def test_a_task_reads_its_texts_from_the_vocabulary_and_writes_tables(evaluate, tmp_path):
     records = evaluate(Named(), ["none", "double"], results=tmp_path / "results")
     assert [record.value for record in records] == pytest.approx([0, (2 + np.sqrt(2)) / 3])
     assert [record.n for record in records] == [3, 3]
@@ -101,11 +96,8 @@ def test_a_task_reads_its_texts_from_the_vocabulary_and_writes_tables_and_figure
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file, delimiter="\t"))
         assert rows == [{"word": w, "n": str(i)} for i, w in enumerate(["town", "field", "lane"])]
-        page = tmp_path / "results" / record.figures["how far"]
-        assert read_figure(page)["data"]
     again = evaluate(Named(), ["none", "double"], results=tmp_path / "results")
     assert [record.tables for record in again] == [record.tables for record in records]
-    assert [record.figures for record in again] == [record.figures for record in records]
     assert any("hamlet" in notice and "'double'" in notice for notice in records.notices)
     assert any("doubled all" in notice and "'double'" in notice for notice in records.notices)
 

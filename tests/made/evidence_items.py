@@ -31,6 +31,6 @@ def results_with_items(folder: Path, name: str = "good-words", shift: float = 0.
         far = shift + (i // 2) / 100
         contribution = record.value + (far if i % 2 == 0 else -far)
         rows.append({"input": of, "text": text, "contribution": contribution})
-    having = changed(record.model_dump(mode="json", by_alias=True)).keeping({}, {}, rows)
+    having = changed(record.model_dump(mode="json", by_alias=True)).keeping({}, rows)
     ResultsFile(folder, name).add([having if r.id == record.id else r for r in records])
     return having

@@ -107,7 +107,7 @@ def hostile(content: Any, text: str, key: str = "") -> Any:
     if isinstance(content, str) and key not in CHOSEN:
         return content + text
     if isinstance(content, Mapping):
-        free = key in ("params", "tables", "figures", "published", "packages")
+        free = key in ("params", "tables", "published", "packages")
         return {
             name + text if free else name: hostile(value, text, name)
             for name, value in content.items()

@@ -19,7 +19,6 @@ from harness.arrays import Floats, Reals, unit_rows
 from harness.errors import InvalidOption
 from harness.metrics import Contrast, Interval, Null, Samples, Scale, Score
 
-from ..drawings.figures import against_labels, null_distribution, separation
 from . import intervals
 from .intervals import (
     Codes,
@@ -380,8 +379,6 @@ class Direction:
         Index of the right singular vector, from 0; of a plane the indices of its two.
     explained
         Share of the differences' sum of squares along the component or components, in [0, 1].
-    other
-        (d,) another direction, for the figure; zeros if there is none.
     details
         What else the scores say about it.
     """
@@ -390,7 +387,6 @@ class Direction:
     auc: float
     component: int | tuple[int, int]
     explained: float
-    other: Floats
     details: Mapping[str, object] = field(default_factory=dict)
 
     def as_details(self) -> dict[str, object]:
@@ -486,9 +482,8 @@ def _auc_score(
     texts: tuple[Sequence[str], Sequence[str]],
 ) -> Score:
     """Return the score AUC; `shuffled` are those of swapped sides, of which it is the p-value."""
-    plane = np.stack([g.vector, g.other], axis=1)
-    first, second = x_1 @ plane, x_2 @ plane
-    rows = zip(*texts, first[:, 0].tolist(), second[:, 0].tolist(), strict=True)
+    first, second = x_1 @ g.vector, x_2 @ g.vector
+    rows = zip(*texts, first.tolist(), second.tolist(), strict=True)
     columns = ("first", "second", "projection_1", "projection_2")
     details, p_value = g.as_details(), None
     if len(shuffled):
@@ -501,12 +496,11 @@ def _auc_score(
         n=len(x_1),
         details=details,
         tables={"pairs": [dict(zip(columns, row, strict=True)) for row in rows]},
-        figures={"separation": separation(first, second, texts, auc=g.auc)},
         samples=[
             Samples(
                 ("pairs_1", "pairs_2"),
-                np.mean(to_auc(second[:, 0], first[:, 0]), axis=0),
-                {"projection_1": first[:, 0], "projection_2": second[:, 0]},
+                np.mean(to_auc(second, first), axis=0),
+                {"projection_1": first, "projection_2": second},
             )
         ],
     )
@@ -522,17 +516,15 @@ def _correlation_score(
     y: Floats,
     texts: Sequence[str],
 ) -> Score:
-    """Return the score ρ with its p-values, table and figures.
+    """Return the score ρ with its p-values and table.
 
     `shuffled` are the correlations of words paired anew, `null` those of random directions.
     """
     details: dict[str, object] = {"spearman": float(spearman(a_g, y)[0]), **g.as_details()}
-    figures = {"labels": against_labels(a_g, y, texts, correlation=rho)}
     if null is not None:
         hits = int(np.count_nonzero(np.abs(null) >= abs(rho) - 1e-12))
         isotropic = (hits + 1) / (len(null) + 1)
         details |= {"p_isotropic": isotropic, "null_spread": float(null.std())}
-        figures["null"] = null_distribution(null, correlation=rho, p_value=isotropic)
     columns = ("text", "label", "projection")
     rows = zip(texts, y.tolist(), a_g.tolist(), strict=True)
     return Score(
@@ -543,7 +535,6 @@ def _correlation_score(
         n=len(y),
         details=details,
         tables={"attributes": [dict(zip(columns, row, strict=True)) for row in rows]},
-        figures=figures,
         samples=[Samples("attributes", to_pearson(a_g, y), {"label": y, "projection": a_g})],
     )
 

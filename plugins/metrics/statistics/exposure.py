@@ -554,3 +554,44 @@ def exchanged_groups(label: Codes, kin: Codes, draws: int, rng: np.random.Genera
     np.put_along_axis(places_drawn, shuffled, place[by_kin][None], axis=1)
     labels: Codes = pairs[1][first[other[:, kin]] + places_drawn]
     return labels
+
+
+MAX_ROWS = 10_000  # of the table; a longer one is cut to the retrieved documents
+
+
+def ranking_table(
+    ranked: Ranked, relevant: Mask, groups: Sequence[str], texts: Mapping[str, Sequence[str]]
+) -> list[dict[str, Any]]:
+    """Return one row per query and document, in the order of the places.
+
+    Parameters
+    ----------
+    ranked
+        Ranking of n documents for q queries.
+    relevant
+        (q, n) whether a document is relevant to a query.
+    groups
+        (n,) group names of the documents.
+    texts
+        Texts of the inputs `queries` and `documents`; numbered labels are used where missing.
+    """
+    q, n = ranked.order.shape
+    queries, documents = _labels(texts, "queries", q), _labels(texts, "documents", n)
+    return [
+        {
+            "query": queries[i],
+            "place": place,
+            "document": documents[j],
+            "group": groups[j],
+            "relevant": int(relevant[i, j]),
+            "retrieved": int(ranked.retrieved[i, j]),
+            "similarity": round(float(ranked.similarity[i, j]), 6),
+        }
+        for i in range(q)
+        for place, j in enumerate(ranked.order[i].tolist(), start=1)
+        if q * n <= MAX_ROWS or ranked.retrieved[i, j]
+    ]
+
+
+def _labels(texts: Mapping[str, Sequence[str]], name: str, n: int) -> Sequence[str]:
+    return texts.get(name) or [f"{name} {i}" for i in range(1, n + 1)]

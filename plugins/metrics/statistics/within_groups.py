@@ -71,10 +71,6 @@ class Groups:
         starts: Indices = np.cumsum(self.sizes) - self.sizes
         return starts
 
-    def rows_of(self, group: int) -> Indices:
-        """Return the row numbers of one group."""
-        return self.rows[self.starts[group] :][: self.sizes[group]]
-
 
 @dataclass(frozen=True)
 class WithinGroups:

@@ -135,7 +135,7 @@ def test_compare_as_json_has_the_verdict_paired_differences_and_their_mean(compa
 def test_compare_uses_the_samples_of_both(compared, tmp_path):
     for mitigator, value in (("none", 1.0), ("x", 0.5)):
         rows = [{"input": "i", "text": str(i), "contribution": value} for i in range(8)]
-        kept = record("t", mitigator, value).keeping({}, {}, rows)
+        kept = record("t", mitigator, value).keeping({}, rows)
         ResultsFile(tmp_path / "results", "m").add([kept])
     said = compared("none", "x", tmp_path / "results", "--json")
     ((score,),) = [comparison["scores"] for comparison in json.loads(said.out)]

@@ -172,7 +172,7 @@ def samples(contributions, **columns):
 
 def with_samples(mitigator, contributions, **columns):
     value = float(np.mean(contributions))
-    return record("t", mitigator, value).keeping({}, {}, samples(contributions, **columns))
+    return record("t", mitigator, value).keeping({}, samples(contributions, **columns))
 
 
 def test_samples_give_a_difference_an_interval_over_items():

@@ -112,7 +112,7 @@ def test_what_a_notebook_shows_is_escaped_and_tells_what_was_not_run(records):
 
 
 def test_a_column_of_samples_does_not_replace_a_fact_about_the_record(records):
-    kept = records[0].keeping({}, {}, [{"text": "nurse", "score": 0.5}])
+    kept = records[0].keeping({}, [{"text": "nurse", "score": 0.5}])
     (row,) = Records([kept]).samples()
     assert (row["score"], row["sample_score"], row["text"]) == (kept.score, 0.5, "nurse")
 

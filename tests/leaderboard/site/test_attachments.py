@@ -14,17 +14,16 @@ from harness.leaderboard.claims.reading import Claims, frame_of
 from harness.leaderboard.site import writing
 from harness.leaderboard.site.writing import write
 
-FIGURE, TABLE = "figures/abc-null.html", "tables/abc-pairs.tsv"
+TABLE = "tables/abc-pairs.tsv"
 
 
 @pytest.fixture
 def results(tmp_path, make_record):
-    """A results folder with one record, a figure and a table."""
+    """A results folder with one record and a table."""
     folder = tmp_path / "results"
-    for name, content in ((FIGURE, "<!doctype html>drawn"), (TABLE, "a\tb\n1\t2\n")):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(content)
-    record = make_record(figures={"null": FIGURE}, tables={"pairs": TABLE})
+    (folder / TABLE).parent.mkdir(parents=True)
+    (folder / TABLE).write_text("a\tb\n1\t2\n")
+    record = make_record(tables={"pairs": TABLE})
     (folder / "m.jsonl").write_text(record.line())
     return folder
 
@@ -36,9 +35,9 @@ def tables_in(records, folder, *sources):
     return site_data.read(folder, "data/text-details.js")["tables"]
 
 
-def test_build_copies_and_links_tables_and_no_figures(results, tmp_path):
+def test_build_copies_and_links_tables(results, tmp_path):
     content = board_records(["good"], ["seat-c6"])[0].model_dump(mode="json", by_alias=True)
-    record = changed(content, figures={"null": FIGURE}, tables={"pairs": TABLE})
+    record = changed(content, tables={"pairs": TABLE})
     (results / "m.jsonl").write_text(record.line())
     settings = {"help_option_names": ["-h", "--help"]}
     group, out = click.Group(context_settings=settings), tmp_path / "site"
@@ -48,7 +47,6 @@ def test_build_copies_and_links_tables_and_no_figures(results, tmp_path):
     assert (out / TABLE).read_text() == "a\tb\n1\t2\n"
     (table,) = site_data.read(out, "data/text-details.js")["tables"]
     assert (table["name"], table["path"]) == ("pairs", TABLE)
-    assert not (out / "figures").exists(), "figures are pages with scripts"
 
 
 def test_a_missing_file_is_not_linked(tmp_path, make_record, results):

@@ -34,7 +34,7 @@ def hostile_site(tmp_path_factory, make_many, make_study):
     records = [
         Record.model_validate(
             hostile(record.model_dump(by_alias=True), HOSTILE)
-            | {"figures": {HOSTILE: "figures/a.html"}, "tables": {HOSTILE: "../../x.tsv"}}
+            | {"tables": {HOSTILE: "../../x.tsv"}}
         )
         for record in [*make_many("word", 1), *make_many("text")]
     ]

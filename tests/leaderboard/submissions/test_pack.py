@@ -144,14 +144,14 @@ def test_a_task_that_is_not_registered_is_left_out_unless_it_is_included(results
     assert "not registered" not in capsys.readouterr().err
 
 
-def test_tables_figures_and_samples_stay_at_home(results, tmp_path):
+def test_tables_and_samples_stay_at_home(results, tmp_path):
     record = content(good_records(run="aaaaaaaaaaaa")[0])
-    places = {"tables": {"words": "tables/x.tsv"}, "figures": {"f": "figures/x.html"}}
+    places = {"tables": {"words": "tables/x.tsv"}}
     line = json.dumps(record | places | {"samples": "samples/x.samples.jsonl"})
     (results / "good-words.jsonl").write_text(line + "\n")
     assert pack(results, tmp_path / "out") == 0
     (kept,) = packed(tmp_path / "out")
-    assert (kept.tables, kept.figures, kept.samples) == ({}, {}, None)
+    assert (kept.tables, kept.samples) == ({}, None)
 
 
 def test_a_name_of_a_model_cannot_leave_the_folder(tmp_path):

@@ -87,7 +87,7 @@ def test_subtraction_removes_the_most_biased_entries(tmp_path, capsys):
     (first, *_) = entries(str(tmp_path / "out" / "sub80" / "train.jsonl"))
     assert first.keys == ("premise", "hypothesis")
     assert first.label in LABELS
-    assert "90 %: 0.9000" in (tmp_path / "out" / "scores.json").read_text()
+    assert "90 %: 0.9000" in (tmp_path / "out" / "scores.svg").read_text()
     assert (tmp_path / "out" / "scores.svg").read_text().startswith("<?xml")
     assert not list((tmp_path / "out").glob(".*"))
 

@@ -30,9 +30,9 @@ def test_pairs_that_share_a_direction_stand_out_from_random_pairs():
     first = rng.standard_normal((10, 30))
     second = first + 6 * np.eye(30)[0] + rng.standard_normal((10, 30))
     score = run(first, second, words)
-    drawn = {bars["name"]: sum(bars["y"]) for bars in score.figures["components"]["data"]}
-    assert drawn == pytest.approx(
-        {"explained": 1, "random unit vectors": 1, "random word pairs": 1}, abs=1e-3
+    sums = {name: sum(shares) for name, shares in score.details.items()}
+    assert sums == pytest.approx(
+        {"explained": 1, "random_unit_vectors": 1, "random_word_pairs": 1}, abs=1e-3
     )
     assert score.value > 0.4
     assert score.p_value == pytest.approx(1 / 101)

@@ -25,14 +25,13 @@ def test_stereotypes_are_positive_and_their_reverse_is_negative():
     assert run(HE, SHE, occupations, ratings).value == pytest.approx(-1.0)
 
 
-def test_occupations_are_drawn_and_listed_by_side():
+def test_occupations_are_listed_by_side():
     texts = {"pairs_1": ["she"], "pairs_2": ["he"], "occupations": ["nurse", "writer", "miner"]}
     arrays = np.array([NURSE, WRITER, MINER]), np.array([-0.9, 0.1, 0.8])
     score = run(SHE, HE, *arrays, texts=texts)
     (row,) = score.tables["extremes"]
     assert (row["first"], row["second"]) == ("nurse", "miner")
-    assert score.figures["ratings"]["data"][0]["y"] == [-0.9, 0.1, 0.8]
-    assert not run(SHE, HE, *arrays).figures
+    assert not run(SHE, HE, *arrays).tables
 
 
 @given(st.integers(0, 2**32 - 1))

@@ -72,30 +72,6 @@ def test_published_lists_repeat_the_second_word():
     assert ("girl", "he") not in pairs["both"]
 
 
-def test_the_figure_counts_ratings_of_this_list_and_of_the_rated_lists_in_this_models_order():
-    words = ["she", "nurse", "stone"], ["he", "surgeon", "nurse"]
-    arrays = [np.array([WORDS[word] for word in side], np.float32) for side in words]
-    vectors = np.array(list(WORDS.values()), np.float32)
-    texts = {"vocabulary": list(WORDS), "rated_1": words[0], "rated_2": words[1]}
-    scores = pair_analogies(
-        vectors[:1], vectors[1:2], vectors, *arrays, np.array([9, 1, 0]), np.array([1, 9, 9]),
-        np.zeros((3, 3)), texts=texts | {"lists": ["both", "before", "after"]},
-    )  # fmt: skip
-    curves = {c["name"]: c["y"] for c in scores["stereotyped"].figures["ratings"]["data"]}
-    assert curves == {
-        "stereotyped, listed here": [0, 1],
-        "appropriate, listed here": [1, 1],
-        "stereotyped, rated by people, before debiasing": [0, 1],
-        "appropriate, rated by people, before debiasing": [1, 1],
-        "stereotyped, rated by people, after debiasing": [0, 1],
-        "appropriate, rated by people, after debiasing": [1, 1],
-    }
-    without = run(WORDS, RATINGS)["stereotyped"].figures["ratings"]["data"]
-    assert {curve["name"].split(", ", 1)[1] for curve in without} == {
-        "listed here", "rated by people"
-    }  # fmt: skip
-
-
 def test_undefined_scores_have_a_reason_and_invalid_options_are_rejected():
     assert "equal" in run(WORDS | {"he": WORDS["she"]}, RATINGS)["unrated"].reason
     far = {"she": (1, 0, 0), "he": (-1, 0, 0)}

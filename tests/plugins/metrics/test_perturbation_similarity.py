@@ -119,14 +119,6 @@ def test_the_block_size_has_no_effect(monkeypatch):
         assert score.details == pytest.approx(in_one_block[name].details)
 
 
-def test_the_figure_shows_the_first_text_labelled_by_its_names():
-    texts = ["Ann left Peru.", "It rained.", "Bo left Chad.", "It poured."]
-    scores = run([[1, 0], [0, 1], [1, 1], [1, 2]], [1, 2, 1, 2], texts={"perturbed": texts})
-    figure = scores["cosine"].figures["similarities"]
-    assert figure["data"][0]["z"] == [[1, pytest.approx(0.7071)], [pytest.approx(0.7071), 1]]
-    assert figure["layout"]["xaxis"]["ticktext"] == ["Ann Peru", "Bo Chad"]
-
-
 def distance_in_units(score):
     return (1 - score.value) / score.unit
 

@@ -118,12 +118,11 @@ def test_the_map_has_seeds_below_the_boundary_and_other_words_above_between_the_
     poles = np.eye(8)[2:3], np.eye(8)[3:4]
     arrays = seeds, np.concatenate([seeds, words]), None
     supplied = {"rng": np.random.default_rng(0), "texts": texts}
-    drawing = specific_words(*arrays, *poles, **supplied)["f1"].figures["map"]
-    parts = {trace["name"]: trace for trace in drawing["data"]}
-    assert parts["seeds"]["text"] == names[0]
-    assert max(parts["seeds"]["y"]) < 0 < min(parts["other words"]["y"])
+    rows = specific_words(*arrays, *poles, **supplied)["f1"].tables["map"]
+    assert [row["word"] for row in rows[:12]] == names[0]
+    assert max(row["distance"] for row in rows[:12]) < 0
+    assert min(row["distance"] for row in rows[12:]) > 0
     unit = seeds[0] / np.linalg.norm(seeds[0])
-    assert parts["seeds"]["x"][0] == pytest.approx((unit[3] - unit[2]) / 2**0.5, abs=1e-4)
-    assert sorted(parts["other words"]["text"]) == sorted(f"&lt;w{i}&gt;" for i in range(30))
-    assert drawing["layout"]["xaxis"]["title"]["text"] == "projection on he − she"
-    assert "map" not in specific_words(*arrays, **supplied)["f1"].figures
+    assert rows[0]["projection"] == pytest.approx((unit[3] - unit[2]) / 2**0.5, abs=1e-4)
+    assert sorted(row["word"] for row in rows[12:]) == sorted(names[1])
+    assert "map" not in specific_words(*arrays, **supplied)["f1"].tables
