@@ -225,10 +225,6 @@ class Embedder(Protocol):
     - `ranks(words)` returns the frequency rank of each word, 1 for the most frequent word and 0 for
       an unknown one; or None if the vocabulary is not sorted by frequency;
     - `unlike(words)` of a word embedder returns the likely reason why it lacks most of these words;
-    - `watch(text, vector)`, `tell(say)` and `share(processes)` are for hosted models. `watch`
-      passes a text with its known vector, to check every answer. `tell` passes the function that
-      prints a line while requests wait. `share` passes the number of processes that share the rate
-      limits;
     - `precision` is the number format of weights and arithmetic, such as `float32`. `batch_fault`
       names the setting that makes a vector depend on its batch, and the right setting. Both are for
       the check before the first vector is stored (`harness.encode.admission`);

@@ -7,12 +7,6 @@ elsewhere.
 
 from __future__ import annotations
 
-# From the network
-
-ANSWER_BYTES = 64_000_000
-"""Bytes of an answer of a hosted model, decompressed. A hundred vectors of 4,096 numbers have 9 MB
-as text."""
-
 # Files that people write
 
 YAML_BYTES = 2_000_000

@@ -20,9 +20,8 @@ import contextlib
 import dataclasses
 import functools
 import importlib.metadata
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,9 +47,6 @@ from harness.store.store import Store
 
 if TYPE_CHECKING:
     from harness.embedder import Role
-
-    Canaries: TypeAlias = "Mapping[str, np.ndarray[Any, np.dtype[np.float32]]]"
-    """Vectors by text."""
 
 
 VERSION = 1
@@ -356,7 +352,7 @@ def _version() -> str:
     return ", ".join(versions)
 
 
-# Detects which model answers under a hosted name, by its vectors of fixed texts, the canaries.
+# Detects which model answers under a hosted name, by its vectors of two fixed texts, the canaries.
 #
 # A hosted model is known only by its address and name, and its provider may replace it. So a run
 # first encodes the canaries, in one request, and compares them with those of earlier runs, which
@@ -368,13 +364,8 @@ def _version() -> str:
 # last variant is assumed, so that a run whose texts are all stored needs no network.
 
 
-CANARY_TEXTS = (
-    "the nurse asked the engineer for a key",
-    "Врач читает письмо у окна.",
-    "医生在厨房里唱歌。",
-    "3.14 kg of ‘naïve’ e-mails, 1999",
-)
-"""The fixed texts. A changed text is unknown in the next run, and compared from then on."""
+CANARY_TEXTS = ("the nurse asked the engineer for a key", "医生在厨房里唱歌。")
+"""The fixed texts, which are compared once a run."""
 SAME = 0.999
 """Least cosine of two vectors of one text by one model. Answers of a hosted model differ by 1e-4
 from call to call."""
@@ -384,9 +375,7 @@ _KNOWN = "canaries"
 _LAST = "last_variant"
 
 
-def settle(
-    embedder: Embedder, folder: Place, say: Callable[[str], None] | None = None
-) -> list[str]:
+def settle(embedder: Embedder, folder: Place) -> list[str]:
     """Find out which variant of a hosted model answers, and give the embedder its fingerprint.
 
     Does nothing for other models.
@@ -397,8 +386,6 @@ def settle(
         The model, which is changed.
     folder
         Folder of all stores.
-    say
-        Shows a line while the model makes the run wait.
 
     Returns
     -------
@@ -413,49 +400,50 @@ def settle(
     info = embedder.info
     if not info.hosted:
         return []
-    if say is not None:
-        getattr(embedder, "tell", lambda _: None)(say)
-    known = _Known.of(folder, _own(info.fingerprint))
-    getattr(embedder, "watch", lambda *_: None)(None, None)  # an object of an earlier run
+    own = _own(info.fingerprint)
+    known, last = _known(folder, own)
     seen = _encoded(embedder)
     if isinstance(seen, str):
-        _become(embedder, known.last)
+        _become(embedder, last)
         return [f"{info.name}: not compared with earlier runs ({seen}); those vectors are used"]
-    _check_numbers(info.name, seen)
-    fingerprint = known.find(seen)
+    check_numbers(info.name, seen)
+    same = [fingerprint for fingerprint, canaries in known.items() if _is_same(canaries, seen)]
     notices = []
-    if fingerprint is None:
-        fingerprint = known.own + VARIANT + digest(_written(seen))
-        notices.append(
-            f"{info.name}: another model answers than in earlier runs ({known.difference(seen)}); "
-            f"it gets vectors and records of its own, with the fingerprint {fingerprint}"
-        )
-    elif fingerprint != known.last:
+    if last in same:
+        fingerprint = last
+    elif same:
+        fingerprint = same[0]
         notices.append(
             f"{info.name}: another model answers than in the last run, one of an earlier run; the "
             f"vectors and records of that run are used, with the fingerprint {fingerprint}"
         )
+    elif not known:
+        fingerprint = own
+    else:
+        fingerprint = own + VARIANT + digest(_written(seen))
+        notices.append(
+            f"{info.name}: another model answers than in earlier runs, with other vectors of fixed "
+            f"texts; it gets vectors and records of its own, with the fingerprint {fingerprint}"
+        )
+    facts = {"fingerprint": own, "name": info.name, "kind": info.kind}
+    content = {name: _written(rows) for name, rows in ({fingerprint: seen} | known).items()}
     with contextlib.suppress(DiskError):  # a read-only store can still be read
-        known.keep(fingerprint, seen, {"name": info.name, "kind": info.kind})
+        update_model_file(Store(folder, own).files, {**facts, _KNOWN: content, _LAST: fingerprint})
     _become(embedder, fingerprint)
-    _watch(embedder, seen)
     return notices
 
 
 def remember(embedder: Embedder, folder: Place) -> None:
     """Give a hosted model the fingerprint of the variant of the last run, without a request."""
     if embedder.info.hosted:
-        _become(embedder, _Known.of(folder, _own(embedder.info.fingerprint)).last)
+        _become(embedder, _known(folder, _own(embedder.info.fingerprint))[1])
 
 
-def follow(embedder: Embedder, folder: Place, fingerprint: str) -> None:
+def follow(embedder: Embedder, fingerprint: str) -> None:
     """Give a hosted model the fingerprint from the main process, if it is one of its variants."""
     own = _own(embedder.info.fingerprint)
-    if embedder.info.hosted and (fingerprint == own or fingerprint.startswith(own + VARIANT)):
-        canaries = _Known.of(folder, own).variants.get(fingerprint)
+    if embedder.info.hosted and _own(fingerprint) == own:
         _become(embedder, fingerprint)
-        if canaries:
-            _watch(embedder, canaries)
 
 
 def cosine(a: Any, b: Any) -> float:
@@ -467,86 +455,30 @@ def cosine(a: Any, b: Any) -> float:
     return float(a @ b) / norms if norms > 0 else 0.0
 
 
-def is_same(a: Any, b: Any) -> bool:
-    """Return whether two vectors of one text come from one model."""
-    return cosine(a, b) >= SAME
+def _is_same(a: Vectors, b: Vectors) -> bool:
+    """Return whether two (2, d) arrays of canaries come from one model."""
+    return all(cosine(x, y) >= SAME for x, y in zip(a, b, strict=True))
 
 
-@dataclass(frozen=True)
-class _Known:
-    """The known variants of a model.
+def _known(folder: Place, own: str) -> tuple[dict[str, Vectors], str]:
+    """Return the (2, d) canaries of each known variant by fingerprint, and the last variant.
 
-    Parameters
-    ----------
-    store
-        The store of the model's own fingerprint.
-    variants
-        Canaries by fingerprint, the first variant first.
-    last
-        Fingerprint of the variant of the last run.
+    What is damaged in the file is left out.
     """
-
-    store: Store
-    variants: Mapping[str, Canaries]
-    last: str
-
-    @classmethod
-    def of(cls, folder: Place, fingerprint: str) -> _Known:
-        store = Store(folder, fingerprint)
-        facts = read_model_file(store.files)
-        stated = facts.get(_KNOWN)
-        variants = {
-            str(variant): canaries
-            for variant, written in (stated.items() if isinstance(stated, dict) else ())
-            if variant == fingerprint or str(variant).startswith(fingerprint + VARIANT)
-            if (canaries := _read(written))
-        }
-        last = facts.get(_LAST)
-        return cls(store, variants, last if last in variants else fingerprint)
-
-    @property
-    def own(self) -> str:
-        """The model's own fingerprint."""
-        return self.store.fingerprint
-
-    def find(self, seen: Canaries) -> str | None:
-        """Return the fingerprint of the variant with these canaries; None if it is a new one."""
-        same = [
-            fingerprint
-            for fingerprint, canaries in self.variants.items()
-            if (shared := canaries.keys() & seen.keys())
-            and all(is_same(canaries[text], seen[text]) for text in shared)
-        ]
-        if same:
-            return self.last if self.last in same else same[0]
-        if self.own not in self.variants and self.store.dimensions in (None, _width(seen)):
-            return self.own  # its vectors may be older than canaries
-        if not any(canaries.keys() & seen.keys() for canaries in self.variants.values()):
-            return self.last if self.variants else None
-        return None
-
-    def difference(self, seen: Canaries) -> str:
-        """Return how canaries differ from those of the last run, or else of the first variant."""
-        canaries = self.variants.get(self.last) or next(iter(self.variants.values()), {})
-        old = _width(canaries) if canaries else self.store.dimensions
-        if old != _width(seen):
-            return f"{_width(seen)} dimensions instead of {old}"
-        shared = canaries.keys() & seen.keys()
-        least = min((cosine(canaries[text], seen[text]) for text in shared), default=0.0)
-        return f"cosine {least:.3f} to their vectors of fixed texts"
-
-    def keep(self, fingerprint: str, seen: Canaries, facts: Mapping[str, Any]) -> None:
-        """Write the canaries of a variant; known ones stay."""
-        content = {
-            variant: _written({**seen, **canaries} if variant == fingerprint else canaries)
-            for variant, canaries in ({fingerprint: seen} | dict(self.variants)).items()
-        }
-        own = {"fingerprint": self.store.fingerprint, **facts}
-        update_model_file(self.store.files, {**own, _KNOWN: content, _LAST: fingerprint})
+    facts = read_model_file(Store(folder, own).files)
+    stated, last = facts.get(_KNOWN), facts.get(_LAST)
+    known: dict[str, Vectors] = {}
+    for fingerprint, written in stated.items() if isinstance(stated, dict) else ():
+        with contextlib.suppress(TypeError, ValueError):
+            content = base64.b64decode(written, validate=True)
+            rows = np.frombuffer(content, dtype="<f4").reshape(len(CANARY_TEXTS), -1)
+            if _own(fingerprint) == own and rows.size and np.isfinite(rows).all():
+                known[fingerprint] = rows
+    return known, last if isinstance(last, str) and last in known else own
 
 
-def _encoded(embedder: Embedder) -> Canaries | str:
-    """Return the canaries of a model, without those that it refuses; or why there are none."""
+def _encoded(embedder: Embedder) -> Vectors | str:
+    """Return the (2, d) canaries of a model; or why there are none."""
     plain: Embedder = getattr(embedder, "unquantized", embedder)
     try:
         result = attempt(plain, CANARY_TEXTS)
@@ -554,22 +486,7 @@ def _encoded(embedder: Embedder) -> Canaries | str:
         return one_line(error)
     if isinstance(result, Failure):
         return result.reason
-    canaries = {
-        text: vector
-        for i, (text, vector) in enumerate(zip(CANARY_TEXTS, result.vectors, strict=True))
-        if i not in result.reasons
-    }
-    return canaries or result.reasons[0]
-
-
-def _check_numbers(name: str, canaries: Canaries) -> None:
-    rows = [row for row in canaries.values() if np.isfinite(row).all()]
-    if rows:
-        check_numbers(name, np.stack(rows))
-
-
-def _width(canaries: Canaries) -> int:
-    return len(next(iter(canaries.values())))
+    return next(iter(result.reasons.values())) if result.reasons else result.vectors
 
 
 def _own(fingerprint: str) -> str:
@@ -582,24 +499,5 @@ def _become(embedder: Embedder, fingerprint: str) -> None:
         with_info(embedder, lambda info: dataclasses.replace(info, fingerprint=fingerprint))
 
 
-def _watch(embedder: Embedder, canaries: Canaries) -> None:
-    text = next(iter(canaries))
-    getattr(embedder, "watch", lambda *_: None)(text, canaries[text])
-
-
-def _written(canaries: Canaries) -> dict[str, str]:
-    return {
-        text: base64.b64encode(vector.astype("<f4").tobytes()).decode()
-        for text, vector in canaries.items()
-    }
-
-
-def _read(written: object) -> Canaries:
-    """Return canaries from a file; those that are damaged are left out."""
-    canaries = {}
-    for text, vector in written.items() if isinstance(written, dict) else ():
-        with contextlib.suppress(TypeError, ValueError):
-            row = np.frombuffer(base64.b64decode(vector, validate=True), dtype="<f4")
-            if row.size and np.isfinite(row).all():
-                canaries[str(text)] = row
-    return canaries
+def _written(canaries: Vectors) -> str:
+    return base64.b64encode(canaries.astype("<f4").tobytes()).decode()

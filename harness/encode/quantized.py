@@ -29,10 +29,7 @@ LEVELS = 256
 """Number of values of a dimension with `int8`."""
 _CALIBRATION = Path(__file__).with_name("calibration.txt")
 _BATCH = 32  # calibration texts that are encoded together
-_FORWARDED = (
-    *("batch_texts", "batch_tokens", "close", "lacks", "lengths", "notes", "truncated"),
-    *("share", "tell", "watch"),
-)
+_FORWARDED = (*("batch_texts", "batch_tokens", "close", "lacks", "lengths", "notes", "truncated"),)
 
 
 class Quantized:

@@ -289,9 +289,7 @@ class Run:
 
     def settle(self, embedder: Embedder) -> list[str]:
         """Find out which model answers behind a hosted name; return lines for the user."""
-        if not embedder.info.hosted:
-            return []
-        return admission.settle(embedder, self.place, self.settings.progress.say)
+        return admission.settle(embedder, self.place)
 
     @property
     def place(self) -> Place:

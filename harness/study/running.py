@@ -219,7 +219,7 @@ class _Runner:
 
     def run(self, model: str, embedder: Embedder) -> int:
         """Judge and record the missing rows of a model; return the number of new records."""
-        self.notices += admission.settle(embedder, self.store, self.progress.say)
+        self.notices += admission.settle(embedder, self.store)
         place = Place(model, embedder.info.fingerprint, self.include, self.store)
         if embedder.info.kind == "text":  # workers do not encode
             embedder = stored(embedder, place, self.progress, self.engine)
@@ -634,7 +634,7 @@ def stored(
 def _base(place: Place, unit: bool) -> Base:
     """Return the model in this process, loaded once."""
     embedder: Any = Registry(include=place.include).embedder(place.model)
-    admission.follow(embedder, place.store, place.fingerprint)
+    admission.follow(embedder, place.fingerprint)
     if embedder.info.fingerprint != place.fingerprint:
         raise HarnessError(f"model '{place.model}' changed while the study ran")
     if embedder.info.kind == "text":

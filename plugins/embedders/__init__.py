@@ -92,8 +92,7 @@ PROVIDERS = (
             target=f"{_HERE}.hosted.openai:{embedder}",
             summary=summary,
             neutral=(
-                *("key", "batch_texts", "batch_tokens", "parallel", "encoding", "timeout"),
-                *("retries", "max_wait", "rpm", "tpm", "price"),
+                *("key", "batch_texts", "batch_tokens", "parallel", "timeout", "retries", "price"),
             ),
             sensitive={"key": "key", "base_url": "address"},
             provider=True,

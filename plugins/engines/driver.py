@@ -485,8 +485,6 @@ class Job:
         Device of the worker.
     threads
         Number of CPU threads.
-    processes
-        Number of workers, which share what a hosted model may be asked.
     marker
         File that the worker must find: it proves that the worker sees the folder of the stores.
     is_timed
@@ -498,7 +496,6 @@ class Job:
     place: Place
     device: str
     threads: int
-    processes: int = 1
     marker: Path | None = None
     is_timed: bool = False
 
@@ -535,8 +532,7 @@ class Encoder:
                 )
             self._embedder = self._embedder or _embedder(self._job)
             self._left.callback(getattr(self._embedder, "close", lambda: None))
-            getattr(self._embedder, "share", lambda _: None)(self._job.processes)
-            admission.follow(self._embedder, self._job.place, self._job.fingerprint)
+            admission.follow(self._embedder, self._job.fingerprint)
             own = self._embedder.info.fingerprint
             if own != self._job.fingerprint:
                 raise ModelError(
@@ -735,7 +731,7 @@ class _Processes(Crew[_Process]):
 
     @contextlib.contextmanager
     def open(self, n: int) -> Iterator[None]:
-        self._job = replace(self._job, threads=max(1, parallel.cores() // n), processes=n)
+        self._job = replace(self._job, threads=max(1, parallel.cores() // n))
         self._started = []
         try:
             yield

@@ -429,7 +429,6 @@ class RayEngine(driver.CrewEngine):
                 place=folders.absolute(store.folder.parent),
                 device=device,
                 threads=max(1, int(self.cpus)),
-                processes=n,
                 marker=marker,
             )
             yield Actors(ray, n, options, job, None if name else _sent(ray, embedder))

@@ -8,7 +8,7 @@ import gzip
 import io
 import json
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -182,15 +182,6 @@ def _segment(path: Path) -> None:
         pass
 
 
-def _answer(path: Path) -> None:
-    from harness.plugins.embedders.hosted import openai
-    from harness.plugins.embedders.hosted.endpoint import Endpoint
-
-    read = Endpoint("http://127.0.0.1:9/v1")._read(path.read_bytes())
-    if isinstance(read, Mapping):
-        openai.vectors(openai.in_order(read, 2), None)
-
-
 def _vectors(path: Path) -> None:
     from harness.plugins.embedders.vectors import vectors_file
 
@@ -266,7 +257,6 @@ KINDS = {
         Kind("model-name", ".txt", _model, is_own_word=True),
         Kind("mitigator-name", ".txt", _mitigator, is_own_word=True),
         Kind("segment", ".safetensors", _segment, _segments),
-        Kind("answer", ".json", _answer),
         Kind("vectors", ".vec", _vectors, _binary_vectors),
     )
 }

@@ -6,12 +6,10 @@ depends on the text alone, so that a test can compute the expected one.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import hashlib
 import json
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -39,11 +37,6 @@ class Fault:
         Whether the connection is cut in the middle of the answer.
     twist
         Changes the correct answer in place, or returns another one.
-    raw
-        Sends something else than an answer of HTTP, or an answer in its own way, given the handler
-        and the content of the correct answer. The connection is closed then.
-    keeps
-        Whether the answer has a correct vector for the text at a position.
     """
 
     status: int = 200
@@ -52,8 +45,6 @@ class Fault:
     seconds: float = 0.0
     cut: bool = False
     twist: Callable[[dict[str, Any]], Any] | None = None
-    raw: Callable[[BaseHTTPRequestHandler, bytes], None] | None = None
-    keeps: Callable[[int], bool] = lambda _: False
 
 
 TOO_MANY = Fault(status=429, headers={"retry-after": "0.01"})
@@ -98,8 +89,6 @@ class Loopback:
         """Returns the fault for a request's body, once `faults` is empty."""
         self.requests: list[dict[str, Any]] = []
         """The body of each request; `headers` has its headers, with names in lower case."""
-        self.answered: Counter[str] = Counter()
-        """How often each text, but for the canaries, was given its vector."""
         self.lock = threading.Lock()
         self.stopped = threading.Event()
 
@@ -181,28 +170,14 @@ class _Handler(BaseHTTPRequestHandler):
             fault = loopback.faults.pop(0) if loopback.faults else loopback.always(body)
         if fault is None:
             self._send(*self._answer(body))
-            self._count(body, lambda _: True)
             return
         loopback.stopped.wait(fault.seconds)
         status, answer = self._answer(body) if fault.status == 200 else (fault.status, None)
         if fault.twist is not None:
             answer = fault.twist(answer) or answer
-        if fault.raw is not None:
-            self.close_connection = True
-            fault.raw(self, json.dumps(answer).encode())
-            self._count(body, fault.keeps)
-            return
         if fault.body is None and answer is None:
             answer = {"error": {"message": f"status {fault.status} on demand"}}
         self._send(status, answer, fault)
-        self._count(body, fault.keeps)
-
-    def _count(self, body: Mapping[str, Any], keeps: Callable[[int], bool]) -> None:
-        texts = list(enumerate(body.get("input", ())))
-        with self.loopback.lock:
-            self.loopback.answered.update(
-                text for i, text in texts if keeps(i) and text not in admission.CANARY_TEXTS
-            )
 
     def _answer(self, body: Mapping[str, Any]) -> tuple[int, Any]:
         loopback = self.loopback
@@ -228,15 +203,8 @@ class _Handler(BaseHTTPRequestHandler):
         if not all(texts):
             return 400, _error("input cannot be an empty string")
         vectors = self.loopback.embed(texts, body.get("dimensions", DIMENSIONS))
-        in_base64 = body.get("encoding_format") == "base64"
         data = [
-            {
-                "object": "embedding",
-                "index": i,
-                "embedding": base64.b64encode(row.tobytes()).decode()
-                if in_base64
-                else row.tolist(),
-            }
+            {"object": "embedding", "index": i, "embedding": row.tolist()}
             for i, row in enumerate(vectors)
         ]
         tokens = sum(len(text.split()) for text in texts)

@@ -2,8 +2,8 @@
 
 ===============  ==============================================================
 `openai`         `openai:`, `cohere:` and `jina:MODEL`, text encoders behind an endpoint
+`forms`          how requests and answers of Cohere and Jina differ from OpenAI's
 `chat`           language models behind a chat endpoint: a text in, a text out
-`endpoint`       address, client and requests; explains errors, and masks keys
-`retrying`       repeats requests, after the wait that an endpoint asks for
+`endpoint`       address, client and requests; explains errors, without the key
 ===============  ==============================================================
 """

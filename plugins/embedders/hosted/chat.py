@@ -15,11 +15,13 @@ from harness.errors import HarnessError, InvalidOption, Unavailable
 from .endpoint import (
     MESSAGE_LENGTH,
     PARALLEL,
+    RETRIES,
+    TIMEOUT,
     Endpoint,
     Refused,
+    map_in_threads,
     usage_notes,
 )
-from .retrying import RETRIES, TIMEOUT, map_in_threads
 
 
 class Chat:
@@ -66,7 +68,7 @@ class Chat:
     @property
     def identity(self) -> dict[str, Any]:
         """Everything but the texts that an answer depends on, as JSON values; without the key."""
-        return {"endpoint": self._endpoint.identity, "model": self.model, **self._sampling}
+        return {"endpoint": self._endpoint.address, "model": self.model, **self._sampling}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -85,10 +87,9 @@ class Chat:
         """
         messages = [] if system is None else [{"role": "system", "content": system}]
         messages.append({"role": "user", "content": text})
-        tokens = sum(len(message["content"]) for message in messages) // 4
-        answer = self._endpoint.chat(
-            tokens=tokens, model=self.model, messages=messages, **self._sampling
-        )
+        body = {"model": self.model, "messages": messages, **self._sampling}
+        answer = self._endpoint.request("/chat/completions", body)
+        self.usage.add(answer.get("usage"))
         return _content(answer)
 
     def ask_many(

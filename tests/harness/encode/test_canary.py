@@ -54,7 +54,7 @@ def test_another_model_gets_a_fingerprint_and_has_it_whenever_it_answers(tmp_pat
     assert other.startswith("hosted-1" + VARIANT)
     assert len({"hosted-1", other, wide}) == 3
     assert other in line
-    assert "17 dimensions instead of 16" in wider
+    assert wide in wider
     assert fingerprint(tmp_path, Hosted("x", noise=1e-4))[0] == other
     assert fingerprint(tmp_path, Hosted("x", noise=1e-4)) == (other, [])
     assert fingerprint(tmp_path, Hosted(width=17))[0] == wide
@@ -87,19 +87,12 @@ def test_a_model_that_cannot_be_reached_counts_as_that_of_the_last_run(tmp_path)
     assert (model.info.fingerprint, model.asked) == (other, [])
 
 
-def test_a_model_that_refuses_some_of_the_texts_is_compared_by_the_others(tmp_path):
-    fingerprint(tmp_path, Hosted(refuses=admission.CANARY_TEXTS[1:3]))
-    assert fingerprint(tmp_path, Hosted()) == ("hosted-1", [])
-    assert VARIANT in fingerprint(tmp_path, Hosted("x", refuses=admission.CANARY_TEXTS[:1]))[0]
-    assert fingerprint(tmp_path, Hosted(refuses=admission.CANARY_TEXTS))[1] != []
-
-
 def test_another_process_takes_the_fingerprint_of_the_main_process(tmp_path):
     fingerprint(tmp_path, Hosted())
     other, _ = fingerprint(tmp_path, Hosted("x"))
     for stated, taken in {other: other, "hosted-1": "hosted-1", "hosted-2": "hosted-1"}.items():
         model = Hosted()
-        follow(model, tmp_path, stated)
+        follow(model, stated)
         assert (model.info.fingerprint, model.asked) == (taken, [])
 
 
@@ -123,13 +116,6 @@ def test_quantised_vectors_are_told_apart_by_the_whole_ones(tmp_path):
     assert "another model" in line
 
 
-def test_vectors_of_another_length_from_before_there_were_canaries_count(tmp_path):
-    with Store(tmp_path, "hosted-1").writer() as writer:
-        writer.add(["a"], np.ones((1, 16), dtype=np.float32))
-    assert VARIANT in fingerprint(tmp_path, Hosted(width=17))[0]
-    assert fingerprint(tmp_path, Hosted())[0] == "hosted-1"
-
-
 @pytest.mark.parametrize(
     "damage",
     [
@@ -137,8 +123,7 @@ def test_vectors_of_another_length_from_before_there_were_canaries_count(tmp_pat
         "{",
         "[]",
         '{"canaries": 1, "last_variant": 2}',
-        '{"canaries": {"hosted-1": {"a": 1, "b": "AAA", "c": "AAAAAAAA", "d": null}}}',
-        '{"canaries": {"../../x": {"a": "AACAPw=="}}, "last_variant": "../../x"}',
+        '{"canaries": {"hosted-1": "AAA", "hosted-2": null}, "last_variant": "../../x"}',
     ],
 )
 def test_a_damaged_file_is_one_that_knows_nothing(tmp_path, damage):

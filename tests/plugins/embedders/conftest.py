@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.plugins.embedders.hosted import retrying
 from harness.plugins.embedders.hosted.openai import OpenAIEmbedder
 
 WORDS = ["the", "nurse", "is", "a", "man", "woman", "good", "bad", "query", ":", "hello", "world"]
@@ -71,9 +70,8 @@ def own_cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def embedder(loopback, monkeypatch):
+def embedder(loopback):
     """Return a function that makes embedders of the loopback server: `embedder(option=…)`."""
-    monkeypatch.setattr(retrying, "SHORTEST", 0.01)
     embedders = []
 
     def make(reference="toy", **options):

@@ -1,15 +1,13 @@
 """Cohere's and Jina's own requests, to a server that refuses what their types do not have.
 
 The types are those of the package `cohere` 7.3 (`V2Client.embed`, `EmbedByTypeResponse`), and of
-the documentation of Jina's embeddings. If `cohere` is installed, its client agrees with the server.
+the documentation of Jina's embeddings.
 """
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Callable, Iterator, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -21,10 +19,10 @@ from openai.types import CreateEmbeddingResponse, EmbeddingCreateParams
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from harness.errors import InvalidOption, Unavailable
-from harness.plugins.embedders.hosted import retrying
-from harness.plugins.embedders.hosted.openai import COHERE_FORM, JINA_FORM, OPENAI_FORM
+from harness.plugins.embedders.hosted.forms import COHERE_FORM, JINA_FORM, OPENAI_FORM
 from harness.registry.registry import Registry
 
+pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[4]
 PAGES = ("models.md", "use-with.md", "using.md")
 EMBEDDING_PARAMS = TypeAdapter(EmbeddingCreateParams)
@@ -44,7 +42,7 @@ class CohereBody(Body):
 
     input_type: Literal["search_document", "search_query", "classification", "clustering"]
     texts: Annotated[list[str], Field(min_length=1, max_length=96)]
-    embedding_types: list[Literal["float", "int8", "uint8", "binary", "ubinary", "base64"]]
+    embedding_types: list[Literal["float"]]
     output_dimension: int | None = None
     max_tokens: int | None = None
     truncate: Literal["NONE", "START", "END"] = "END"
@@ -56,7 +54,7 @@ class JinaBody(Body):
         *("clustering", "separation", "code.query", "code.passage"),
     ]
     input: Annotated[list[str], Field(min_length=1, max_length=512)]
-    embedding_type: Literal["float", "base64", "binary", "ubinary"]
+    embedding_type: Literal["float"]
     normalized: bool = False
     dimensions: int | None = None
     late_chunking: bool = False
@@ -65,10 +63,6 @@ class JinaBody(Body):
 
 def vectors(purpose: str, texts: list[str], dimensions: int | None) -> list[np.ndarray]:
     return [vector(f"{purpose}: {text}", dimensions or DIMENSIONS) for text in texts]
-
-
-def coded(row: np.ndarray, encoding: str) -> Any:
-    return row.tolist() if encoding == "float" else base64.b64encode(row.tobytes()).decode()
 
 
 def of_cohere(path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
@@ -83,7 +77,7 @@ def of_cohere(path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
         "id": "1",
         "response_type": "embeddings_by_type",
         "texts": asked.texts,
-        "embeddings": {t: [coded(row, t) for row in rows] for t in asked.embedding_types},
+        "embeddings": {"float": [row.tolist() for row in rows]},
         "meta": {"api_version": {"version": "2"}, "billed_units": {"input_tokens": 2.0}},
     }
 
@@ -102,7 +96,7 @@ def of_jina(path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
         "model": asked.model,
         "usage": {"total_tokens": 2, "prompt_tokens": 2},
         "data": [
-            {"object": "embedding", "index": i, "embedding": coded(row, asked.embedding_type)}
+            {"object": "embedding", "index": i, "embedding": row.tolist()}
             for i, row in enumerate(rows)
         ],
     }
@@ -121,7 +115,6 @@ PURPOSES = {
 @pytest.fixture
 def create(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
     """Return a function that makes the embedder of a provider: `create("cohere", option=…)`."""
-    monkeypatch.setattr(retrying, "SHORTEST", 0.01)
     monkeypatch.setenv("LOOPBACK_KEY", SECRET)
     loopback.key = SECRET
     embedders = []
@@ -139,10 +132,9 @@ def create(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> Iterator[Call
         embedder.close()
 
 
-@pytest.mark.parametrize("encoding", ["base64", "float"])
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_each_role_has_the_vectors_of_its_purpose(create, loopback, provider, encoding):
-    encoder = create(provider, encoding=encoding, dimensions=4)
+def test_each_role_has_the_vectors_of_its_purpose(create, loopback, provider):
+    encoder = create(provider, dimensions=4)
     for role, purpose in zip(ROLES, PURPOSES[provider], strict=True):
         np.testing.assert_array_equal(encoder.encode(TEXTS, role=role), vectors(purpose, TEXTS, 4))
         assert encoder.info.role_prompts[role].endswith(f"={purpose}")
@@ -168,16 +160,6 @@ def test_a_request_to_cohere_has_at_most_96_texts(create, loopback):
     rows = create("cohere", batch_texts=500, parallel=1).encode(texts)
     assert [len(request["texts"]) for request in loopback.requests] == [96, 96, 8]
     np.testing.assert_array_equal(rows, vectors("search_document", texts, None))
-
-
-@pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_watched_text_goes_with_the_requests_of_each_role(create, provider):
-    encoder = create(provider)
-    encoder.watch("a man", encoder.encode(["a man"])[0])
-    for role, purpose in zip(ROLES, PURPOSES[provider], strict=True):
-        np.testing.assert_array_equal(
-            encoder.encode(TEXTS, role=role), vectors(purpose, TEXTS, None)
-        )
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -228,13 +210,11 @@ def of_openai(path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
     assert asked.keys() <= EmbeddingCreateParams.__annotations__.keys()
     rows = vectors(body.get("input_type", "text"), body["input"], body.get("dimensions"))
     data = [
-        {"object": "embedding", "index": i, "embedding": coded(row, body["encoding_format"])}
-        for i, row in enumerate(rows)
+        {"object": "embedding", "index": i, "embedding": row.tolist()} for i, row in enumerate(rows)
     ]
     usage = {"prompt_tokens": 2, "total_tokens": 2}
     answer = {"object": "list", "model": body["model"], "data": data, "usage": usage}
-    if body["encoding_format"] == "float":
-        CreateEmbeddingResponse.model_validate(answer)
+    CreateEmbeddingResponse.model_validate(answer)
     return 200, answer
 
 
@@ -268,23 +248,3 @@ def test_a_model_that_a_page_names_is_asked_in_a_valid_form(loopback, monkeypatc
     roles = [request.get("input_type", request.get("task")) for request in loopback.requests]
     prompted = {"query_prompt", "input_type"} & options.keys() or provider != "openai"
     assert (len(set(zip(sent, roles, strict=True))) > 1) == bool(prompted)
-
-
-if find_spec("cohere"):  # it is not among the test dependencies
-
-    def test_the_client_of_cohere_agrees_with_the_server(loopback):
-        import cohere
-
-        loopback.answer = of_cohere
-        client = cohere.ClientV2("key", base_url=f"http://127.0.0.1:{loopback.port}")
-        answer = client.embed(
-            model="embed-v4.0",
-            texts=TEXTS,
-            input_type="search_query",
-            embedding_types=["float"],
-            output_dimension=4,
-        )
-        np.testing.assert_allclose(
-            answer.embeddings.float_, vectors("search_query", TEXTS, 4), rtol=1e-6
-        )
-        assert answer.meta.billed_units.input_tokens == 2

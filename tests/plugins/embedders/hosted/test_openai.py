@@ -6,7 +6,7 @@ import traceback
 
 import numpy as np
 import pytest
-from loopback import DIMENSIONS, Fault, Loopback, expected, twisted, vector
+from loopback import DIMENSIONS, Fault, Loopback, expected, twisted
 
 from harness.embedder import Embedder
 from harness.errors import HarnessError, InvalidOption, Unavailable
@@ -20,20 +20,11 @@ TEXTS = [f"text number {i}" for i in range(10)]
 # Vectors
 
 
-@pytest.mark.parametrize("encoding", ["base64", "float"])
-def test_vectors_equal_those_of_the_endpoint_bit_by_bit(embedder, encoding):
-    vectors = embedder(encoding=encoding).encode(TEXTS)
+def test_vectors_equal_those_of_the_endpoint_bit_by_bit(loopback, embedder):
+    vectors = embedder().encode(TEXTS)
     assert vectors.dtype == np.float32
     np.testing.assert_array_equal(vectors, expected(TEXTS))
-
-
-def test_floats_are_read_though_base64_was_requested(loopback, embedder):
-    def as_floats(data):
-        for item, text in zip(data, TEXTS, strict=True):
-            item["embedding"] = vector(text).tolist()
-
-    loopback.always = twisted(as_floats)
-    np.testing.assert_array_equal(embedder().encode(TEXTS), expected(TEXTS))
+    assert loopback.requests[0]["encoding_format"] == "float"
 
 
 def test_vectors_are_assigned_by_the_indices_of_the_answer(loopback, embedder):
@@ -64,40 +55,6 @@ def test_a_request_has_texts_of_one_role_with_its_prompt(loopback, embedder):
         ["a"],
     ]
     assert encoder.info.role_prompts == {"text": "", "query": "query: ", "document": "passage: "}
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"prompt": "query: "},
-        {"query_prompt": "q: ", "document_prompt": "d: "},
-        {"input_type": True},
-        {"batch_texts": 1},
-        {"batch_texts": 2},
-    ],
-    ids=str,
-)
-def test_a_watched_text_goes_with_each_request_and_changes_no_vector(loopback, embedder, options):
-    encoder = embedder(**options)
-    roles = ("text", "query") if encoder.info.role_prompts.keys() > {"text"} else ("text",)
-    alone = {role: encoder.encode(TEXTS, role=role) for role in roles}
-    encoder.watch("a watched text", encoder.encode(["a watched text"])[0])
-    loopback.requests.clear()
-    for role in roles:
-        np.testing.assert_array_equal(encoder.encode(TEXTS, role=role), alone[role])
-    is_watched = [
-        any(text.endswith("a watched text") for text in request["input"])
-        for request in loopback.requests
-    ]
-    assert set(is_watched) == {options.get("batch_texts") != 1}
-
-
-def test_an_endpoint_that_takes_one_text_at_a_time_is_not_watched(loopback, embedder):
-    loopback.most = 1
-    encoder = embedder()
-    encoder.watch("a watched text", vector("a watched text"))
-    np.testing.assert_array_equal(encoder.encode(TEXTS), expected(TEXTS))
 
 
 def test_an_endpoint_that_puts_prompts_itself_is_told_the_role(loopback, embedder):
@@ -156,7 +113,7 @@ def test_fingerprints_differ_by_endpoint_model_dimensions_and_prompt():
         fingerprint(base_url="http://localhost:2/v1"),
     ]
     assert len(set(prints)) == len(prints)
-    same = {"key": "OTHER_KEY", "retries": 0, "timeout": 1, "batch_texts": 2, "encoding": "float"}
+    same = {"key": "OTHER_KEY", "retries": 0, "timeout": 1, "batch_texts": 2}
     assert fingerprint(**same, base_url="https://api.openai.com/v1/") == fingerprint()
 
 
@@ -164,21 +121,6 @@ def test_the_reported_name_has_only_options_that_change_vectors(loopback):
     options = f"base_url={loopback.url}&timeout=3&dimensions=4&key=SOME_KEY&retries=0"
     info = Registry().embedder(f"openai:toy?{options}").info
     assert info.name == f"openai:toy?base_url={loopback.url}&dimensions=4"
-
-
-@pytest.mark.parametrize(
-    ("name", "dimensions", "price"),
-    [
-        ("text-embedding-3-small", 1536, 0.02),
-        ("text-embedding-3-large", 3072, 0.13),
-        ("text-embedding-ada-002", 1536, 0.10),
-        ("voyage-3-lite", 512, 0.02),
-        ("gemini-embedding-001", 3072, 0.15),
-    ],
-)
-def test_hosted_models_are_registered_with_their_cards(name, dimensions, price):
-    info = Registry().embedder(name).info
-    assert (info.name, info.dimensions, info.price) == (name, dimensions, price)
 
 
 def test_the_endpoint_counts_tokens_and_the_price_makes_them_a_cost(embedder):
@@ -214,6 +156,21 @@ def test_invalid_options_are_refused_without_showing_a_key(options, fact):
 # Keys
 
 
+def test_what_is_wrong_with_a_key_is_one_line(loopback, embedder, monkeypatch):
+    loopback.key = SECRET
+    monkeypatch.delenv("NO_KEY", raising=False)
+    monkeypatch.setenv("WRONG_KEY", "sk-wrong")
+    for key, fact in {
+        None: "key=",
+        "NO_KEY": "variable NO_KEY",
+        "WRONG_KEY": "in WRONG_KEY",
+    }.items():
+        with pytest.raises(Unavailable, match=fact) as refused:
+            embedder(key=key).encode(TEXTS)
+        assert "sk-wrong" not in str(refused.value)
+    assert len(loopback.requests) == 2, "a request with a wrong key is not repeated"
+
+
 def test_the_key_is_read_from_the_variable(loopback, embedder, monkeypatch):
     loopback.key = SECRET
     monkeypatch.setenv("SOME_KEY", SECRET)
@@ -236,21 +193,9 @@ def test_neither_texts_nor_a_key_are_sent_to_the_target_of_a_redirect(
     with Loopback() as other:
         location = {"location": f"{other.url}/embeddings"}
         loopback.always = lambda body: Fault(status=307, headers=location)
-        with pytest.raises(Unavailable, match=f"redirects to 127.0.0.1:{other.port}/v1/embeddings"):
+        with pytest.raises(Unavailable, match="redirects"):
             embedder(key="SOME_KEY").encode(["a"])
         assert other.requests == []
-
-
-def test_a_missing_variable_is_named(embedder, monkeypatch):
-    monkeypatch.delenv("SOME_KEY", raising=False)
-    with pytest.raises(Unavailable, match="environment variable SOME_KEY"):
-        embedder(key="SOME_KEY").encode(["a"])
-
-
-def test_a_missing_key_is_reported_with_the_option_to_set(loopback, embedder):
-    loopback.key = SECRET
-    with pytest.raises(Unavailable, match="key="):
-        embedder().encode(["a"])
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 503])
@@ -270,20 +215,6 @@ def test_the_key_is_in_no_message_log_or_traceback(loopback, embedder, monkeypat
     while error is not None:
         assert not hasattr(error, "request"), "the request holds the key"
         error = error.__context__
-
-
-@pytest.mark.parametrize("status", [401, 403])
-def test_a_rejected_key_is_one_line_with_its_variable(loopback, embedder, monkeypatch, status):
-    monkeypatch.setenv("SOME_KEY", SECRET)
-    loopback.always = lambda body: Fault(status=status)
-    with pytest.raises(Unavailable) as refused:
-        embedder(key="SOME_KEY").encode(TEXTS)
-    message = str(refused.value)
-    assert f"{loopback.port}/v1 " in message
-    assert "SOME_KEY" in message
-    assert str(status) in message
-    assert "\n" not in message
-    assert len(loopback.requests) == 1, "the request is not retried"
 
 
 def test_a_model_that_the_endpoint_does_not_know_is_named(loopback, embedder):
