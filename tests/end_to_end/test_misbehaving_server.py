@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ SPOILT: dict[str, tuple[Callable[[str], Any], str]] = {
     "null for a text": (lambda text: [None] * DIMENSIONS if text == "c3" else None, "c3"),
     "NaN for a text": (lambda text: [float("nan")] * DIMENSIONS if text == "c3" else None, "c3"),
     "one vector for all texts": (lambda _: vector("a").tolist(), "all texts have the same vector"),
-    "uint8 for all texts": (lambda text: [ord(text[0]) % 256, len(text)], "whole numbers"),
+    "uint8 for all texts": (lambda text: list(sha256(text.encode()).digest()), "whole numbers"),
     "base64 for all texts": (lambda _: "AACAPwAAgD8=", "not a list of numbers"),
 }
 
