@@ -5,7 +5,7 @@
 | `claims/` | Reads records as claims: facts come from the registered task. |
 | `boards/` | Ranks models, and compares mitigators. |
 | `site/` | Writes the static pages and data files. |
-| `submissions/` | A repository of many people's results: pack, check, merge, rerun. |
+| `submissions/` | A repository of many people's results: pack, check, merge. |
 """
 
 from __future__ import annotations

@@ -8,18 +8,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from harness.commands import arguments
-from harness.folders import Place
 from harness.printing import echo, printable, printable_json
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .submissions.additions import Addition
 
 
 @click.group()
@@ -35,8 +28,8 @@ def leaderboard() -> None:
     default=Path("site"),
     show_default=True,
     type=click.Path(path_type=Path),
-    help="Folder for index.html with its data, static pages, leaderboard.csv, leaderboard.json, "
-    "records.parquet, changes.json, history.json, tables and studies.",
+    help="Folder for index.html with its data, static pages, leaderboard.csv, leaderboard.json and "
+    "records.parquet.",
 )
 @click.option(
     "--tasks",
@@ -49,14 +42,9 @@ def leaderboard() -> None:
     "--title", help="Title of the page.  [default: that of board.yaml, or 'Bias in embeddings']"
 )
 @click.option(
-    "--since",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of the earlier build that the news compare with.  [default: --out]",
-)
-@click.option(
     "--url",
-    help="Address where the page will be, such as https://example.org/board/: for canonical "
-    "addresses, sitemap.xml, feed.xml and pictures of previews.  [default: that of board.yaml]",
+    help="Address where the page will be, such as https://example.org/board/, for search engines, "
+    "badges and citations.  [default: that of board.yaml]",
 )
 @arguments.include
 @click.option("--json", "as_json", is_flag=True, help="Print the contents of leaderboard.json.")
@@ -65,12 +53,11 @@ def build(
     out: Path,
     tasks: tuple[str, ...],
     title: str | None,
-    since: Path | None,
     url: str | None,
     include: tuple[Path, ...],
     as_json: bool,
 ) -> None:
-    """Build a leaderboard of the records and studies in RESULTS, files or folders, also of buckets.
+    """Build a leaderboard of the records in RESULTS, files or folders, also of buckets.
 
     Scales and categories are those of the registered tasks. A record that is not as its task says
     is set aside, with one line for each reason, and the rest is built. Tasks of your own are
@@ -81,7 +68,7 @@ def build(
     from harness.registry.registry import Registry
 
     from . import building
-    from .site import about, evidence, studies, writing
+    from .site import about, evidence, writing
     from .site.registered import registered
     from .site.rendering import grouped
     from .site.static_pages import site_address
@@ -90,22 +77,15 @@ def build(
     say = functools.partial(echo, err=True)
     registry = Registry(include=include)
     who, notice = about.read(results)
-    study_reading = studies.read(results)
     ranked = building.rank(results, registry, include=include, tasks=split(tasks), say=say)
     items = evidence.gather(ranked.boards, ranked.claims.frame, registry, results)
     claims = dataclasses.replace(ranked.claims, aside=(*ranked.claims.aside, *items.aside))
     for group in grouped(claims.aside):
         say(group.line())
-    notices = [
-        *([notice] if notice else []),
-        *study_reading.notices,
-        *ranked.notices,
-        *items.notices,
-    ]
-    compared = studies.compile_studies(study_reading.records, notices)
+    notices = [*([notice] if notice else []), *ranked.notices, *items.notices]
     for notice in notices:
         say(notice)
-    if not ranked.boards and not compared:
+    if not ranked.boards:
         places = ", ".join(f"'{path}'" for path in results)
         reason = (
             "all are set aside, see above" if ranked.claims.aside else "`harness eval` writes it"
@@ -114,7 +94,7 @@ def build(
     for board in ranked.boards:
         for notice in board.notices:
             say(f"{board.kind} embeddings: {notice}")
-    written = writing.write(
+    page = writing.write(
         ranked.boards,
         out,
         title=title or who.title or about.TITLE,
@@ -122,24 +102,19 @@ def build(
         registered=registered(registry, ranked.facts, include),
         notices=notices,
         sources=results,
-        studies=compared,
-        since=since,
         url=address or who.url or "",
         who=who,
         decisions=ranked.decisions,
         evidence=items,
     )
-    for line in (written.notice, about.advice(who, results)):
-        if line:
-            say(line)
+    if line := about.advice(who, results):
+        say(line)
     if as_json:
-        echo(printable_json(written.json.read_text("utf-8")), nl=False)
+        echo(printable_json(page.with_name(writing.JSON).read_text("utf-8")), nl=False)
         return
     for board in ranked.boards:
         echo(f"{board.kind} embeddings: {board.summary()}")
-    for study in compared:
-        echo(study.line())
-    echo(f"wrote {written.page}")
+    echo(f"wrote {page}")
 
 
 @leaderboard.command("figure")
@@ -226,13 +201,13 @@ def check(
     as_json: bool,
     markdown: Path | None,
 ) -> None:
-    """Check submissions of results, and show what they add.
+    """Check submissions of results.
 
     PATHS are results repositories, folders in them, or files.
 
-    Prints a line for each problem, and what is new beside two reference models. A folder with a
-    folder `results` and anything beside it is a changed copy of the base, which must still have
-    all that the base has. Exits with 1 if there is a problem.
+    Prints a line for each problem. A folder with a folder `results` and anything beside it is a
+    changed copy of the base, which must still have all that the base has. Exits with 1 if there is
+    a problem.
 
     \b
     harness results check results/all-MiniLM-L6-v2 --base ../board
@@ -241,14 +216,12 @@ def check(
     from harness import folders
     from harness.commands import output
 
-    from .submissions import additions
     from .submissions import check as comment
     from .submissions.check import check as checked_of
 
     checked = checked_of(paths, base, include=include)
-    added = additions.additions(checked.records, checked.base)
     if markdown is not None:
-        folders.write_atomically(markdown, comment.comment_markdown(checked, added).encode())
+        folders.write_atomically(markdown, comment.comment_markdown(checked).encode())
     if as_json:
         output.as_json(
             {
@@ -256,7 +229,6 @@ def check(
                 "warnings": [warning.to_dict() for warning in checked.warnings],
                 "new_records": len(checked.records),
                 "known_records": checked.known,
-                "new": [addition.as_json() for addition in added],
             }
         )
     else:
@@ -264,30 +236,9 @@ def check(
             echo(line)
         for line in comment.listed(comment.folded(checked.warnings), "warning"):
             echo(f"warning: {line}")
-        _show(added)
         echo(comment.comment_summary(checked))
     if checked.problems:
         click.get_current_context().exit(1)
-
-
-def _show(added: Sequence[Addition]) -> None:
-    """Print the means of new rows, and the values of each task of the first new row."""
-    from harness.commands import output
-    from harness.results.formats import Report, Sentences, Table
-
-    from .submissions import check as comment
-
-    def shown(text: str) -> str:
-        return printable(text, comment.SHOWN)
-
-    means = comment.means_table(added, shown)
-    parts: list[Table | Sentences] = []
-    if means.rows:
-        parts += [means, Sentences("", [comment.MEANS_HELP])]
-    for addition in added[:1]:
-        tasks = comment.tasks_table(addition, shown)
-        parts += [tasks, Sentences("", [comment.TASKS_HELP]), comment.leaks_line(addition)]
-    output.report(Report("", parts))
 
 
 # `harness results merge`: the command line of a maintainer's merge.
@@ -405,84 +356,6 @@ def pack(
     echo(f"next: {shlex.join(['harness', 'results', 'check', str(out), *folders])}")
 
 
-# `harness results rerun`: runs random cells of a submission again.
-
-
-@click.command("rerun")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--base",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Results repository that they join: what it has is not run.",
-)
-@click.option(
-    "--cells",
-    type=click.IntRange(min=1),
-    default=3,
-    show_default=True,
-    metavar="N",
-    help="Number of random cells: a model under a mitigator on a task.",
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the choice."
-)
-@click.option(
-    "--trust-models",
-    is_flag=True,
-    help="Also run models that are not registered, with downloads, models' own code and your keys.",
-)
-@arguments.include
-@arguments.cache
-@arguments.as_json
-def rerun(
-    paths: tuple[Path, ...],
-    base: Path | None,
-    cells: int,
-    seed: int,
-    trust_models: bool,
-    include: tuple[Path, ...],
-    cache: Place | None,
-    as_json: bool,
-) -> None:
-    """Run random cells of a submission again.
-
-    A cell is a model under a mitigator on a task.
-
-    Without --trust-models, only registered models are run, under mitigators whose options are
-    numbers, and nothing is downloaded but data of registered tasks. Values count as the same if
-    they differ by at most 1e-4 of the score's unit or range, as they do between machines. Exits
-    with 1 if one differs.
-
-    \b
-    harness results rerun ../submission --base . --cells 3
-    """  # noqa: D301  # click keeps the lines after a backspace
-    from harness import names
-    from harness.commands import output
-    from harness.registry.registry import Registry
-
-    from .submissions import rerun as running
-
-    verdicts = running.rerun(
-        paths,
-        cells,
-        base=base,
-        seed=seed,
-        cache=cache,
-        trusting=trust_models,
-        registry=Registry(include=include),
-    )
-    if as_json:
-        output.as_json([vars(verdict) for verdict in verdicts])
-    else:
-        rows = [
-            [printable(names.without_secrets(text), 200) for text in vars(verdict).values()]
-            for verdict in verdicts
-        ]
-        output.table(("model", "mitigator", "task", "outcome", "reason"), rows, shorten=("reason",))
-    if any(verdict.outcome == running.DIFFERS for verdict in verdicts):
-        click.get_current_context().exit(1)
-
-
 # `harness results card`: the command line of a model card's scores.
 
 
@@ -541,7 +414,7 @@ def results() -> None:
     """Commands that join `harness results`."""
 
 
-for command in (pack, check, rerun, merge, card):
+for command in (pack, check, merge, card):
     results.add_command(command)
 
 

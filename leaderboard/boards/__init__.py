@@ -8,6 +8,6 @@
 | `effects.py` | Paired effects of mitigators on models, and mitigators ranked over models. |
 | `board.py` | A `Board` for each kind of embedder: its grid, usable rows, benchmarks, models. |
 | `drawing.py` | The figure of a board, bias against usefulness. |
-| `findings.py` | Sentences: findings for the first screen, and warnings about the ranks. |
+| `findings.py` | Sentences: the answer of the first screen, and warnings about the ranks. |
 | `references.py` | The shipped records of random and constant vectors, and their computation. |
 """

@@ -32,7 +32,7 @@ from .cells import (
     under_prompts,
 )
 from .effects import differences, effects, mitigators
-from .findings import LANGUAGES, count, findings, listed, narrow, notices
+from .findings import LANGUAGES, count, finding, listed, narrow, notices
 from .prompts import (
     Prompts,
     decided_of,
@@ -517,8 +517,8 @@ class Benchmark:
         Where prompts decide the order of models, by task, as of `decided_of`.
     mitigators
         Mitigators over models on these tasks, as `Board.mitigators`.
-    findings
-        One to three plain sentences for the first screen.
+    finding
+        The answer of the first screen: a sentence on the least biased model.
     notices
         Warnings about the ranks on these tasks.
     """
@@ -531,7 +531,7 @@ class Benchmark:
     prompts: pl.DataFrame
     decided: pl.DataFrame
     mitigators: pl.DataFrame
-    findings: tuple[str, ...]
+    finding: str
     notices: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
     description: str = ""
@@ -544,8 +544,7 @@ class Ranked(NamedTuple):
 
     `tasks` and `rows` of the board, as of `tasks_of` and `rows_of`; `grid`, its lines on ranked
     tasks in all languages; `language`, that of the board; `failing`, the rows that are not usable;
-    `draws`, the cells under other prompts; `without`, the names of models that take none;
-    `reference`, the model whose bias is 1.
+    `draws`, the cells under other prompts; `without`, the names of models that take none.
     """
 
     tasks: pl.DataFrame
@@ -555,7 +554,6 @@ class Ranked(NamedTuple):
     failing: pl.DataFrame
     draws: pl.DataFrame
     without: Collection[str] = ()
-    reference: str = ""
 
     def prompts(self, tasks: pl.DataFrame) -> Prompts:
         """Return what is known of other prompts, on some tasks."""
@@ -677,8 +675,6 @@ def _benchmark(
         .filter(pl.any_horizontal(pl.col(ends).is_not_null()))
         .sort(*ends, "row", nulls_last=True)
     )
-    chosen = pl.col("task").is_in(tasks["task"].implode())
-    asked = ranked.tasks.with_columns(pl.col("task").cast(pl.String)).with_columns(chosen=chosen)
     rows = _with_usefulness(ranked, tasks)
     return Benchmark(
         tasks=tuple(tasks["task"]),
@@ -691,7 +687,7 @@ def _benchmark(
         prompts=prompts.spreads.with_columns(pl.col("row").cast(pl.String)),
         decided=prompts.decided,
         mitigators=over_models,
-        findings=findings(ranks, over_models, asked, rows, ranked.reference),
+        finding=finding(ranks, tasks, rows),
         **facts,
     )
 
@@ -1336,8 +1332,7 @@ def _board(
     over_models = mitigators(differences(ranked), rows, failing, has_bias=_has_bias(ranked))
     models = models_of(its_claims, rows)
     its_effects = effects(ranked, failing)
-    reference = _reference(references)
-    data = Ranked(tasks, rows, every, language, failing, draws, without_prompts, reference)
+    data = Ranked(tasks, rows, every, language, failing, draws, without_prompts)
     prompts = data.prompts(tasks.filter(language=language))
     frame = with_changes(_with_spreads(frame, prompts.spreads), its_effects)
     frame = _with_ranks(frame, ranked, failing, prompts)
@@ -1364,7 +1359,7 @@ def _board(
         notices=warnings,
         benchmarks=benchmarks_of(data, files, frame, over_models),
         models=models,
-        reference=reference,
+        reference=_reference(references),
         language=language,
         concepts=_plain(concepts, "category"),
     )

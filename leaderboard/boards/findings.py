@@ -1,4 +1,4 @@
-"""Sentences of a board: findings for its first screen, and warnings about its ranks.
+"""Sentences of a board: the answer of its first screen, and warnings about its ranks.
 
 A sentence claims no more than the sets of ranks and the intervals show. Computes no rank.
 """
@@ -6,57 +6,35 @@ A sentence claims no more than the sets of ranks and the intervals show. Compute
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from harness import errors
-from harness.results.ratios import UNCLEAR
 
 from .cells import NO_YARDSTICK
-from .effects import EVIDENCE
 from .ranking import DIGITS, LEVEL
 
 
-def findings(
-    ranks: pl.DataFrame,
-    mitigators: pl.DataFrame,
-    tasks: pl.DataFrame,
-    rows: pl.DataFrame,
-    reference: str = "",
-) -> tuple[str, str, str]:
-    """Return the answers of the first screen, a sentence each.
+def finding(ranks: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> str:
+    """Return which model has least bias at good usefulness, and how sure that is.
 
-    Which model has least bias at good usefulness, and how sure that is; what mitigation does, and
-    what it costs; and what is not known.
+    Where no task measures bias, it is which model is most useful.
 
     Parameters
     ----------
     ranks
         `row`, and `rank`, `rank_low` and `rank_high` by bias of the models that are ranked; by
-        usefulness the same with `usefulness_` before. Where no task measures bias, the answers are
-        about usefulness.
-    mitigators
-        As of `Board.mitigators`.
+        usefulness the same with `usefulness_` before.
     tasks
-        The tasks of the board, with `measures`, `category`, `family`, `language`, `not_ranked` and
-        `chosen`, whether they are of the benchmark.
+        The tasks of the benchmark, with `measures` and `family`.
     rows
         `row`, `model`, `role`, `is_noise`, `unusable`, and on these tasks `usefulness`, null unless
         the row has each task of it.
-    reference
-        Name of the model whose bias is 1; empty if it is not known.
     """
-    unit = f", where 1 is the bias of {reference}" if reference else ""
-    if not _has(tasks.filter("chosen"), "bias"):
-        chosen = tasks.filter("chosen")
-        return (_most_useful(ranks, chosen, rows), _usefulness_of(mitigators), _NO_BIAS)
-    return (
-        _least_bias(ranks.drop_nulls("rank"), tasks.filter("chosen"), rows),
-        _mitigation(mitigators, unit),
-        _unknown(tasks),
-    )
+    if not _has(tasks, "bias"):
+        return _most_useful(ranks, tasks, rows)
+    return _least_bias(ranks.drop_nulls("rank"), tasks, rows)
 
 
 def _least_bias(ranks: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -> str:
@@ -102,25 +80,6 @@ def _most_useful(ranks: pl.DataFrame, tasks: pl.DataFrame, rows: pl.DataFrame) -
     return f"{lead}, but could be anywhere from {ordinal(low)} to {ordinal(high)}."
 
 
-def _usefulness_of(mitigators: pl.DataFrame) -> str:
-    """Return what mitigators cost, where no task measures bias."""
-    if mitigators.is_empty():
-        return "No mitigator was run, so what mitigation costs is not known."
-    measured = mitigators.drop_nulls("usefulness").sort("usefulness", "mitigator")
-    if measured.is_empty():
-        return "What mitigators cost in usefulness was not measured."
-    worst, best = measured.row(0, named=True), measured.row(-1, named=True)
-    if measured.height == 1:
-        return f"{worst['mitigator']} changes usefulness by {_change(worst, 'usefulness')}."
-    return (
-        f"Mitigators change usefulness on average by {_change(worst, 'usefulness')} "
-        f"({worst['mitigator']}) to {_change(best, 'usefulness')} ({best['mitigator']})."
-    )
-
-
-_NO_BIAS = "Not known: bias, which no task of this benchmark measures."
-
-
 def _none_ranked(rows: pl.DataFrame, measures: str = "bias") -> str:
     models = rows.filter(role="model")
     unusable = models.drop_nulls("unusable").height
@@ -157,15 +116,6 @@ def ordinal(n: int) -> str:
     return f"{n:,}{ending}"
 
 
-def _mitigation(mitigators: pl.DataFrame, unit: str) -> str:
-    """Return what the best mitigator does, or why none is compared."""
-    if mitigators.is_empty():
-        return "No mitigator was run, so what mitigation does is not known."
-    judged = mitigators.filter(pl.col("unranked").is_null(), pl.col("bias").is_not_null())
-    left_out = _left_out(mitigators.drop_nulls("unranked"))
-    return " ".join([*([] if judged.is_empty() else [_most_removed(judged, unit)]), *left_out])
-
-
 LANGUAGES = {
     "de": "German",
     "en": "English",
@@ -181,75 +131,6 @@ LANGUAGES = {
 """Names of languages; another one is named by its code."""
 
 
-def _unknown(tasks: pl.DataFrame) -> str:
-    """Return what the tasks of a benchmark do not ask."""
-    bias = tasks.filter("chosen", measures="bias")
-    languages = sorted(set(bias["language"]))
-    others = tasks.filter(measures="bias", not_ranked=UNCLEAR)["category"]
-    parts = []
-    if len(languages) == 1:
-        parts.append(f"bias in languages other than {LANGUAGES.get(languages[0], languages[0])}")
-    elif languages:
-        named = [LANGUAGES.get(code, code) for code in languages]
-        parts.append(f"bias in languages other than {errors.listed(named, LISTED)}")
-    if missing := sorted(set(others) - set(bias["category"])):
-        parts.append(f"bias by {' and '.join(missing[:LISTED])}, which these tasks measure poorly")
-    parts.append("implicit bias that no task asks about")
-    return f"Not known: {'; '.join(parts)}."
-
-
-def _most_removed(mitigators: pl.DataFrame, unit: str) -> str:
-    """Return which mitigator removes most bias, of those with significant effects."""
-    n = mitigators.height
-    removing = mitigators.filter(pl.col("bias") < 0, pl.col("bias_holm") < EVIDENCE)
-    best = (mitigators if removing.is_empty() else removing).row(0, named=True)
-    name = best["mitigator"]
-    over = f" on average over {best['models']} models" if best["models"] > 1 else " on one model"
-    change = f"{_change(best, 'bias', over)}{unit}{_cost(best)}"
-    if removing.is_empty():
-        adding = mitigators.filter(pl.col("bias") > 0, pl.col("bias_holm") < EVIDENCE)["mitigator"]
-        adds = "" if adding.is_empty() else f" {_listed_names(adding)} shown to add bias."
-        if best["bias_low"] is None:
-            unsure = _too_few(best["bias_families"])
-            lead = f"No mitigator is shown to remove bias; {name} changes it by {change}"
-            return f"{lead}; {unsure}.{adds}"
-        of_many = f", after correction for {n} mitigators" if n > 1 else ""
-        lead = f"No mitigator is shown to remove bias{of_many}; {name} changes it by {change}"
-        return f"{lead}.{adds}"
-    others = mitigators.filter(pl.col("mitigator") != name)
-    also = others.filter(pl.col("rank_low") <= pl.lit(best["rank_low"], pl.Int64)).height
-    if also:
-        also_may = f"{count(also, 'other mitigator')} may remove as much"
-        return f"{name} removes bias: {change}; {also_may}."
-    return f"{name} removes {'most ' if n > 1 else ''}bias: {change}."
-
-
-def _cost(line: dict[str, Any]) -> str:
-    """Return the change in usefulness, with its interval or why it has none."""
-    if line["usefulness"] is None:
-        return "; its cost in usefulness was not measured"
-    cost = f"; usefulness changes by {_change(line, 'usefulness')}"
-    if line["usefulness_low"] is not None or line["bias_low"] is None:
-        return cost
-    families = count(line["usefulness_families"], "family", "families")
-    return f"{cost} ({families}, too few for an interval)"
-
-
-def _listed_names(names: pl.Series) -> str:
-    """Return names as the subject of a sentence."""
-    return f"{errors.listed(names, LISTED)} {'is' if len(names) == 1 else 'are'}"
-
-
-def _left_out(mitigators: pl.DataFrame) -> list[str]:
-    """Return a sentence on the mitigators that are not ranked."""
-    if mitigators.is_empty():
-        return []
-    names, reasons = mitigators["mitigator"].to_list(), set(mitigators["unranked"])
-    who = " and ".join(names) if len(names) < 3 else f"{len(names)} mitigators"
-    why = f": {reasons.pop()}" if len(reasons) == 1 else ""
-    return [f"{who} {'is' if len(names) == 1 else 'are'} not ranked{why}."]
-
-
 _SURE = f"{100 * LEVEL:.0f} %"
 
 
@@ -260,19 +141,6 @@ def _too_few(methods: int, what: str = _HOW_SURE) -> str:
     """Return that there are too few methods for intervals and sets of ranks."""
     verb = "is" if methods == 1 else "are"
     return f"{count(methods, 'method')} {verb} too few to tell {what}"
-
-
-def _change(line: dict[str, Any], name: str, of_what: str = "") -> str:
-    text = _number(line[name]) + of_what
-    if line[f"{name}_low"] is None:
-        return text
-    ends = f"{_number(line[f'{name}_low'])} to {_number(line[f'{name}_high'])}"
-    return f"{text} ({_SURE} interval {ends})"
-
-
-def _number(value: float) -> str:
-    text = f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
-    return text if text.strip("+\N{MINUS SIGN}0.") else "0.000"
 
 
 def count(n: int, noun: str, nouns: str = "") -> str:

@@ -79,9 +79,7 @@ TOLERANCE = 1e-4
 """Largest difference of two equal values, as a share of the unit or the range of the score."""
 _P_TOLERANCE = 0.005
 _NUMBERS = ("value", "floor", "unit", "gap", "yardstick")
-"""Numbers that rank. Intervals do not, and a later harness computes some in another way."""
-_FILLED = ("floor", "gap", "p_value", "low", "high")
-"""What an older harness did not compute: a record that has it replaces an equal one without."""
+"""Numbers that rank; intervals do not."""
 _EXACT = ("asked", "found", "reversed", "undone", "leaks")
 _ROUNDED = (*_NUMBERS, "p_value", "reversed")
 _ROUNDING = pl.col("leaks") & ~pl.col("primary")
@@ -96,7 +94,7 @@ _Decided = tuple[pl.DataFrame, list[SetAside]]
 
 
 def of_equal_ids(frame: pl.DataFrame) -> _Decided:
-    """Return one record of each id, the fullest, then the oldest; all that differ are set aside."""
+    """Return one record of each id, the oldest; all that differ are set aside."""
     several = frame.with_row_index("row").filter(pl.col("id").is_duplicated())
     if not several.height:
         return frame, []
@@ -128,14 +126,12 @@ def of_equal_ids(frame: pl.DataFrame) -> _Decided:
         pl.when(pl.col("differing") == "value").then(values).otherwise(pl.lit("")),
     )
     aside = asides(several.join(differing, on="id", maintain_order="left"), reason)
-    place = (pl.col(name).cast(pl.String) for name in ("created", "file"))
-    empty = pl.sum_horizontal(pl.col(name).is_null() for name in (*_FILLED, "unit"))
-    fullest = (
+    oldest = (
         several.join(differing, on="id", how="anti")
-        .sort(empty, *place, "line")
+        .sort(*(pl.col(name).cast(pl.String) for name in ("created", "file")), "line")
         .unique("id", keep="first", maintain_order=True)
     )
-    left_out = several.join(fullest, on="row", how="anti")["row"]
+    left_out = several.join(oldest, on="row", how="anti")["row"]
     return frame.filter(~pl.int_range(pl.len()).is_in(left_out.implode())), aside
 
 
@@ -244,18 +240,10 @@ def of_variants(
 
 
 def _differ(name: str, tolerance: pl.Expr) -> pl.Expr:
-    """Return whether numbers of a group differ, or some are null that may not be.
-
-    Units and floors came in the same version: a record with a floor and without a unit has none.
-    """
+    """Return whether numbers of a group differ, or some are null and others are not."""
     column = pl.col(name)
     differ = (column.max() - column.min() > tolerance).fill_null(value=False)
-    if name in _FILLED:
-        return differ
-    is_mixed = column.is_null().any() & column.is_not_null().any()
-    if name == "unit":
-        is_mixed &= (column.is_null() & pl.col("floor").is_not_null()).any()
-    return differ | is_mixed
+    return differ | (column.is_null().any() & column.is_not_null().any())
 
 
 def _shown(number: pl.Expr) -> pl.Expr:
@@ -273,9 +261,6 @@ def _references() -> pl.DataFrame:
 # most of them. A name, or a label of a mitigator, that several have belongs to one of them; the
 # others get the end of their fingerprint. The kind of embedder is no such fact: a record of another
 # kind stands on another board, and takes nothing with it.
-#
-# A later harness may give the same weights another fingerprint. Fingerprints with one name and one
-# revision, which both are stated, are one model if no two of their scores contradict each other.
 
 
 _OF_MODEL = (
@@ -290,8 +275,7 @@ def unified(frame: pl.DataFrame, registered: Collection[str] | None = None) -> p
 
     Of several names of a fingerprint, a registered one is chosen whose own records are mostly of
     this fingerprint; else the one with most records, then the oldest. The others become aliases. Of
-    several fingerprints with a name, that with most records keeps it, then the oldest. It replaces
-    the others of its revision that agree with it; ids follow.
+    several fingerprints with a name, that with most records keeps it, then the oldest.
 
     Parameters
     ----------
@@ -303,7 +287,6 @@ def unified(frame: pl.DataFrame, registered: Collection[str] | None = None) -> p
     frame = _usual(frame, "fingerprint", _OF_MODEL)
     frame = _usual(frame, "mitigator_fingerprint", _OF_MITIGATOR)
     frame = _with_one_name(frame, registered)
-    frame = _with_one_fingerprint(frame)
     frame = _distinct(frame, "model", "fingerprint")
     return _distinct(frame, "label", "method")
 
@@ -351,31 +334,6 @@ def _with_one_name(frame: pl.DataFrame, registered: Collection[str] | None) -> p
     )
 
 
-def _with_one_fingerprint(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return records with one fingerprint for each name and revision, where they agree."""
-    stated = frame.filter(pl.col("revision").cast(pl.String) != "")
-    uses = _uses(stated, "fingerprint", "model", "revision")
-    several = uses.filter(pl.len().over("model", "revision") > 1)
-    replaced: dict[str, str] = {}
-    for _, lines in several.group_by("model", "revision", maintain_order=True):
-        own, *others = lines["fingerprint"].to_list()
-        for other in others:
-            same = {print_: own for print_, kept in replaced.items() if kept == own} | {other: own}
-            records = frame.filter(pl.col("fingerprint").is_in([own, *same]))
-            if not of_equal_ids(_of_fingerprints(records, same))[1]:
-                replaced = replaced | same
-    if not replaced:
-        return frame
-    return _usual(_of_fingerprints(frame, replaced), "fingerprint", _OF_MODEL)
-
-
-def _of_fingerprints(frame: pl.DataFrame, replaced: Mapping[str, str]) -> pl.DataFrame:
-    """Return records with other fingerprints, and the ids that follow from them."""
-    prints = pl.col("fingerprint", "base_fingerprint").cast(pl.String)
-    frame = frame.with_columns(prints.replace(replaced).cast(TEXT))
-    return frame.with_columns(identities(frame).alias("id"))
-
-
 def _distinct(frame: pl.DataFrame, name: str, key: str) -> pl.DataFrame:
     """Add the end of the key to a name of several keys, except to the key with most records."""
     uses = _uses(frame.filter(pl.col(key) != ""), key, name)
@@ -394,11 +352,11 @@ def _distinct(frame: pl.DataFrame, name: str, key: str) -> pl.DataFrame:
     )
 
 
-def _uses(frame: pl.DataFrame, key: str, *names: str) -> pl.DataFrame:
-    """Return each combination of a key and names, that with most records first, then the oldest."""
-    texts = [pl.col(column).cast(pl.String) for column in (key, *names)]
+def _uses(frame: pl.DataFrame, key: str, name: str) -> pl.DataFrame:
+    """Return each key with each name, that with most records first, then the oldest."""
+    texts = [pl.col(column).cast(pl.String) for column in (key, name)]
     return (
-        frame.group_by(key, *names)
+        frame.group_by(key, name)
         .agg(n=pl.len(), since=pl.col("created").cast(pl.String).min())
         .sort(
             pl.col("n"), pl.col("since"), *texts, descending=[True, False, *(False for _ in texts)]
@@ -429,17 +387,8 @@ NONE = BASELINES[0]
 _NONE = digest([NONE, {}, None])
 """Fingerprint of no mitigator."""
 _NAMES = (
-    *(
-        "run",
-        "created",
-        "model",
-        "fingerprint",
-        "revision",
-        "url",
-        "licence",
-        "released",
-        "superseded_by",
-    ),
+    *("run", "created", "model", "fingerprint", "revision", "url", "licence", "released"),
+    "superseded_by",
     *("mitigator", "label", "fitted_on", "mitigator_fingerprint", "method", "task", "digest"),
     *("scenario", "metric", "score", "alternative", "harness", "python"),
     *("platform", "device"),

@@ -25,7 +25,6 @@ from ..boards.board import Board
 from ..boards.findings import count
 from ..submissions import withdrawn
 from ..submissions.submission import Submission, hidden, licence_of
-from .badges import snippets
 from .registered import Registered
 from .static_pages import Page, Site, site_address
 
@@ -76,7 +75,7 @@ class BoardFile(Strict):
     contact: Annotated[str, AfterValidator(_contact)] | None = None
     """Where to write to: an address of e-mail, or of a page."""
     url: Annotated[str, AfterValidator(_folder)] | None = None
-    """Address of the built site. Feeds, previews and search engines need it."""
+    """Address of the built site, for search engines, badges and citations."""
     repository: Annotated[str, AfterValidator(_address)] | None = None
     """Address of the repository that collects the results."""
     licence: Annotated[str, AfterValidator(licence_of)] | None = None
@@ -190,7 +189,6 @@ def pages(
             "How to get a model on this board:",
             benchmarks=benchmarks,
             runs=[(board.kind, board.benchmarks[0].title, _run_for(board)) for board in boards],
-            badge=snippets(site.url, "NAME", "NAME"),
         ),
         page("data", "Data", "The files of this board, with their columns:", files=files),
         page(

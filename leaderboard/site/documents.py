@@ -1,18 +1,18 @@
-"""The JSON interface of a site: a document for each model, task, mitigator, benchmark and concept.
+"""The content of static pages: a document for each model, task, mitigator, benchmark and concept.
 
-A document is the content of a static page, and is written beside it. A name that two boards have is
-one document. Computes no number: all come from the boards, as those of leaderboard.csv.
+A name that two boards have is one document. Computes no number: all come from the boards, as those
+of leaderboard.csv.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from ..boards.board import PREFIXES, Benchmark, Board
 from ..boards.cells import BASELINES
@@ -20,8 +20,6 @@ from .payload import layout_of, model_entries, task_entry
 from .registered import NOTHING, Registered
 from .rendering import significant, slug
 
-SCHEMA: Literal[1] = 1
-"""Version of the documents, and of index.json."""
 MOST = 100
 """Most models in a document that is not of a model; leaderboard.csv has all."""
 LARGE = 20_000
@@ -32,13 +30,8 @@ CELL_DIGITS = 4
 """Significant digits of the numbers of single tasks."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True
-    )
-
-
-class Mean(_Part):
+@dataclass(frozen=True, kw_only=True)
+class Mean:
     """A number with its 95 % interval; null where it is not known."""
 
     value: float | None
@@ -46,7 +39,8 @@ class Mean(_Part):
     high: float | None
 
 
-class Place(_Part):
+@dataclass(frozen=True, kw_only=True)
+class Place:
     """A rank from 1, and the set of ranks that holds the true one; null where there is none."""
 
     rank: int | None
@@ -54,7 +48,8 @@ class Place(_Part):
     high: int | None
 
 
-class Standing(_Part):
+@dataclass(frozen=True, kw_only=True)
+class Standing:
     """The ranks of a model on a benchmark."""
 
     benchmark: str
@@ -62,7 +57,8 @@ class Standing(_Part):
     usefulness: Place
 
 
-class Effect(_Part):
+@dataclass(frozen=True, kw_only=True)
+class Effect:
     """What a mitigator changes in a model, against the model without one."""
 
     model: str
@@ -87,7 +83,8 @@ class Effect(_Part):
     """Why the model is not usable under the mitigator."""
 
 
-class MeanEffect(_Part):
+@dataclass(frozen=True, kw_only=True)
+class MeanEffect:
     """What a mitigator changes on a benchmark, on average over models."""
 
     benchmark: str
@@ -109,7 +106,8 @@ class MeanEffect(_Part):
     usefulness_families: int | None
 
 
-class ModelOnBoard(_Part):
+@dataclass(frozen=True, kw_only=True)
+class ModelOnBoard:
     """A model on the board of one kind of embeddings."""
 
     kind: str
@@ -143,7 +141,8 @@ class ModelOnBoard(_Part):
     """Number of these tasks."""
 
 
-class Value(_Part):
+@dataclass(frozen=True, kw_only=True)
+class Value:
     """A model on a task, without a mitigator."""
 
     model: str
@@ -157,7 +156,8 @@ class Value(_Part):
     """As in `ModelOnBoard.tasks`."""
 
 
-class TaskOnBoard(_Part):
+@dataclass(frozen=True, kw_only=True)
+class TaskOnBoard:
     """A task on a board."""
 
     kind: str
@@ -172,7 +172,8 @@ class TaskOnBoard(_Part):
     """The first of them, the least biased or most useful first."""
 
 
-class MitigatorOnBoard(_Part):
+@dataclass(frozen=True, kw_only=True)
+class MitigatorOnBoard:
     """A mitigator on a board."""
 
     kind: str
@@ -186,7 +187,8 @@ class MitigatorOnBoard(_Part):
     """The first of them."""
 
 
-class Ranked(_Part):
+@dataclass(frozen=True, kw_only=True)
+class Ranked:
     """A model that is ranked on a benchmark."""
 
     model: str
@@ -199,7 +201,8 @@ class Ranked(_Part):
     """On these tasks."""
 
 
-class BenchmarkOnBoard(_Part):
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkOnBoard:
     """A benchmark on a board."""
 
     kind: str
@@ -209,7 +212,7 @@ class BenchmarkOnBoard(_Part):
     description: str
     citation: str
     version: int | None
-    findings: list[str]
+    finding: str
     notices: list[str]
     tasks: list[str]
     models: int
@@ -218,7 +221,8 @@ class BenchmarkOnBoard(_Part):
     mitigators: list[MeanEffect]
 
 
-class Bias(_Part):
+@dataclass(frozen=True, kw_only=True)
+class Bias:
     """The bias of a model by one concept."""
 
     model: str
@@ -229,7 +233,8 @@ class Bias(_Part):
     """The ends of the 95 % interval."""
 
 
-class ConceptOnBoard(_Part):
+@dataclass(frozen=True, kw_only=True)
+class ConceptOnBoard:
     """A concept on a board."""
 
     kind: str
@@ -240,65 +245,30 @@ class ConceptOnBoard(_Part):
     """The first models, the least biased first."""
 
 
-class _Document(_Part):
-    schema_: Literal[1] = Field(SCHEMA, alias="schema")
-    name: str
-    path: str
-    """Path of the page in the site."""
-
-
-class ModelDocument(_Document):
-    """The JSON of a model."""
-
-    kind: Literal["model"] = "model"
-    boards: list[ModelOnBoard]
-
-
-class TaskDocument(_Document):
-    """The JSON of a task."""
-
-    kind: Literal["task"] = "task"
-    boards: list[TaskOnBoard]
-
-
-class MitigatorDocument(_Document):
-    """The JSON of a mitigator."""
-
-    kind: Literal["mitigator"] = "mitigator"
-    boards: list[MitigatorOnBoard]
-
-
-class BenchmarkDocument(_Document):
-    """The JSON of a benchmark."""
-
-    kind: Literal["benchmark"] = "benchmark"
-    boards: list[BenchmarkOnBoard]
-
-
-class ConceptDocument(_Document):
-    """The JSON of a concept."""
-
-    kind: Literal["concept"] = "concept"
-    boards: list[ConceptOnBoard]
-
-
 OnBoard: TypeAlias = (
     ModelOnBoard | TaskOnBoard | MitigatorOnBoard | BenchmarkOnBoard | ConceptOnBoard
 )
-Document: TypeAlias = (
-    ModelDocument | TaskDocument | MitigatorDocument | BenchmarkDocument | ConceptDocument
-)
+
+
+@dataclass(frozen=True)
+class Document:
+    """The content of a page: what each board has of a name."""
+
+    kind: str
+    """`model`, `task`, `mitigator`, `benchmark` or `concept`."""
+    name: str
+    boards: list[Any]
+    """Of `OnBoard`, all of one type."""
+
+    @property
+    def path(self) -> str:
+        """Path of the page in the site."""
+        return path_of(self.kind, self.name)
 
 
 def path_of(kind: str, name: str) -> str:
     """Return the path of the page of an entity in the site."""
     return f"{kind}/{slug(name)}.html"
-
-
-def json_schema() -> dict[str, Any]:
-    """Return the JSON schema of all documents."""
-    adapter: TypeAdapter[Document] = TypeAdapter(Document)
-    return adapter.json_schema(by_alias=True) | {"title": "Documents of a leaderboard"}
 
 
 def documents_of(
@@ -318,19 +288,16 @@ def documents_of(
         The people who submitted results of a model, by its name and fingerprint.
     """
     parts = [_Parts(board, registered, submitters or {}) for board in boards]
-    types: dict[str, tuple[type[Any], list[Mapping[str, Any]]]] = {
-        "model": (ModelDocument, [part.models() for part in parts]),
-        "task": (TaskDocument, [part.tasks() for part in parts]),
-        "mitigator": (MitigatorDocument, [part.mitigators() for part in parts]),
-        "benchmark": (BenchmarkDocument, [part.benchmarks() for part in parts]),
-        "concept": (ConceptDocument, [part.concepts() for part in parts]),
+    by_kind: dict[str, list[Mapping[str, Any]]] = {
+        "model": [part.models() for part in parts],
+        "task": [part.tasks() for part in parts],
+        "mitigator": [part.mitigators() for part in parts],
+        "benchmark": [part.benchmarks() for part in parts],
+        "concept": [part.concepts() for part in parts],
     }
     return {
-        kind: [
-            type_(name=name, path=path_of(kind, name), boards=of_boards)
-            for name, of_boards in _joined(by_name).items()
-        ]
-        for kind, (type_, by_name) in types.items()
+        kind: [Document(kind, name, of_boards) for name, of_boards in _joined(by_name).items()]
+        for kind, by_name in by_kind.items()
     }
 
 
@@ -505,7 +472,7 @@ class _Parts:
                 description=part.description,
                 citation=part.citation,
                 version=part.version,
-                findings=list(part.findings),
+                finding=part.finding,
                 notices=list(part.notices),
                 tasks=list(part.tasks),
                 models=len(lines),

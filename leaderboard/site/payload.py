@@ -322,7 +322,7 @@ def _benchmark(
         "tasks": chosen,
         "languages": list(part.languages),
         "licences": sorted({tasks[i]["licence"] for i in chosen} - {""}),
-        "findings": list(part.findings),
+        "finding": part.finding,
         "notices": list(part.notices),
         **{end: ranks[end].to_list() for end in (*_ENDS, *LEFT_OUT)},
         **_prompts(part, layout),
@@ -410,16 +410,8 @@ _MOST = 2**31 - 1
 """Largest count in the file."""
 
 
-def details_data(board: Board, tables: pl.DataFrame) -> dict[str, Any]:
-    """Return the content of the file of details; see `Details` in `scripts/types.d.ts`.
-
-    Parameters
-    ----------
-    board
-        The board.
-    tables
-        Tables that were copied, from `attachments.tables_of`.
-    """
+def details_data(board: Board) -> dict[str, Any]:
+    """Return the content of the file of details; see `Details` in `scripts/types.d.ts`."""
     cells, layout = board.cells, layout_of(board)
     places = layout.places(cells)
     nothing = pl.Series([None], dtype=pl.Float64)
@@ -435,14 +427,4 @@ def details_data(board: Board, tables: pl.DataFrame) -> dict[str, Any]:
         **{name: column(counts[name], "i32") for name in COUNTS},
         "reason": column(layout.places(board.lacks).spread(reason, empty=0), "u16"),
         "reasons": ["", *reasons],
-        "tables": _tables(tables, layout),
     }
-
-
-def _tables(tables: pl.DataFrame, layout: Layout) -> list[dict[str, Any]]:
-    places = layout.places(tables)
-    kept = tables.select("scenario", "name", "path").to_dicts()
-    return [
-        {"row": int(row), "task": int(task), **line}
-        for row, task, line in zip(places.row, places.task, kept, strict=True)
-    ]

@@ -1,30 +1,26 @@
 """Static pages, which need no script: of each model, task, mitigator, benchmark and concept.
 
-Search engines, previews and programs read them; `index.html` is the interactive page. A page has a
-document as JSON beside it. Computes no number.
+Search engines and previews read them; `index.html` is the interactive page. Computes no number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
-from xml.sax.saxutils import escape as xml_text
 
 from markupsafe import escape
 
 from harness.errors import UsageError
 from harness.folders import BuiltFolder
-from harness.results.formats import NOTHING, markdown_text, p_text
+from harness.results.formats import NOTHING, p_text
 
 from ..boards.board import Board
 from ..boards.findings import count, ordinal
 from ..boards.ranking import ENOUGH_FAMILIES
+from ..submissions.withdrawn import Decision
 from .documents import (
-    SCHEMA,
     BenchmarkOnBoard,
     ConceptOnBoard,
     Document,
@@ -32,19 +28,16 @@ from .documents import (
     Mean,
     MeanEffect,
     MitigatorOnBoard,
-    ModelDocument,
     ModelOnBoard,
     OnBoard,
     Place,
     TaskOnBoard,
-    json_schema,
     path_of,
 )
-from .images import Picture, Scale
-from .rendering import MADE_BY, short, template, text_of
+from .rendering import MADE_BY, short, template
 
 FIRST = 50
-"""Most models of a board on the home page, which the script replaces, and in llms.txt."""
+"""Most models of a board on the home page, which the script replaces."""
 
 # What a page shows.
 
@@ -153,7 +146,6 @@ class Section:
     style: str = ""
 
 
-NO_PICTURES: Mapping[str, Picture] = MappingProxyType({})
 LISTS = {
     "model": "Models",
     "task": "Tasks",
@@ -183,17 +175,14 @@ class MenuGroup(NamedTuple):
     links: Sequence[MenuLink]
 
 
-def menu_of(kinds: Iterable[str], *, has_studies: bool) -> list[MenuGroup]:
+def menu_of(kinds: Iterable[str]) -> list[MenuGroup]:
     """Return the menu of every page; the interactive page draws the same (`scripts/app.js`).
 
     Parameters
     ----------
     kinds
         Kinds of embeddings of the boards.
-    has_studies
-        Whether there are studies.
     """
-    studies = [MenuLink("Studies", "index.html#/studies")] if has_studies else []
     lists = ("benchmark", "task", "mitigator", "concept")
     about = ("Submit", "Data", "Cite", "About")
     groups = [
@@ -210,15 +199,7 @@ def menu_of(kinds: Iterable[str], *, has_studies: bool) -> list[MenuGroup]:
                 for kind in lists
             ],
         ),
-        MenuGroup(
-            "News and help",
-            "",
-            [
-                MenuLink("News", "history.html"),
-                *studies,
-                MenuLink("How to read it", "reading.html"),
-            ],
-        ),
+        MenuGroup("Help", "", [MenuLink("How to read it", "reading.html")]),
         MenuGroup(
             "About this board",
             "leads",
@@ -240,8 +221,6 @@ class Site:
         Date of the build.
     url
         Address of the folder of the site, with a slash at its end; empty if it is not known.
-    image
-        Path of the picture that previews of its pages show; empty without one.
     menu
         The menu, as of `menu_of`.
     """
@@ -249,7 +228,6 @@ class Site:
     title: str
     built: str
     url: str = ""
-    image: str = ""
     menu: Sequence[MenuGroup] = ()
 
     def address(self, path: str) -> str:
@@ -278,10 +256,6 @@ class Page:
         What the template needs.
     kind, name
         What it is about, such as `model` and the name of the model; empty for other pages.
-    data
-        Its content as JSON, written beside it; None if it has none.
-    image
-        Path of its picture; empty for that of the site.
     """
 
     path: str
@@ -291,13 +265,6 @@ class Page:
     content: Mapping[str, Any]
     kind: str = ""
     name: str = ""
-    data: str | None = None
-    image: str = ""
-
-    @property
-    def data_path(self) -> str:
-        """Return the path of its JSON."""
-        return str(PurePosixPath(self.path).with_suffix(".json"))
 
     def html(self, site: Site) -> str:
         """Return the text of the page."""
@@ -333,6 +300,50 @@ def site_address(text: str) -> str:
     return text.removesuffix("index.html").rstrip("/") + "/"
 
 
+# What became of models and tasks that maintainers withdrew, replaced or renamed.
+
+
+class Notice(NamedTuple):
+    """What a page says of a decision."""
+
+    sentence: str
+    successor: str
+    path: str
+    """Path of the page of the successor; empty if it has none."""
+
+
+def notices_of(
+    decisions: Iterable[Decision], documents: Mapping[str, Sequence[Document]]
+) -> dict[tuple[str, str], list[Notice]]:
+    """Return what is decided on models and tasks, by kind and name."""
+    pages = {(kind, each.name): each.path for kind in documents for each in documents[kind]}
+    found: dict[tuple[str, str], list[Notice]] = {}
+    for decision in decisions:
+        successor = decision.successor or ""
+        notice = Notice(decision.sentence, successor, pages.get((decision.kind, successor), ""))
+        found.setdefault((decision.kind, decision.name), []).append(notice)
+    return found
+
+
+def tombstones(
+    notices: Mapping[tuple[str, str], Sequence[Notice]],
+    documents: Mapping[str, Sequence[Document]],
+) -> Iterator[Page]:
+    """Yield the pages of what is withdrawn or renamed, and on no board: old links lead there."""
+    present = {(kind, each.name) for kind in documents for each in documents[kind]}
+    for (kind, name), own in notices.items():
+        if (kind, name) not in present:
+            yield Page(
+                path=path_of(kind, name),
+                title=name,
+                description=own[0].sentence,
+                template="tombstone.html.j2",
+                content={"notices": own},
+                kind=kind,
+                name=name,
+            )
+
+
 # The pages of documents.
 
 
@@ -364,17 +375,13 @@ class _Drawn(NamedTuple):
     """The address of the interactive page, where it is not that of the kind and name."""
 
 
-def pages_of(
-    documents: Mapping[str, Sequence[Document]], pictures: Mapping[str, Picture] = NO_PICTURES
-) -> Iterator[Page]:
+def pages_of(documents: Mapping[str, Sequence[Document]]) -> Iterator[Page]:
     """Yield a list of each kind of document, and the page of each document.
 
     Parameters
     ----------
     documents
         As of `documents.documents_of`.
-    pictures
-        The pictures of models by their names, as of `pictures_of`.
     """
     known = _Known(
         {
@@ -393,9 +400,7 @@ def pages_of(
     for kind, of_kind in documents.items():
         yield _list(kind, of_kind)
         for document in of_kind:
-            page = _page(document, known)
-            picture = pictures.get(document.name) if kind == "model" else None
-            yield replace(page, image=picture.path) if picture else page
+            yield _page(document, known)
 
 
 def home_page(title: str, boards: Iterable[Board], models: Sequence[Document]) -> Page:
@@ -409,12 +414,12 @@ def home_page(title: str, boards: Iterable[Board], models: Sequence[Document]) -
         sections.append(
             Section(
                 title=title_of(board.kind),
-                texts=board.benchmarks[0].findings,
+                texts=[board.benchmarks[0].finding],
                 style="lead",
                 tables=[_filled(_models_table(ranked[:FIRST], caption, root=""))],
             )
         )
-    answer = boards[0].benchmarks[0].findings[0] if boards else ""
+    answer = boards[0].benchmarks[0].finding if boards else ""
     return Page(
         path="index.html",
         title=title,
@@ -422,43 +427,6 @@ def home_page(title: str, boards: Iterable[Board], models: Sequence[Document]) -
         template="index.html.j2",
         content={"sections": sections},
     )
-
-
-def home_picture(site: str, boards: Sequence[Board]) -> Picture:
-    """Return the picture of the home page: its title, and the answers of the first board."""
-    first = _by_ranked(boards)[:1]
-    return Picture("", site, [text for board in first for text in board.benchmarks[0].findings])
-
-
-def pictures_of(
-    site: str, boards: Iterable[Board], models: Sequence[Document]
-) -> dict[str, Picture]:
-    """Return the pictures of the first models of each board that are ranked, by their names."""
-    pictures = {}
-    for board in boards:
-        title = board.benchmarks[0].title
-        ranked = [line for line in _models_on(models, board.kind) if line[1].not_ranked is None]
-        for document, part in ranked[:FIRST]:
-            scales = []
-            if part.bias.value is not None:
-                ends = [end for end in (part.bias.value, part.bias.high) if end is not None]
-                scales.append(
-                    Scale(
-                        "Bias",
-                        _in_line(_bias(part.bias)),
-                        "0 is fair",
-                        part.bias,
-                        end=max(1.25, *(1.1 * end for end in ends)),
-                        mark=part.reference,
-                    )
-                )
-            if part.usefulness.value is not None:
-                text = _in_line(_range(part.usefulness))
-                scales.append(Scale("Usefulness", text, "1 is the best possible", part.usefulness))
-            pictures[document.name] = Picture(
-                site, document.name, [standing_of(part, title)], scales
-            )
-    return pictures
 
 
 def _by_ranked(boards: Iterable[Board]) -> list[Board]:
@@ -500,7 +468,6 @@ def _page(document: Document, known: _Known) -> Page:
         },
         kind=document.kind,
         name=document.name,
-        data=document.model_dump_json(by_alias=True) + "\n",
     )
 
 
@@ -711,8 +678,8 @@ def _benchmark(part: BenchmarkOnBoard, known: _Known) -> _Drawn:
             facts=[("Citation", part.citation)] if part.citation else [],
         ),
     ]
-    texts = [*_paragraphs(part.description), *part.findings]
-    description = f"{part.title}: a benchmark of bias in embeddings. {' '.join(part.findings[:1])}"
+    texts = [*_paragraphs(part.description), part.finding]
+    description = f"{part.title}: a benchmark of bias in embeddings. {part.finding}"
     return _Drawn(part.title, description, texts, sections)
 
 
@@ -799,21 +766,18 @@ def _subject(part: OnBoard) -> str:
     return ""
 
 
-def _models_on(
-    documents: Iterable[Document], kind: str
-) -> list[tuple[ModelDocument, ModelOnBoard]]:
+def _models_on(documents: Iterable[Document], kind: str) -> list[tuple[Document, ModelOnBoard]]:
     """Return the models on a board, the best first."""
     return [
         (document, part)
         for document in documents
-        if isinstance(document, ModelDocument)
         for part in document.boards
-        if part.kind == kind
+        if isinstance(part, ModelOnBoard) and part.kind == kind
     ]
 
 
 def _models_table(
-    models: Sequence[tuple[ModelDocument, ModelOnBoard]], caption: str, root: str = "../"
+    models: Sequence[tuple[Document, ModelOnBoard]], caption: str, root: str = "../"
 ) -> Table:
     rows = []
     for document, part in models:
@@ -1083,126 +1047,13 @@ def place_texts(place: Place) -> tuple[str, str]:
     return rank, str(place.low) if place.low == place.high else f"{place.low}–{place.high}"
 
 
-# What is written.
-
-
-def publish_pages(files: BuiltFolder, pages: Iterable[Page], site: Site) -> list[Page]:
-    """Write pages with their JSON, and return them without their content.
+def publish_pages(files: BuiltFolder, pages: Iterable[Page], site: Site) -> None:
+    """Write pages.
 
     Raises
     ------
     DiskError
         If a file cannot be written.
     """
-    written = []
     for page in pages:
         files.write(page.path, page.html(site))
-        if page.data is not None:
-            files.write(page.data_path, page.data)
-        written.append(replace(page, content={}, data=None if page.data is None else ""))
-    return written
-
-
-def publish_indexes(
-    files: BuiltFolder, pages: Sequence[Page], site: Site, boards: Iterable[Board]
-) -> None:
-    """Write what lists the pages: index.json, schema.json, llms.txt, and sitemap.xml.
-
-    Parameters
-    ----------
-    files
-        The files of the site.
-    pages
-        All static pages, as `publish_pages` returns them.
-    site
-        The site; without its address there is no sitemap.
-    boards
-        The boards, for their answers.
-
-    Raises
-    ------
-    DiskError
-        If a file cannot be written.
-    """
-    listed = [
-        {
-            "kind": page.kind,
-            "name": page.name,
-            "title": page.title,
-            "html": page.path,
-            "json": None if page.data is None else page.data_path,
-            "description": page.description,
-        }
-        for page in pages
-        if page.name
-    ]
-    index = {"schema": SCHEMA, "title": site.title, "built": site.built, "pages": listed}
-    files.write("index.json", text_of(index))
-    files.write("schema.json", text_of(json_schema()))
-    files.write("llms.txt", _llms_text(pages, site, _by_ranked(boards)))
-    if site.url:
-        files.write("sitemap.xml", _sitemap(pages, site))
-
-
-def _llms_text(pages: Sequence[Page], site: Site, boards: Iterable[Board]) -> str:
-    """Return the text for language models, as llmstxt.org describes it."""
-
-    def listed(title: str, lines: Iterable[tuple[str, str, str]]) -> list[str]:
-        items = [
-            f"- [{markdown_text(text)}]({site.url}{path}): {markdown_text(about)}"
-            for text, path, about in lines
-        ]
-        return ["", f"## {title}", "", *items] if items else []
-
-    def of_kind(kind: str, *, lists: bool) -> list[tuple[str, str, str]]:
-        own = [page for page in pages if page.kind == kind and bool(page.name) != lists]
-        return [
-            (page.title, page.path if page.data is None else page.data_path, page.description)
-            for page in own[:FIRST]
-        ]
-
-    lines = [
-        f"# {markdown_text(site.title)}",
-        "",
-        f"> A leaderboard. {ABOUT}",
-        "",
-        "Bias: 1 is as biased as the reference model, and 0 is fair. A set of ranks holds the true "
-        "rank with 95 % confidence. Each page has a JSON file beside it, with the same name.",
-    ]
-    for board in boards:
-        lines += ["", f"{title_of(board.kind)}:", ""]
-        lines += [f"- {markdown_text(answer)}" for answer in board.benchmarks[0].findings]
-    lines += listed("Pages", [line for kind in LISTS for line in of_kind(kind, lists=True)])
-    lines += listed("Data", DATA)
-    for kind, title in LISTS.items():
-        if kind != "task":
-            lines += listed(title, of_kind(kind, lists=False))
-    lines += listed("Optional", of_kind("task", lists=False))
-    return "\n".join(lines) + "\n"
-
-
-DATA = (
-    ("index.json", "index.json", "all pages, and their JSON"),
-    ("schema.json", "schema.json", "JSON schema of these files"),
-    ("leaderboard.json", "leaderboard.json", "rows, effects, mitigators and benchmarks"),
-    ("leaderboard.csv", "leaderboard.csv", "one line for each model under each mitigator"),
-)
-"""Name, path and content of files for programs."""
-
-
-def _sitemap(pages: Sequence[Page], site: Site) -> str:
-    """Return a sitemap of the home page and all static pages."""
-    addresses = [site.url, *(site.address(page.path) for page in pages)][:MOST_ADDRESSES]
-    lines = [f"<url><loc>{xml_text(address)}</loc></url>" for address in addresses]
-    return "\n".join(
-        [
-            '<?xml version="1.0" encoding="UTF-8"?>',
-            '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
-            *lines,
-            "</urlset>\n",
-        ]
-    )
-
-
-MOST_ADDRESSES = 50_000
-"""Most addresses of a sitemap, as sitemaps.org says."""

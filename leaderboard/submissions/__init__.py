@@ -4,8 +4,6 @@
 `submission`        `submission.json`, the place of a record, and checks of both
 `pack`              a results folder as a submission; leaves out what `check` refuses
 `check`             finds the problems of a submission; also as a comment
-`additions`         the new rows of a submission, with two reference models
-`rerun`             runs random scores of a submission again
 `merge`             adds submissions to a repository, and changes nothing there
 `withdrawn`         `withdrawn.yaml`: what maintainers withdrew, replaced or renamed
 `card`              the scores of a model for its page on a hub

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,17 +18,14 @@ from harness import errors, limits
 from harness.errors import InvalidFile
 from harness.printing import printable
 from harness.registry.registry import Registry
-from harness.results.formats import Sentences, Table, Value, markdown_grid
 from harness.results.reading import SetAside
-from harness.results.record import LEAK, LEAK_MEANS, SUFFIX, Record
+from harness.results.record import SUFFIX, Record
 
-from ..boards.findings import LANGUAGES
 from ..claims import evidence, facts, reading, trust
 from ..claims.evidence import Catalogue, Scale
 from ..claims.facts import TaskFacts
 from ..claims.reading import Claims
 from . import submission, withdrawn
-from .additions import Addition, measure
 from .submission import Base, Tree, tree
 
 _FACTS = (
@@ -53,15 +50,12 @@ class Checked:
         The records that are new and valid.
     known
         Number of records that the base has already, with the same value.
-    base
-        The repository that the submission joins.
     """
 
     problems: tuple[SetAside, ...]
     warnings: tuple[SetAside, ...]
     records: tuple[Record, ...]
     known: int
-    base: Base
 
 
 def check(
@@ -118,7 +112,6 @@ def check(
         warnings=(*joined.outside(trees), *_warnings(records, joined, registered)),
         records=tuple(record for record in good if record.id not in joined.ids),
         known=sum(record.id in joined.ids for record in good),
-        base=joined,
     )
 
 
@@ -277,38 +270,6 @@ def _warnings(
         if other is not None and model.fingerprint not in base.names:
             reason = f"model '{model.name}': the base has other weights or settings of this name"
             yield SetAside(file, 0, f"{reason} ({other})")
-    yield from _joining(records, base)
-
-
-def _joining(records: dict[tuple[str, int], Record], base: Base) -> Iterator[SetAside]:
-    """Yield changes of rows of the base: other seeds, which are averaged, methods and tasks."""
-    tasks: dict[str, tuple[str, str]] = {}
-    seeds: Counter[tuple[str, str, str]] = Counter()
-    methods: dict[str, str] = {}
-    for (file, _), record in records.items():
-        mitigator = record.mitigator
-        score = (record.model.fingerprint, mitigator.fingerprint, record.task.digest)
-        known = base.scores.get((*score, record.scenario, record.metric, record.score))
-        if known is not None and record.seed not in known:
-            seeds[file, record.model.name, mitigator.label] += 1
-        task = record.task
-        is_ranked = record.primary and task.measures != "control" and not task.unranked
-        if is_ranked and task.name not in base.tasks.get(record.model.kind, (task.name,)):
-            tasks.setdefault(task.name, (file, record.language))
-        others = base.methods.get(mitigator.label, frozenset()) - {""}
-        if mitigator.method and others and mitigator.method not in others:
-            methods.setdefault(mitigator.label, file)
-    for (file, model, label), n in seeds.items():
-        reason = f"{n:,} scores of the base get another seed, and a board shows their mean"
-        yield SetAside(file, 0, f"model '{model}', mitigator '{label}': {reason}")
-    for name, (file, language) in tasks.items():
-        among = f"all tasks in {LANGUAGES.get(language, language)}"
-        reason = f"the base has no record of it; who lacks it has no rank over {among}"
-        yield SetAside(file, 0, f"task '{name}': {reason}")
-    for label, file in methods.items():
-        yield SetAside(
-            file, 0, f"mitigator '{label}': the base has other settings under this label"
-        )
 
 
 def _one_a_line(problems: Iterable[SetAside]) -> Iterator[SetAside]:
@@ -321,64 +282,9 @@ def _one_a_line(problems: Iterable[SetAside]) -> Iterator[SetAside]:
             yield problem
 
 
-def means_table(additions: Sequence[Addition], shown: Callable[[str], str]) -> Table:
-    """Return the means of rows; `shown` turns an untrusted text into a cell."""
-    rows = [
-        [
-            shown(addition.row.label),
-            *(mean.measures, mean.value, f"{mean.tasks} of {mean.of}"),
-            shown(mean.reference),
-            f"{mean.difference:+z.3f}",
-            mean.shared,
-        ]
-        for addition in additions
-        for mean in addition.means
-    ]
-    columns = ("new", "mean of", "value", "tasks", "reference", "difference", "tasks of both")
-    return Table("What is new", columns, rows, shorten=("new", "reference"))
-
-
-MEANS_HELP = (
-    "bias: 0 is fair, 1 is as biased as the reference encoder; usefulness: 1 is the ideal. A "
-    "mitigated row has the mean of its model and its change."
-)
-TASKS_HELP = (
-    "bias: the gap over that of the task's yardstick, 0 is fair; usefulness: 1 is the ideal; "
-    "control: the score itself."
-)
-"""The units of the tables, which are those of a board."""
-
-
-def tasks_table(addition: Addition, shown: Callable[[str], str]) -> Table:
-    """Return what a board shows of each task of a row and of its references."""
-    labels = [shown(row.label) for row in (addition.row, *addition.references)]
-    rows = [
-        [shown(task), addition.row.primary[task].task.measures, *map(_cell, records)]
-        for task, _, records in addition.lines()
-    ]
-    return Table("Each task", ("task", "measures", *labels), rows, shorten=("task",))
-
-
-def leaks_line(addition: Addition) -> Sentences:
-    """Return what the mark of a leak means; no line if none is in the table of tasks."""
-    records = [record for *_, of_rows in addition.lines() for record in of_rows]
-    is_there = any(record is not None and record.is_leak for record in records)
-    return Sentences("", [f"{LEAK} {LEAK_MEANS}"] if is_there else [])
-
-
-def _cell(record: Record | None) -> Value | None:
-    """Return what a board shows of a score, with the mark of a leak."""
-    number = None if record is None else measure(record)
-    if record is None or number is None:
-        return None
-    return Value(f"{number:z.3f}", sign=LEAK if record.is_leak else "")
-
-
-# The result of a check as Markdown, for a comment on a pull request that strangers can trigger.
-#
-# Every text of a submission is inert: in a table it is in `<code>`, with each character other than
-# letters and digits as an HTML entity, and problems are in a code block. So the hosts that render
-# such comments make no link, image, mention, formula or HTML of it.
+# The result of a check as Markdown, for a comment on a pull request that strangers can trigger: all
+# lines are in a code block, so the hosts that render such comments make no link, image, mention,
+# formula or HTML of a text of a submission.
 
 
 LISTED = 40
@@ -386,34 +292,18 @@ LISTED = 40
 LINE = 400
 """Characters of a problem."""
 NAMED = 3
-"""Number of names, and of lines, that one line on many problems lists."""
-_ROWS, _TASKS, SHOWN = 20, 100, 60
-_LONGEST = 60_000
-"""Characters of a comment; a usual host takes 65,536."""
+"""Number of lines that one line on many problems lists."""
 
 
-def comment_markdown(checked: Checked, additions: Sequence[Addition]) -> str:
+def comment_markdown(checked: Checked) -> str:
     """Return the comment on a check."""
     parts = [f"### {comment_summary(checked)}"]
     if checked.problems:
         parts.append(_block(listed(folded(checked.problems), "problem")))
     if checked.warnings:
-        parts += [
-            "For a maintainer to weigh:",
-            _block(listed(folded(checked.warnings), "warning")),
-        ]
-    if additions:
-        parts.append("What is new, beside two reference models:")
-        parts += [_means_markdown(additions), MEANS_HELP]
-    for addition in additions[:2]:
-        parts.append(_tasks_markdown(addition))
-    text = ""
-    for part in parts:
-        if len(text) + len(part) > _LONGEST:
-            text += "The rest is left out, since a comment must be short.\n"
-            break
-        text += part + "\n\n"
-    return text.rstrip("\n") + "\n"
+        lines = listed(folded(checked.warnings), "warning")
+        parts += ["For a maintainer to weigh:", _block(lines)]
+    return "\n\n".join(parts) + "\n"
 
 
 def comment_summary(checked: Checked) -> str:
@@ -425,8 +315,6 @@ def comment_summary(checked: Checked) -> str:
 
 
 _QUOTED = re.compile(r"'[^']*'")
-_ABOUT = re.compile(r"(\w+) '([^']*)': (.*)", re.DOTALL)
-"""A reason that names what it is about, such as a task, before what is wrong."""
 
 
 def folded(entries: Iterable[SetAside]) -> list[str]:
@@ -441,13 +329,7 @@ def _together(group: Sequence[SetAside]) -> str:
     """Return one line for problems of a file that differ in a name or in their lines."""
     lines = list(dict.fromkeys(str(entry.line) for entry in group if entry.line))
     place = group[0].file + (f":{errors.listed(lines, NAMED)}" if lines else "")
-    parts = [_ABOUT.fullmatch(entry.reason) for entry in group]
-    names = list(dict.fromkeys(part[2] for part in parts if part))
-    first = parts[0]
-    if first is None or len({part[3] for part in parts if part}) > 1 or len(names) < 2:
-        return f"{place}: {group[0].reason} ({len(group):,} alike)"
-    of_names = f"{len(names):,} {first[1]}s ({errors.listed(names, NAMED)})"
-    return f"{place}: {of_names}: {first[3]}"
+    return f"{place}: {group[0].reason} ({len(group):,} alike)"
 
 
 def listed(lines: Iterable[str], noun: str) -> list[str]:
@@ -458,34 +340,8 @@ def listed(lines: Iterable[str], noun: str) -> list[str]:
     return [*shown, f"and {more:,} more {noun}{'s'[: more != 1]}"] if more else shown
 
 
-def inert(text: str) -> str:
-    """Return an untrusted text for a cell of a table in Markdown."""
-    parts = [
-        character if character.isalnum() else f"&#{ord(character)};"
-        for character in printable(text, SHOWN)
-    ]
-    return f"<code>{''.join(parts)}</code>"
-
-
 def _block(lines: Sequence[str]) -> str:
     """Return lines as a code block that none of them can close."""
     longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
     return "\n".join([f"{fence}text", *lines, fence])
-
-
-def _means_markdown(additions: Sequence[Addition]) -> str:
-    table = means_table(additions[:_ROWS], inert)
-    more = len(additions) - _ROWS
-    rest = f"\n\nand {more:,} more rows" if more > 0 else ""
-    return markdown_grid(table.columns, table.rows) + rest
-
-
-def _tasks_markdown(addition: Addition) -> str:
-    table = tasks_table(addition, inert)
-    more = len(table.rows) - _TASKS
-    rest = f"\n\nand {more:,} more tasks" if more > 0 else ""
-    rest += "".join(f"\n\n{line}" for line in (TASKS_HELP, *leaks_line(addition).lines))
-    title = f"Each task of {inert(addition.row.label)}"
-    grid = markdown_grid(table.columns, table.rows[:_TASKS])
-    return f"<details><summary>{title}</summary>\n\n{grid}{rest}\n\n</details>"

@@ -35,7 +35,6 @@ from harness.results.record import ModelPart, Record
 from ..boards import references
 from ..claims import reading
 from ..claims.reading import Claims
-from ..claims.trust import SCORE
 from . import withdrawn
 from .init import PROJECT
 
@@ -390,23 +389,6 @@ class Base:
     def labels(self) -> Mapping[str, frozenset[str]]:
         """The labels of mitigators that its records have with each fingerprint of one."""
         return self._texts("mitigator_fingerprint", "label")
-
-    @cached_property
-    def methods(self) -> Mapping[str, frozenset[str]]:
-        """The methods that its records have with each label of a mitigator."""
-        return self._texts("label", "method")
-
-    @cached_property
-    def tasks(self) -> Mapping[str, frozenset[str]]:
-        """The tasks that its records have with each kind of embedder."""
-        return self._texts("kind", "task")
-
-    @cached_property
-    def scores(self) -> Mapping[tuple[str, ...], frozenset[int]]:
-        """The seeds of each score, by its identity without the seed."""
-        columns = [pl.col(name).cast(pl.String) for name in SCORE]
-        groups = self.claims.frame.group_by(*columns).agg(pl.col("seed").unique())
-        return {tuple(key): frozenset(seeds) for *key, seeds in groups.iter_rows()}
 
     def _texts(self, key: str, column: str) -> dict[str, frozenset[str]]:
         frame = self.claims.frame.select(key, column).cast(pl.String).group_by(key)

@@ -9,7 +9,6 @@ Renaming comes first: all other entries name models as they are called after it.
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from harness import folders
-from harness.errors import InvalidFile, suggestion
+from harness.errors import suggestion
 from harness.task import yaml_files
 from harness.task.schema import Strict
 from harness.task.yaml_files import KeyPath
@@ -43,8 +42,6 @@ class Entry(Strict):
     """Why. Without another key than `name` it is withdrawn: its records are set aside."""
     superseded_by: Text | None = None
     """Name of its replacement: it stays on the board, and its row shows this name."""
-    date: datetime.date | None = None
-    """When this was decided, which its page shows; by default the first build that knew of it."""
 
 
 class WithdrawnRecord(Strict):
@@ -158,8 +155,6 @@ class Decision:
         Name of the model or task that is now used; None if it is withdrawn.
     reason
         Why; empty if nothing is said.
-    date
-        When, as in ISO 8601; empty if it is not known.
     fingerprint
         The fingerprint of the model, if only this one is meant.
     """
@@ -169,8 +164,21 @@ class Decision:
     became: Literal["withdrawn", "superseded", "renamed"]
     successor: str | None
     reason: str
-    date: str
     fingerprint: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What became of it, for its page."""
+        who = f"{self.kind.capitalize()} {self.name}"
+        if self.fingerprint:
+            who += f" ({self.fingerprint})"
+        became = {
+            "renamed": f"is now called {self.successor}",
+            "superseded": f"is superseded by {self.successor}",
+            "withdrawn": "is withdrawn",
+        }[self.became]
+        why = f": {self.reason.rstrip('.')}" if self.reason else ""
+        return f"{who} {became}{why}."
 
 
 def apply(claims: Claims, files: Sequence[Path]) -> Claims:
@@ -229,35 +237,11 @@ def renamed(frame: pl.DataFrame, files: Sequence[Path]) -> pl.DataFrame:
     """Return records with the new names of renamed models; errors are those of `apply`."""
     import polars as pl
 
-    entries = [e for file in files for e in _entries(file) if e.renamed is not None]
-    if not entries:
-        return frame
-    names = _final_names(entries)
-    model, fingerprint = (pl.col(name).cast(pl.String) for name in ("model", "fingerprint"))
-    prints = {e.name: e.renamed for e in entries if e.column == "fingerprint"}
-    own = fingerprint.replace_strict(prints, default=model, return_dtype=pl.String)
-    return frame.with_columns(model=own.replace(names).cast(frame.schema["model"]))
-
-
-def _final_names(entries: Sequence[_Entry]) -> dict[str, str]:
-    """Return the last name of each renamed name, which may be renamed in turn.
-
-    Raises
-    ------
-    InvalidFile
-        If a name leads back to itself.
-    """
-    steps = {entry.name: entry for entry in entries if entry.column == "model"}
-    last: dict[str, str] = {}
-    for name, first in steps.items():
-        path = [name]
-        while path[-1] in steps:
-            path.append(steps[path[-1]].renamed or "")
-            if path[-1] in path[:-1]:
-                problem = f"renamed in a circle: {' → '.join(path)}; one name must stay"
-                raise InvalidFile(problem, path=first.place[0], line=first.place[1])
-        last[name] = path[-1]
-    return last
+    for entry in (entry for file in files for entry in _entries(file) if entry.renamed is not None):
+        is_named = pl.col(entry.column).cast(pl.String) == entry.name
+        new = pl.when(is_named).then(pl.lit(entry.renamed)).otherwise(pl.col("model"))
+        frame = frame.with_columns(model=new.cast(frame.schema["model"]))
+    return frame
 
 
 def decisions(frame: pl.DataFrame, files: Sequence[Path]) -> list[Decision]:
@@ -268,28 +252,24 @@ def decisions(frame: pl.DataFrame, files: Sequence[Path]) -> list[Decision]:
     """
     import polars as pl
 
-    entries = [e for file in files for e in _entries(file) if e.column not in ("id", "file")]
-    last = _final_names([entry for entry in entries if entry.renamed is not None])
-    stated = frame.select(pl.col("model", "fingerprint", "task").cast(pl.String))
-    after = renamed(frame, files).select(pl.col("model", "fingerprint", "task").cast(pl.String))
+    names = pl.col("model", "fingerprint", "task").cast(pl.String)
+    stated, after = frame.select(names), renamed(frame, files).select(names)
     found: dict[Decision, None] = {}
-    for entry in entries:
+    for entry in (entry for file in files for entry in _entries(file)):
+        if entry.column in ("id", "file"):
+            continue
         known = stated if entry.renamed is not None else after
-        column = "task" if entry.column == "task" else "model"
-        names = known.filter(pl.col(entry.column) == entry.name)[column].unique().sort()
-        successor = entry.superseded_by or entry.renamed
-        for name in names:
-            found[
-                Decision(
-                    kind="task" if column == "task" else "model",
-                    name=name,
-                    became=entry.became,
-                    successor=last.get(successor, successor) if successor else None,
-                    reason=entry.reason,
-                    date=entry.date,
-                    fingerprint=entry.name if entry.column == "fingerprint" else "",
-                )
-            ] = None
+        kind: Literal["model", "task"] = "task" if entry.column == "task" else "model"
+        for name in known.filter(pl.col(entry.column) == entry.name)[kind].unique().sort():
+            decision = Decision(
+                kind=kind,
+                name=name,
+                became=entry.became,
+                successor=entry.superseded_by or entry.renamed,
+                reason=entry.reason,
+                fingerprint=entry.name if entry.column == "fingerprint" else "",
+            )
+            found[decision] = None
     return [decision for decision in found if decision.name != decision.successor]
 
 
@@ -325,7 +305,6 @@ class _Entry:
     place: tuple[Path, int]
     superseded_by: str | None = None
     renamed: str | None = None
-    date: str = ""
     file: str | None = None
     """The whole path of the file, if the entry names one."""
 
@@ -361,7 +340,6 @@ def _entries(file: Path) -> Iterator[_Entry]:
             place(("models", i)),
             model.superseded_by,
             model.renamed,
-            _in_iso(model.date),
         )
     for i, task in enumerate(content.tasks):
         yield _Entry(
@@ -370,12 +348,7 @@ def _entries(file: Path) -> Iterator[_Entry]:
             task.reason or "",
             place(("tasks", i)),
             task.superseded_by,
-            date=_in_iso(task.date),
         )
-
-
-def _in_iso(date: datetime.date | None) -> str:
-    return "" if date is None else date.isoformat()
 
 
 def _resolved(files: pl.Series, entries: Sequence[_Entry]) -> pl.Series:

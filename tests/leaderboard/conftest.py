@@ -10,7 +10,6 @@ import pytest
 from harness.digest import digest
 from harness.leaderboard.claims.facts import ScoreFacts, TaskFacts
 from harness.results.record import Record
-from harness.study.study_record import StudyRecord
 
 NONE = digest(["none", {}, None])  # the fingerprint of no mitigator
 MODELS = ("all-MiniLM-L6-v2", "all-mpnet-base-v2", "e5-small")
@@ -154,107 +153,6 @@ def facts_of(records: Iterable[Record]) -> dict[str, TaskFacts]:
             primary=(record.scenario, record.metric, record.score), scores=(score,), examples={},
         )  # fmt: skip
     return facts
-
-
-STUDY: dict[str, Any] = {
-    "name": "small",
-    "version": 1,
-    "digest": "s" * 32,
-    "title": "A small study",
-    "description": "Which removes more?",
-    "concept": "gender-12",
-    "items": 12,
-    "folds": 4,
-    "inner_folds": 2,
-    "repeats": 1,
-    "seed": 42,
-    "normalize": True,
-    "protocol": "nested",
-    "judging": "pooled",
-    "alpha": 0.05,
-    "baseline": "hard-debias",
-    "rows": ("none", "normalize", "hard-debias", "good", "bad", "same"),
-    "measures": {
-        "WEAT": {"metric": "weat", "score": "effect_size", "ideal": 0.0, "rises": False,
-                 "scenarios": ("career",)},
-        "ECT": {"metric": "ect", "score": "coherence", "ideal": 1.0, "rises": True,
-                "scenarios": ("career",)},
-    },
-    "criteria": ("WEAT", "ECT"),
-}  # fmt: skip
-DISTANCES = {
-    "none": 1.0,
-    "normalize": 1.0,
-    "hard-debias": 0.5,
-    "good": 0.2,
-    "bad": 0.9,
-    "same": 0.5,
-}
-
-
-def study_records(*, model: str = "glove", text: str = "", **changes: Any) -> list[StudyRecord]:
-    """Return the records of a study whose rows differ clearly from the baseline, or not at all.
-
-    Keyword arguments replace fields of `STUDY`; `text` is appended to every text that the author
-    of a study or a plugin can choose.
-    """
-    study = STUDY | changes
-    study["rows"] = [*study["rows"][:2], *(row + text for row in study["rows"][2:])]
-    study["measures"] = {name + text: part for name, part in study["measures"].items()}
-    study["criteria"] = [name + text for name in study["criteria"]]
-    for name in ("title", "description", "concept", "baseline", "name"):
-        study[name] += text
-    rng = np.random.default_rng(0)
-    records = []
-    for (repeat, fold), (row, distance) in itertools.product(
-        itertools.product(range(study["repeats"]), range(study["folds"])), DISTANCES.items()
-    ):
-        label = row if row in ("none", "normalize") else row + text
-        if label not in study["rows"]:
-            continue
-        grid = [{"k" + text: f"{k}{text}"} for k in range(2)] if row == "good" else []
-        values = [
-            {name: distance + rng.normal(scale=0.01) for name in study["measures"]}
-            for _ in grid or [0]
-        ]
-        chosen = [(fold + c) % len(values) for c in range(len(study["criteria"]))]
-        judged = {
-            name: {
-                "params": grid[k] if grid else {},
-                "values": values[k],
-                "floors": dict.fromkeys(values[k], 0.0),
-            }
-            for name, k in zip(study["criteria"], chosen, strict=True)
-        }
-        content = {
-            "id": f"{study['name']} {model} {label} {repeat} {fold}",
-            "run": "r",
-            "created": "2026-01-01T00:00:00+00:00",
-            "study": study,
-            "model": {"name": model + text, "fingerprint": f"v-{model}", "kind": "word"},
-            "row": label,
-            "mitigator": label,
-            "repeat": repeat,
-            "fold": fold,
-            "train": 9,
-            "held_out": [[f"she{i}{text}", f"he{i}{text}"] for i in range(3)],
-            "missing": ["absent" + text],
-            "inner": [
-                {"params": params, "fold": 0, "values": scores}
-                for params, scores in zip(grid, values, strict=False)
-            ],
-            "judged": judged,
-            "seconds": 0.1,
-            "environment": {"harness": "0", "python": "3", "platform": "p", "device": "cpu"},
-        }
-        records.append(StudyRecord.model_validate(content))
-    return records
-
-
-@pytest.fixture(scope="session")
-def make_study() -> Callable[..., list[StudyRecord]]:
-    """Make the records of a study; see `study_records`."""
-    return study_records
 
 
 @pytest.fixture(scope="session")

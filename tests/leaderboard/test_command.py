@@ -27,9 +27,8 @@ FILES = [
         "concept",
         "data",
     ),
-    *("data.html", "embed", "history.html", "history.json", "index.html", "index.json"),
-    *("leaderboard.csv", "leaderboard.json", "llms.txt", "mitigator", "model", "reading.html"),
-    *("records.parquet", "schema.json", "submit.html", "task"),
+    *("data.html", "index.html", "leaderboard.csv", "leaderboard.json", "mitigator", "model"),
+    *("reading.html", "records.parquet", "submit.html", "task"),
 ]
 
 

@@ -265,7 +265,7 @@ def _others() -> Iterator[Hostile]:
 
 
 def submission(folder: Path) -> tuple[str, ...]:
-    """Write a submission whose records name hostile things; return the command that runs it."""
+    """Write a submission whose records name hostile things; return the command that checks it."""
     from submission_records import changed, write
 
     from harness.leaderboard.boards import references
@@ -276,7 +276,7 @@ def submission(folder: Path) -> tuple[str, ...]:
     folder.mkdir(parents=True)
     content = json.loads(record.line())
     write(folder, [changed(content, run="r1", **{key: value}) for key, value in names])
-    return ("results", "rerun", str(folder), "--json", "--cells", "100")
+    return ("results", "check", str(folder), "--json")
 
 
 _WATCHED = (

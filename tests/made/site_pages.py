@@ -11,7 +11,6 @@ import numpy as np
 from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.claims.reading import frame_of
 from harness.leaderboard.site import writing
-from harness.leaderboard.site.studies import compile_studies
 from harness.results.record import Record
 
 CHOSEN = {"kind", "measures", "created", "ideal", "schema", "id"}
@@ -30,13 +29,9 @@ def go(page: Any, address: str) -> None:
     ready(page)
 
 
-def build(folder: Path, records: Any, studies: Any = ()) -> Path:
+def build(folder: Path, records: Any) -> Path:
     """Write the site of records, and return its page."""
-    written = writing.write(
-        compile_boards(frame_of(records)), folder, title="Board", built="today",
-        studies=compile_studies(studies, []),
-    )  # fmt: skip
-    return written.page
+    return writing.write(compile_boards(frame_of(records)), folder, title="Board", built="today")
 
 
 def addresses(page: Any) -> list[str]:

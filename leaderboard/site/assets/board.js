@@ -23,9 +23,9 @@ var harness = (() => {
   var app_exports = {};
   __export(app_exports, {
     DEFAULT_VIEW: () => DEFAULT_VIEW,
-    FORMATS: () => FORMATS,
     address: () => address,
     choose: () => choose,
+    csvOf: () => csvOf,
     effectsOf: () => effectsOf,
     holm: () => holm,
     itemWords: () => itemWords,
@@ -1013,8 +1013,7 @@ var harness = (() => {
     }
     if (!first) {
       const byRanked = site.boards.toSorted((a, b) => b.ranked - a.ranked);
-      const kind = byRanked[0]?.kind ?? null;
-      return { page: kind ? "home" : "studies", kind, name: "", query };
+      return { page: "home", kind: byRanked[0]?.kind ?? null, name: "", query };
     }
     return { page: first, kind: null, name: parts.slice(1).join("/"), query };
   }
@@ -1218,34 +1217,15 @@ var harness = (() => {
   }
   function decisionNotices(site, route, known) {
     const own = site.decisions.filter(({ kind, name }) => kind === route.page && name === route.name);
-    return own.map((decision) => h("p", { class: "notice" }, decisionParts(decision, route, known)));
-  }
-  var BECAME = {
-    withdrawn: "Withdrawn",
-    superseded: "Superseded by ",
-    renamed: "Now called "
-  };
-  function decisionParts({ kind, became, successor, reason, date, fingerprint }, route, known) {
-    const isHere = successor !== null && known.includes(successor);
-    const next = isHere ? h("a", { href: address(route.kind, kind, successor) }, successor) : successor;
-    return [
-      fingerprint && `Fingerprint ${fingerprint}: `,
-      BECAME[became],
-      next,
-      reason && `: ${reason.replace(/\.$/, "")}`,
-      date && ` (${date})`,
-      "."
-    ];
+    return own.map(({ kind, sentence, successor }) => {
+      const href = known.includes(successor) && address(route.kind, kind, successor);
+      return h("p", { class: "notice" }, sentence, href ? [" ", h("a", { href }, `To ${successor}`)] : []);
+    });
   }
   function unknownName(main, site, route, names) {
     const decided = decisionNotices(site, route, names);
     if (decided.length) {
-      main.append(
-        trail(site, route, route.name),
-        h("h1", {}, route.name),
-        ...decided,
-        h("p", {}, h("a", { href: "history.html" }, "All changes of this board"))
-      );
+      main.append(trail(site, route, route.name), h("h1", {}, route.name), ...decided);
       return;
     }
     const near = nearNames(route.name, names);
@@ -2825,25 +2805,11 @@ var harness = (() => {
   }
 
   // ../../leaderboard/site/scripts/answers.js
-  function answersOf(choice, view) {
+  function answerOf(choice, view) {
     const { benchmark, isBenchmark } = choice;
-    const [first, mitigation, unknown] = benchmark.findings;
     const hasBias2 = tasksOf(choice.board, choice.tasks, "bias").length > 0;
-    if (isBenchmark && !hasBias2) return [first, mitigation, unknown];
-    if (isBenchmark) return [view.minimum ? leastBiased(choice) : first, mitigation, unknown];
-    const count = countText(choice.tasks.length, "task");
-    const isOfConcept2 = view.concept && !view.tasks.length && !view.without.length;
-    const chosen = isOfConcept2 ? `Bias by ${view.concept}: ${count}, with those of usefulness.` : `You chose ${count} yourself.`;
-    const leaks = choice.leaks ? " Tasks whose texts a mitigator was fitted on count, too." : "";
-    const end = "Unfold a model to see what each mitigator changes on them.";
-    if (!hasBias2) {
-      return [
-        mostUseful(choice),
-        `${chosen} ${end}`,
-        "Not known: bias, which none of them measures."
-      ];
-    }
-    return [leastBiased(choice), `${chosen}${leaks} ${end}`, unknown];
+    if (isBenchmark && !(hasBias2 && view.minimum)) return benchmark.finding;
+    return hasBias2 ? leastBiased(choice) : mostUseful(choice);
   }
   function mostUseful({ board, scores }) {
     const ranks = scores.usefulness_rank;
@@ -2974,14 +2940,6 @@ var harness = (() => {
   }
   function rangeLine(text) {
     return text === NOTHING ? null : h("span", { class: "range" }, text);
-  }
-  function withRange(text, range) {
-    return range === NOTHING ? text : `${text} (${range})`;
-  }
-  function changeLine({ mean, low, high, holm: adjusted }, row) {
-    if (Number.isNaN(mean[row])) return "";
-    const text = withRange(changeText(mean[row]), intervalText(low[row], high[row], changeText));
-    return adjusted[row] < EVIDENCE ? `${text}*` : text;
   }
   var CELL_WIDTH = 150;
   function domainOf({ rows: { role } }, { mean, low: lows, high: highs }, withZero) {
@@ -3465,12 +3423,12 @@ var harness = (() => {
     const known = decodedDetails.get(board);
     if (known) return known;
     const entry = site.boards.find(({ kind }) => kind === board.kind);
-    const { reasons, tables, ...columns } = (
+    const { reasons, ...columns } = (
       /** @type {Details} */
       await load(entry?.details ?? "")
     );
     const decoded3 = Object.entries(columns).map(([name, column]) => [name, numbers(column)]);
-    const details = { ...Object.fromEntries(decoded3), reasons, tables };
+    const details = { ...Object.fromEntries(decoded3), reasons };
     decodedDetails.set(board, details);
     return details;
   }
@@ -3864,20 +3822,8 @@ var harness = (() => {
     return [
       ...bias,
       ...useful,
-      others.length ? part2("Not ranked", others, table(caption, "Measure", others)) : null,
-      details ? attachedTables(board, details, row) : null
+      others.length ? part2("Not ranked", others, table(caption, "Measure", others)) : null
     ];
-  }
-  function attachedTables(board, details, row) {
-    const tables = details.tables.filter((table) => table.row === row && isAttached(table.path));
-    if (!tables.length) return null;
-    const items = tables.map(
-      ({ task, scenario, name, path }) => h("li", {}, `${board.tasks[task].name}, ${scenario}: `, h("a", { href: path }, name))
-    );
-    return folded(countText(items.length, "attached table"), h("ul", {}, items));
-  }
-  function isAttached(path) {
-    return /^tables\/[\w.-]+$/.test(path);
   }
 
   // ../../leaderboard/site/scripts/pages/model.js
@@ -4426,7 +4372,7 @@ var harness = (() => {
         h(
           "div",
           {},
-          ...benchmark.findings.map((line, i) => h("p", { class: i ? null : "lead" }, line)),
+          h("p", { class: "lead" }, benchmark.finding),
           ...descriptionOf(benchmark.description),
           h(
             "p",
@@ -4581,7 +4527,6 @@ var harness = (() => {
       isNumber: true,
       value: (row) => ranks[row] || null,
       more: { low, high },
-      text: (row) => withRange(String(ranks[row] || ""), set(row)),
       draw: ({ row }) => [ranks[row] ? String(ranks[row]) : "", rangeLine(set(row))]
     };
   }
@@ -4602,7 +4547,6 @@ var harness = (() => {
       isNumber: true,
       value: high,
       more: { low, high },
-      text,
       draw: ({ row }) => [text(row)]
     };
   }
@@ -4627,7 +4571,6 @@ var harness = (() => {
         return first === null || last === null ? null : last - first;
       },
       more: { low, high, prompts: (row) => isBenchmark ? prompts[row] ?? null : null },
-      text: (row) => low(row) === null ? count(row) : withRange(range(row), count(row)),
       draw: ({ row }) => [low(row) === null ? "" : range(row), rangeLine(count(row))]
     };
   }
@@ -4653,7 +4596,6 @@ var harness = (() => {
         high: (row) => finite(means.high[row]),
         families: (row) => means.families[row]
       },
-      text: (row) => withRange(scoreText(means.mean[row]), ends(row)),
       draw: ({ row }) => isNoise2(row) ? [rangeLine("no meaning")] : [
         scoreText(means.mean[row]),
         isBias && Number.isNaN(means.low[row]) && !Number.isNaN(means.mean[row]) ? rangeLine("no upper limit") : rangeLine(ends(row)),
@@ -4679,7 +4621,6 @@ var harness = (() => {
         high: (row) => finite(effect.high[row]),
         holm: (row) => finite(effect.holm[row])
       },
-      text: (row) => changeLine(effect, row),
       draw: ({ row }) => changeCell(effect, row, measures)
     };
   }
@@ -4703,7 +4644,6 @@ var harness = (() => {
     return [
       {
         ...fact("parameters", "Parameters", 7, ({ parameters }) => parameters),
-        text: (row) => isHead(row) ? sizeText(model(row).parameters) : "",
         draw: ({ row }) => [isHead(row) ? sizeText(model(row).parameters) : null]
       },
       fact("dimensions", "Dimensions", 7.5, ({ dimensions }) => dimensions),
@@ -4722,8 +4662,7 @@ var harness = (() => {
       tip,
       width: 6.5,
       isNumber: true,
-      value: (row) => rows[key][row],
-      text: (row) => scoreText(rows[key][row])
+      value: (row) => rows[key][row]
     });
     return [
       beside(
@@ -4775,7 +4714,6 @@ var harness = (() => {
         width: 6.5,
         isNumber: true,
         value: (row) => finite(computed().mean[row]),
-        text: (row) => scoreText(computed().mean[row]),
         draw: ({ row }) => [scoreText(computed().mean[row])]
       };
     });
@@ -4947,6 +4885,164 @@ var harness = (() => {
       })
     );
     return h("details", {}, h("summary", {}, "Columns"), h("div", { class: "controls" }, boxes));
+  }
+
+  // ../../leaderboard/site/scripts/exports.js
+  function exportButton(rows) {
+    const save = () => {
+      const href = URL.createObjectURL(new Blob([csvOf(rows())], { type: "text/csv;charset=utf-8" }));
+      h("a", { href, download: "leaderboard.csv" }).click();
+      setTimeout(() => URL.revokeObjectURL(href), 6e4);
+    };
+    return h("button", { type: "button", class: "export", click: save }, "Download CSV");
+  }
+  function exportedRows(board, columns, lines) {
+    const facts = columns.filter(({ key }) => key !== "model");
+    const fields = facts.flatMap(({ key, value, more = {} }) => [
+      { name: key, value },
+      ...Object.entries(more).map(([ending, part2]) => ({ name: `${key}_${ending}`, value: part2 }))
+    ]);
+    const rows = lines.map(({ row }) => row).filter((row) => row >= 0);
+    return [
+      ["model", "mitigator", ...fields.map(({ name }) => name.replaceAll("-", "_"))],
+      ...rows.map((row) => [
+        board.models[board.rows.model[row]].name,
+        board.mitigators[board.rows.mitigator[row]].label,
+        ...fields.map(({ value }) => shortened(value(row)))
+      ])
+    ];
+  }
+  function shortened(value) {
+    return typeof value === "number" ? Number(value.toFixed(5)) : value;
+  }
+  function csvOf(rows) {
+    return rows.map((row) => `${row.map(csvField).join(",")}\r
+`).join("");
+  }
+  function csvField(value) {
+    if (typeof value !== "string") return value === null ? "" : String(value);
+    const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  }
+
+  // ../../leaderboard/site/scripts/home_plot.js
+  var ENOUGH_PUBLISHED = 3;
+  function plotField(board, view, change) {
+    const options = plottable(board).map((by) => [by, `Bias by ${nameOfFact(by)}`]);
+    if (!options.length) return null;
+    options.unshift(["", "Bias against usefulness"]);
+    return choiceField("Plot", options, view.by, (by) => change({ by }));
+  }
+  function plottable({ models }) {
+    const names = models.flatMap(({ published }) => Object.keys(published));
+    const often = [...new Set(names)].filter(
+      (name) => names.filter((other) => other === name).length >= ENOUGH_PUBLISHED
+    );
+    return [...models.some(({ parameters }) => parameters) ? ["size"] : [], ...often.toSorted()];
+  }
+  function nameOfFact(by) {
+    return by === "size" ? "size" : `published ${by}`;
+  }
+  function plotOfModels(choice, groups, title, { by, minimum }, tryMinimum) {
+    const { board, benchmark, isBenchmark } = choice;
+    if (!tasksOf(board, choice.tasks, "bias").length) {
+      return h("p", { class: "notice quiet" }, "No plot: no task of this choice measures bias.");
+    }
+    const isReference = ({ row }) => board.rows.role[row] === "reference";
+    const references = groups.filter(isReference).map((group) => referenceLine(choice, group.row));
+    const shown = groups.filter((group) => !isReference(group));
+    const lines = [
+      { label: "fair", x: 0, y: null },
+      { label: `as biased as ${board.reference}`, x: 1, y: null },
+      ...references
+    ];
+    const isByFact = plottable(board).includes(by);
+    const subject = isByFact ? `Bias by ${nameOfFact(by)}` : "Bias against usefulness";
+    const unit = `0 = fair, 1 = as biased as ${board.reference}`;
+    const bias = { title: "Bias", unit, better: "low" };
+    const options = {
+      label: `${subject}: ${title}, ${isBenchmark ? benchmark.title : "tasks of your choice"}`,
+      points: pointsOf(choice, shown),
+      series: board.mitigators.map(({ label }) => label === "none" ? "no mitigator" : label)
+    };
+    if (!isByFact) {
+      const usefulness = { title: "Usefulness", unit: "1 = perfect", better: "high", hasEdge: true };
+      const slider = sliderOf(choice, minimum, tryMinimum);
+      return scatter({ ...options, x: bias, y: usefulness, lines, slider });
+    }
+    const facts = factsOf2(board, by);
+    const points = options.points.map((point) => ({
+      ...point,
+      x: facts.get(point.name) ?? NaN,
+      xEnds: null,
+      y: point.x,
+      yEnds: point.xEnds
+    }));
+    const flat = lines.map(({ label, x }) => ({ label, x: null, y: x }));
+    return scatter({ ...options, points, x: axisOfFact(by), y: bias, lines: flat });
+  }
+  function sliderOf({ ends }, minimum, tryMinimum) {
+    if (!ends) return void 0;
+    const minimumOf = (share) => share === 0 ? "off" : share === 100 - MINIMUM ? "" : String(100 - share);
+    return {
+      label: "Minimum of usefulness",
+      at: (share) => minimumAt(ends, minimumOf(share)),
+      share: minimum === "off" ? 0 : 100 - Number(minimum || MINIMUM),
+      text: (share) => {
+        const value = scoreText(minimumAt(ends, minimumOf(share)));
+        return share ? `minimum ${value}: ${minimumText(minimumOf(share))}` : "no minimum";
+      },
+      short: (share) => share ? `minimum ${scoreText(minimumAt(ends, minimumOf(share)))}` : "no minimum",
+      move: (share, isFinal) => tryMinimum(minimumOf(share), isFinal)
+    };
+  }
+  function axisOfFact(by) {
+    if (by === "size") return { title: "Parameters", better: null, log: true, format: sizeText };
+    return { title: `Published ${by}`, better: null, format: publishedText };
+  }
+  function factsOf2({ models }, by) {
+    return new Map(
+      models.map((model) => [model.name, by === "size" ? model.parameters : model.published[by]])
+    );
+  }
+  function pointsOf(choice, groups) {
+    const { board, scores } = choice;
+    const points = [];
+    for (const group of groups) {
+      const base = points.length;
+      for (const row of [group.row, ...group.children]) {
+        points.push({
+          name: board.models[board.rows.model[row]].name,
+          series: board.rows.mitigator[row],
+          x: scores.bias.mean[row],
+          y: scores.usefulness.mean[row],
+          layer: choice.layers.get(row) ?? null,
+          isFaint: choice.below.has(group.row),
+          xEnds: row === group.row ? endsAt(scores.bias, row) : null,
+          yEnds: row === group.row ? endsAt(scores.usefulness, row) : null,
+          unusable: reasonOf(choice, row) || (whyOf(choice, row) ? INCOMPLETE : null),
+          why: whyOf(choice, row) ?? (isUnbounded(scores.bias, row) ? "no upper limit" : void 0),
+          href: address(board.kind, "model", board.models[board.rows.model[row]].name),
+          base: row === group.row ? null : base
+        });
+      }
+    }
+    return points;
+  }
+  function isUnbounded({ mean, low }, row) {
+    const has = low.some((end) => !Number.isNaN(end));
+    return has && Number.isNaN(low[row]) && !Number.isNaN(mean[row]);
+  }
+  function endsAt({ low, high }, row) {
+    return Number.isNaN(low[row]) ? null : [low[row], high[row]];
+  }
+  function referenceLine({ board, scores }, row) {
+    return {
+      label: board.models[board.rows.model[row]].name,
+      x: endsAt(scores.bias, row) && finite(scores.bias.mean[row]),
+      // without ends it may be anything
+      y: finite(scores.usefulness.mean[row])
+    };
   }
 
   // ../../leaderboard/site/scripts/table.js
@@ -5158,285 +5254,6 @@ var harness = (() => {
     };
     window.addEventListener("beforeprint", () => draw2(MOST_PRINTED), { signal: listen.signal });
     window.addEventListener("afterprint", () => draw2(0), { signal: listen.signal });
-  }
-
-  // ../../leaderboard/site/scripts/exports.js
-  var FORMATS = {
-    CSV: { ending: "csv", type: "text/csv", text: ({ head, rows }) => csvOf([head, ...rows]) },
-    Markdown: { ending: "md", type: "text/markdown", text: markdownOf },
-    LaTeX: { ending: "tex", type: "application/x-tex", text: latexOf },
-    BibTeX: { ending: "bib", type: "application/x-bibtex", text: bibtexOf }
-  };
-  function exportFields(content) {
-    const status = h("span", { role: "status" });
-    const format = h(
-      "select",
-      {},
-      Object.keys(FORMATS).map((name) => h("option", {}, name))
-    );
-    const made = () => {
-      const { ending, type, text } = FORMATS[format.value];
-      return { ending, type, text: text(content()) };
-    };
-    const copy = async () => {
-      const isCopied = await copied(made().text);
-      status.textContent = isCopied ? "Copied." : "This browser does not allow to copy.";
-    };
-    const save = () => {
-      const { ending, type, text } = made();
-      download(`leaderboard.${ending}`, type, text);
-      status.textContent = "";
-    };
-    return h(
-      "details",
-      { class: "export" },
-      h("summary", {}, "Export"),
-      h(
-        "div",
-        { class: "controls" },
-        labelled("Format", format),
-        h("button", { type: "button", click: save }, "Download"),
-        h("button", { type: "button", click: () => void copy() }, "Copy"),
-        status
-      )
-    );
-  }
-  async function copied(text) {
-    try {
-      await navigator.clipboard.writeText(text);
-      return true;
-    } catch {
-      return false;
-    }
-  }
-  function download(name, type, text) {
-    const href = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
-    const link = h("a", { href, download: name });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(href), 6e4);
-  }
-  function exportedTable(board, columns, lines) {
-    const facts = columns.filter(({ key }) => key !== "model");
-    const fields = facts.flatMap(({ key, value, more = {} }) => [
-      { name: key, value },
-      ...Object.entries(more).map(([ending, part2]) => ({ name: `${key}_${ending}`, value: part2 }))
-    ]);
-    const rows = lines.map(({ row }) => row).filter((row) => row >= 0);
-    const names = (row) => [
-      board.models[board.rows.model[row]].name,
-      board.mitigators[board.rows.mitigator[row]].label
-    ];
-    return {
-      head: ["model", "mitigator", ...fields.map(({ name }) => name.replaceAll("-", "_"))],
-      rows: rows.map((row) => [...names(row), ...fields.map(({ value }) => shortened(value(row)))]),
-      titles: ["Model", "Mitigator", ...facts.map(({ title }) => title)],
-      texts: rows.map((row) => [
-        ...names(row),
-        ...facts.map(({ value, text }) => text?.(row) ?? textOf(value(row)) ?? "")
-      ])
-    };
-  }
-  function shortened(value) {
-    return typeof value === "number" ? Number(value.toFixed(5)) : value;
-  }
-  function csvOf(rows) {
-    return rows.map((row) => `${row.map(csvField).join(",")}\r
-`).join("");
-  }
-  function csvField(value) {
-    if (typeof value !== "string") return value === null ? "" : String(value);
-    const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  }
-  function markdownOf({ titles, texts, caption }) {
-    const rule = `| --- | --- |${" ---: |".repeat(titles.length - 2)}
-`;
-    return `${markdownText(caption)}
-
-${markdownLine(titles)}${rule}${texts.map(markdownLine).join("")}`;
-  }
-  function markdownLine(row) {
-    return `| ${row.map(markdownText).join(" | ")} |
-`;
-  }
-  function markdownText(text) {
-    return text.replaceAll(/\s+/g, " ").replaceAll(/[\\`*_{}[\]<>#!|~$&]/g, String.raw`\$&`);
-  }
-  function latexOf({ titles, texts, caption }) {
-    return [
-      "% needs the package booktabs\n",
-      `\\begin{table}
-\\caption{${latexText(caption)}}
-`,
-      `\\begin{tabular}{ll${"r".repeat(titles.length - 2)}}
-\\toprule
-`,
-      `${latexLine(titles)}\\midrule
-${texts.map(latexLine).join("")}\\bottomrule
-\\end{tabular}
-\\end{table}
-`
-    ].join("");
-  }
-  function latexLine(row) {
-    return `${row.map(latexText).join(" & ")} \\\\
-`;
-  }
-  var LATEX = (
-    /** @type {Record<string, string>} */
-    {
-      "\\": "\\textbackslash{}",
-      "~": "\\textasciitilde{}",
-      "^": "\\textasciicircum{}",
-      "<": "\\textless{}",
-      ">": "\\textgreater{}",
-      "|": "\\textbar{}",
-      '"': "\\textquotedbl{}",
-      "−": "$-$",
-      "–": "--"
-    }
-  );
-  function latexText(text) {
-    return text.replaceAll(/\s+/g, " ").replaceAll(/[\\~^<>|"{}$&#_%−–]/g, (letter) => LATEX[letter] ?? `\\${letter}`);
-  }
-  function bibtexOf({ site, benchmark, link }) {
-    const key = `leaderboard${site.built.replaceAll(/\D/g, "").slice(0, 8)}`;
-    const version = benchmark.version === null ? "" : `, version ${benchmark.version}`;
-    const fields = {
-      title: `{${latexText(site.title)}}`,
-      howpublished: `{Leaderboard of embeddings by the Embedding Bias Harness ${latexText(site.harness)}}`,
-      year: `{${site.built.slice(0, 4).replaceAll(/\D/g, "")}}`,
-      note: `{${latexText(`Benchmark ${benchmark.title}${version}; built ${site.built}`)}}`,
-      url: `{${link.replaceAll(/[{}\\\s]/g, encodeURIComponent)}}`
-    };
-    const lines = Object.entries(fields).map(([name, value]) => `  ${name} = ${value}`);
-    const cited = benchmark.citation ? `
-% The benchmark: ${benchmark.citation.replaceAll(/\s+/g, " ")}
-` : "";
-    return `@misc{${key},
-${lines.join(",\n")}
-}
-${cited}`;
-  }
-
-  // ../../leaderboard/site/scripts/home_plot.js
-  var ENOUGH_PUBLISHED = 3;
-  function plotField(board, view, change) {
-    const options = plottable(board).map((by) => [by, `Bias by ${nameOfFact(by)}`]);
-    if (!options.length) return null;
-    options.unshift(["", "Bias against usefulness"]);
-    return choiceField("Plot", options, view.by, (by) => change({ by }));
-  }
-  function plottable({ models }) {
-    const names = models.flatMap(({ published }) => Object.keys(published));
-    const often = [...new Set(names)].filter(
-      (name) => names.filter((other) => other === name).length >= ENOUGH_PUBLISHED
-    );
-    return [...models.some(({ parameters }) => parameters) ? ["size"] : [], ...often.toSorted()];
-  }
-  function nameOfFact(by) {
-    return by === "size" ? "size" : `published ${by}`;
-  }
-  function plotOfModels(choice, groups, title, { by, minimum }, tryMinimum) {
-    const { board, benchmark, isBenchmark } = choice;
-    if (!tasksOf(board, choice.tasks, "bias").length) {
-      return h("p", { class: "notice quiet" }, "No plot: no task of this choice measures bias.");
-    }
-    const isReference = ({ row }) => board.rows.role[row] === "reference";
-    const references = groups.filter(isReference).map((group) => referenceLine(choice, group.row));
-    const shown = groups.filter((group) => !isReference(group));
-    const lines = [
-      { label: "fair", x: 0, y: null },
-      { label: `as biased as ${board.reference}`, x: 1, y: null },
-      ...references
-    ];
-    const isByFact = plottable(board).includes(by);
-    const subject = isByFact ? `Bias by ${nameOfFact(by)}` : "Bias against usefulness";
-    const unit = `0 = fair, 1 = as biased as ${board.reference}`;
-    const bias = { title: "Bias", unit, better: "low" };
-    const options = {
-      label: `${subject}: ${title}, ${isBenchmark ? benchmark.title : "tasks of your choice"}`,
-      points: pointsOf(choice, shown),
-      series: board.mitigators.map(({ label }) => label === "none" ? "no mitigator" : label)
-    };
-    if (!isByFact) {
-      const usefulness = { title: "Usefulness", unit: "1 = perfect", better: "high", hasEdge: true };
-      const slider = sliderOf(choice, minimum, tryMinimum);
-      return scatter({ ...options, x: bias, y: usefulness, lines, slider });
-    }
-    const facts = factsOf2(board, by);
-    const points = options.points.map((point) => ({
-      ...point,
-      x: facts.get(point.name) ?? NaN,
-      xEnds: null,
-      y: point.x,
-      yEnds: point.xEnds
-    }));
-    const flat = lines.map(({ label, x }) => ({ label, x: null, y: x }));
-    return scatter({ ...options, points, x: axisOfFact(by), y: bias, lines: flat });
-  }
-  function sliderOf({ ends }, minimum, tryMinimum) {
-    if (!ends) return void 0;
-    const minimumOf = (share) => share === 0 ? "off" : share === 100 - MINIMUM ? "" : String(100 - share);
-    return {
-      label: "Minimum of usefulness",
-      at: (share) => minimumAt(ends, minimumOf(share)),
-      share: minimum === "off" ? 0 : 100 - Number(minimum || MINIMUM),
-      text: (share) => {
-        const value = scoreText(minimumAt(ends, minimumOf(share)));
-        return share ? `minimum ${value}: ${minimumText(minimumOf(share))}` : "no minimum";
-      },
-      short: (share) => share ? `minimum ${scoreText(minimumAt(ends, minimumOf(share)))}` : "no minimum",
-      move: (share, isFinal) => tryMinimum(minimumOf(share), isFinal)
-    };
-  }
-  function axisOfFact(by) {
-    if (by === "size") return { title: "Parameters", better: null, log: true, format: sizeText };
-    return { title: `Published ${by}`, better: null, format: publishedText };
-  }
-  function factsOf2({ models }, by) {
-    return new Map(
-      models.map((model) => [model.name, by === "size" ? model.parameters : model.published[by]])
-    );
-  }
-  function pointsOf(choice, groups) {
-    const { board, scores } = choice;
-    const points = [];
-    for (const group of groups) {
-      const base = points.length;
-      for (const row of [group.row, ...group.children]) {
-        points.push({
-          name: board.models[board.rows.model[row]].name,
-          series: board.rows.mitigator[row],
-          x: scores.bias.mean[row],
-          y: scores.usefulness.mean[row],
-          layer: choice.layers.get(row) ?? null,
-          isFaint: choice.below.has(group.row),
-          xEnds: row === group.row ? endsAt(scores.bias, row) : null,
-          yEnds: row === group.row ? endsAt(scores.usefulness, row) : null,
-          unusable: reasonOf(choice, row) || (whyOf(choice, row) ? INCOMPLETE : null),
-          why: whyOf(choice, row) ?? (isUnbounded(scores.bias, row) ? "no upper limit" : void 0),
-          href: address(board.kind, "model", board.models[board.rows.model[row]].name),
-          base: row === group.row ? null : base
-        });
-      }
-    }
-    return points;
-  }
-  function isUnbounded({ mean, low }, row) {
-    const has = low.some((end) => !Number.isNaN(end));
-    return has && Number.isNaN(low[row]) && !Number.isNaN(mean[row]);
-  }
-  function endsAt({ low, high }, row) {
-    return Number.isNaN(low[row]) ? null : [low[row], high[row]];
-  }
-  function referenceLine({ board, scores }, row) {
-    return {
-      label: board.models[board.rows.model[row]].name,
-      x: endsAt(scores.bias, row) && finite(scores.bias.mean[row]),
-      // without ends it may be anything
-      y: finite(scores.usefulness.mean[row])
-    };
   }
 
   // ../../leaderboard/site/scripts/tasks_panel.js
@@ -5732,10 +5549,8 @@ ${cited}`;
       if (isOnLine) line?.focus({ preventScroll: true });
     }
     drawAnswers() {
-      const sentences = answersOf(this.choice, this.view);
-      this.answers.replaceChildren(
-        ...sentences.map((text) => h("p", {}, ...linkedName(this.board, text)))
-      );
+      const sentence = answerOf(this.choice, this.view);
+      this.answers.replaceChildren(h("p", {}, ...linkedName(this.board, sentence)));
     }
     /** Draw the notices; an unfolded list stays so. @param {Benchmark} benchmark */
     drawNotices(benchmark) {
@@ -5762,26 +5577,13 @@ ${cited}`;
           { class: "folds" },
           filterFields(this.board, this.view, this.change),
           columnFields(this.allColumns(), this.view, this.change),
-          exportFields(() => this.exported())
+          exportButton(() => this.exported())
         )
       );
     }
-    exportedCaption() {
-      const caption = captionOf(this.choice, this.title);
-      const hasChanges = this.columns.some(({ key }) => key.endsWith("-change"));
-      const level = String(EVIDENCE).slice(1);
-      return hasChanges ? `${caption}; * p < ${level} after Holm's correction` : caption;
-    }
-    /** @returns {Exported} */
     exported() {
       finishSets(this.choice);
-      return {
-        site: this.site,
-        benchmark: this.choice.benchmark,
-        link: location.href,
-        caption: this.exportedCaption(),
-        ...exportedTable(this.board, this.columns, this.shown.lines)
-      };
+      return exportedRows(this.board, this.columns, this.shown.lines);
     }
   };
   function boardTitle({ boards }, { kind }) {
@@ -5803,13 +5605,10 @@ ${cited}`;
     return `${title}, ${name}: ${parts.join(", ")}. Intervals: ${level} %`;
   }
   function linkedName(board, text) {
-    const names = [
-      ...board.models.map(({ name: name2 }) => ["model", name2]),
-      ...board.mitigators.map(({ label }) => ["mitigator", label])
-    ];
-    const [page, name] = names.filter(([, start]) => text.startsWith(`${start} `)).reduce((best, found) => found[1].length > best[1].length ? found : best, ["", ""]);
-    if (!name) return [text];
-    return [h("a", { href: address(board.kind, page, name) }, name), text.slice(name.length)];
+    const names = board.models.map(({ name: name2 }) => name2).filter((name2) => text.startsWith(`${name2} `));
+    if (!names.length) return [text];
+    const name = names.reduce((best, found) => found.length > best.length ? found : best);
+    return [h("a", { href: address(board.kind, "model", name) }, name), text.slice(name.length)];
   }
   function noticesOf(notices) {
     if (!notices.length) return [];
@@ -5982,30 +5781,6 @@ ${cited}`;
     );
   }
 
-  // ../../leaderboard/site/scripts/pages/studies.js
-  var studiesPage = (main, site, _board, route) => {
-    main.append(
-      trail(site, route, "Studies"),
-      h("h1", {}, "Studies"),
-      h(
-        "p",
-        {},
-        "Comparisons of mitigators by nested cross-validation: no mitigator is tested on a pair of words that it was fitted on, and differences have significance tests."
-      )
-    );
-    if (!site.studies.length) {
-      main.append(h("p", {}, "These results have no study."));
-      return;
-    }
-    const columns = [{ title: "Study", class: "model" }, { title: "Model" }, { title: "Result" }];
-    const rows = site.studies.map((study) => () => [
-      /^studies\/[^:]+$/.test(study.page) ? h("a", { href: study.page }, study.title) : study.title,
-      study.model,
-      study.line
-    ]);
-    main.append(plainTable(countText(rows.length, "study", "studies"), columns, rows));
-  };
-
   // ../../leaderboard/site/scripts/app.js
   var pages = {
     benchmark: benchmarkPage,
@@ -6014,7 +5789,6 @@ ${cited}`;
     items: itemsPage,
     mitigator: mitigatorPage,
     model: modelPage,
-    studies: studiesPage,
     task: taskPage
   };
   var shownPage = "";

@@ -1,37 +1,20 @@
 // @ts-check
-// The sentences of the first screen. Those of a benchmark are in its data (`boards/findings.py`);
-// the first one follows a reader's choice of tasks and minimum of usefulness.
+// The sentence of the first screen. That of a benchmark is in its data (`boards/findings.py`); here
+// it follows a reader's choice of tasks and minimum of usefulness.
 import { countText } from "./formats.js";
 import { familiesOf, tasksOf } from "./pooling.js";
 import { setsOf } from "./rank_sets.js";
 
 /**
- * Return which model has least bias at good usefulness, what mitigation does, and what is not known.
+ * Return which model has least bias at good usefulness; of tasks without bias, the most useful one.
  * @param {Choice} choice
  * @param {View} view
- * @returns {string[]}
  */
-export function answersOf(choice, view) {
+export function answerOf(choice, view) {
   const { benchmark, isBenchmark } = choice;
-  const [first, mitigation, unknown] = benchmark.findings;
   const hasBias = tasksOf(choice.board, choice.tasks, "bias").length > 0;
-  if (isBenchmark && !hasBias) return [first, mitigation, unknown];
-  if (isBenchmark) return [view.minimum ? leastBiased(choice) : first, mitigation, unknown];
-  const count = countText(choice.tasks.length, "task");
-  const isOfConcept = view.concept && !view.tasks.length && !view.without.length;
-  const chosen = isOfConcept
-    ? `Bias by ${view.concept}: ${count}, with those of usefulness.`
-    : `You chose ${count} yourself.`;
-  const leaks = choice.leaks ? " Tasks whose texts a mitigator was fitted on count, too." : "";
-  const end = "Unfold a model to see what each mitigator changes on them.";
-  if (!hasBias) {
-    return [
-      mostUseful(choice),
-      `${chosen} ${end}`,
-      "Not known: bias, which none of them measures.",
-    ];
-  }
-  return [leastBiased(choice), `${chosen}${leaks} ${end}`, unknown];
+  if (isBenchmark && !(hasBias && view.minimum)) return benchmark.finding;
+  return hasBias ? leastBiased(choice) : mostUseful(choice);
 }
 
 /**

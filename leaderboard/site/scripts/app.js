@@ -18,14 +18,13 @@ import { homePage } from "./pages/home.js";
 import { itemWords, itemsPage } from "./pages/items.js";
 import { mitigatorPage } from "./pages/mitigator.js";
 import { modelPage } from "./pages/model.js";
-import { studiesPage } from "./pages/studies.js";
 import { taskPage } from "./pages/task.js";
 import { address, returnToPlace, routeOf, savePlace, savedPlace } from "./state.js";
 
 // What tests call, as properties of the global `harness`.
 export { choose } from "./choice.js";
 export { loaded } from "./data.js";
-export { FORMATS } from "./exports.js";
+export { csvOf } from "./exports.js";
 export { linesOf, rowName } from "./filters.js";
 export { strengthText } from "./formats.js";
 export { pointsOf } from "./home_plot.js";
@@ -38,8 +37,7 @@ export { holm, studentP } from "./student.js";
 export { address, itemWords, load, pages };
 
 /**
- * Pages by their names in the address. Each draws itself into an empty `main`, with an `h1`. A page
- * of the whole site, such as the studies, takes no board.
+ * Pages by their names in the address. Each draws itself into an empty `main`, with an `h1`.
  * @type {Record<string, Page>}
  */
 const pages = {
@@ -49,7 +47,6 @@ const pages = {
   items: itemsPage,
   mitigator: mitigatorPage,
   model: modelPage,
-  studies: studiesPage,
   task: taskPage,
 };
 

@@ -24,7 +24,7 @@ export const RUN = 64;
 
 /**
  * The decoded details of a board.
- * @typedef {Record<"value" | "low" | "high" | "p" | "floor" | "floor_sd" | "spread" | "word_share" | "n" | "asked" | "found" | "reason", ReturnType<typeof numbers>> & Pick<Details, "reasons" | "tables">} DecodedDetails
+ * @typedef {Record<"value" | "low" | "high" | "p" | "floor" | "floor_sd" | "spread" | "word_share" | "n" | "asked" | "found" | "reason", ReturnType<typeof numbers>> & Pick<Details, "reasons">} DecodedDetails
  */
 
 /** @type {WeakMap<Board, DecodedDetails>} */
@@ -40,9 +40,9 @@ async function detailsOf(site, board) {
   const known = decodedDetails.get(board);
   if (known) return known;
   const entry = site.boards.find(({ kind }) => kind === board.kind);
-  const { reasons, tables, ...columns } = /** @type {Details} */ (await load(entry?.details ?? ""));
+  const { reasons, ...columns } = /** @type {Details} */ (await load(entry?.details ?? ""));
   const decoded = Object.entries(columns).map(([name, column]) => [name, numbers(column)]);
-  const details = { ...Object.fromEntries(decoded), reasons, tables };
+  const details = { ...Object.fromEntries(decoded), reasons };
   decodedDetails.set(board, details);
   return details;
 }

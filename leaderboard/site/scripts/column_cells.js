@@ -76,26 +76,6 @@ export function rangeLine(text) {
   return text === NOTHING ? null : h("span", { class: "range" }, text);
 }
 
-/**
- * Return a number and, in brackets, its interval or set if there is one.
- * @param {string} text
- * @param {string} range
- */
-export function withRange(text, range) {
-  return range === NOTHING ? text : `${text} (${range})`;
-}
-
-/**
- * Return a change as a table to read has it: with its interval, and a star for evidence.
- * @param {Effect} effect
- * @param {number} row
- */
-export function changeLine({ mean, low, high, holm: adjusted }, row) {
-  if (Number.isNaN(mean[row])) return "";
-  const text = withRange(changeText(mean[row]), intervalText(low[row], high[row], changeText));
-  return adjusted[row] < EVIDENCE ? `${text}*` : text;
-}
-
 /** Width of a drawing in a cell, in its own units. */
 const CELL_WIDTH = 150;
 

@@ -1,7 +1,7 @@
 // @ts-check
 // The columns of the table of models: what they hold and how a cell looks.
 import { biasCategories } from "./choice.js";
-import { changeCell, changeLine, domainOf, meanBar, rangeLine, withRange } from "./column_cells.js";
+import { changeCell, domainOf, meanBar, rangeLine } from "./column_cells.js";
 import { finite, ranksShown } from "./filters.js";
 import { intervalText, scoreText, setText, sizeText } from "./formats.js";
 import { leaksOf } from "./pooling.js";
@@ -95,7 +95,6 @@ function rankColumn(choice, measures) {
     isNumber: true,
     value: (row) => ranks[row] || null,
     more: { low, high },
-    text: (row) => withRange(String(ranks[row] || ""), set(row)),
     draw: ({ row }) => [ranks[row] ? String(ranks[row]) : "", rangeLine(set(row))],
   };
 }
@@ -122,7 +121,6 @@ function leftOutColumn({ benchmark, isBenchmark }) {
     isNumber: true,
     value: high,
     more: { low, high },
-    text,
     draw: ({ row }) => [text(row)],
   };
 }
@@ -153,7 +151,6 @@ function promptsColumn({ benchmark, isBenchmark }) {
       return first === null || last === null ? null : last - first;
     },
     more: { low, high, prompts: (row) => (isBenchmark ? (prompts[row] ?? null) : null) },
-    text: (row) => (low(row) === null ? count(row) : withRange(range(row), count(row))),
     draw: ({ row }) => [low(row) === null ? "" : range(row), rangeLine(count(row))],
   };
 }
@@ -189,7 +186,6 @@ function meanColumn({ board, scores }, measures) {
       high: (row) => finite(means.high[row]),
       families: (row) => means.families[row],
     },
-    text: (row) => withRange(scoreText(means.mean[row]), ends(row)),
     draw: ({ row }) =>
       isNoise(row)
         ? [rangeLine("no meaning")]
@@ -228,7 +224,6 @@ function changeColumn(choice, measures) {
       high: (row) => finite(effect.high[row]),
       holm: (row) => finite(effect.holm[row]),
     },
-    text: (row) => changeLine(effect, row),
     draw: ({ row }) => changeCell(effect, row, measures),
   };
 }
@@ -258,7 +253,6 @@ function factColumns(board) {
   return [
     {
       ...fact("parameters", "Parameters", 7, ({ parameters }) => parameters),
-      text: (row) => (isHead(row) ? sizeText(model(row).parameters) : ""),
       draw: ({ row }) => [isHead(row) ? sizeText(model(row).parameters) : null],
     },
     fact("dimensions", "Dimensions", 7.5, ({ dimensions }) => dimensions),
@@ -285,7 +279,6 @@ function besideColumns({ rows, reference }) {
     width: 6.5,
     isNumber: true,
     value: (row) => rows[key][row],
-    text: (row) => scoreText(rows[key][row]),
   });
   return [
     beside(
@@ -350,7 +343,6 @@ function conceptColumns({ board, tasks, leaks }) {
       width: 6.5,
       isNumber: true,
       value: (row) => finite(computed().mean[row]),
-      text: (row) => scoreText(computed().mean[row]),
       draw: ({ row }) => [scoreText(computed().mean[row])],
     };
   });

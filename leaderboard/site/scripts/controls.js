@@ -15,7 +15,7 @@ let fieldCount = 0;
  * @param {string} label
  * @param {HTMLElement} control
  */
-export function labelled(label, control) {
+function labelled(label, control) {
   fieldCount += 1;
   control.id = `field-${fieldCount}`;
   return h("div", { class: "field" }, h("label", { for: control.id }, label), control);

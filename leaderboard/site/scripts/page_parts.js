@@ -120,41 +120,17 @@ function classOf(column) {
 }
 
 /**
- * Return what maintainers decided on a model or task, each with its reason, date and successor.
+ * Return what maintainers decided on a model or task, each with its reason and successor.
  * @param {Site} site
  * @param {Route} route
  * @param {string[]} known names of the board's models or tasks
  */
 export function decisionNotices(site, route, known) {
   const own = site.decisions.filter(({ kind, name }) => kind === route.page && name === route.name);
-  return own.map((decision) => h("p", { class: "notice" }, decisionParts(decision, route, known)));
-}
-
-const BECAME = {
-  withdrawn: "Withdrawn",
-  superseded: "Superseded by ",
-  renamed: "Now called ",
-};
-
-/**
- * @param {Decision} decision
- * @param {Route} route
- * @param {string[]} known
- * @returns {Child[]}
- */
-function decisionParts({ kind, became, successor, reason, date, fingerprint }, route, known) {
-  const isHere = successor !== null && known.includes(successor);
-  const next = isHere
-    ? h("a", { href: address(route.kind, kind, successor) }, successor)
-    : successor;
-  return [
-    fingerprint && `Fingerprint ${fingerprint}: `,
-    BECAME[became],
-    next,
-    reason && `: ${reason.replace(/\.$/, "")}`,
-    date && ` (${date})`,
-    ".",
-  ];
+  return own.map(({ kind, sentence, successor }) => {
+    const href = known.includes(successor) && address(route.kind, kind, successor);
+    return h("p", { class: "notice" }, sentence, href ? [" ", h("a", { href }, `To ${successor}`)] : []);
+  });
 }
 
 /**
@@ -167,12 +143,7 @@ function decisionParts({ kind, became, successor, reason, date, fingerprint }, r
 export function unknownName(main, site, route, names) {
   const decided = decisionNotices(site, route, names);
   if (decided.length) {
-    main.append(
-      trail(site, route, route.name),
-      h("h1", {}, route.name),
-      ...decided,
-      h("p", {}, h("a", { href: "history.html" }, "All changes of this board")),
-    );
+    main.append(trail(site, route, route.name), h("h1", {}, route.name), ...decided);
     return;
   }
   const near = nearNames(route.name, names);

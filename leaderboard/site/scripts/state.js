@@ -20,8 +20,7 @@ export function routeOf(hash, site) {
   }
   if (!first) {
     const byRanked = site.boards.toSorted((a, b) => b.ranked - a.ranked);
-    const kind = byRanked[0]?.kind ?? null;
-    return { page: kind ? "home" : "studies", kind, name: "", query };
+    return { page: "home", kind: byRanked[0]?.kind ?? null, name: "", query };
   }
   return { page: first, kind: null, name: parts.slice(1).join("/"), query };
 }

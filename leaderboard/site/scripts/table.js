@@ -224,7 +224,7 @@ function drawLine({ columns, lines }, i) {
 /**
  * @param {number | string | null} value
  */
-export function textOf(value) {
+function textOf(value) {
   return typeof value === "number" ? value.toLocaleString("en") : value;
 }
 

@@ -9,7 +9,6 @@ interface Site {
   harness: string;
   notices: string[];
   boards: BoardEntry[];
-  studies: StudyEntry[];
   /** The menu of every page. */
   menu: { label: string; style: string; links: MenuLink[] }[];
   /** What became of models and tasks that maintainers withdrew, replaced or renamed. */
@@ -29,14 +28,10 @@ interface MenuLink {
 interface Decision {
   kind: "model" | "task";
   name: string;
-  became: "withdrawn" | "superseded" | "renamed";
-  /** Name of the model or task that is now used; null if there is none. */
-  successor: string | null;
-  reason: string;
-  /** When, as in ISO 8601; empty if it is not known. */
-  date: string;
-  /** Of the model, if only this one is meant. */
-  fingerprint: string;
+  /** What became of it, and why. */
+  sentence: string;
+  /** Name of the model or task that is now used; empty if there is none. */
+  successor: string;
 }
 
 interface BoardEntry {
@@ -57,14 +52,6 @@ type Numbers = ReturnType<typeof import("./data.js").numbers>;
 
 type Kind = "word" | "text";
 type Measures = "bias" | "usefulness" | "control";
-
-interface StudyEntry {
-  name: string;
-  title: string;
-  model: string;
-  line: string;
-  page: string;
-}
 
 /** data/word.js or data/text.js. A row is a model under a mitigator. */
 interface Board {
@@ -148,8 +135,8 @@ interface Benchmark {
   tasks: number[];
   languages: string[];
   licences: string[];
-  /** Sentences for the first screen. */
-  findings: string[];
+  /** The answer of the first screen. */
+  finding: string;
   notices: string[];
   /** By row: sets of ranks of the models that are ranked, null for the others. */
   rank_low: (number | null)[];
@@ -301,7 +288,6 @@ interface Details {
   /** Index into `reasons` of why there is no value, or why it does not count; 0 for none. */
   reason: Column;
   reasons: string[];
-  tables: AttachedTable[];
 }
 
 /** data/KIND-items-N.js: the strongest items of the cells of a task. */
@@ -321,14 +307,6 @@ interface TaskItems {
   /** By cell after cell, its items, the strongest first: index into `items`, and the value. */
   item: Column;
   value: Column;
-}
-
-interface AttachedTable {
-  row: number;
-  task: number;
-  scenario: string;
-  name: string;
-  path: string;
 }
 
 // The scripts.
@@ -524,8 +502,6 @@ interface TableColumn {
   value: (row: number) => number | string | null;
   /** Further columns of a CSV, by their endings. */
   more?: Record<string, (row: number) => number | null>;
-  /** What a table to read has, with the interval; by default the text of the value. */
-  text?: (row: number) => string;
   /** What is drawn; by default the text of the value. */
   draw?: (line: Line) => (Node | string | null)[];
 }
@@ -552,25 +528,10 @@ interface VirtualTable {
   sortBy: (column: TableColumn) => void;
 }
 
-/** A table to export. */
-interface Exported {
-  site: Site;
-  benchmark: Benchmark;
-  /** Address of the view. */
-  link: string;
-  caption: string;
-  /** For programs: numbers as they are, the ends of intervals in columns of their own. */
-  head: string[];
-  rows: (string | number | null)[][];
-  /** For readers: as on the screen. */
-  titles: string[];
-  texts: string[][];
-}
-
 /** What an address leads to: `#/KIND/PAGE/NAME?QUERY`. */
 interface Route {
   page: string;
-  /** null for a page of the whole site, such as the studies. */
+  /** null for an unknown one. */
   kind: Kind | null;
   /** Empty without one. */
   name: string;

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import hostile_files
 import pytest
 from hostile_files import Seen
@@ -36,10 +34,3 @@ def test_a_hostile_file_is_refused_in_one_line(seen):
         if not is_refused or is_odd or not (shows_all or len(of_command) == 1):
             wrong[variant.name] = (code, lines)
     assert not wrong
-
-
-def test_no_hostile_submission_is_run(seen):
-    verdicts = json.loads("\n".join(seen["submission"].lines))
-    models = {model for model, _ in hostile_files.MODELS.values()}
-    assert {verdict["model"] for verdict in verdicts} == models | {"random-words"}
-    assert {verdict["outcome"] for verdict in verdicts} == {"cannot be run"}

@@ -120,20 +120,20 @@ BROKEN = {  # changes of a record, and words of the reason
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_claim_that_breaks_a_rule_is_set_aside(
-    judge, forge, make_record: Make, make_facts, name
-) -> None:
-    changes, words = BROKEN[name]
-    wrong, good = forge(**changes), frame_of([make_record(seed=9)])
-    facts = make_facts([make_record()])
-    claims = trusted(Claims(pl.concat([wrong, good])), facts, now=NOW)
-    assert claims.frame["seed"].to_list() == [9], "the other claim counts"
-    (aside,) = claims.aside
-    assert words in aside.reason
-    assert aside.id == wrong["id"][0]
-    assert len(str(aside).splitlines()) == 1
-    assert len(aside.reason) < 500
+def test_a_claim_that_breaks_a_rule_is_set_aside(forge, make_record: Make, make_facts) -> None:
+    facts, failures = make_facts([make_record()]), []
+    for name, (changes, words) in BROKEN.items():
+        wrong, good = forge(**changes), frame_of([make_record(seed=9)])
+        claims = trusted(Claims(pl.concat([wrong, good])), facts, now=NOW)
+        reasons = [line.reason for line in claims.aside]
+        if (
+            claims.frame["seed"].to_list() != [9]
+            or len(reasons) != 1
+            or words not in reasons[0]
+            or claims.aside[0].id != wrong["id"][0]
+        ):
+            failures.append((name, reasons))
+    assert failures == []
 
 
 def test_the_registered_task_says_how_a_value_is_read(judge, make_record: Make) -> None:
@@ -189,13 +189,6 @@ def test_equal_repeats_are_one_record(judge, make_record: Make) -> None:
     assert claims.aside == ()
 
 
-def test_a_record_with_a_floor_replaces_an_equal_one_of_an_older_harness(judge, make_record):
-    later = make_record(created="2026-02-01T00:00:00Z", floor=FLOOR, p_value=0.5, unit=1.0)
-    claims = judge(make_record(), later)
-    assert claims.frame.select("floor", "p_value", "unit").rows() == [(0.1, 0.5, 1.0)]
-    assert claims.aside == ()
-
-
 CONFLICTS = {
     "value": ({"value": 0.5}, {"value": 0.6}),
     "no value": ({"value": 0.5}, {"value": None, "reason": "too few"}),
@@ -209,14 +202,12 @@ CONFLICTS = {
 }
 
 
-@pytest.mark.parametrize("name", CONFLICTS)
-def test_of_records_that_contradict_each_other_none_counts(judge, make_record, name) -> None:
-    first, second = CONFLICTS[name]
-    records = [make_record(**first), make_record(**second), make_record(seed=1)]
-    claims = judge(*records)
-    assert claims.frame["seed"].to_list() == [1]
-    assert len(claims.aside) == 2
-    assert all("withdrawn.yaml" in aside.reason for aside in claims.aside)
+def test_of_records_that_contradict_each_other_none_counts(judge, make_record) -> None:
+    for name, (first, second) in CONFLICTS.items():
+        claims = judge(make_record(**first), make_record(**second), make_record(seed=1))
+        assert claims.frame["seed"].to_list() == [1], name
+        assert len(claims.aside) == 2, name
+        assert all("withdrawn.yaml" in aside.reason for aside in claims.aside), name
 
 
 @pytest.mark.parametrize(("primary", "kept"), [(False, 1), (True, 0)])
@@ -355,77 +346,6 @@ def test_other_weights_of_a_name_get_the_end_of_their_fingerprint(judge, make_re
     other = make_record(model__fingerprint="another12345678")
     names = judge(*mine, other).frame.select("fingerprint", "model").unique().rows()
     assert set(names) == {("f" * 32, "m"), ("another12345678", "m [12345678]")}
-
-
-OLD, NEW = "sentence-transformers-" + "a" * 32, "sentence-transformers-" + "b" * 32
-
-
-def of_revision(make_record: Make, fingerprint: str, revision: str | None, **fields: Any) -> Record:
-    return make_record(model__fingerprint=fingerprint, model__revision=revision, **fields)
-
-
-def test_two_fingerprints_of_one_revision_are_one_model(judge, make_record: Make) -> None:
-    """A later harness hashes more of the files of a model: its scores are the same."""
-    old = [of_revision(make_record, OLD, "1a2b", seed=seed) for seed in (0, 1, 2)]
-    new = [
-        of_revision(make_record, NEW, "1a2b", seed=seed, created="2026-03-01T00:00:00Z")
-        for seed in (2, 3)
-    ]
-    claims = judge(*old, *new)
-    frame = claims.frame
-    assert claims.aside == ()
-    assert frame.select("model", "fingerprint").unique().rows() == [("m", OLD)]
-    assert frame["seed"].sort().to_list() == [0, 1, 2, 3]
-    ids = {of_revision(make_record, OLD, "1a2b", seed=seed).id for seed in range(4)}
-    assert set(frame["id"]) == ids
-
-
-@pytest.mark.parametrize(
-    ("revisions", "fields"),
-    [
-        (("1a2b", "3c4d"), {}),
-        ((None, None), {}),
-        (("", ""), {}),
-        (("1a2b", None), {}),
-        (("1a2b", "1a2b"), {"value": 0.75}),
-        (("1a2b", "1a2b"), {"p_value": 0.9}),
-        (("1a2b", "1a2b"), {"model__name": "other"}),
-    ],
-    ids=["revision", "none", "empty", "one stated", "value", "p-value", "name"],
-)
-def test_other_fingerprints_of_a_name_are_other_models(
-    judge, make_record: Make, revisions: tuple[str | None, str | None], fields: dict[str, Any]
-) -> None:
-    old = of_revision(make_record, OLD, revisions[0], value=0.25, p_value=0.01)
-    fields = {"value": 0.25, "p_value": 0.01, "created": "2026-03-01T00:00:00Z"} | fields
-    claims = judge(old, of_revision(make_record, NEW, revisions[1], **fields))
-    assert claims.aside == ()
-    assert set(claims.frame["fingerprint"]) == {OLD, NEW}
-    assert claims.frame["model"].n_unique() == 2
-
-
-def test_a_record_of_a_new_fingerprint_cannot_change_the_model_of_others(judge, make_record):
-    mine = [of_revision(make_record, OLD, "1a2b", seed=seed) for seed in range(3)]
-    rude = of_revision(
-        make_record, NEW, "1a2b", seed=9, created="2026-03-01T00:00:00Z",
-        model__url="https://rude.example", model__superseded_by="rude",
-    )  # fmt: skip
-    frame = judge(*mine, rude).frame
-    facts = frame.select("fingerprint", "model", "url", "superseded_by").unique()
-    assert facts.rows() == [(OLD, "m", None, None)]
-
-
-def test_of_three_fingerprints_those_that_agree_are_one_model(judge, make_record: Make) -> None:
-    prints = {OLD: 0.25, NEW: 0.25, "vectors-" + "c" * 32: 0.75, "vectors-" + "d" * 32: 0.25}
-    records = [
-        of_revision(
-            make_record, fingerprint, "1a2b", value=value, created=f"2026-0{i}-01T00:00:00Z"
-        )
-        for i, (fingerprint, value) in enumerate(prints.items(), 1)
-    ]
-    frame = judge(*records).frame
-    names = frame.select("fingerprint", "model", "value").sort("value").rows()
-    assert names == [(OLD, "m", 0.25), ("vectors-" + "c" * 32, "m [cccccccc]", 0.75)]
 
 
 def test_another_method_does_not_rename_the_rows_of_others(judge, make_record: Make) -> None:

@@ -44,7 +44,7 @@ def visit(browser: Any) -> Iterator[Callable[..., Any]]:
         index: Path | str, hash_: str = "", *, width: int = 1400, height: int = 900, **settings: Any
     ) -> Any:
         address = index.as_uri() if isinstance(index, Path) else index
-        home = address.rpartition("/")[0].removesuffix("/studies")
+        home = address.rpartition("/")[0]
         context = browser.new_context(viewport={"width": width, "height": height}, **settings)
         contexts.append(context)
         page = context.new_page()
@@ -58,8 +58,7 @@ def visit(browser: Any) -> Iterator[Callable[..., Any]]:
             ),
         )
         page.goto(address + hash_)
-        if "/studies/" not in address:
-            ready(page)
+        ready(page)
         return page
 
     yield open_page
@@ -69,9 +68,7 @@ def visit(browser: Any) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.fixture(scope="module")
-def site(
-    tmp_path_factory: pytest.TempPathFactory, make_many: Any, make_record: Any, make_study: Any
-) -> Path:
-    """The page of a site with a board of words, one of texts, and a study."""
+def site(tmp_path_factory: pytest.TempPathFactory, make_many: Any, make_record: Any) -> Path:
+    """The page of a site with a board of words and one of texts."""
     records = [*make_many("word", 1), *many_families(make_record)]
-    return build(tmp_path_factory.mktemp("site"), records, make_study())
+    return build(tmp_path_factory.mktemp("site"), records)

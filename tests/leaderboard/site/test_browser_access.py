@@ -31,7 +31,7 @@ def problems_of():
     ("scheme", "width"),
     [
         ("light", LARGE),
-        ("dark", SMALL),
+        pytest.param("dark", SMALL, marks=pytest.mark.long),
         pytest.param("light", SMALL, marks=pytest.mark.long),
         pytest.param("dark", LARGE, marks=pytest.mark.long),
     ],
@@ -41,11 +41,7 @@ def test_axe_finds_nothing_on_any_page(width, scheme, site, visit, problems_of) 
     for address in addresses(page):
         go(page, address)
         assert problems_of(page) == [], address
-    for study in (site.parent / "studies").glob("*.html"):
-        assert problems_of(visit(study, width=width, color_scheme=scheme)) == []
-    names = ("submit", "data", "cite", "about", "history")
-    small = next((site.parent / "embed").iterdir())
-    for path in (*(site.parent / f"{name}.html" for name in names), small):
+    for path in (site.parent / f"{name}.html" for name in ("submit", "data", "cite", "about")):
         page.goto(path.as_uri())
         for fold in page.locator("details").all():
             fold.evaluate("fold => { fold.open = true; }")

@@ -29,7 +29,7 @@ HOSTILE = " ".join(TEXTS)
 
 
 @pytest.fixture(scope="module")
-def hostile_site(tmp_path_factory, make_many, make_study):
+def hostile_site(tmp_path_factory, make_many):
     """A site whose records have markup in every text that is free."""
     records = [
         Record.model_validate(
@@ -38,7 +38,7 @@ def hostile_site(tmp_path_factory, make_many, make_study):
         )
         for record in [*make_many("word", 1), *make_many("text")]
     ]
-    return build(tmp_path_factory.mktemp("hostile"), records, make_study(text=HOSTILE))
+    return build(tmp_path_factory.mktemp("hostile"), records)
 
 
 @pytest.fixture(scope="module")

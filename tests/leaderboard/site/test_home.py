@@ -338,46 +338,17 @@ def test_rows_are_compared_task_by_task(many, visit) -> None:
 
 def test_the_view_is_exported(many, visit) -> None:
     page = visit(many, "#/text?q=model-001&unfolded=1")
-    page.get_by_text("Export", exact=True).click()
-    texts = {}
-    for name in ("CSV", "Markdown", "LaTeX", "BibTeX"):
-        page.get_by_label("Format").select_option(name)
-        with page.expect_download() as download:
-            page.get_by_role("button", name="Download").click()
-        texts[name] = download.value.path().read_text("utf-8")
-    head, line, _ = texts["CSV"].splitlines()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").click()
+    head, line, _ = download.value.path().read_text("utf-8").splitlines()
     assert head.startswith("model,mitigator,rank,rank_low,rank_high,bias,bias_low,bias_high")
     assert line.startswith("org/model-001,none,2,")
-    assert texts["Markdown"].splitlines()[2].startswith("| Model | Mitigator | Rank | Bias |")
-    assert "| org/model-001 | none | 2 (2) | 0." in texts["Markdown"]
-    assert "org/model-001 & none & 2 (2) & 0." in texts["LaTeX"]
-    assert "$-$0.011 ($-$0.016 to $-$0.006)* & " in texts["LaTeX"], "a change with evidence"
-    assert texts["BibTeX"].startswith("@misc{leaderboard")
-    assert "q=model-001" in texts["BibTeX"]
 
 
-def test_exports_escape_what_their_formats_run(many, visit) -> None:
+def test_an_export_escapes_what_a_spreadsheet_runs(many, visit) -> None:
     page = visit(many)
-    texts = page.evaluate(
-        r"""() => {
-            const content = {
-                site: { built: "2026-01-01", title: "A_b", harness: "1" },
-                benchmark: { title: "x", version: null, citation: "" },
-                link: "file:///a{b}", caption: "c",
-                head: ["model", "mitigator", "bias"],
-                rows: [['=1+1"', "a|b\nc", -0.5]],
-                titles: ["Model", "Mitigator", "Bias"],
-                texts: [['=1+1"', "a|b\nc", "−0.5"], ["\\input{x}", "50%_&", ""]],
-            };
-            return Object.fromEntries(
-                Object.entries(harness.FORMATS).map(([name, { text }]) => [name, text(content)]));
-        }"""
-    )
-    assert texts["CSV"].split("\r\n")[1] == '"\'=1+1""","a|b\nc",-0.5'
-    assert r"| a\|b c | −0.5 |" in texts["Markdown"]
-    assert r"a\textbar{}b c & $-$0.5 \\" in texts["LaTeX"]
-    assert r"\textbackslash{}input\{x\} & 50\%\_\& & " in texts["LaTeX"]
-    assert "a%7Bb%7D" in texts["BibTeX"]
+    text = page.evaluate(r"""() => harness.csvOf([["bias"], ['=1+1"', "a,b\nc", -0.5, null]])""")
+    assert text == "bias\r\n" + '"\'=1+1""","a,b\nc",-0.5,\r\n'
 
 
 def test_paper_has_all_rows(many, visit) -> None:

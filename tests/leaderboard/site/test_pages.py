@@ -240,7 +240,7 @@ def test_a_benchmark_has_its_description_tasks_and_mitigators(
             | {
                 "name": "small", "title": "A small one", "description": "Few tasks.",
                 "citation": "Somebody (2024)", "version": 3, "tasks": [0, 1],
-                "licences": ["MIT"], "findings": ["Nothing much."], "notices": ["Beware."],
+                "licences": ["MIT"], "finding": "Nothing much.", "notices": ["Beware."],
             }
         )  # fmt: skip
 
@@ -258,15 +258,6 @@ def test_a_benchmark_has_its_description_tasks_and_mitigators(
     assert page.get_by_text("Nothing much.").is_visible()
     link = page.get_by_role("link", name="The models on this benchmark")
     assert link.get_attribute("href") == "#/text?benchmark=small"
-
-
-def test_studies_are_listed_with_links_to_their_pages(tmp_path, visit, make_study) -> None:
-    page = visit(build(tmp_path, [], make_study()), "#/studies")
-    (row,) = table(page, "1 study")
-    assert row[:2] == ["A small study", "glove"]
-    page.get_by_role("link", name="A small study").click()
-    page.wait_for_selector("h1:has-text('A small study')")
-    assert "/studies/" in page.url
 
 
 @pytest.mark.parametrize(

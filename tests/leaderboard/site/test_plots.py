@@ -20,10 +20,10 @@ def point(name: str, x: float | None, y: float, series: int = 0, **facts: Any) -
 
 @pytest.fixture
 def plot(site, visit):
-    """Draw a plot on the page of the news."""
+    """Draw a plot on a page without other plots."""
 
     def draw(points: list[dict[str, Any]], width: int = 1400, touch: bool = False, **options: Any):
-        page = visit(site, "#/studies", width=width, has_touch=touch)
+        page = visit(site, "#/empty", width=width, has_touch=touch)
         settings = {
             "label": "Bias against usefulness", "points": points, "x": X, "y": Y,
             "series": ["none", "normalize", "hard-debias"],
@@ -75,7 +75,7 @@ def test_a_first_tap_shows_a_point_and_a_second_opens_its_page(plot) -> None:
     middle = (mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
     page.touchscreen.tap(*middle)
     assert "not counted: noise" in page.locator(".plot-tip.shown").inner_text()
-    assert page.url.endswith("#/studies")
+    assert page.url.endswith("#/empty")
     page.touchscreen.tap(*middle)
     page.wait_for_url("**#/text/model/a")
 

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -21,7 +22,7 @@ from harness.results.reading import SetAside
 HOSTILE = '</script><img src=x onerror="window.hacked=1">{{123*457}}\'"&\\\u2028'
 
 
-def write(records, folder, **settings) -> site.Written:
+def write(records, folder, **settings) -> Path:
     claims = Claims(frame_of(records))
     return site.write(
         compile_boards(frame_of(records)), folder, title="T", claims=claims, **settings
@@ -37,7 +38,7 @@ def board_of(records, folder):
 def test_a_name_is_no_formula_in_a_spreadsheet(tmp_path, make_record) -> None:
     records = [make_record(model__name="=HYPERLINK(1)", value=-1.0)]
     written = write(records, tmp_path)
-    (row,) = csv.DictReader(io.StringIO(written.csv.read_text("utf-8")))
+    (row,) = csv.DictReader(io.StringIO(written.with_name(site.CSV).read_text("utf-8")))
     assert row["model"] == "'=HYPERLINK(1)"
     assert row["task:t"] == "-1.0"
 
@@ -61,7 +62,7 @@ def test_data_csv_and_parquet_have_the_same_numbers(tmp_path, make_many) -> None
         (line["model"], line["label"], line["task"]): line
         for line in pl.read_parquet(tmp_path / "records.parquet").to_dicts()
     }
-    table = csv.DictReader(io.StringIO(written.csv.read_text("utf-8")))
+    table = csv.DictReader(io.StringIO(written.with_name(site.CSV).read_text("utf-8")))
     by_row = {(row["model"], row["mitigator"]): row for row in table}
     assert len(by_row) == len(site_data.rows(board)) == 12
     for i, row in enumerate(site_data.rows(board)):
@@ -167,7 +168,7 @@ def test_a_hostile_text_is_data_and_no_part_of_the_page(tmp_path, make_record) -
 
 
 def test_the_page_loads_its_own_files_alone(tmp_path, make_record) -> None:
-    page = write([make_record()], tmp_path).page.read_text("utf-8")
+    page = write([make_record()], tmp_path).read_text("utf-8")
     assert len(page) < 100_000
     assert "http://" not in page
     assert "https://" not in page

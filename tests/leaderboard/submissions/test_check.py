@@ -5,22 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
-import polars as pl
 import pytest
-from score_records import record, similarity
 from submission_records import changed, good_records, write
 
 from harness import limits
 from harness.commands.main import run
-from harness.leaderboard import building
-from harness.leaderboard.submissions import check as comment
 from harness.leaderboard.submissions import submission
-from harness.leaderboard.submissions.additions import Addition, Row, additions
-from harness.leaderboard.submissions.check import check, leaks_line, tasks_table
+from harness.leaderboard.submissions.check import check
 from harness.leaderboard.submissions.init import PROJECT
-from harness.registry.registry import Registry
 from harness.results.record import Record
 
 
@@ -48,14 +41,11 @@ def fork(base: Path, tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_good_submission_is_valid_and_shown_beside_two_references(capsys, tmp_path):
+def test_a_good_submission_is_valid(capsys, tmp_path):
     records = good_records()
     write(tmp_path, records)
     assert run(["results", "check", str(tmp_path)]) == 0
-    out = capsys.readouterr().out
-    assert f"valid; {len(records)} new records" in out
-    assert "random-words" in out
-    assert "good-words" in out
+    assert f"valid; {len(records)} new records" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("depth", [0, 1, 2, 3, 4])
@@ -76,14 +66,6 @@ def test_only_what_the_base_lacks_is_new(base, fork):
     checked = check([fork], base)
     assert checked.problems == ()
     assert {record.model.name for record in checked.records} == {"model-c"}
-
-
-def test_the_references_are_the_two_models_of_the_base_with_most_tasks(capsys, base, fork):
-    assert run(["results", "check", str(fork), "--base", str(base), "--json"]) == 0
-    (new,) = json.loads(capsys.readouterr().out)["new"]
-    assert new["model"] == "model-c"
-    assert sorted(new["references"]) == ["model-a", "model-b"]
-    assert {mean["measures"] for mean in new["means"]} == {"bias", "usefulness"}
 
 
 def test_a_file_of_the_base_that_is_gone_is_a_problem(base, fork):
@@ -188,51 +170,22 @@ def again(**changes: object) -> list[Record]:
     return [changed(json.loads(record.line()), **changes) for record in records]
 
 
-def test_a_maintainer_is_warned_of_other_seeds_of_what_the_base_has(base, tmp_path):
-    write(tmp_path / "packed", again(seed=1))
-    checked = check([tmp_path / "packed"], base)
-    assert checked.problems == ()
-    (warning,) = checked.warnings
-    assert f"{len(again())} scores" in str(warning)
-    assert "'model-a'" in str(warning)
-
-
-def test_a_maintainer_is_warned_of_a_task_that_nobody_else_has(base, tmp_path):
-    new = good_records("model-c")
-    write(tmp_path / "small", [r for r in new if r.task.name != "weat-6"])
-    write(tmp_path / "packed", good_records("model-d"))
-    (warning,) = check([tmp_path / "packed"], tmp_path / "small").warnings
-    assert "'weat-6'" in str(warning)
-    assert check([tmp_path / "packed"], base).warnings == ()
-
-
 def test_a_fingerprint_of_the_base_keeps_its_kind(base, tmp_path):
     kind = {"word": "text", "text": "word"}[again()[0].model.kind]
     write(tmp_path / "packed", again(seed=1, model__kind=kind))
     assert "another kind" in reasons(tmp_path / "packed", base)[0]
 
 
+def test_a_mitigator_of_the_base_keeps_its_label(base, tmp_path):
+    write(base, again(**HARD))
+    other = {"mitigator__name": "best", "mitigator__label": "best", "model__name": "model-c",
+             "model__fingerprint": "vectors-" + "c" * 32}  # fmt: skip
+    write(tmp_path / "packed", again(**HARD | other))
+    assert "hard-debias" in reasons(tmp_path / "packed", base)[0]
+
+
 HARD = {"mitigator__name": "hard-debias", "mitigator__label": "hard-debias",
         "mitigator__fingerprint": "h" * 32, "mitigator__method": "m"}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("changes", "is_problem"),
-    [
-        ({"mitigator__name": "best", "mitigator__label": "best"}, True),
-        ({"mitigator__fingerprint": "x" * 32, "mitigator__method": "x"}, False),
-    ],
-)
-def test_a_mitigator_of_the_base_keeps_its_label_and_its_method(
-    base, tmp_path, changes, is_problem
-):
-    write(base, again(**HARD))
-    mine = {"model__name": "model-c", "model__fingerprint": "vectors-" + "c" * 32}
-    write(tmp_path / "packed", again(**HARD | mine | changes))
-    checked = check([tmp_path / "packed"], base)
-    told = checked.problems if is_problem else checked.warnings
-    assert "hard-debias" in str(told[0])
-    assert bool(checked.problems) == is_problem
 
 
 def test_more_than_the_allowed_records_are_a_problem(tmp_path, monkeypatch):
@@ -261,18 +214,6 @@ def test_problems_of_a_file_that_differ_in_their_lines_are_one_line(capsys, tmp_
     assert first.startswith(f"{file}:1, 2, 3 and 81 more: ")
     assert first.endswith("(84 alike)")
     assert last.startswith("84 problems; ")
-
-
-def test_warnings_that_differ_in_the_name_of_a_task_are_one_line(tmp_path, capsys):
-    new = good_records("model-c")
-    kept = {"weat-6", "weat-7", "simlex-999"}
-    write(tmp_path / "small", [r for r in new if r.task.name in kept])
-    write(tmp_path / "packed", good_records("model-d"))
-    warnings = check([tmp_path / "packed"], tmp_path / "small").warnings
-    assert len(warnings) > 10
-    (line,) = comment.folded(warnings)
-    assert f"{len(warnings)} tasks (" in line
-    assert f" and {len(warnings) - 3} more): the base has no record" in line
 
 
 @pytest.mark.parametrize(
@@ -329,63 +270,3 @@ def test_a_model_without_a_hash_is_one_problem_for_all_its_records(tmp_path):
     (problem,) = checked.problems
     assert (problem.line, checked.records) == (0, ())
     assert "no hash of the weights" in problem.reason
-
-
-def test_a_new_row_has_its_one_mean_beside_every_reference_and_a_difference_on_shared_tasks():
-    def row(model: str, values: dict[str, float], **more: Any) -> Row:
-        records = {task: record(task, "none", v, model=model, **more) for task, v in values.items()}
-        return Row(model, "none", records, len(records))
-
-    new = row("new", {"a": 1.0, "b": 1.0, "c": 2.0, "d": 0.0})
-    references = row("x", {"a": 0.5, "b": 0.5}), row("y", {"a": 1.0, "b": 1.0, "c": 1.0})
-    first, second = Addition(new, references).means
-    assert (first.value, first.tasks, first.of) == (second.value, second.tasks, second.of)
-    assert (first.value, first.tasks) == (0.5, 4)
-    assert (first.difference, first.shared) == (0.25, 2)
-    assert (second.difference, second.shared) == (pytest.approx(0.5 / 3), 3)
-
-
-def test_a_leak_is_marked_in_the_table_of_tasks_and_explained() -> None:
-    leak = record("a", "x", 0.1, overlap=("she",))
-    addition = Addition(Row("m", "x", {"a": leak}, 1), ())
-    assert [str(cell) for cell in tasks_table(addition, str).rows[0]][2:] == ["0.050†"]
-    assert leaks_line(addition).lines[0].startswith("† leak: ")
-
-
-def test_the_table_of_tasks_is_in_the_units_of_a_board() -> None:
-    records = {
-        "b": record("b", "none", 0.5),
-        "u": similarity("u", "none", 0.552),
-        "c": record("c", "none", 0.3, measures="control"),
-    }
-    rows = tasks_table(Addition(Row("m", "none", records, 3), ()), str).rows
-    assert [[str(cell) for cell in row] for row in rows] == [
-        ["b", "bias", "0.250"],  # a gap of a quarter of the range, over a yardstick of 1
-        ["u", "usefulness", "0.776"],  # 1 less the distance of .224 to the ideal
-        ["c", "control", "0.300"],
-    ]
-
-
-def test_the_means_are_those_of_the_board(base, tmp_path) -> None:
-    plain = good_records("model-c")
-    mitigated = [
-        changed(
-            json.loads(r.line()),
-            **HARD,
-            value=r.value,
-            ratio=r.ratio and json.loads(r.line())["ratio"] | {"gap": r.ratio.gap / 2},
-        )
-        for r in plain[::2]
-    ]
-    write(tmp_path / "packed", [*plain, *mitigated])
-    checked = check([tmp_path / "packed"], base)
-    assert checked.problems == ()
-    paths = [base / "results", tmp_path / "packed" / "results"]
-    (board,) = building.rank(paths, Registry()).boards
-    added = additions(checked.records, checked.base)
-    means = {(a.row.mitigator, m.measures): m.value for a in added for m in a.means}
-    rows = board.rows.filter(pl.col("model") == "model-c")
-    for row in rows.iter_rows(named=True):
-        for measures in ("bias", "usefulness"):
-            assert means[row["mitigator"], measures] == pytest.approx(row[measures], abs=1e-6)
-    assert set(rows["mitigator"]) == {"none", "hard-debias"}

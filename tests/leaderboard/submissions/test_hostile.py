@@ -26,7 +26,8 @@ OF_TASKS = (
 """What a board shows of a task."""
 COPY = "another name for somebody else's model"
 """An equal record: which of the two files is named beside it depends on their dates."""
-CASES = [pytest.param(hostile, id=hostile.name) for hostile in SUBMISSIONS]
+BELIEVED = [pytest.param(h, id=h.name) for h in SUBMISSIONS if h.board != "aside"]
+"""Those that reach a board: as a row of their own, or in conflict with somebody else's."""
 
 
 @pytest.fixture(scope="module")
@@ -44,21 +45,25 @@ def test_there_are_more_than_fifty_and_each_has_a_name_of_its_own():
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("hostile", CASES)
-def test_it_is_refused_in_one_line_that_names_its_file(hostile: Hostile, good, tmp_path, capsys):
-    file = hostile.make(tmp_path)
-    comment = tmp_path.parent / "comment.md"
+def test_each_is_refused_in_lines_that_name_its_file(good, tmp_path, capsys):
+    failures = []
+    comment = tmp_path / "comment.md"
     options = ["--base", str(good), "--markdown", str(comment)]
-    code = run(["results", "check", str(tmp_path / "results"), *options])
-    said = capsys.readouterr()
-    assert code == 1, said
-    assert said.err == ""
-    problems = [line for line in said.out.splitlines() if line.startswith(f"{file}")]
-    assert problems, said.out
-    assert max(map(len, problems)) < 600
-    assert "Traceback" not in said.out
-    written = comment.read_text("utf-8")
-    assert "<script" not in written.replace("```text", "").split("```")[-1]
+    for i, hostile in enumerate(SUBMISSIONS):
+        file = hostile.make(tmp_path / str(i))
+        code = run(["results", "check", str(tmp_path / str(i) / "results"), *options])
+        said = capsys.readouterr()
+        problems = [line for line in said.out.splitlines() if line.startswith(f"{file}")]
+        written = comment.read_text("utf-8").replace("```text", "").split("```")[-1]
+        if (
+            (code, said.err) != (1, "")
+            or not problems
+            or max(map(len, problems)) >= 600
+            or "Traceback" in said.out
+            or "<script" in written
+        ):
+            failures.append((hostile.name, said))
+    assert failures == []
 
 
 def trusted(*paths: Path) -> Claims:
@@ -77,7 +82,7 @@ def believed(good) -> pl.DataFrame:
     return trusted(good).frame
 
 
-@pytest.mark.parametrize("hostile", CASES)
+@pytest.mark.parametrize("hostile", BELIEVED)
 def test_without_a_check_no_board_believes_it(hostile: Hostile, good, believed, tmp_path):
     hostile.make(tmp_path)
     before, after = believed, trusted(good, tmp_path)
@@ -168,9 +173,7 @@ def test_rows_of_strangers_stay_text(good, tmp_path, capsys):
         for site in (after, before)
     )
     new = names - known
-    assert all(re.fullmatch(r"(model|badge|embed)/[a-z0-9_][a-z0-9._-]*", name) for name in new), (
-        new
-    )
+    assert all(re.fullmatch(r"(model|badge)/[a-z0-9_][a-z0-9._-]*", name) for name in new), new
     for path in after.rglob("*"):
         if path.suffix in (".html", ".svg", ".js"):
             assert SCRIPT.encode() not in path.read_bytes(), path

@@ -40,7 +40,7 @@ export const benchmarkPage = (main, site, board, route) => {
       h(
         "div",
         {},
-        ...benchmark.findings.map((line, i) => h("p", { class: i ? null : "lead" }, line)),
+        h("p", { class: "lead" }, benchmark.finding),
         ...descriptionOf(benchmark.description),
         h(
           "p",

@@ -1,18 +1,17 @@
 // @ts-check
-// The first screen: answers, bias against usefulness, and one row a model.
-import { answersOf } from "../answers.js";
+// The first screen: the answer, bias against usefulness, and one row a model.
+import { answerOf } from "../answers.js";
 import { choose, knownView } from "../choice.js";
 import { columnsOf, shownColumns } from "../columns.js";
 import { columnFields, filterFields, minimumField, searchField } from "../controls.js";
 import { h } from "../dom.js";
-import { exportFields, exportedTable } from "../exports.js";
+import { exportButton, exportedRows } from "../exports.js";
 import { linesOf } from "../filters.js";
 import { countText } from "../formats.js";
 import { plotField, plotOfModels } from "../home_plot.js";
 import { drawCompareLink, modelColumn } from "../model_cell.js";
 import { computeSets, finishSets } from "../rank_sets.js";
 import { address, keepView, viewOf } from "../state.js";
-import { EVIDENCE } from "../student.js";
 import { updateTable, virtualTable } from "../table.js";
 import { taskFields } from "../tasks_panel.js";
 /** @import { Change } from "../controls.js" */
@@ -174,10 +173,8 @@ export class HomeScreen {
   }
 
   drawAnswers() {
-    const sentences = answersOf(this.choice, this.view);
-    this.answers.replaceChildren(
-      ...sentences.map((text) => h("p", {}, ...linkedName(this.board, text))),
-    );
+    const sentence = answerOf(this.choice, this.view);
+    this.answers.replaceChildren(h("p", {}, ...linkedName(this.board, sentence)));
   }
 
   /** Draw the notices; an unfolded list stays so. @param {Benchmark} benchmark */
@@ -207,28 +204,14 @@ export class HomeScreen {
         { class: "folds" },
         filterFields(this.board, this.view, this.change),
         columnFields(this.allColumns(), this.view, this.change),
-        exportFields(() => this.exported()),
+        exportButton(() => this.exported()),
       ),
     );
   }
 
-  exportedCaption() {
-    const caption = captionOf(this.choice, this.title);
-    const hasChanges = this.columns.some(({ key }) => key.endsWith("-change"));
-    const level = String(EVIDENCE).slice(1);
-    return hasChanges ? `${caption}; * p < ${level} after Holm's correction` : caption;
-  }
-
-  /** @returns {Exported} */
   exported() {
     finishSets(this.choice);
-    return {
-      site: this.site,
-      benchmark: this.choice.benchmark,
-      link: location.href,
-      caption: this.exportedCaption(),
-      ...exportedTable(this.board, this.columns, this.shown.lines),
-    };
+    return exportedRows(this.board, this.columns, this.shown.lines);
   }
 }
 
@@ -261,20 +244,15 @@ export function captionOf({ board, tasks, benchmark, isBenchmark }, title) {
 }
 
 /**
- * Return a sentence whose first words, if they name a model or a mitigator, lead to its page.
+ * Return a sentence whose first words, if they name a model, lead to its page.
  * @param {Board} board
  * @param {string} text
  */
 function linkedName(board, text) {
-  const names = [
-    ...board.models.map(({ name }) => ["model", name]),
-    ...board.mitigators.map(({ label }) => ["mitigator", label]),
-  ];
-  const [page, name] = names
-    .filter(([, start]) => text.startsWith(`${start} `))
-    .reduce((best, found) => (found[1].length > best[1].length ? found : best), ["", ""]);
-  if (!name) return [text];
-  return [h("a", { href: address(board.kind, page, name) }, name), text.slice(name.length)];
+  const names = board.models.map(({ name }) => name).filter((name) => text.startsWith(`${name} `));
+  if (!names.length) return [text];
+  const name = names.reduce((best, found) => (found.length > best.length ? found : best));
+  return [h("a", { href: address(board.kind, "model", name) }, name), text.slice(name.length)];
 }
 
 /** @param {string[]} notices */

@@ -473,28 +473,5 @@ function valueTables(board, route, details, row) {
     ...bias,
     ...useful,
     others.length ? part("Not ranked", others, table(caption, "Measure", others)) : null,
-    details ? attachedTables(board, details, row) : null,
   ];
-}
-
-/**
- * @param {Board} board
- * @param {DecodedDetails} details
- * @param {number} row
- */
-function attachedTables(board, details, row) {
-  const tables = details.tables.filter((table) => table.row === row && isAttached(table.path));
-  if (!tables.length) return null;
-  const items = tables.map(({ task, scenario, name, path }) =>
-    h("li", {}, `${board.tasks[task].name}, ${scenario}: `, h("a", { href: path }, name)),
-  );
-  return folded(countText(items.length, "attached table"), h("ul", {}, items));
-}
-
-/**
- * Return whether a path is that of a table in this site.
- * @param {string} path
- */
-function isAttached(path) {
-  return /^tables\/[\w.-]+$/.test(path);
 }
