@@ -124,16 +124,6 @@ def test_the_correlation_of_professions_with_ratings_is_as_measured(
     assert score.n == n
 
 
-def test_the_extreme_professions_are_as_measured(model, professions, reference):
-    rows, vectors = professions
-    texts = {"pairs_1": ["she"], "pairs_2": ["he"], "neutral": [row[0] for row in rows]}
-    score = direct_bias(*seeds(model), vectors, texts=texts, **supplied())
-    for side, key in (("first", "extreme_she"), ("second", "extreme_he")):
-        # Compare vectors: in the pruned table, bartender and waitress share one.
-        ours = model.encode([row[side] for row in score.tables["extremes"]])
-        assert np.array_equal(ours, model.encode(reference[key]))
-
-
 def test_projections_of_professions_in_two_models_correlate_as_measured(
     glove_50d, en_core_web_md, data_folder, expected
 ):
@@ -202,9 +192,9 @@ def pairs_of(score: Score) -> list[list]:
     return [[row["first"], row["second"], row["score"]] for row in score.tables["pairs"]]
 
 
-@pytest.mark.parametrize("size", [20_000, 27_000])
 @pytest.mark.parametrize(("unique", "key"), [("first", "x"), ("both", "xy")])
-def test_generated_analogies_of_glove_are_as_measured(size, unique, key, glove_50d, expected):
+def test_generated_analogies_of_glove_are_as_measured(unique, key, glove_50d, expected):
+    size = 20_000
     reference = expected("bolukbasi_words.json")["analogies"][f"glove50 before {size} uniq={key}"]
     score = analogies(glove_50d, 30_000, size, unique=unique)
     result = pairs_of(score)
@@ -216,15 +206,6 @@ def test_generated_analogies_of_glove_are_as_measured(size, unique, key, glove_5
     # The measurement counted a pair in both orders, and each word with itself.
     counted = 2 * score.details["within_delta"] + size
     assert counted == pytest.approx(reference["pairs_within_delta"], rel=MEASURED)
-
-
-@pytest.mark.parametrize("delta", [0.8, 0.6])
-def test_the_command_lists_the_analogies_that_were_measured(delta, glove_50d, expected):
-    reference = expected("bolukbasi_words.json")["analogies"][f"glove50 before delta={delta}"]
-    listed = words_of(glove_50d, ("she", "he"), size=27_000).pairs(1, delta=delta, top=150)
-    found = {(analogy.first, analogy.second): analogy.score for analogy in listed}
-    for first, second, score in reference:
-        assert found[first, second] == pytest.approx(score, abs=MEASURED)
 
 
 def test_analogies_of_equation_2_have_little_to_do_with_gender(en_core_web_md, registry):
@@ -248,17 +229,6 @@ def test_a_debiased_model_answers_that_she_is_a_physician(en_core_web_md, regist
         listed = words_of(model, ("he", "she"), size=20_000)
         answers = listed.answers("doctor", model.encode(["doctor"])[0], delta=1.0, top=1)
         assert [answers[method][0].second for method in ("3CosAdd", "3CosMul")] == [answer] * 2
-
-
-def test_generated_analogies_of_a_pruned_table_are_as_measured(en_core_web_md, expected):
-    model = en_core_web_md
-    reference = expected("bolukbasi_words.json")["analogies"]["md300 before 14559 uniq=xy"]["top"]
-    result = pairs_of(analogies(model, len(vocabulary_of(model)), 30_000))
-    # Up to the first pair of names: the lower-cased keys of the measurement share rows with names.
-    end = [row[:2] for row in reference].index(["anne", "charles"])
-    for ours, theirs in zip(result[:end], reference[:end], strict=True):
-        assert np.array_equal(model.encode(ours[:2]), model.encode(theirs[:2]))
-        assert ours[2] == pytest.approx(theirs[2], abs=MEASURED)
 
 
 def ratings() -> list[dict[str, str]]:

@@ -63,19 +63,6 @@ def test_the_p_value_of_pairs_of_random_words_rejects_as_often_as_it_says(name, 
     assert np.mean(p_values <= 0.5) == pytest.approx(0.5, abs=0.14)  # 2.4 standard errors
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_the_pairs_of_the_paper_are_concepts(task, registry, minilm):
-    inputs = registry.task(task).scenarios[0].inputs
-    arrays = (minilm(inputs[name].texts) for name in ("pairs_1", "pairs_2", "attributes"))
-    scores = concept_direction(
-        *arrays, inputs["labels"].numbers, projections=0, rng=np.random.default_rng(0)
-    )
-    assert scores["auc"].p_value == pytest.approx(1 / 201)
-    assert scores["auc"].details["floor"] < 0.75
-    small = {"gender-occupations": True, "age-traits": False, "wealth-ethnicities": False}[task]
-    assert (scores["correlation"].p_value < 0.05) == small
-
-
 def test_along_another_relation_the_isotropic_null_rejects_more_than_it_says(
     relations, registry, minilm
 ):

@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from harness.arrays import unit_rows
@@ -157,14 +156,3 @@ def test_words_of_one_gender_at_one_point_lose_their_meaning():
         return rows.gap.value
 
     assert abs(gap(point)) < RETAINED * gap(vectors)
-
-
-@pytest.mark.long
-def test_another_encoder_is_judged_alike(paraphrase_minilm):
-    own = gaming.Bench.of(f"sentence-transformers:{paraphrase_minilm}?backend=onnx", SMALL)
-    rows = {row["row"]: row for row in gaming.judged(own).iter_rows(named=True)}
-    for name in gaming.NUISANCES:
-        assert not rows[name]["arrow"], name
-    means = [rows[f"planted {share} of its bias"]["mean"] for share in ("0", "0.25", "0.5", "1")]
-    assert means == sorted(means)
-    assert isinstance(own.cells(), pl.DataFrame)

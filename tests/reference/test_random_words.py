@@ -16,14 +16,12 @@ import pytest
 
 from harness.metrics import Metric
 from harness.plugins.validity.checks import planted
-from harness.registry.registry import Registry
 from harness.run.scoring import MetricInputs, usable_rows
-from harness.store.store import Store
 
 MOST = 0.07
 """Largest share of draws below 5 %."""
 LEAST_POWER, LARGEST_LOSS = 0.8, 0.1
-FEW, MANY, FOR_POWER = 100, 1_000, 40
+DRAWS, FOR_POWER = 100, 40
 ONE_SIDE = {
     "weat": "targets",
     "weat-mean": "targets",
@@ -36,21 +34,8 @@ ONE_SIDE = {
 """The side that the published or former test shuffles."""
 WORDS = ("weat-3", "weat-7", "rnd-gender", "ripa-gender", "ripa-religion", "profession-stereotypes")
 SENTENCES = ("seat-c7", "gender-occupations", "holistic-bias-ability")
-MORE_WORDS = (
-    "weat-6",
-    "weat-8",
-    "weat-10",
-    "rnd-ethnicity",
-    "weathub-en",
-    "rnsb-gender",
-)
-MORE_SENTENCES = (
-    *("seat-c3", "seat-c6", "seat-c8", "ethnicity-words", "holistic-bias-age"),
-    "sts-bias-winogender",
-)
 TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "Here is {}.")
 CHEAP = {"resamples": 0, "permutations": 199, "exact_limit": 0, "null_draws": 199, "repeats": 3}
-Arrays = dict[str, np.ndarray]
 Encode = Callable[[Sequence[str]], np.ndarray]
 
 
@@ -67,23 +52,6 @@ def vocabulary(glove_50d) -> list[str]:
     """Return random words of middling frequency, such as a task could be made of."""
     words = [w for w in list(glove_50d.words)[1_500:15_000] if w.isalpha() and len(w) > 3]
     return [words[i] for i in np.random.default_rng(1).permutation(len(words))[:2_000]]
-
-
-@pytest.fixture(scope="module")
-def paraphrase(kept_cache, paraphrase_minilm) -> Encode:
-    """Return an encoder, paraphrase-MiniLM-L3-v2, that encodes each text once."""
-    model = f"sentence-transformers:{paraphrase_minilm}?backend=onnx"
-    embedder = Registry().embedder(model, device="cpu")
-    store = Store(kept_cache / "peers", "paraphrase-MiniLM-L3-v2")
-
-    def encode(texts: Sequence[str]) -> np.ndarray:
-        store.refresh()
-        if new := store.missing(texts):
-            with store.writer() as writer:
-                writer.add(new, embedder.encode(new))
-        return np.asarray(store.get(texts))
-
-    return encode
 
 
 @pytest.fixture(scope="module")
@@ -173,11 +141,11 @@ def test_of(registry) -> Callable[[str, Model], Measure]:
     return look_up
 
 
-def check(test: Measure, words: np.ndarray, draws: int) -> None:
+def check(test: Measure, words: np.ndarray) -> None:
     """Check that random words on either side are found as seldom as they may, and a bias is."""
-    room = 3 * np.sqrt(MOST * (1 - MOST) / draws) if draws < MANY else 0.0
+    room = 3 * np.sqrt(MOST * (1 - MOST) / DRAWS)
     for side in ("sides", "towards"):
-        share = test.rejected(lambda rng, side=side: test.replaced(side, words, rng), draws)
+        share = test.rejected(lambda rng, side=side: test.replaced(side, words, rng), DRAWS)
         assert share <= MOST + room, f"random words as {getattr(test.metric.contrast, side)}"
 
     def with_bias(rng: np.random.Generator) -> MetricInputs:
@@ -194,13 +162,13 @@ def check(test: Measure, words: np.ndarray, draws: int) -> None:
 @pytest.mark.parametrize("task", WORDS)
 def test_random_words_are_not_found_and_planted_bias_is(task, model_of, test_of):
     model = model_of("glove_50d")
-    check(test_of(task, model), model.words, FEW)
+    check(test_of(task, model), model.words)
 
 
 @pytest.mark.parametrize("task", SENTENCES)
 def test_random_words_in_sentences_are_not_found_and_planted_bias_is(task, model_of, test_of):
     model = model_of("minilm")
-    check(test_of(task, model), model.words, FEW)
+    check(test_of(task, model), model.words)
 
 
 @pytest.mark.parametrize("task", [task for task in WORDS if task != "ripa-religion"])
@@ -210,23 +178,7 @@ def test_one_shuffled_side_finds_random_words_of_the_other(task, model_of, test_
     test = test_of(task, model)
     share = test.rejected(
         lambda rng: test.replaced("towards", model.words, rng),
-        FEW,
+        DRAWS,
         sides=ONE_SIDE[test.metric.name],
     )
     assert share > 0.2
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("task", [*WORDS, *MORE_WORDS])
-@pytest.mark.parametrize("model", ["glove_50d", "en_core_web_md"])
-def test_many_random_words_are_not_found(task, model, model_of, test_of):
-    found = model_of(model)
-    check(test_of(task, found), found.words, FEW if task == "rnsb-gender" else MANY)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("task", [*SENTENCES, *MORE_SENTENCES])
-@pytest.mark.parametrize("model", ["minilm", "paraphrase"])
-def test_many_random_words_in_sentences_are_not_found(task, model, model_of, test_of):
-    found = model_of(model, in_sentences=1_200)  # a task of HolisticBias asks for many
-    check(test_of(task, found), found.words, MANY)

@@ -63,55 +63,6 @@ def test_our_sentences_contain_every_published_one(registry):
             assert len(inputs[name]) <= (4.1 if test == "9" else 1.36) * len(item), name
 
 
-@pytest.mark.parametrize("test", TESTS)
-def test_our_sentences_come_close_to_the_published_effect_sizes(test, scores, minilm, expected):
-    reference = expected("minilm.json")["seat"][f"sent-weat{test}"]["effect_ddof1"]
-    effect = scores(f"seat-c{test}", minilm)["sentence"]["weat"]["effect_size"]
-    assert effect.value == pytest.approx(reference, abs=0.05)
-
-
-@pytest.mark.usefixtures("fetched_data")
-def test_our_sentences_come_close_to_the_effect_sizes_of_published_sentences(scores, minilm):
-    few = {"permutations": 200}
-    tests = [(f"seat-c{test}", "default", 0.25) for test in WITHOUT_EXPECTED]
-    tests += [(f"seat-c{test}", "default", 0.06) for test in TESTS]
-    tests += [("seat-angry-black-woman", "names", 0.25)]
-    tests += [("seat-double-bind-likable", "one-sentence", 0.25)]
-    for name, scenario, difference in tests:
-        ours = scores(name, minilm, **few)["sentence"]["weat"]["effect_size"]
-        published = scores(f"{name}-published", minilm, **few)[scenario]["weat"]["effect_size"]
-        assert ours.value == pytest.approx(published.value, abs=difference), name
-
-
-@pytest.mark.usefixtures("fetched_data")
-def test_the_published_double_bind_effect_is_that_of_one_job(registry, scores, minilm):
-    name, few = "seat-double-bind-competent", {"permutations": 200, "resamples": 20}
-    inputs = registry.task(name).scenarios[0].inputs
-    of_engineers = {
-        key: minilm([text for text in item.texts if "engineer" in text])
-        for key, item in inputs.items()
-    }
-    weat = registry.metric("weat")
-    one_job = weat(**of_engineers, **few, rng=np.random.default_rng(0))["effect_size"].value
-    published = scores(f"{name}-published", minilm, **few)["one-sentence"]["weat"]["effect_size"]
-    four_jobs = scores(name, minilm)["sentence"]["weat"]["effect_size"]
-    assert one_job == pytest.approx(published.value)
-    assert published.value == pytest.approx(-0.926, abs=2e-3)
-    assert four_jobs.value == pytest.approx(-0.189, abs=2e-3)
-
-
-@pytest.mark.parametrize("test", TESTS)
-def test_permuting_words_instead_of_sentences_changes_only_the_p_value(test, scores, minilm):
-    task, draws = f"seat-c{test}", {"permutations": 2_000}
-    words, sentences = (
-        scores(task, minilm, permute=permute, **draws)["sentence"]["weat"]["effect_size"]
-        for permute in ("clusters", "items")
-    )
-    assert (words.details["permute"], sentences.details["permute"]) == ("clusters", "items")
-    assert words.value == sentences.value
-    assert words.p_value >= sentences.p_value  # sentences of one word are not independent
-
-
 def _as_in_weat(text):
     changes = (("nifes", "nives"), ("short-term", "short"), ("Billy", "Bill"))
     for published, printed in changes:

@@ -10,20 +10,16 @@ import re
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
 
-from harness.arrays import paired_cosines, unit_rows
+from harness.arrays import unit_rows
 from harness.concept import Concept
 from harness.embedder import vocabulary_of
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
-from harness.plugins.metrics.word_analogies import word_analogies
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.plugins.mitigators.soft_debias import SoftDebias
 
 MEASURED = 2e-3
 LAMBDAS = ("0.2", "1", "10", "100", "1000", "10000", "1e+06")
-PRICED = ("sum lam=0.2", "sum lam=10000", "mean lam=0.2", "mean lam=10")
-FILES = {"RG": "EN-RG-65", "WS": "EN-WS-353-ALL"}
 
 
 @pytest.fixture(scope="module")
@@ -107,32 +103,3 @@ def test_the_lambda_of_the_paper_has_an_effect_on_means_but_not_on_sums(
         left[scale] = np.abs(after @ mitigator.subspace_[0]).mean()
     assert left["sum"] == pytest.approx(figures["before"]["direct"], abs=1e-4)  # .1591
     assert left["mean"] == pytest.approx(0.048, abs=MEASURED)
-
-
-@pytest.mark.parametrize("key", PRICED)
-def test_similarity_and_analogies_after_soft_debiasing_are_as_measured(
-    key, glove_50d, head, model, gender, data_folder, expected
-):
-    figures = expected("bolukbasi_words.json")["soft"]["glove50"][key]
-    mitigator = fitted(key, model, gender)
-    for name, file in FILES.items():
-        text = (data_folder / f"{file}.txt").read_text("utf-8")
-        rows = [line.split() for line in text.splitlines()]
-        sides = []
-        for side in (0, 1):
-            side_words = [row[side] for row in rows]
-            sides.append(unit_rows(mitigator.transform(glove_50d.encode(side_words), side_words)))
-        spearman = spearmanr(paired_cosines(*sides), [float(row[2]) for row in rows]).statistic
-        assert spearman == pytest.approx(figures[name], abs=MEASURED), name
-    text = (data_folder / "google_questions-words.txt").read_text("utf-8")
-    questions = [line.split() for line in text.splitlines() if not line.startswith(":")]
-    words, vectors = head
-    texts = dict(zip("abcd", zip(*questions, strict=True), strict=True)) | {"vocabulary": words}
-    scores = word_analogies(
-        *[np.empty((len(questions), 0))] * 4,
-        mitigator.transform(vectors, words),
-        texts=texts,
-        rng=np.random.default_rng(0),
-        resamples=0,
-    )
-    assert scores["accuracy_3cosadd"].value == pytest.approx(figures["analogy"], abs=MEASURED)

@@ -37,7 +37,7 @@ FOLDS, REPEATS = 10, 10
 STUDIES = 2_000  # the standard error of a rate of 5 % is 1 % with 500 studies, here 0.5 %
 LEVEL = 0.05
 D, NUMERATOR = 0, 1
-HARD, MEAN, BOTH = COMPARED = (
+HARD, MEAN, _ = COMPARED = (
     "hard debiasing - none",
     "mean difference - none",
     "hard debiasing - mean difference",
@@ -165,18 +165,6 @@ def test_with_repeats_the_corrected_test_keeps_its_level_and_the_plain_one_does_
 ):
     corrected, plain = rejected(differences[compared][measure])
     assert 0.03 <= corrected <= 0.07, corrected
-    assert plain > 0.4, plain
-
-
-@pytest.mark.parametrize(
-    ("compared", "measure", "rate"),
-    [(HARD, D, 0.036), (BOTH, D, 0.061), (MEAN, NUMERATOR, 0.075), (BOTH, NUMERATOR, 0.084)],
-)
-def test_elsewhere_the_level_is_kept_roughly(differences, compared, measure, rate):
-    # The correction is a rule of thumb. The rates were measured in 12,000 studies. They are too low
-    # because the denominators of d vary, and too high where folds share the chance that was learnt.
-    corrected, plain = rejected(differences[compared][measure])
-    assert corrected == pytest.approx(rate, abs=0.02)
     assert plain > 0.4, plain
 
 

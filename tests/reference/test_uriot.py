@@ -6,10 +6,7 @@ variant: the correlations here are those of the concept's direction as the paper
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-
-from harness.plugins.metrics.concept_direction import concept_direction, concept_plane
 
 TASKS = {"gender": "gender-occupations", "age": "age-traits", "wealth": "wealth-ethnicities"}
 SCENARIOS = ("neutral", "debiasing", "positive", "negative")
@@ -26,15 +23,6 @@ def test_table_4_reproduces_count_by_count(concept, scores, minilm, expected):
         assert proportion.value == pytest.approx(reference[scenario]["here"], abs=1e-4), scenario
 
 
-@pytest.mark.parametrize("concept", TASKS)
-def test_p_values_of_single_tests_are_those_of_the_binomial(concept, scores, minilm, expected):
-    reference = expected("minilm.json")["uriot_table4"][concept]
-    results = scores(TASKS[concept], minilm)
-    for scenario in ("neutral", "positive"):
-        p_value = results[scenario]["association-test"]["proportion"].p_value
-        assert p_value == pytest.approx(reference[scenario]["p"], rel=1e-6), scenario
-
-
 @pytest.mark.parametrize("concept", ["gender", "wealth"])
 def test_the_printed_reading_gives_the_printed_p_values(concept, scores, minilm, expected):
     reference = expected("minilm.json")["uriot_table4"][concept]
@@ -42,16 +30,6 @@ def test_the_printed_reading_gives_the_printed_p_values(concept, scores, minilm,
     for scenario in SCENARIOS:
         p_value = results[scenario]["association-test"]["proportion"].p_value
         assert p_value == pytest.approx(reference[scenario]["p"], rel=1e-6), scenario
-
-
-def test_the_p_value_of_age_under_debiasing_is_that_of_the_neutral_test(scores, minilm, expected):
-    reference = expected("minilm.json")["uriot_table4"]["age"]
-    printed = scores("age-traits", minilm, reading="printed")
-    for scenario in ("neutral", "positive", "negative"):
-        p_value = printed[scenario]["association-test"]["proportion"].p_value
-        assert p_value == pytest.approx(reference[scenario]["p"], rel=1e-6), scenario
-    neutral = scores("age-traits", minilm, test="neutral")["debiasing"]["association-test"]
-    assert neutral["proportion"].p_value == pytest.approx(reference["debiasing"]["p"], rel=1e-6)
 
 
 def stars(p_value):
@@ -97,33 +75,3 @@ def test_projections_correlate_with_the_labels_as_measured(concept, scores, mini
         assert by_score["auc"].details["explained"] == pytest.approx(
             reference["explained_pc1"], abs=2e-3
         ), scenario
-
-
-@pytest.mark.parametrize("concept", TASKS)
-def test_correlated_attributes_widen_the_null(concept, scores, minilm):
-    task = scores(TASKS[concept], minilm, projections=2_000)
-    correlation = task["neutral"]["concept-direction"]["correlation"]
-    independent = (correlation.n - 1) ** -0.5
-    assert correlation.details["null_spread"] > 1.15 * independent
-
-
-@pytest.mark.parametrize(
-    ("concept", "aucs", "rhos", "held_out"),
-    [
-        ("gender", (1.0, 1.0), (0.723, 0.721), (1.0, 1.0)),
-        ("age", (0.986, 0.996), (-0.388, -0.454), (1.0, 1.0)),
-        ("wealth", (0.915, 0.959), (0.117, 0.217), (0.864, 0.909)),
-    ],
-)
-def test_a_plane_separates_the_pairs_better_but_pairs_held_out_hardly(
-    concept, aucs, rhos, held_out, registry, minilm
-):
-    inputs = registry.task(TASKS[concept]).scenarios[0].inputs
-    x_1, x_2, a = (minilm(inputs[key].texts) for key in ("pairs_1", "pairs_2", "attributes"))
-    options = {"projections": 0, "resamples": 0, "null_draws": 0, "rng": np.random.default_rng(0)}
-    for metric, auc, rho in zip((concept_direction, concept_plane), aucs, rhos, strict=True):
-        found = metric(x_1, x_2, a, inputs["labels"].numbers, **options)
-        assert found["auc"].value == pytest.approx(auc, abs=2e-3)
-        assert found["correlation"].value == pytest.approx(rho, abs=3e-3)
-    details = found["auc"].details
-    assert (details["held_out_of_one"], details["held_out"]) == pytest.approx(held_out, abs=0.03)

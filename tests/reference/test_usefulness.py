@@ -1,4 +1,4 @@
-"""Rated pairs, analogies and SemBias on GloVe 6B 50d, against measured values and gensim."""
+"""Rated pairs, analogies and SemBias on GloVe 6B 50d, against gensim and by hand."""
 
 from __future__ import annotations
 
@@ -35,14 +35,6 @@ def answer(first_words, registry):
     return run
 
 
-def test_rg_65_is_as_measured(scores, glove, expected):
-    figure, pairs, missing = expected("bolukbasi_words.json")["glove50"]["bench"]["RG before"]
-    score = scores("rg-65", glove)["default"]["similarity-correlation"]["spearman"]
-    assert missing == 0
-    assert score.n == pairs
-    assert score.value == pytest.approx(figure, abs=1e-4)
-
-
 # The peer is gensim's `evaluate_word_pairs`; the sets have very different sizes.
 @pytest.mark.parametrize("task", ["men-3k", "mturk-287", "mturk-771", "simverb-3500", "yp-130"])
 def test_rated_pairs_are_those_of_gensim(task, scores, glove, registry, data_folder):
@@ -56,19 +48,6 @@ def test_rated_pairs_are_those_of_gensim(task, scores, glove, registry, data_fol
     _, spearman, _ = peer.evaluate_word_pairs(str(data_folder / Path(table.file).stem))
     score = scores(task, glove)["default"]["similarity-correlation"]["spearman"]
     assert score.value == pytest.approx(spearman[0], abs=2e-4)
-
-
-def test_google_analogies_are_as_measured(answer, expected):
-    reference = expected("bolukbasi_words.json")["glove50"]["bench"]["analogy before"]
-    names = ("semantic", "syntactic", "family")
-    by_part = {name: answer(name)["accuracy_3cosadd"] for name in names}
-    for name, score in by_part.items():
-        assert score.value == pytest.approx(reference[name], abs=1e-4), name
-    parts = [by_part["semantic"], by_part["syntactic"]]
-    assert sum(score.n for score in parts) == reference["n"]
-    assert sum(score.n + score.details["not_asked"] for score in parts) == reference["of"]
-    accuracy = sum(score.n * score.value for score in parts) / reference["n"]
-    assert accuracy == pytest.approx(reference["all"], abs=1e-4)
 
 
 def test_the_accuracy_on_family_is_that_of_gensim(answer, first_words, data_folder, tmp_path):
@@ -104,6 +83,3 @@ def test_sem_bias_is_the_share_of_its_questions_answered_separately(scores, glov
             score = results[scenario]["sem-bias"][kind]
             assert score.value == pytest.approx(choices.count(kind) / len(choices))
     assert results["all"]["sem-bias"]["preference"].value == pytest.approx(np.mean(outdone))
-    # measured values: no paper has GloVe with 50 dimensions
-    assert results["all"]["sem-bias"]["definition"].value == pytest.approx(0.698, abs=1e-3)
-    assert results["all"]["sem-bias"]["stereotype"].value == pytest.approx(0.216, abs=1e-3)

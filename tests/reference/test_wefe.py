@@ -1,4 +1,4 @@
-"""WEAT, and WEAT of unit vectors, on GloVe 6B 50d against WEFE 1.0.1."""
+"""WEAT and its p-values on GloVe 6B 50d against WEFE 1.0.1."""
 
 from __future__ import annotations
 
@@ -10,13 +10,9 @@ import numpy as np
 import pytest
 import yaml
 
-from harness.arrays import cosines
 from harness.plugins.metrics.weat import weat
-from harness.plugins.mitigators.normalize import Normalize
 
 QUERIES = yaml.safe_load(Path(__file__).with_name("wefe_queries.yaml").read_text(encoding="utf-8"))
-AFTER = ("T_career_family", "T_math_arts", "W6_names_career_family")
-ROUNDED = 3e-6  # sums of 8 float32 cosines
 
 
 @pytest.fixture(scope="module")
@@ -73,16 +69,3 @@ def test_p_values_are_those_of_counting_or_sampling_partitions(
         assert score.details["p_kind"] == "100000 permutations"
         error = np.sqrt(2 * peer[key] / 100_000)  # of the difference of two samples of 100,000
         assert score.p_value == pytest.approx(peer[key], abs=4 * error)
-
-
-@pytest.mark.parametrize("name", AFTER)
-def test_associations_of_unit_vectors_are_those_of_wefe(name, query, expected):
-    peer = expected("wefe_glove50.json")["after"]["unit"][name]
-    x, y, a, b = (Normalize().transform(rows, words) for words, rows in query(name))
-    score = weat_of((x, y, a, b), ddof=0, permutations=10)
-    assert score.value == pytest.approx(peer["ES"], abs=ROUNDED)
-    assert score.details["statistic"] == pytest.approx(peer["WEAT"], abs=ROUNDED)
-    targets = np.vstack([x, y])
-    distances = [1 - cosines(targets, attributes).mean() for attributes in (a, b)]
-    assert np.mean(distances) == pytest.approx(peer["MAC"], abs=1e-6)
-    assert np.linalg.norm(np.vstack([x, y, a, b]), axis=1) == pytest.approx(1.0, abs=1e-6)

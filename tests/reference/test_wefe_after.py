@@ -1,7 +1,4 @@
-"""All metrics of the table of mitigators of WEFE 1.0.1, on GloVe 6B 50d.
-
-Where WEFE has a fault, the test computes both its value and the right one.
-"""
+"""All metrics of the table of mitigators of WEFE 1.0.1, on GloVe 6B 50d."""
 
 from __future__ import annotations
 
@@ -10,19 +7,15 @@ import json
 import numpy as np
 import pytest
 
-from harness.arrays import unit_rows
 from harness.concept import Concept
-from harness.embedder import vocabulary_of
 from harness.plugins.metrics.ect import ect
 from harness.plugins.metrics.mac import mac
 from harness.plugins.metrics.ripa import ripa
 from harness.plugins.metrics.rnd import rnd
 from harness.plugins.metrics.rnsb import rnsb
 from harness.plugins.metrics.weat import weat
-from harness.plugins.mitigators.double_hard_debias import DoubleHardDebias
 from harness.plugins.mitigators.half_sibling_regression import HalfSiblingRegression
 from harness.plugins.mitigators.hard_debias import HardDebias
-from harness.plugins.mitigators.multiclass_hard_debias import MulticlassHardDebias
 
 QUERIES = {
     "T_career_family": ("male_terms", "female_terms", "career", "family"),
@@ -97,24 +90,6 @@ def test_all_metrics_after_hard_debiasing_are_those_of_wefe(query, model, sets, 
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_an_equalised_word_that_has_length_1_24_in_wefe_has_length_1_here(
-    query, model, sets, lists, peer
-):
-    """WEFE divides by the length from before equalising: that of neutralised John was .806."""
-    mitigator = HardDebias().fit(model, gender(lists, "definitional_pairs"))
-    arrays = transformed(query, mitigator, model, sets)
-    if "John" in sets[QUERIES[query][0]]:
-        row = sets[QUERIES[query][0]].index("John")
-        assert np.linalg.norm(arrays[0][row]) == pytest.approx(1, abs=1e-6)
-        john, g = unit_rows(model.encode(["John"]))[0], mitigator.subspace_[0]
-        length = 1 / np.linalg.norm(john - (john @ g) * g)
-        assert length == pytest.approx(1.24, abs=1e-4)
-        arrays[0] = arrays[0].astype(np.float64)
-        arrays[0][row] *= length
-    assert measured(query, arrays) == pytest.approx(peer["HD_noeq"][query], abs=ROUNDED)
-
-
-@pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize(("key", "changed"), [("HSR", (0, 1, 2, 3)), ("HSR_target", (2, 3))])
 def test_all_metrics_after_half_sibling_regression_are_those_of_wefe(
     key, changed, query, model, sets, lists, peer
@@ -125,73 +100,3 @@ def test_all_metrics_after_half_sibling_regression_are_those_of_wefe(
     mitigator = HalfSiblingRegression().fit(model, Concept(name="gender", specific_words=specific))
     values = measured(query, transformed(query, mitigator, model, sets, changed))
     assert values == pytest.approx(peer[key][query], abs=ROUNDED)
-
-
-@pytest.fixture(scope="module")
-def most_biased(model):
-    """Return the 2,000 words that WEFE debiases for any target."""
-    words, vectors = vocabulary_of(model).head(400_000)
-    she, he = unit_rows(model.encode(["she", "he"])).astype(np.float32)
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    order = np.argsort((vectors @ he - vectors @ she) / lengths)
-    return {words[i] for i in (*order[:1000], *order[-1000:])}
-
-
-def test_double_hard_debiasing_changes_one_word_of_two_queries_in_wefe_and_all_words_here(
-    model, sets, lists, peer, most_biased
-):
-    words = {query: {w for name in QUERIES[query] for w in sets[name]} for query in QUERIES}
-    assert words["T_career_family"].isdisjoint(most_biased)
-    assert words["T_math_arts"] & most_biased == {"equations"}
-    assert peer["DHD"]["T_career_family"] == peer["raw"]["T_career_family"]
-    ours = DoubleHardDebias().fit(model, gender(lists, "equalize_pairs"))
-    for query in ("T_career_family", "T_math_arts"):
-        values = measured(query, transformed(query, ours, model, sets))
-        published, before = peer["DHD"][query]["WEAT"], peer["raw"][query]["WEAT"]
-        assert abs(values["WEAT"]) < 0.5 * published <= 0.5 * before
-
-
-def test_double_hard_debiasing_of_that_word_is_that_of_wefe(model, sets, lists, peer):
-    """WEFE's k-means has no seed and its components are approximate: each first one is close."""
-    vectors = vocabulary_of(model).head(400_000)[1]
-    mean = vectors.mean(axis=0, dtype=np.float64)
-    axes = np.linalg.eigh(np.cov(vectors.T))[1].T[::-1]
-    pairs = lists["definitional_pairs"][:-1]
-    first, second = (model.encode([pair[side] for pair in pairs]) for side in (0, 1))
-    g = np.linalg.svd((second - first).astype(np.float64))[2][0]
-    query = "T_math_arts"
-    before = [model.encode(sets[name]) for name in QUERIES[query]]
-    row = sets["math"].index("equations")
-    w = before[2][row].astype(np.float64)
-    for u in axes[:4]:
-        cleaned = w - mean - (u @ w) * u
-        arrays = [rows.copy() for rows in before]
-        arrays[2][row] = cleaned - (cleaned @ g) * g
-        values = measured(query, arrays)
-        assert values["WEAT"] == pytest.approx(peer["DHD"][query]["WEAT"], abs=4e-3)
-        assert values["RND[arts]"] == pytest.approx(peer["DHD"][query]["RND[arts]"], abs=1e-6)
-
-
-@pytest.mark.parametrize(("name", "key", "rank"), [("gender", "MHD", 7), ("race", "MHD_eth", 8)])
-def test_the_sets_span_fewer_than_the_ten_components_of_wefe(
-    name, key, rank, model, sets, peer, expected
-):
-    """Two or three of WEFE's ten components are rounding errors, which nobody can reproduce.
-
-    Within the span our values agree with WEFE: see `test_wefe_mitigators.py`.
-    """
-    word_sets = expected("multiclass_sets.json")[name]
-    groups = [unit_rows(model.encode(words)) for words in word_sets["definite_sets"]]
-    rows_known = [rows[np.isfinite(rows).all(axis=1)] for rows in groups]
-    centred = np.concatenate([rows - rows.mean(axis=0) for rows in rows_known])
-    strengths = np.linalg.svd(centred, compute_uv=False)
-    assert (strengths > 1e-6 * strengths[0]).sum() == rank < 10
-    concept = Concept(
-        name=name,
-        definitional_sets=tuple(map(tuple, word_sets["definite_sets"])),
-        equalize_sets=tuple(map(tuple, word_sets["eval_targets"])),
-    )
-    mitigator = MulticlassHardDebias(k=rank).fit(model, concept)
-    for query in QUERIES:
-        value = measured(query, transformed(query, mitigator, model, sets))["MAC"]
-        assert abs(value - peer[key][query]["MAC"]) > 1e-3
