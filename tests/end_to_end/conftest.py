@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,25 +54,6 @@ class Environment:
         """Run the installed command and return its output."""
         command = [str(self.folder / "bin" / "harness"), *arguments]
         return run(command, cwd=self.folder, **variables).stdout
-
-    def harness_commands(self, *commands: Sequence[str], **variables: str) -> str:
-        """Run commands of the installed package in one process, which imports it once."""
-        code = (
-            "import sys; from harness.commands.main import run\n"
-            f"for arguments in {[list(command) for command in commands]}:\n"
-            "    if code := run(arguments): sys.exit(f'{arguments} ended with {code}')"
-        )
-        return self.run(code, **variables)
-
-    def harness_jsons(self, *commands: Sequence[str], **variables: str) -> list[Any]:
-        """Run commands in one process and return the JSON that each prints."""
-        text = self.harness_commands(*((*c, "--json") for c in commands), **variables).lstrip()
-        documents = []
-        while text:
-            document, end = json.JSONDecoder().raw_decode(text)
-            documents.append(document)
-            text = text[end:].lstrip()
-        return documents
 
     def harness_json(self, *arguments: str, **variables: str) -> Any:
         return json.loads(self.harness(*arguments, "--json", **variables))

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from loopback import BUSY, Fault, Loopback
+from loopback import Loopback
 
 from harness import tasks
 from harness.commands.main import run
@@ -78,52 +78,6 @@ def test_the_embedded_texts_equal_those_without_the_hand_marked_names(workspace:
     )
     assert not set(MARKED) & set(workspace.server.texts)
     assert "no name was found in" in messages
-
-
-def test_a_second_run_sends_nothing_to_the_language_model(workspace: Workspace) -> None:
-    _, first, _ = workspace.eval()
-    asked = len(workspace.chats)
-    assert asked == len(set(workspace.chats))
-    _, second, _ = workspace.eval()
-    assert len(workspace.chats) == asked
-    assert second.splitlines()[:-2] == first.splitlines()[:-2]  # but for the texts encoded
-
-
-def test_an_invalid_answer_is_reported_and_the_text_is_unchanged(workspace: Workspace) -> None:
-    bad = next(iter(MARKED))
-    workspace.server.reply = lambda system, text: (
-        "I'm sorry, I can't." if text == bad else TAGGED.get(text, text)
-    )
-    code, _, messages = workspace.eval()
-    assert code == 0
-    assert "1 text keeps its names" in messages
-    assert bad[:20] in messages
-    assert bad in workspace.server.texts
-
-
-def test_the_task_fails_if_every_answer_is_invalid(workspace: Workspace) -> None:
-    workspace.server.reply = lambda system, text: "Done."
-    code, _, messages = workspace.eval()
-    assert code == 1
-    assert "'Done.'" in messages
-
-
-def test_answers_before_a_failure_of_the_endpoint_are_kept(workspace: Workspace) -> None:
-    refused = list(MARKED)[-5:]
-    workspace.server.always = lambda body: (
-        Fault(status=401) if body.get("messages", [{}])[-1].get("content") in refused else None
-    )
-    code, _, messages = workspace.eval()
-    assert code == 1
-    assert "FAILED" in messages
-    answered = set(workspace.chats) - set(refused)
-    before = len(workspace.chats)
-    workspace.server.always = lambda body: None
-    workspace.server.faults = [BUSY]
-    code, _, messages = workspace.eval()
-    assert code == 0, messages
-    assert answered
-    assert not answered & set(workspace.chats[before:])
 
 
 def test_the_key_appears_in_no_file_and_no_message(workspace: Workspace) -> None:

@@ -81,14 +81,6 @@ def test_a_second_run_encodes_nothing_writes_nothing_and_prints_the_same_table(
     assert place.files() == written
 
 
-def test_a_second_run_gives_the_records_of_the_first(place: Place) -> None:
-    recorded = place.records()
-    second = place.evaluate_json()
-    assert second["encoded"] == 0
-    printed_records = {record["id"]: Record.model_validate(record) for record in second["records"]}
-    assert printed_records == recorded
-
-
 def test_overwrite_scores_again_but_encodes_nothing(place: Place) -> None:
     recorded = place.records()
     again = place.evaluate_json("--overwrite")
