@@ -4,7 +4,6 @@
 `corpus/KIND/`  inputs to start from; each finding becomes one of them
 `mutating`      makes further inputs of them, by changes of bytes, lines and values
 `kinds`         what is read, and how
-`judging`       reads an input: only a `HarnessError` with one line may come out
-`running`       many inputs of a kind, from a fixed seed
+`running`       many inputs of a kind: only a `HarnessError` with one line may come out
 ==============  ===========================================================================
 """

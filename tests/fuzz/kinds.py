@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import functools
 import gzip
-import io
 import json
 import struct
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import ValidationError
 
 from harness import tasks
+from harness.concept import Concept
+from harness.leaderboard.claims import facts, reading, trust
+from harness.leaderboard.submissions import submission, withdrawn
+from harness.plugins.embedders.vectors import vectors_file
+from harness.plugins.reproduction.rows import Paper
+from harness.registry.discovery import load_file
+from harness.registry.registry import Registry
+from harness.results import jsonl
+from harness.results.record import Record
+from harness.run.settings import asked_in_file, read_run_file
+from harness.store import segment
+from harness.study import study
+from harness.task import data_files, schema, yaml_files
 
 TASKS = Path(tasks.__file__).parent
-
-
-def _none() -> Iterator[bytes]:
-    return iter(())
+registry = functools.cache(Registry)
 
 
 @dataclass(frozen=True)
@@ -30,92 +42,47 @@ class Kind:
 
     Parameters
     ----------
-    name
-        Its name, and that of its folder in the corpus.
     suffix
         End of the names of its files.
     read
         Reads an input as the harness does.
     seeds
-        Returns further inputs to start from.
+        Returns inputs to start from, besides those in `corpus/KIND/`.
     is_own_word
         Whether the input is what a user types, which may name any file.
     """
 
-    name: str
     suffix: str
     read: Callable[[Path], object]
-    seeds: Callable[[], Iterator[bytes]] = _none
+    seeds: Callable[[], Iterator[bytes]] = lambda: iter(())
     is_own_word: bool = False
 
 
-@functools.cache
-def _registry() -> Any:
-    from harness.registry.registry import Registry
-
-    return Registry()
-
-
 def _load(path: Path) -> Any:
-    from harness.registry.discovery import load_file
-    from harness.task import yaml_files
-
     yaml_files._PARSED.clear()  # 10,000 files would fill the memory
     return load_file(path)
 
 
 def _task(path: Path) -> None:
-    document = _load(path)
-    task = _registry().resolve(document)
+    task = registry().resolve(_load(path))
     assert task.digest
     list(task.texts())
 
 
-def _concept(path: Path) -> None:
-    from harness.concept import Concept
-
-    _load(path).validate(Concept)
-
-
-def _benchmark(path: Path) -> None:
-    from harness.task import schema
-
-    schema.check_benchmark(_load(path), {"weat-6": 1, "ws-353": 1, "name-triplets": 1})
-
-
-def _study(path: Path) -> None:
-    from harness.study.study import resolve
-
-    resolve(_load(path), _registry())
-
-
 def _run(path: Path) -> None:
-    from harness.run.settings import asked_in_file, read_run_file
-
     read_run_file(path)
-    asked_in_file(_load(path), _registry()).check()
-
-
-def _paper(path: Path) -> None:
-    from harness.plugins.reproduction.rows import Paper
-
-    _load(path).validate(Paper)
+    asked_in_file(_load(path), registry()).check()
 
 
 def _table(path: Path) -> None:
     """Read a table that says in its first line how it is read."""
-    from pydantic import ValidationError
-
-    from harness.task import data_files
-    from harness.task.schema import Table
-
     head, _, content = path.read_bytes().partition(b"\n")
     try:
         settings = json.loads(head)
         suffix = settings.pop("suffix", ".tsv")
-        table = Table(file="x", **settings)
+        table = schema.Table(file="x", **settings)
     except (ValueError, TypeError, AttributeError, ValidationError, RecursionError):
-        suffix, table = ".tsv", Table(file="x")
+        suffix, table = ".tsv", schema.Table(file="x")
     if suffix not in (".tsv", ".csv", ".jsonl", ".tsv.gz", ".jsonl.gz"):
         suffix = ".tsv"
     file = path.with_name(f"table-{path.stem}{suffix}")
@@ -126,66 +93,24 @@ def _table(path: Path) -> None:
         file.unlink()
 
 
-def _own_records(path: Path) -> None:
-    from harness.results import jsonl
-    from harness.results.record import Record
-
-    list(jsonl.read(path, Record, []))
-
-
 def _claims(path: Path) -> None:
-    from harness.leaderboard.claims import facts, reading, trust
-
     claims = reading.read([path])
     trust.trusted(claims, facts.known(claims.frame["task"].unique().to_list()))
 
 
 def _submission(path: Path) -> None:
-    from harness.leaderboard.submissions import submission
-
-    folder = path.with_suffix("")
-    folder.mkdir()
-    file = folder / submission.NAME
-    path.rename(file)
-    try:
-        submission.read(folder)
-    finally:
-        file.unlink()
-        folder.rmdir()
-
-
-def _withdrawn(path: Path) -> None:
-    from harness.leaderboard.submissions import withdrawn
-
-    withdrawn.read(path)
+    with tempfile.TemporaryDirectory() as folder:
+        path.rename(Path(folder) / submission.NAME)
+        submission.read(Path(folder))
 
 
 def _text(path: Path) -> str:
     return path.read_bytes().decode(errors="surrogateescape")
 
 
-def _model(path: Path) -> None:
-    _registry().models.find(_text(path))
-
-
-def _mitigator(path: Path) -> None:
-    _registry().mitigator(_text(path))
-
-
 def _segment(path: Path) -> None:
-    from harness.store import segment
-
-    try:
-        read = segment.read(path, "f")
-        segment.check(read)
-    except (segment.Damaged, segment.Foreign):
-        pass
-
-
-def _vectors(path: Path) -> None:
-    from harness.plugins.embedders.vectors import vectors_file
-
-    vectors_file.vectors_file(str(path)).encode(["he"])
+    with contextlib.suppress(segment.Damaged, segment.Foreign):
+        segment.check(segment.read(path, "f"))
 
 
 def _shipped(pattern: str, most: int = 20_000) -> Callable[[], Iterator[bytes]]:
@@ -202,10 +127,6 @@ def _shipped(pattern: str, most: int = 20_000) -> Callable[[], Iterator[bytes]]:
 
 
 def _segments() -> Iterator[bytes]:
-    import tempfile
-
-    from harness.store import segment
-
     with tempfile.TemporaryDirectory() as folder:
         keys = np.array([[1, 2], [3, 4]], dtype=np.uint64)
         path = segment.write(Path(folder), "f", keys, np.ones((2, 3), dtype=np.float32))
@@ -219,11 +140,8 @@ def _zipped_tables() -> Iterator[bytes]:
 
 
 def _binary_vectors() -> Iterator[bytes]:
-    binary = io.BytesIO(b"")
-    binary.write(b"2 3\n")
-    for word in (b"he", b"she"):
-        binary.write(word + b" " + np.ones(3, dtype=np.float32).tobytes() + b"\n")
-    yield binary.getvalue()
+    row = np.ones(3, dtype=np.float32).tobytes() + b"\n"
+    yield b"2 3\nhe " + row + b"she " + row
     yield b"2 3\nhe 1 2 3\nshe 4 5 6\n"
     yield b"he 1 2 3\nshe 4 5 6\n"
     yield b"he\t1,2,3\nshe\t4,5,6"
@@ -241,23 +159,38 @@ def _fasttext_model() -> bytes:
 
 
 KINDS = {
-    kind.name: kind
-    for kind in (
-        Kind("task", ".yaml", _task, _shipped("[wscn]*/*.yaml", 6_000)),
-        Kind("concept", ".yaml", _concept, _shipped("concepts/*.yaml", 6_000)),
-        Kind("benchmark", ".yaml", _benchmark, _shipped("benchmarks/*.yaml")),
-        Kind("study", ".yaml", _study, _shipped("studies/*.yaml", 8_000)),
-        Kind("reproduction", ".yaml", _paper, _shipped("reproduction/*.yaml", 60_000)),
-        Kind("run", ".yaml", _run),
-        Kind("table", ".bin", _table, _zipped_tables),
-        Kind("records", ".jsonl", _own_records),
-        Kind("claims", ".jsonl", _claims),
-        Kind("submission", ".json", _submission),
-        Kind("withdrawn", ".yaml", _withdrawn),
-        Kind("model-name", ".txt", _model, is_own_word=True),
-        Kind("mitigator-name", ".txt", _mitigator, is_own_word=True),
-        Kind("segment", ".safetensors", _segment, _segments),
-        Kind("vectors", ".vec", _vectors, _binary_vectors),
-    )
+    "task": Kind(".yaml", _task, _shipped("[wscn]*/*.yaml", 6_000)),
+    "concept": Kind(
+        ".yaml", lambda path: _load(path).validate(Concept), _shipped("concepts/*.yaml", 6_000)
+    ),
+    "benchmark": Kind(
+        ".yaml",
+        lambda path: schema.check_benchmark(_load(path), {"weat-6": 1, "name-triplets": 1}),
+        _shipped("benchmarks/*.yaml"),
+    ),
+    "study": Kind(
+        ".yaml",
+        lambda path: study.resolve(_load(path), registry()),
+        _shipped("studies/*.yaml", 8_000),
+    ),
+    "reproduction": Kind(
+        ".yaml", lambda path: _load(path).validate(Paper), _shipped("reproduction/*.yaml", 60_000)
+    ),
+    "run": Kind(".yaml", _run),
+    "table": Kind(".bin", _table, _zipped_tables),
+    "records": Kind(".jsonl", lambda path: list(jsonl.read(path, Record, []))),
+    "claims": Kind(".jsonl", _claims),
+    "submission": Kind(".json", _submission),
+    "withdrawn": Kind(".yaml", withdrawn.read),
+    "model-name": Kind(".txt", lambda path: registry().models.find(_text(path)), is_own_word=True),
+    "mitigator-name": Kind(
+        ".txt", lambda path: registry().mitigator(_text(path)), is_own_word=True
+    ),
+    "segment": Kind(".safetensors", _segment, _segments),
+    "vectors": Kind(
+        ".vec",
+        lambda path: vectors_file.vectors_file(str(path)).encode(["he"]),
+        _binary_vectors,
+    ),
 }
 """All kinds by name."""

@@ -1,4 +1,8 @@
-"""Runs a kind: the inputs of its corpus, then mutations of them."""
+"""Runs a kind: the inputs of its corpus, then mutations of them, and says what is wrong.
+
+Allowed is a value, or a `HarnessError` whose message has one line. It must come within seconds, and
+no file outside of the sandbox may have been opened.
+"""
 
 from __future__ import annotations
 
@@ -6,81 +10,110 @@ import hashlib
 import os
 import random
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-from .judging import finding
-from .kinds import Kind
+from harness.errors import HarnessError
+
+from .kinds import KINDS
 from .mutating import Mutator
 
 CORPUS = Path(__file__).parent / "corpus"
+SECONDS = 10
+"""Time for one input; usual ones take milliseconds."""
+FORBIDDEN = ("/dev/zero",)  # a file may name any model, so it may look into any file
+_opened: list[str] = []
+_watching = False
 
 
-@dataclass(frozen=True)
-class Finding:
-    """An input that was not taken as it should be."""
-
-    kind: str
-    content: bytes
-    problem: str
-
-    @property
-    def place(self) -> str:
-        """The problem without what differs from input to input."""
-        return re.sub(r": .*", "", self.problem, flags=re.DOTALL)
-
-    def keep(self) -> Path:
-        """Write the input into the corpus and return its path."""
-        name = hashlib.sha256(self.content).hexdigest()[:12]
-        path = CORPUS / self.kind / f"found-{name}"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(self.content)
-        return path
+class Hang(BaseException):
+    """An input took too long."""
 
 
-class Sandbox:
-    """A folder with what inputs may name, and beside it one that they may not."""
-
-    def __init__(self, folder: Path) -> None:
-        folder = folder.resolve()
-        self.folder, self.outside = folder / "inside", folder / "outside"
-        for place in (self.folder, self.outside):
-            place.mkdir()
-        (self.outside / "secret.yaml").write_text("sets: {secret: [word]}\n")
-        (self.outside / "secret.tsv").write_text("text\tlabel\nsecret\t1\n")
-        (self.folder / "a.tsv").write_text("text\tlabel\nnurse\t1\ndoctor\t0\n")
-        (self.folder / "a.jsonl").write_text('{"text": "nurse", "label": 1}\n')
-        (self.folder / "a.yaml").write_text("sets: {one: [word]}\n")
-        for name in ("yaml", "tsv"):
-            (self.folder / f"link.{name}").symlink_to(self.outside / f"secret.{name}")
-        os.mkfifo(self.folder / "pipe.yaml")
-        self._n = 0
-
-    def judged(self, kind: Kind, content: bytes) -> str | None:
-        """Return what is wrong with how an input is read; None if nothing is."""
-        self._n += 1
-        path = self.folder / f"input-{self._n}{kind.suffix}"  # no cache takes it for another
-        path.write_bytes(content)
-        try:
-            return finding(kind.read, path, None if kind.is_own_word else self.outside)
-        finally:
-            path.unlink(missing_ok=True)
-
-
-def seeds(kind: Kind) -> list[bytes]:
-    """Return the inputs of a kind in the corpus, and those that it makes itself."""
-    paths = sorted((CORPUS / kind.name).glob("*"))
-    return [*(path.read_bytes() for path in paths), *kind.seeds()]
-
-
-def findings(kind: Kind, folder: Path, inputs: int, seed: int = 0) -> Iterator[Finding]:
-    """Yield what is found with so many inputs, the corpus first.
+def problem_of(read: Callable[[Path], object], path: Path, outside: Path | None) -> str | None:
+    """Return what is wrong with how an input is read; None if nothing is.
 
     Parameters
     ----------
-    kind
-        What to read.
+    read
+        Reads a file.
+    path
+        The input.
+    outside
+        Folder that no input may read; None if the input is the user's own word.
+    """
+    global _watching
+    _opened.clear()
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    _watching = outside is not None
+    try:
+        read(path)
+    except HarnessError as error:
+        if "\n" in str(error) and outside is not None:
+            return f"a message of several lines: {error!r}"
+    except Hang:
+        return f"no end after {SECONDS} s"
+    except (Exception, SystemExit) as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [f for f in frames if "/tests/" not in f.filename]
+        last = own[-1] if own else frames[-1]
+        return f"{type(error).__name__} at {last.filename}:{last.lineno}: {str(error)[:200]}"
+    finally:
+        _watching = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    for name in _opened:
+        real = os.path.realpath(name)
+        if real in FORBIDDEN or (outside and real.startswith(f"{outside}{os.sep}")):
+            return f"it opened {real}"
+    return None
+
+
+def _too_long(*_: object) -> None:
+    raise Hang
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if _watching and event == "open" and isinstance(arguments[0], str | bytes):
+        _opened.append(os.fsdecode(arguments[0]))
+
+
+sys.addaudithook(_audit)
+
+
+def sandbox(folder: Path) -> tuple[Path, Path]:
+    """Fill a folder with what inputs may name, and one beside it with what they may not."""
+    inside, outside = folder.resolve() / "inside", folder.resolve() / "outside"
+    for place in (inside, outside):
+        place.mkdir()
+    (outside / "secret.yaml").write_text("sets: {secret: [word]}\n")
+    (outside / "secret.tsv").write_text("text\tlabel\nsecret\t1\n")
+    (inside / "a.tsv").write_text("text\tlabel\nnurse\t1\ndoctor\t0\n")
+    (inside / "a.jsonl").write_text('{"text": "nurse", "label": 1}\n')
+    (inside / "a.yaml").write_text("sets: {one: [word]}\n")
+    for name in ("yaml", "tsv"):
+        (inside / f"link.{name}").symlink_to(outside / f"secret.{name}")
+    os.mkfifo(inside / "pipe.yaml")
+    return inside, outside
+
+
+def seeds(name: str) -> list[bytes]:
+    """Return the inputs of a kind in the corpus, and those that it makes itself."""
+    paths = sorted((CORPUS / name).glob("*"))
+    return [*(path.read_bytes() for path in paths), *KINDS[name].seeds()]
+
+
+def findings(name: str, folder: Path, inputs: int, seed: int = 0) -> Iterator[tuple[str, bytes]]:
+    """Yield problems and their inputs, of so many inputs of a kind, the corpus first.
+
+    Parameters
+    ----------
+    name
+        The kind.
     folder
         An empty folder.
     inputs
@@ -88,10 +121,27 @@ def findings(kind: Kind, folder: Path, inputs: int, seed: int = 0) -> Iterator[F
     seed
         Seed of the mutations.
     """
-    sandbox, known = Sandbox(folder), seeds(kind)
-    mutator = Mutator(known, random.Random(f"{kind.name} {seed}"))
+    kind, known = KINDS[name], seeds(name)
+    inside, outside = sandbox(folder)
+    mutator = Mutator(known, random.Random(f"{name} {seed}"))
     for i in range(inputs):
         content = known[i] if i < len(known) else mutator.next()
-        problem = sandbox.judged(kind, content)
+        path = inside / f"input-{i}{kind.suffix}"  # no cache takes it for another
+        path.write_bytes(content)
+        problem = problem_of(kind.read, path, None if kind.is_own_word else outside)
+        path.unlink(missing_ok=True)
         if problem is not None:
-            yield Finding(kind.name, content, problem)
+            yield problem, content
+
+
+def keep(name: str, content: bytes) -> Path:
+    """Write an input of a kind into the corpus and return its path."""
+    path = CORPUS / name / f"found-{hashlib.sha256(content).hexdigest()[:12]}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def place_of(problem: str) -> str:
+    """Return a problem without what differs from input to input."""
+    return re.sub(r": .*", "", problem, flags=re.DOTALL)

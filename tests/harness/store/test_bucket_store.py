@@ -2,10 +2,8 @@
 
 import uuid
 
-import fsspec
 import numpy as np
 import pytest
-import s3fs
 
 from harness import bucket, folders
 from harness.embedder import MockEmbedder
@@ -105,19 +103,6 @@ def test_vectors_that_cannot_be_put_are_kept_and_sent_by_the_next_run(
     np.testing.assert_array_equal(Store(s3_place, "model").get(TEXTS), vectors_of(TEXTS))
 
 
-def test_a_put_that_fails_once_is_tried_again_at_the_next_flush(s3, s3_place):
-    store = Store(s3_place, "model")
-    with store.writer(rows=50) as writer:
-        writer.add(TEXTS[:1], vectors_of(TEXTS[:1]))
-        s3.refused["PUT"] = (503, "SlowDown")
-        writer.add(TEXTS[1:50], vectors_of(TEXTS[1:50]))
-        assert segments(store) == []
-        s3.refused.clear()
-        writer.add(TEXTS[50:], vectors_of(TEXTS[50:]))
-        assert len(segments(store)) == 2
-    assert store.notices == []
-
-
 @pytest.mark.parametrize(
     ("url", "kind", "part"),
     [
@@ -134,14 +119,6 @@ def test_a_bucket_that_cannot_be_used_is_one_line(s3, url, kind, part):
     assert part in message
     assert "\n" not in message
     assert "hidden" not in message
-
-
-def test_a_server_that_does_not_answer_is_one_line(s3, s3_place, monkeypatch):
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    s3fs.S3FileSystem.clear_instance_cache()
-    with pytest.raises(DiskError, match="cannot be reached"):
-        Store(s3_place, "model").missing(["a"])
-    s3fs.S3FileSystem.clear_instance_cache()
 
 
 @pytest.mark.parametrize("position", [-100, None])
@@ -162,46 +139,6 @@ def test_a_segment_that_is_damaged_in_the_bucket_is_dropped(place, fill, on_mach
     third = Store(place, "model")
     assert third.missing(TEXTS) == TEXTS[50:]
     assert third.notices == []
-
-
-@pytest.mark.parametrize("damage", ["truncated", "flipped"])
-def test_a_damaged_copy_is_copied_again_and_nothing_is_lost(s3, s3_place, fill, on_machine, damage):
-    fill(Store(s3_place, "model"), d=1024)
-    on_machine("second")
-    Store(s3_place, "model").get(TEXTS)
-    (copy,) = bucket.mirror(s3_place).rglob("*.safetensors")
-    content = bytearray(copy.read_bytes())
-    content[-100] ^= 1
-    copy.unlink()
-    copy.write_bytes(content[:-1] if damage == "truncated" else content)
-    store = Store(s3_place, "model")
-    np.testing.assert_array_equal(store.get(TEXTS), vectors_of(TEXTS, 1024))
-    assert store.notices == []
-    assert copy.stat().st_size == len(content)
-
-
-def test_a_segment_that_is_sent_while_the_bucket_is_listed_is_not_lost(
-    s3, s3_place, fill, monkeypatch
-):
-    s3.refused["PUT"] = (503, "SlowDown")
-    with pytest.raises(DiskError, match="are kept"):
-        fill(Store(s3_place, "model"))  # also without a file that describes the model
-    reader, writer = Store(s3_place, "model"), Store(s3_place, "model")
-    assert reader.missing(TEXTS) == []
-    s3.refused.clear()
-    inner, sent = s3._inner, []
-
-    def list_and_then_send(environ, start_response):
-        parts = list(inner(environ, start_response))
-        if "list-type" in environ["QUERY_STRING"] and not sent:
-            sent.append(True)
-            writer.files.send()
-        return parts
-
-    monkeypatch.setattr(s3, "_inner", list_and_then_send)
-    reader.refresh()
-    assert reader.missing(TEXTS) == []
-    assert sent
 
 
 def test_small_segments_are_merged_and_readers_of_them_go_on(place, fill, on_machine):
@@ -233,26 +170,3 @@ def test_a_removed_store_is_gone_and_can_be_filled_again(place, fill):
     assert Store(place, "a").missing(TEXTS) == TEXTS
     fill(Store(place, "a"), ["new"]).describe({"name": "a"})
     assert Store(place, "a").missing([*TEXTS, "new"]) == TEXTS
-
-
-def test_use_is_noted_and_pruning_does_not_count(place, fill):
-    store = fill(Store(place, "model"))
-    used = store.info().last_used
-    pruning.prune(place)
-    assert store.info().last_used == used
-    assert pruning.prune(place, unused_days=1).removed == ()
-    assert [info.fingerprint for info in pruning.prune(place, unused_days=0).removed] == ["model"]
-
-
-def test_model_facts_are_shared(place, fill):
-    assert pruning.stores(place) == []
-    fill(Store(place, "model")).describe({"name": "Model", "dimensions": 8})
-    (info,) = pruning.stores(place)
-    assert (info.model["name"], info.model["dimensions"], info.rows) == ("Model", 8, 100)
-
-
-def test_an_address_hides_its_password():
-    url = folders.place("ftp://user:hidden@host/x") / "y"
-    assert str(url) == "ftp://***@host/x/y"
-    assert "hidden" not in repr(url)
-    assert fsspec.utils.get_protocol(url.text) == "ftp"

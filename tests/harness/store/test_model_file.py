@@ -34,14 +34,6 @@ def test_an_update_keeps_the_facts_under_other_keys(files):
     assert read_model_file(files) == {"name": "b", "canaries": [1, 2], "half": "\ud800"}
 
 
-def test_an_equal_update_writes_nothing(files):
-    update_model_file(files, {"name": "a", "path": files.path})
-    (files.path / MODEL_FILE).chmod(0o444)
-    before = (files.path / MODEL_FILE).stat().st_ino
-    update_model_file(files, {"path": files.path})
-    assert (files.path / MODEL_FILE).stat().st_ino == before
-
-
 DAMAGED = [b"", b"{", b"[1]", b"\xff\xfe", b"[" * 100_000, b'{"dimensions": 1' + b"0" * 5000 + b"}"]
 
 
@@ -54,12 +46,6 @@ def test_a_damaged_file_holds_no_facts_and_the_next_update_writes_it_again(files
         assert stored_dimensions(files) == 8
 
 
-def test_what_is_no_number_of_dimensions_states_none(files):
-    for stated in ("true", "0", "-3", '"8"', "8.0", "null", "[8]"):
-        files.write_model(b'{"dimensions": ' + stated.encode() + b"}")
-        assert stored_dimensions(files) is None, stated
-
-
 def test_a_segment_with_another_width_and_the_earliest_name_is_dropped_alone(tmp_path):
     store = Store(tmp_path, "model")
     with store.writer(rows=1) as writer:
@@ -70,19 +56,6 @@ def test_a_segment_with_another_width_and_the_earliest_name_is_dropped_alone(tmp
     fresh = Store(tmp_path, "model")
     assert fresh.missing(["a", "b", "c"]) == ["c"]
     assert len(fresh.notices) == 1
-
-
-def test_without_a_stated_width_that_of_most_rows_counts(tmp_path):
-    stored(tmp_path, ["a"], 9)
-    stored(tmp_path / "other", ["b", "c"], 8)
-    store = Store(tmp_path, "model")
-    (segment,) = (tmp_path / "other").rglob("*.safetensors")
-    segment.rename(store.folder / segment.name)
-    assert store.missing(["a", "b", "c"]) == ["a"]
-    assert store.dimensions == 8
-    (notice,) = store.notices
-    assert store.folder.name in notice
-    assert "8" in notice.rpartition(store.folder.name)[2]
 
 
 def test_segments_are_left_alone_and_not_used_if_none_has_the_stated_width(tmp_path):

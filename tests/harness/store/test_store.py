@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.embedder import MockEmbedder, packed, unpacked
-from harness.errors import ModelError
 from harness.store import pruning, segment
 from harness.store.segment import Segment, row_checks
 from harness.store.store import KeyIndex, Store, keys_of
@@ -54,14 +53,6 @@ def test_a_store_returns_what_a_dictionary_would(tmp_path_factory, batches, quer
         np.testing.assert_array_equal(
             reader.get(known), [expected[t] for t in known] or np.empty((0, 4 if expected else 0))
         )
-
-
-def test_keys_that_share_one_half_are_distinguished():
-    keys = np.array([[5, 1], [5, 2], [5, 9], [7, 2]], dtype=np.uint64)
-    vectors = np.arange(4, dtype=np.float32)[:, None]
-    index = KeyIndex.of([opened(keys, vectors)])
-    queries = np.array([[5, 9], [5, 3], [7, 2], [5, 1], [7, 1], [9, 9], [0, 0]], dtype=np.uint64)
-    assert index.find(queries).tolist() == [2, -1, 3, 0, -1, -1, -1]
 
 
 def test_few_keys_of_a_large_store_are_found_without_merging_all_keys():
@@ -113,32 +104,6 @@ def test_a_segment_copied_from_another_model_is_dropped(tmp_path, fill):
     assert "embedder" in notice
 
 
-def test_a_row_of_nan_is_stored_like_any_other_vector(tmp_path):
-    store = Store(tmp_path, "words")
-    with store.writer() as writer:
-        writer.add(["known", "unknown"], np.array([[1, 2], [np.nan, np.nan]], dtype=np.float32))
-    assert store.missing(["known", "unknown"]) == []
-    assert np.isnan(store.get(["unknown"])).all()
-
-
-def test_get_raises_with_the_number_of_missing_vectors(tmp_path, fill):
-    store = fill(Store(tmp_path, "model"))
-    with pytest.raises(KeyError, match="2 of 3"):
-        store.get(["text 1", "x", "y"])
-
-
-def test_vectors_of_another_length_are_refused(tmp_path):
-    with Store(tmp_path, "model").writer() as writer:
-        writer.add(["a"], np.zeros((1, 3), dtype=np.float32))
-        with pytest.raises(ModelError, match=r"\b4\b.*\b3\b"):
-            writer.add(["b"], np.zeros((1, 4), dtype=np.float32))
-
-
-def test_a_writer_writes_a_segment_when_it_has_enough_rows(tmp_path, fill):
-    store = fill(Store(tmp_path, "model"), rows=30)
-    assert [len(segment.read(p, "model").keys) for p in files(store)] == [30, 30, 30, 10]
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
 def test_a_writer_flushes_when_an_exception_leaves_its_context(tmp_path, error):
     store = Store(tmp_path, "model")
@@ -167,15 +132,6 @@ def test_short_packed_rows_behind_long_ones_are_not_filled_up_with_zeros(tmp_pat
     assert len(files(store)) == 2
     for row, found in zip(rows, unpacked(store.get(texts)), strict=True):
         np.testing.assert_array_equal(found, row)
-
-
-def test_refresh_shows_what_another_process_wrote(tmp_path, fill):
-    mine, other = Store(tmp_path, "model"), Store(tmp_path, "model")
-    assert mine.missing(["a"]) == ["a"]
-    fill(other, ["a"])
-    assert mine.missing(["a"]) == ["a"]
-    mine.refresh()
-    assert mine.missing(["a"]) == []
 
 
 def test_the_safetensors_library_reads_a_segment(tmp_path, fill):
@@ -242,13 +198,6 @@ def test_info_has_the_model_and_the_counts(tmp_path, fill):
     assert pruning.stores(tmp_path) == [info]
 
 
-def test_a_store_without_description_is_listed_by_its_fingerprint(tmp_path, fill):
-    fill(Store(tmp_path, "model/1"))
-    (tmp_path / "something else").mkdir()
-    (tmp_path / "file").touch()
-    assert [info.fingerprint for info in pruning.stores(tmp_path)] == ["model/1"]
-
-
 def age(store, days):
     os.utime(store.folder, times=(time.time() - 86_400 * days,) * 2)
 
@@ -267,14 +216,6 @@ def test_prune_removes_stores_that_were_not_used_for_long(tmp_path, fill):
         age(fill(Store(tmp_path, name)), days)
     pruning.prune(tmp_path, unused_days=30)
     assert [info.fingerprint for info in pruning.stores(tmp_path)] == ["new"]
-
-
-def test_reading_counts_as_use_and_listing_does_not(tmp_path, fill):
-    for name in ("read", "listed"):
-        age(fill(Store(tmp_path, name)), 40)
-    Store(tmp_path, "read").get(TEXTS)
-    pruning.stores(tmp_path)
-    assert [i.fingerprint for i in pruning.prune(tmp_path, unused_days=30).removed] == ["listed"]
 
 
 def test_prune_to_a_size_keeps_the_stores_that_were_used_last(tmp_path, fill):
@@ -307,17 +248,6 @@ def test_a_merged_segment_holds_each_vector_once(tmp_path, fill):
     for store_or_reader in (store, reader, Store(tmp_path, "model")):
         np.testing.assert_array_equal(store_or_reader.get(TEXTS), vectors_of(TEXTS))
     assert all(checked.ok for checked in store.verify())
-
-
-def test_a_reader_opened_before_a_merge_still_works(tmp_path, fill):
-    for text in TEXTS[:5]:
-        fill(Store(tmp_path, "model"), [text])
-    reader = Store(tmp_path, "model")
-    assert reader.missing(TEXTS[:5]) == []
-    pruning.merge(Store(tmp_path, "model"))
-    np.testing.assert_array_equal(reader.get(TEXTS[:5]), vectors_of(TEXTS[:5]))
-    reader.refresh()
-    np.testing.assert_array_equal(reader.get(TEXTS[:5]), vectors_of(TEXTS[:5]))
 
 
 def test_merging_does_not_give_a_damaged_segment_a_new_checksum(tmp_path, fill):

@@ -91,29 +91,6 @@ def test_a_segment_of_a_later_version_is_left_in_place_with_a_notice(tmp_path, f
     assert path.exists()
 
 
-def test_verify_finds_a_flipped_bit(tmp_path, fill):
-    fill(Store(tmp_path, "model"), ["other"])
-    store = fill(Store(tmp_path, "model"))
-    path = files(store)[1]
-    content = bytearray(path.read_bytes())
-    content[-100] ^= 1
-    path.write_bytes(content)
-    good, bad = store.verify()
-    assert good.ok
-    assert (bad.ok, bad.name, bad.rows) == (False, path.name, 100)
-    assert "checksum" in bad.problem
-    assert store.missing(["other", *TEXTS]) == TEXTS
-
-
-def test_a_folder_that_cannot_be_created_is_a_disk_error_of_one_line(tmp_path, fill):
-    (tmp_path / "cache").write_text("a file where the folder should be")
-    store = Store(tmp_path / "cache", "model")
-    with pytest.raises(DiskError) as caught:
-        fill(store)
-    assert str(store.folder) in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 @pytest.mark.posix
 def test_a_full_disk_is_a_disk_error_of_one_line_and_earlier_vectors_stay(tmp_path):
     def limit():  # a file may have 20 kB: the first segment fits, the second does not
