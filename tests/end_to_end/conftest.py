@@ -110,7 +110,7 @@ def source_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy.mkdir()
     for name in ("harness", "plugins", "tasks", "leaderboard"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy / name)
     return copy
 

@@ -214,9 +214,9 @@ def test_a_torn_last_line_in_a_results_file(evaluate, tmp_path):
     assert "torn" in line
     after = records(tmp_path)
     assert {r.id for r in after} == {r.id for r in before}
-    assert len(after) == len(path.read_text().splitlines()) == 5
+    assert len(after) == 5
+    assert len(path.read_text().splitlines()) == 6, "the torn line stays"
     assert [r for r in after if r.task.name == "toy-places"] == list(before[:3])
-    assert "torn" not in evaluate(*both).err
 
 
 def test_a_changed_number_in_a_results_file_is_computed_again(evaluate, tmp_path):

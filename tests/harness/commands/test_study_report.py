@@ -21,8 +21,8 @@ def test_each_model_has_its_own_violins(tmp_path):
     records += [record.model_copy(update={"model": other}) for record in records]
     folder = study.write_tables(summarize(records), tmp_path / "toy.study.jsonl")
     assert folder == tmp_path / "toy.study"
-    assert {path.name for path in folder.glob("*.json")} == {
-        *("violins-toy-model.json", "violins-vectors_._a.txt.json"),
+    assert {path.name for path in folder.glob("*.svg")} == {
+        *("violins-toy-model.svg", "violins-vectors_._a.txt.svg"),
     }
     text = (folder / "table.txt").read_text()
     assert text.count("chosen by any criterion") == 2

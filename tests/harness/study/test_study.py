@@ -195,20 +195,6 @@ def test_a_measure_has_a_sign_if_swapped_sides_turn_it_round_its_fair_value(reso
     assert signed == {"weat-association", "weat", "rnd", "ripa"}
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        {"mitigator": "whitening?texts=/etc/passwd"},
-        {"mitigator": "whitening", "grid": {"texts": ["/etc/passwd"]}},
-    ],
-)
-def test_a_mitigator_of_a_study_reads_no_file_elsewhere(folder, content, use):
-    content["mitigators"] = {"w": use}
-    path = small_study.write(folder / "small.yaml", content)
-    with pytest.raises(InvalidFile, match=r"mitigators\.w: '/etc/passwd' is not in the folder"):
-        resolve(yaml_files.load(path), Registry(include=[folder]))
-
-
 def test_a_grid_of_too_many_points_is_refused_before_it_is_made(folder, content):
     content["mitigators"] = {"hard-debias": {"grid": {"k": [1, 2] * 20, "x": [1] * 40}}}
     path = small_study.write(folder / "small.yaml", content)
