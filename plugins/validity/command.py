@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ from harness.folders import Place
 from harness.printing import echo
 
 if TYPE_CHECKING:
-    from harness.registry.registry import Registry
     from harness.task.validity import Validity
 
 
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
               help="Seed of all draws.")  # fmt: skip
-@click.option("--recorded", is_flag=True, help="Measure nothing: show the recorded rows.")
 @click.option("--record", is_flag=True, help="Keep the rows beside the tasks, in validity.json.")
 @arguments.cache
 @arguments.include
@@ -51,7 +48,6 @@ def command(
     tasks: tuple[str, ...],
     models: tuple[str, ...],
     seed: int,
-    recorded: bool,
     record: bool,
     cache: Place | None,
     include: tuple[Path, ...],
@@ -67,36 +63,28 @@ def command(
     \b
     harness validate-metric weat
     harness validate-metric weat --task weat-7 --model en-core-web-md
-    harness validate-metric --recorded
 
     Exit code 1: something could not be measured.
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness import progress
     from harness.commands import output
-    from harness.errors import UsageError
     from harness.registry.registry import Registry
 
     from . import measuring
 
     registry = Registry(include=include, trust=trust)
-    skipped: list[str] = []
-    if recorded:
-        if record:
-            raise UsageError("--recorded measures nothing: omit it or --record")
-        rows = _recorded(registry, metrics, tasks, models)
-    else:
-        measured = measuring.measure(
-            registry,
-            metrics,
-            tasks=tasks,
-            models=models,
-            seed=seed,
-            cache=cache,
-            progress=progress.for_terminal(),
-        )
-        rows, skipped = measured.rows, measured.skipped
-        if not rows and not skipped:
-            skipped = ["no task is made for such a model, in a language of its card"]
+    measured = measuring.measure(
+        registry,
+        metrics,
+        tasks=tasks,
+        models=models,
+        seed=seed,
+        cache=cache,
+        progress=progress.for_terminal(),
+    )
+    rows, skipped = measured.rows, measured.skipped
+    if not rows and not skipped:
+        skipped = ["no task is made for such a model, in a language of its card"]
     if as_json:
         output.as_json([measuring.as_json(row) for row in rows])
     else:
@@ -107,26 +95,6 @@ def command(
     for line in skipped:
         echo(f"not measured: {line}", err=True)
     return int(bool(skipped))
-
-
-def _recorded(
-    registry: Registry, metrics: Sequence[str], tasks: Sequence[str], models: Sequence[str]
-) -> list[Validity]:
-    """Return the recorded rows of the named metrics, tasks and models."""
-    from harness.run.tasks import select
-
-    from . import measuring
-
-    for name in metrics:
-        registry.metric(name)  # raises if it is unknown
-    named = {entry.file.name for entry in select(registry, tasks or ["all"])}
-    return [
-        row
-        for row in measuring.recorded(registry)
-        if row.task in named
-        and (not metrics or row.metric in metrics)
-        and (not models or row.model in models)
-    ]
 
 
 def _show(rows: list[Validity]) -> None:

@@ -12,7 +12,6 @@ from harness import folders
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import HarnessError, UsageError
 from harness.folders import Place
-from harness.metrics import Metric
 from harness.progress import Progress
 from harness.run.evaluation import Run
 from harness.run.scoring import MetricInputs, too_few, usable_rows
@@ -64,8 +63,8 @@ def measure(
 
     Parameters
     ----------
-    registry
-        Where names are looked up.
+    registry, cache, progress
+        As in `harness.evaluate`.
     metrics
         Names of metrics; by default those of all tasks of bias.
     tasks
@@ -75,8 +74,6 @@ def measure(
         Names of models; by default one for each kind.
     seed
         Seed of all draws.
-    cache, progress
-        As in `harness.evaluate`.
     draws
         Numbers of draws.
 
@@ -89,40 +86,28 @@ def measure(
     settings = Settings.of(cache=cache, seed=seed, progress=progress)
     chosen = list(tasks) or _tasks_of(registry, [metric.name for metric in added])
     run = Run(registry, settings, chosen, ["none"], added if tasks else ())
+    named = {task.file.name for task in run.tasks.selected if task.is_named}
     measured = Measured()
     for name in models or MODELS.values():
         embedder = run.embedder(name)
         if isinstance(embedder, HarnessError):
             measured.skipped.append(f"{name}: {embedder}")
             continue
-        kind = embedder.info.kind
-        if not models and name != MODELS[kind]:
-            continue
-        if not any(entry.file.unfit_for(kind) is None for entry in run.tasks.selected):
-            if models:
-                measured.skipped.append(f"{name}: no task is made for {kind} embedders")
-            continue
         for line in run.settle(embedder):
             settings.progress.say(line)
         plan = run.plan(embedder, None)
         measured.skipped += [
-            f"{task.file.name}: {reason}"
-            for task in run.tasks.selected
-            if task.is_named
-            and not task.file.unfit_for(kind)
-            and (reason := task.file.foreign_to(embedder.info.languages))
-        ]
-        measured.skipped += [
             f"{entry.task}: {entry.reason}"
             for entry in plan.not_run
-            if entry.kind not in ("embedder", "language")
+            if entry.kind != "embedder" and (entry.kind != "language" or entry.task in named)
         ]
         with run.vectors(embedder, name, plan.texts) as vectors:
             vectors.ensure(plan.texts)
             label = f"{embedder.info.name}: validating"
             with settings.progress.stage(label, len(plan.jobs), "tasks") as advance:
                 for job in plan.jobs:
-                    for metric in _metrics_of(job.task, added, any_metric=bool(tasks)):
+                    own = [job.task.file.primary.metric]
+                    for metric in [metric.name for metric in added] if added and tasks else own:
                         row = _validity(job.task, metric, vectors, seed, draws)
                         if isinstance(row, str):
                             measured.skipped.append(f"{job.task.name}: {row}")
@@ -145,12 +130,6 @@ def _tasks_of(registry: Registry, metrics: Sequence[str]) -> list[str]:
             "have its inputs with --task"
         )
     return [task for name in metrics or primary for task in primary[name]]
-
-
-def _metrics_of(task: Task, metrics: Sequence[Metric], *, any_metric: bool) -> list[str]:
-    """Return the metrics to validate on a task: its primary one, or any of the named ones."""
-    names = [metric.name for metric in metrics]
-    return names if names and any_metric else [task.file.primary.metric]
 
 
 def _validity(
