@@ -114,6 +114,7 @@ def build(
         return
     for board in ranked.boards:
         echo(f"{board.kind} embeddings: {board.summary()}")
+        echo(board.benchmarks[0].finding)
     echo(f"wrote {page}")
 
 
