@@ -42,16 +42,6 @@ def test_minilm_gives_the_vectors_of_its_library(packaged):
     assert embedder.info.licence == "Apache-2.0"
 
 
-def test_minilm_has_one_fingerprint_by_its_name_and_by_its_folder(packaged):
-    folder = folders.of_package(minilm.PACKAGE) / "model"
-    by_name, by_folder = (
-        packaged.embedder(name).info.fingerprint
-        for name in ("all-MiniLM-L6-v2", f"sentence-transformers:{folder}")
-    )
-    assert by_name == by_folder
-    assert packaged.embedder("all-MiniLM-L6-v2?pooling=cls").info.fingerprint != by_name
-
-
 def test_glove_has_the_words_and_vectors_of_stanford(packaged):
     embedder = packaged.embedder("glove-6b-50d")
     assert isinstance(embedder, WordEmbedder)
@@ -109,10 +99,6 @@ def test_without_the_packages_the_models_say_how_to_install_them(tmp_path):
     lines = done.stdout.splitlines()
     assert len(lines) == 2, done.stderr
     assert all(cards.INSTALL in line for line in lines)
-
-
-def test_a_missing_package_has_no_folder():
-    assert folders.of_package("no_such_package_at_all") is None
 
 
 def test_the_hash_of_a_large_file_changes_with_the_file(tmp_path):

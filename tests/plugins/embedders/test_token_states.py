@@ -1,12 +1,9 @@
 """The token states of a sentence-transformers model."""
 
-import json
-
 import numpy as np
 import pytest
 
 from harness.embedder import TokenStatesEmbedder
-from harness.errors import ModelError
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 
 TEXTS = ["the nurse is a woman", "hello", "", "zzz  world zzz"]
@@ -16,8 +13,9 @@ def embedder(folder, **options):
     return SentenceTransformersEmbedder(str(folder), device="cpu", **options)
 
 
-@pytest.mark.parametrize(("pooling", "pool"), [("mean", np.mean), ("max", np.max)])
-@pytest.mark.parametrize("prompt", [None, "query"])
+@pytest.mark.parametrize(
+    ("pooling", "pool", "prompt"), [("mean", np.mean, "query"), ("max", np.max, None)]
+)
 def test_pooled_states_equal_the_vector(model, pooling, pool, prompt):
     encoder = embedder(model, pooling=pooling, prompt=prompt)
     assert isinstance(encoder, TokenStatesEmbedder)
@@ -45,10 +43,3 @@ def test_words_behind_the_truncation_have_no_token(model):
     found = embedder(model, max_length=4).token_states(["the nurse is good"])[0]
     assert len(found.words) == 4
     np.testing.assert_array_equal(found.word_of, [-1, 0, 1, -1])
-
-
-def test_a_model_without_pooling_has_no_states(model):
-    modules = json.loads((model / "modules.json").read_text())
-    (model / "modules.json").write_text(json.dumps(modules[:1]))
-    with pytest.raises(ModelError, match="no pooling step"):
-        embedder(model).token_states(["hello"])

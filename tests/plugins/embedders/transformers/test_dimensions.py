@@ -57,8 +57,9 @@ STEPS = {
 }
 
 
-@pytest.mark.parametrize("kept", [None, 4])
-@pytest.mark.parametrize("steps", STEPS, ids=str)
+@pytest.mark.parametrize(
+    ("steps", "kept"), [*((steps, None) for steps in STEPS), ("two poolings", 4), ("router", 4)]
+)
 def test_the_stated_length_is_that_of_the_vectors(model, tmp_path, steps, kept):
     library = SentenceTransformer(modules=STEPS[steps](model), device="cpu", truncate_dim=kept)
     library.save(str(tmp_path / "saved"), create_model_card=False)

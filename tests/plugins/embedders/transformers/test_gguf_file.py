@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.errors import HarnessError, InvalidOption, ModelError, Unavailable
+from harness.errors import InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders.transformers.gguf_file import header
 from harness.plugins.embedders.transformers.last_token import LastTokenEmbedder
 from harness.registry.registry import Registry
@@ -125,10 +125,6 @@ def test_a_gguf_file_needs_no_provider(file, monkeypatch):
     assert len({info.fingerprint for info in infos}) == 1
 
 
-def test_other_language_models_keep_their_provider_in_the_label(built_model):
-    assert Registry().embedder(f"last-token:{built_model}").info.name.startswith("last-token:")
-
-
 def test_files_beside_the_model_are_not_read(file, built_model):
     vectors, info = embedder(file).encode(TEXTS), embedder(file).info
     for other in built_model.iterdir():
@@ -158,28 +154,20 @@ def test_options_of_language_models_work(file):
         embedder(file, revision="main")
 
 
-@pytest.mark.parametrize(
-    ("change", "fact"),
-    [
-        (lambda content: b"PK" + content[2:], "GGUF"),
-        (lambda content: content[:4] + b"\x09" + content[5:], "version 9"),
-        (lambda content: content[:200], "damaged"),
-        (lambda content: content[:16] + b"\xff" * 8 + content[24:], "damaged"),
-        (lambda content: b"", "GGUF"),
-    ],
-)
-def test_a_damaged_file_is_an_error_of_one_line(file, change, fact):
-    file.write_bytes(change(file.read_bytes()))
-    with pytest.raises(ModelError) as caught:
-        embedder(file)
-    assert fact in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_weights_that_are_cut_off_are_an_error(file):
-    file.write_bytes(file.read_bytes()[:-5000])
-    with pytest.raises(HarnessError, match=r"tiny\.gguf"):
-        embedder(file).encode(["a"])
+def test_a_damaged_file_is_an_error_of_one_line(file):
+    content = file.read_bytes()
+    for changed, fact in (
+        (b"PK" + content[2:], "GGUF"),
+        (content[:4] + b"\x09" + content[5:], "version 9"),
+        (content[:200], "damaged"),
+        (content[:16] + b"\xff" * 8 + content[24:], "damaged"),
+        (content[:-1_000], "it ends early"),
+        (content[: len(content) // 2], "it ends early"),
+    ):
+        file.write_bytes(changed)
+        with pytest.raises(ModelError, match=fact) as caught:
+            embedder(file)
+        assert "\n" not in str(caught.value)
 
 
 def test_one_of_several_parts_is_an_error_that_says_how_to_join_them(tmp_path):
@@ -200,15 +188,6 @@ def test_without_the_package_the_error_names_the_extra(file, monkeypatch):
     )
     with pytest.raises(Unavailable, match=r"\[gguf\]"):
         embedder(file)
-
-
-def test_a_file_whose_weights_end_early_is_refused(file):
-    content = file.read_bytes()
-    for lost in (1_000, len(content) // 2):
-        file.write_bytes(content[:-lost])
-        with pytest.raises(ModelError, match="it ends early") as caught:
-            embedder(file)
-        assert str(file) in str(caught.value)
 
 
 def test_an_absurd_size_in_the_header_is_refused_before_the_model_is_built(file):

@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 from harness.plugins.embedders.transformers import hub
-from harness.plugins.embedders.transformers.last_token import LastTokenEmbedder
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -164,12 +163,6 @@ def test_a_model_is_downloaded_once_and_works_without_the_hub_afterwards(served,
     np.testing.assert_allclose(cached.encode(["hello"]), local.encode(["hello"]), atol=1e-6)
 
 
-def test_a_cached_model_is_used_without_a_request(served):
-    first = served.ask("sentence-transformers:some/model")
-    del served.models["some/model"]
-    assert served.ask("sentence-transformers:some/model") == first
-
-
 def test_weights_in_other_formats_are_not_downloaded(served, model):
     (model / "onnx").mkdir()
     for other in ("onnx/model.onnx", "tf_model.h5", "pytorch_model.bin", "rust_model.ot"):
@@ -179,52 +172,6 @@ def test_weights_in_other_formats_are_not_downloaded(served, model):
     assert not {"model.onnx", "onnx/model.onnx", "tf_model.h5", "pytorch_model.bin"} & {
         *served.downloaded
     }
-
-
-def test_exported_weights_are_downloaded_only_for_their_backend(served, model):
-    pytest.importorskip("onnxruntime")
-    (model / "onnx").mkdir()
-    for file in ("onnx/model.onnx", "onnx/model_O4.onnx"):
-        (model / file).write_bytes(b"an exported graph")
-    name = "sentence-transformers:some/model"
-    plain = served.ask(name)
-    assert not any(file.startswith("onnx/") for file in served.downloaded)
-    exported = served.ask(f"{name}?backend=onnx")
-    assert "onnx/model.onnx" in served.downloaded
-    assert "onnx/model_O4.onnx" not in served.downloaded
-    assert plain != exported
-    served.close()
-    assert served.ask(f"{name}?backend=onnx") == exported
-    assert served.ask(name) == plain
-
-
-def test_a_hub_model_without_exported_weights_is_refused(served):
-    pytest.importorskip("onnxruntime")
-    (line,) = served.ask("sentence-transformers:some/model?backend=onnx")
-    assert line.startswith("ModelError ")
-    assert "'some/model'" in line
-    assert "backend=onnx" in line
-
-
-def test_a_language_model_is_downloaded_and_works_without_the_hub_afterwards(
-    served, model, no_network
-):
-    online = served.ask("last-token:some/model?pooling=mean")
-    served.close()
-    assert served.ask("last-token:some/model?pooling=mean") == online
-    local = LastTokenEmbedder(str(model), pooling="mean", device="cpu")
-    assert online == [f"{COMMIT} {local.info.fingerprint}"]
-    cached = LastTokenEmbedder(str(served.cached("some/model")), pooling="mean", device="cpu")
-    np.testing.assert_allclose(cached.encode(["hello"]), local.encode(["hello"]), atol=1e-6)
-
-
-def test_a_plain_transformers_model_works_without_the_hub_afterwards(served, model):
-    for file in ("modules.json", "config_sentence_transformers.json"):
-        (model / file).unlink()
-    online = served.ask("sentence-transformers:some/model")
-    served.close()
-    assert served.ask("sentence-transformers:some/model") == online
-    assert online[0].startswith(COMMIT)
 
 
 def test_a_partly_cached_model_is_completed_and_not_read_as_a_plain_one(served, model):
@@ -260,35 +207,22 @@ def test_code_of_another_repository_is_part_of_a_model_that_runs_it(served, mode
     assert "outside its folder" in line
 
 
-def test_a_revision_can_be_named(served):
-    named = served.ask(f"sentence-transformers:some/model?revision={COMMIT}")
-    assert named == served.ask("sentence-transformers:some/model")
-
-
-@pytest.mark.parametrize(
-    ("name", "facts"),
-    [
-        ("some/other", ["'some/other'", "no", "public model"]),
-        ("some/gated", ["'some/gated'", "https://huggingface.co/some/gated", "hf auth login"]),
-        ("some/model?revision=v9", ["'some/model'", "revision 'v9'"]),
-        ("some/mo del", ["'some/mo del'", "owner/name"]),
-    ],
-)
-def test_a_model_that_the_hub_does_not_give_is_unavailable_in_one_line(served, name, facts):
-    (line,) = served.ask(f"sentence-transformers:{name}")
-    assert line.startswith("Unavailable ")
-    assert all(fact in line for fact in facts)
-
-
-def test_without_the_hub_a_model_is_unavailable_in_one_line(served):
+def test_a_model_that_the_hub_does_not_give_is_unavailable_in_one_line(served):
+    for name, fact in {
+        "some/other": "'some/other'",
+        "some/gated": "https://huggingface.co/some/gated",
+        "some/model?revision=v9": "revision 'v9'",
+    }.items():
+        (line,) = served.ask(f"sentence-transformers:{name}")
+        assert line.startswith("Unavailable ")
+        assert fact in line
     served.close()
     (line,) = served.ask("all-mpnet-base-v2")
     assert line.startswith("Unavailable ")
     assert "'sentence-transformers/all-mpnet-base-v2'" in line
-    assert "cache" in line
 
 
-@pytest.mark.parametrize("name", ["gpt2", "sentence-transformers:gpt2", "last-token:gpt2"])
+@pytest.mark.parametrize("name", ["gpt2", "last-token:gpt2"])
 def test_a_model_without_an_owner_is_found_online_and_in_the_cache(served, model, name):
     served.models["gpt2"] = served.models.pop("some/model")
     online = served.ask(name)
@@ -303,21 +237,6 @@ def test_the_library_s_own_owner_comes_first(served, model):
     assert online[0].startswith(COMMIT)
     assert served.cached("sentence-transformers/mine").is_dir()
     assert not served.cached("mine").exists()
-
-
-def test_a_model_without_an_owner_that_another_library_cached_is_used_without_the_hub(
-    served, model
-):
-    served.models["gpt2"] = model
-    fetch = "import sys, transformers; transformers.AutoModel.from_pretrained('gpt2')"
-    environment = {"HF_ENDPOINT": served.url, "HF_HOME": str(served.home), "PATH": ""}
-    subprocess.run([sys.executable, "-c", fetch], env=environment, check=True, capture_output=True)
-    served.close()
-    assert served.ask("gpt2")[0].startswith(COMMIT)
-
-
-def test_an_id_on_the_hub_needs_no_provider(served):
-    assert served.ask("some/model") == served.ask("sentence-transformers:some/model")
 
 
 def test_a_name_that_the_hub_does_not_know_is_unknown(served):
@@ -337,3 +256,13 @@ def test_pickled_weights_are_needed_only_where_there_are_no_others():
         "consolidated.pth",
     ]
     assert hub.needed(files) == ["a/model.safetensors", "b/pytorch_model.bin"]
+
+
+def test_exported_files_of_a_repository_are_needed_only_for_their_backend():
+    files = ["config.json", "model.safetensors", "pytorch_model.bin", "onnx/model.onnx"]
+    files += ["onnx/model_O2.onnx", "onnx/model.onnx_data", "openvino/openvino_model.bin"]
+    files += ["openvino/openvino_model.xml"]
+    plain = ["config.json", "model.safetensors"]
+    assert hub.needed(files) == plain
+    assert hub.needed(files, "onnx") == [*plain, "onnx/model.onnx", "onnx/model.onnx_data"]
+    assert hub.needed(files, "openvino") == [*plain, *files[-2:]]

@@ -180,15 +180,6 @@ def test_a_model_whose_folder_is_gone_has_a_fingerprint_of_its_own(model):
     assert adapted(loaded).info.name == model.name
 
 
-def test_no_record_of_a_loaded_model_has_the_path_of_its_folder(model, tmp_path):
-    records = harness.evaluate(load(model), "name-triplets", results=tmp_path / "results")
-    assert records
-    assert {record.model.name for record in records} == {model.name}
-    for file in (path for path in (tmp_path / "results").rglob("*") if path.is_file()):
-        assert str(tmp_path) not in file.read_text(encoding="utf-8")
-    assert harness.evaluate(load(model), "name-triplets").encoded == 0
-
-
 def test_a_model_in_memory_states_its_precision_for_the_admission_check(model):
     loaded = load(model)
     with torch.no_grad():  # else it is the model of its folder

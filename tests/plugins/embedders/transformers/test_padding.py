@@ -73,20 +73,6 @@ def test_padding_on_the_left_changes_no_vector(model, pooling):
     np.testing.assert_allclose(embedder(model).encode(TEXTS), right, atol=1e-6)
 
 
-def test_vectors_that_were_wrong_have_another_fingerprint(model):
-    right = embedder(model).info.fingerprint
-    config = json.loads((model / "config.json").read_text())
-    side = model / "tokenizer_config.json"
-    change(side, padding_side="right")
-    stated = embedder(model).info.fingerprint
-    change(side, padding_side="left")
-    encoder = embedder(model)
-    assert encoder._folder.is_padded_anew
-    assert len({right, stated, encoder.info.fingerprint}) == 3
-    (model / "config.json").write_text(json.dumps(config | {"model_type": "roberta"}))
-    assert not embedder(model)._folder.is_padded_anew
-
-
 def test_the_side_may_stand_in_the_tokenizer_itself(model):
     file = model / "tokenizer.json"
     direction = {"strategy": "BatchLongest", "direction": "Left", "pad_to_multiple_of": None}
@@ -104,15 +90,6 @@ def test_the_side_may_stand_in_the_tokenizer_itself(model):
     np.testing.assert_allclose(encoder.encode(TEXTS), alone(model), atol=1e-6)
 
 
-def test_options_of_the_library_may_state_the_side(model):
-    change(
-        model / "sentence_bert_config.json", processing_kwargs={"text": {"padding_side": "left"}}
-    )
-    encoder = embedder(model)
-    assert encoder._folder.is_padded_anew
-    np.testing.assert_allclose(encoder.encode(TEXTS), alone(model), atol=1e-6)
-
-
 def test_a_model_of_relative_positions_keeps_its_padding_and_its_fingerprint(tmp_path):
     folder = language_model(tmp_path, "gpt_neox", intermediate_size=16)
     tokenizer_of(folder, pad_token="<end>", padding_side="left")
@@ -124,14 +101,17 @@ def test_a_model_of_relative_positions_keeps_its_padding_and_its_fingerprint(tmp
     assert encoder._model.tokenizer.padding_side == "left"
 
 
-@pytest.mark.parametrize("side", ["left", "right"])
-@pytest.mark.parametrize("special", [{"eos_token": "<end>"}, {"unk_token": "<end>"}, {}])
-@pytest.mark.parametrize("pooling", ["mean", "lasttoken"])
-def test_a_tokenizer_without_a_padding_token_pads_with_any_token(tmp_path, special, side, pooling):
+def test_a_tokenizer_without_a_padding_token_pads_with_any_token(tmp_path):
     folder = language_model(tmp_path, "gpt2", n_positions=32)
-    tokenizer_of(folder, padding_side=side, **special)
-    encoder = embedder(folder, pooling=pooling)
-    np.testing.assert_allclose(encoder.encode(TEXTS), without_padding(folder, pooling), atol=1e-5)
+    for special, side, pooling in (
+        ({"eos_token": "<end>"}, "left", "lasttoken"),
+        ({"unk_token": "<end>"}, "right", "mean"),
+        ({}, "left", "mean"),
+        ({}, "right", "lasttoken"),
+    ):
+        tokenizer_of(folder, padding_side=side, **special)
+        vectors = embedder(folder, pooling=pooling).encode(TEXTS)
+        np.testing.assert_allclose(vectors, without_padding(folder, pooling), atol=1e-5)
 
 
 def test_a_padding_token_without_a_vector_is_replaced(tmp_path):
@@ -142,13 +122,6 @@ def test_a_padding_token_without_a_vector_is_replaced(tmp_path):
     tokenizer = encoder._model.tokenizer
     assert (side["pad_token"], tokenizer.pad_token) == ("<pad>", "<end>")
     np.testing.assert_allclose(encoder.encode(TEXTS), without_padding(folder, "mean"), atol=1e-5)
-
-
-def test_an_object_that_equals_its_folder_is_padded_right(model):
-    change(model / "tokenizer_config.json", padding_side="left")
-    encoder = loaded_model.adapt(SentenceTransformer(str(model), device="cpu"))
-    assert encoder.info.fingerprint == embedder(model).info.fingerprint
-    np.testing.assert_allclose(encoder.encode(TEXTS), alone(model), atol=1e-6)
 
 
 def test_an_object_in_memory_is_padded_right_and_stays_as_it_was(tmp_path):
@@ -186,9 +159,8 @@ def test_each_route_of_a_router_is_padded_right(model, tmp_path):
     assert encoder._folder.is_padded_anew
 
 
-@pytest.mark.parametrize(
-    ("config", "shifts"),
-    [
+def test_models_that_count_positions_from_the_start_of_a_row():
+    for config, shifts in (
         ({"model_type": "bert", "position_embedding_type": "absolute"}, True),
         ({"model_type": "gpt2"}, True),
         ({"model_type": "bert", "position_embedding_type": "relative_key"}, False),
@@ -199,25 +171,19 @@ def test_each_route_of_a_router_is_padded_right(model, tmp_path):
         ({"model_type": "x", "use_rotary": False}, True),
         ({"model_type": "x", "text_config": {"rope_parameters": {"rope_theta": 1.0}}}, False),
         ({"model_type": "deberta-v2", "position_biased_input": False}, False),
-    ],
-)
-def test_models_that_count_positions_from_the_start_of_a_row(config, shifts):
-    assert tokens.shifts_positions(config) is shifts
+    ):
+        assert tokens.shifts_positions(config) is shifts, config
 
 
 ODD = [*TEXTS, "", "  The Man ", "hello " * 40, "hellö 日本 😀 [MASK]"]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"prompt": "query"}, {"pooling": "cls", "max_length": 5}, {"normalize": True}],
-    ids=str,
-)
-def test_texts_that_are_split_at_once_have_the_vectors_of_the_library(model, options):
-    encoder = embedder(model, **options)
-    ids = encoder.token_ids(ODD)
-    assert list(map(len, ids)) == list(encoder.lengths(ODD))
-    np.testing.assert_array_equal(encoder.begin(ids)(), encoder.encode(ODD))
+def test_texts_that_are_split_at_once_have_the_vectors_of_the_library(model):
+    for options in ({}, {"prompt": "query"}, {"pooling": "cls", "max_length": 5}):
+        encoder = embedder(model, **options)
+        ids = encoder.token_ids(ODD)
+        assert list(map(len, ids)) == list(encoder.lengths(ODD))
+        np.testing.assert_array_equal(encoder.begin(ids)(), encoder.encode(ODD))
 
 
 def test_a_prompt_that_is_not_pooled_is_left_out_of_texts_that_are_split_at_once(model):

@@ -3,11 +3,9 @@
 import json
 
 import numpy as np
-import pytest
 from sentence_transformers import SentenceTransformer
 
 from harness.embedder import Card
-from harness.errors import InvalidOption
 from harness.plugins.embedders.transformers import loaded_model
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 
@@ -41,14 +39,6 @@ def test_queries_and_documents_get_the_prompts_that_the_library_gives_them(model
     assert encoder.lengths(["hello"], role="query") == [5]
 
 
-def test_a_model_with_a_prompt_for_queries_alone_leaves_documents_as_they_are(model):
-    encoder = embedder(model)
-    assert encoder.info.role_prompts == {"text": "", "query": "query : ", "document": ""}
-    np.testing.assert_array_equal(
-        encoder.encode(TEXTS, role="document"), embedder(model, prompt="").encode(TEXTS)
-    )
-
-
 def test_a_prompt_outside_the_pooling_is_outside_it_in_each_role(model):
     pooling = model / "1_Pooling" / "config.json"
     settings = json.loads(pooling.read_text())
@@ -59,9 +49,10 @@ def test_a_prompt_outside_the_pooling_is_outside_it_in_each_role(model):
     )
 
 
-@pytest.mark.parametrize(
-    ("options", "prompts"),
-    [
+def test_options_replace_the_prompts_of_the_model(model):
+    own = embedder(model).info
+    assert own.role_prompts == {"text": "", "query": "query : ", "document": ""}
+    for options, prompts in (
         ({"prompt": ""}, {}),
         ({"prompt": "hello : "}, {"text": "hello : "}),
         ({"query_prompt": "", "document_prompt": ""}, {}),
@@ -73,13 +64,10 @@ def test_a_prompt_outside_the_pooling_is_outside_it_in_each_role(model):
             {"prompt": "hello : ", "query_prompt": "query"},
             {"text": "hello : ", "query": "query : ", "document": "hello : "},
         ),
-    ],
-    ids=str,
-)
-def test_options_replace_the_prompts_of_the_model(model, options, prompts):
-    encoder = embedder(model, **options)
-    assert encoder.info.role_prompts == prompts
-    assert encoder.info.fingerprint != embedder(model).info.fingerprint
+    ):
+        encoder = embedder(model, **options)
+        assert encoder.info.role_prompts == prompts
+        assert encoder.info.fingerprint != own.fingerprint
 
 
 def test_a_card_states_the_prompts_by_role(model):
@@ -92,17 +80,6 @@ def test_a_card_states_the_prompts_by_role(model):
         np.testing.assert_array_equal(
             encoder.encode(TEXTS, role=role), embedder(model, prompt=prompt).encode(TEXTS)
         )
-
-
-def test_a_prompt_of_passages_is_one_of_documents(model):
-    _write_settings(model, prompts={"query": "", "document": "", "passage": "bad : "})
-    prompts = {"text": "", "query": "", "document": "bad : "}
-    assert embedder(model).info.role_prompts == prompts
-
-
-def test_a_prompt_that_the_model_does_not_have_is_an_error(model):
-    with pytest.raises(InvalidOption, match=r"document_prompt=qury.*did you mean 'query'"):
-        embedder(model, document_prompt="qury")
 
 
 def test_a_default_prompt_is_for_texts_that_are_neither_queries_nor_documents(model):

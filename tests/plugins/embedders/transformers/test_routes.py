@@ -11,7 +11,7 @@ from sentence_transformers.base.modules import Router, Transformer
 from sentence_transformers.sentence_transformer.modules import Dense, Pooling
 
 import harness
-from harness.errors import InvalidOption, ModelError
+from harness.errors import ModelError
 from harness.plugins.embedders.transformers import loaded_model
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 
@@ -85,12 +85,6 @@ def test_routes_may_be_named_by_mappings(model, saved):
     assert_as_the_library(encoder, SentenceTransformer(str(folder), device="cpu"))
 
 
-def test_what_routes_cannot_be_combined_with_is_an_error_of_one_line(model, saved):
-    folder = saved(two_ways(model))
-    with pytest.raises(InvalidOption, match="pools in each of its routes"):
-        embedder(folder, pooling="cls")
-
-
 def test_a_router_behind_the_transformer_is_followed(model, saved):
     ways = {route: [Dense(16, 4)] for route in ("query", "document")}
     folder = saved(step(model, 1), Pooling(16), Router(ways, default_route="document"))
@@ -139,17 +133,6 @@ def test_limits_by_role_of_a_transformer_are_those_of_the_library(model, saved):
     encoder = embedder(folder)
     assert_as_the_library(encoder, SentenceTransformer(str(folder), device="cpu"))
     assert set(encoder.info.readings.values()) == {("", role) for role in ("default", *ROLES[1:])}
-
-
-def test_a_model_without_routes_keeps_its_fingerprint(model):
-    info = embedder(model).info
-    assert info.routes == {}
-    assert info.readings == {role: (prompt,) for role, prompt in info.role_prompts.items()}
-
-
-def test_routes_are_a_part_of_the_fingerprint(model, saved):
-    first = embedder(saved(two_ways(model, default_route="document"))).info.fingerprint
-    assert first != embedder(saved(two_ways(model, default_route="query"))).info.fingerprint
 
 
 def test_a_router_in_memory_is_read_as_the_library_reads_it(model):

@@ -1,7 +1,6 @@
 """Tokens are counted as the model counts them, without its weights."""
 
 import json
-import pickle
 
 import numpy as np
 import pytest
@@ -69,19 +68,6 @@ def test_a_model_without_a_tokenizer_file_counts_by_its_own_tokenizer(slow):
     assert encoder.lengths(["hello"], role="query") == [
         read_by_library(slow, "hello", prompt="query : ")
     ]
-
-
-def test_what_counts_can_be_sent_to_another_process(slow, model):
-    for folder in (slow, model):
-        encoder = embedder(folder)
-        right = encoder.lengths(["hello", "她是一名护士"])
-        assert pickle.loads(pickle.dumps(encoder)).lengths(["hello", "她是一名护士"]) == right
-
-
-def test_texts_that_cannot_be_long_need_no_tokenizer(slow):
-    encoder = embedder(slow)
-    assert encoder.truncated(["hello", "good bad"]) == [False, False]
-    assert "_count" not in vars(encoder._lengths_of("text"))
 
 
 def test_last_token_models_count_by_their_own_tokenizer(slow):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.embedder import Embedder, MockEmbedder
+from harness.embedder import MockEmbedder
 from harness.errors import InvalidFile, InvalidOption, UnknownName
 from harness.plugins.embedders.vectors.bag_of_words import BagOfWords
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
@@ -37,14 +37,8 @@ def test_a_text_without_known_words_gives_a_row_of_nan():
     vectors = encoded("", "unknown", "?!", "a")
     assert np.isnan(vectors[:3]).all()
     assert np.isfinite(vectors[3]).all()
-
-
-def test_no_texts_give_no_vectors():
-    assert encoded().shape == (0, 5)
-
-
-def test_all_texts_unknown_give_rows_of_the_right_length():
     assert encoded("x", "y").shape == (2, 5)
+    assert encoded().shape == (0, 5)
 
 
 @given(st.lists(st.text(st.sampled_from("abc xX-'.")), max_size=6))
@@ -52,12 +46,6 @@ def test_a_vector_does_not_depend_on_the_other_texts(texts):
     together = encoded(*texts)
     apart = [encoded(text)[0] for text in texts]
     np.testing.assert_allclose(together, np.reshape(apart, (len(texts), 5)))
-
-
-def test_it_is_a_text_encoder_with_the_facts_of_its_word_vectors():
-    embedder = BagOfWords(INNER)
-    assert isinstance(embedder, Embedder)
-    assert (embedder.info.kind, embedder.info.dimensions) == ("text", 5)
 
 
 def test_the_fingerprint_depends_on_the_word_vectors_and_the_pooling():

@@ -157,6 +157,7 @@ def test_words_that_are_not_utf8_are_an_error_or_left_out(path, tmp_path):
         vectors_file(str(tmp_path / "bad.bin")).encode(["he"])
     embedder = vectors_file(str(tmp_path / "bad.bin"), on_bad="skip")
     whole = vectors_file(str(path))
+    assert vectors_file(str(tmp_path / "bad.bin")).info.fingerprint != whole.info.fingerprint
     assert list(embedder.words) == [word for word in whole.words if word != "doctor"]
     np.testing.assert_array_equal(embedder.encode(["she"]), whole.encode(["she"]))
     assert "1 entry is left out" in embedder.notes[0]

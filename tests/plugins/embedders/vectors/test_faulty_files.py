@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from gensim.models import KeyedVectors
 
-import harness
 from harness.errors import InvalidFile, InvalidOption
 from harness.plugins.embedders.vectors.vectors_file import vectors_file
 from harness.registry.registry import Registry
@@ -58,20 +57,19 @@ def assert_right(embedder, words=WORDS):
     np.testing.assert_array_equal(embedder.encode(known), [OF[word] for word in known])
 
 
-@pytest.mark.parametrize("header", [b"", HEADER], ids=["no-header", "header"])
-@pytest.mark.parametrize(
-    ("first", "between"),
-    [("\t", " "), ("\t", "\t"), (" ", "\t"), (" ", ","), ("\t", ","), (",", ",")],
-)
-def test_tabs_and_commas_stand_for_spaces(tmp_path, header, first, between):
-    text = "".join(line(*item, first, between) for item in OF.items())
-    assert_right(read(tmp_path, header + text.encode()))
-    spaced = line("New York", OF["he"], first, between) + line("a,b", OF["she"], first, between)
-    if " " in (first + between) or "," in (first + between):
-        return
+def test_tabs_and_commas_stand_for_spaces(tmp_path):
+    for first, between in (("\t", " "), ("\t", "\t"), (" ", "\t"), (" ", ","), (",", ",")):
+        text = "".join(line(*item, first, between) for item in OF.items()).encode()
+        assert_right(read(tmp_path, text))
+        assert_right(read(tmp_path, HEADER + text))
+
+
+def test_words_between_tabs_may_have_spaces_and_commas(tmp_path):
     words = [*WORDS, "New York", "a,b"]
-    n = header and f"{len(words)} {D}\n".encode()
-    assert_right(read(tmp_path, n + (text + spaced).encode()), words)
+    items = [*OF.items(), ("New York", OF["he"]), ("a,b", OF["she"])]
+    text = "".join(line(*item, "\t", "\t") for item in items)
+    assert_right(read(tmp_path, text.encode()), words)
+    assert_right(read(tmp_path, f"{len(words)} {D}\n{text}".encode()), words)
 
 
 def test_a_word_with_a_space_is_read_also_with_a_tab_after_it_or_in_the_first_line(tmp_path):
@@ -82,23 +80,10 @@ def test_a_word_with_a_space_is_read_also_with_a_tab_after_it_or_in_the_first_li
     assert_right(read(tmp_path, text + TEXT), [". . .", *WORDS])
 
 
-def test_separators_that_were_once_read_as_words_change_the_fingerprint(tmp_path):
-    plain = read(tmp_path, TEXT).info.fingerprint
-    tabs = read(tmp_path, TEXT.replace(b" ", b"\t"))
-    (tmp_path / "v.txt").write_bytes(TEXT)
-    assert vectors_file(str(tmp_path / "v.txt"), on_bad="error").info.fingerprint == plain
-    assert vectors_file(str(tmp_path / "v.txt"), on_bad="skip").info.fingerprint != plain
-    assert tabs.info.fingerprint != plain
-
-
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
-@pytest.mark.parametrize("content", [TEXT, HEADER + TEXT, BINARY], ids=["glove", "text", "binary"])
-def test_compressed_files_are_known_by_their_first_bytes(tmp_path, compress, content):
-    assert_right(read(tmp_path, compress(content)))
-
-
-@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
-def test_compressed_files_that_are_cut_or_damaged_are_refused(tmp_path, compress):
+def test_compressed_files_are_known_by_their_first_bytes_and_refused_if_damaged(tmp_path, compress):
+    for content in (TEXT, BINARY):
+        assert_right(read(tmp_path, compress(content)))
     whole = compress(TEXT)
     assert "damaged or cut off" in refused(tmp_path, whole[:-20]).problem
     middle = len(whole) // 2
@@ -112,28 +97,24 @@ BAD_LINES = [
     (b"short 1 2 3\n", "4 fields"),
     (line("x", OF["he"]).encode().replace(b".", b",", 1), "decimal point"),
     (b"x" + b" 0x1p3" * D + b"\n", "0x1p3"),
-    (b"x" + b" NAN" * D + b"\n", "'x' is not finite"),
     (b"x" + b" 1e60" * D + b"\n", "'x' is not finite"),
 ]
 
 
-@pytest.mark.parametrize(("bad", "fact"), BAD_LINES)
-@pytest.mark.parametrize("header", [b"", f"{len(WORDS) + 1} {D}\n".encode()])
-def test_a_bad_line_is_an_error_or_left_out_and_counted(tmp_path, header, bad, fact):
+def test_a_bad_line_is_an_error_or_left_out_and_counted(tmp_path):
     first, rest = TEXT[: TEXT.index(b"\n") + 1], TEXT[TEXT.index(b"\n") + 1 :]
-    content = header + first + bad + rest
-    number = 3 if header else 2
-    for options in ({}, {"on_bad": "error"}):
-        error = refused(tmp_path, content, **options)
-        assert error.line == number
-        assert fact in error.problem
-        assert "?on_bad=skip" in error.problem
-    embedder = read(tmp_path, content, on_bad="skip")
-    assert_right(embedder)
-    (note,) = embedder.notes
-    assert note.startswith("v.txt: 1 entry is left out")
-    assert f"line {number}" in note
-    assert fact in note
+    for bad, fact in BAD_LINES:
+        for header in (b"", f"{len(WORDS) + 1} {D}\n".encode()):
+            content = header + first + bad + rest
+            number = 3 if header else 2
+            error = refused(tmp_path, content)
+            assert error.line == number
+            assert fact in error.problem
+            embedder = read(tmp_path, content, on_bad="skip")
+            assert_right(embedder)
+            (note,) = embedder.notes
+            assert note.startswith("v.txt: 1 entry is left out")
+            assert f"line {number}" in note
 
 
 def test_bytes_that_are_not_utf8_are_replaced_and_counted(tmp_path):
@@ -177,16 +158,6 @@ def test_duplicates_are_counted(tmp_path):
     assert read(tmp_path, TEXT).notes == ()
 
 
-def test_what_was_found_is_told_also_under_a_bag_of_words_and_when_a_file_is_written(tmp_path):
-    (tmp_path / "v.txt").write_bytes(TEXT + TEXT[: TEXT.index(b"\n") + 1])
-    bag = Registry().embedder(f"bag-of-words:{tmp_path / 'v.txt'}")
-    assert bag.notes == ()
-    bag.encode(["he and she"])
-    assert "1 duplicate word is left out" in bag.notes[0]
-    written = harness.debias(str(tmp_path / "v.txt"), "none", tmp_path / "d.bin")
-    assert "1 duplicate word is left out" in written.notes[0]
-
-
 def test_a_file_that_ends_inside_a_number_is_refused(tmp_path):
     error = refused(tmp_path, TEXT[:-4])
     assert error.line == len(WORDS)
@@ -220,36 +191,30 @@ def test_lone_carriage_returns_are_refused(tmp_path):
     error = refused(tmp_path, b"\n".join(lines[:5]) + b"\r" + b"\n".join(lines[5:]))
     assert error.line == 5
     assert "carriage return" in error.problem
-    tabs = [line.replace(b" ", b"\t") for line in lines]
-    error = refused(tmp_path, b"\n".join(tabs[:5]) + b"\r" + b"\n".join(tabs[5:]))
-    assert "carriage return" in error.problem
     assert_right(read(tmp_path, TEXT.replace(b"\n", b"\r\n")))
 
 
-@pytest.mark.parametrize("word", ["\u00a0", "\u2009", "\u3000", "king\u00a0", "\u2028", "\x85"])
-def test_words_that_look_like_spaces_are_words(tmp_path, word):
-    content = f"{len(WORDS) + 1} {D}\n{line(word, OF['he'])}".encode() + TEXT
-    assert_right(read(tmp_path, content), [word, *WORDS])
+def test_words_that_look_like_spaces_are_words(tmp_path):
+    words = ["\u00a0", "\u2009", "\u3000", "king\u00a0", "\u2028", "\x85"]
+    lines = "".join(line(word, OF["he"]) for word in words)
+    content = f"{len(WORDS) + len(words)} {D}\n{lines}".encode() + TEXT
+    assert_right(read(tmp_path, content), [*words, *WORDS])
 
 
-PHRASES = ["New York", "a b", "the cat", "York City Hall", ". . .", "at name@domain.com"]
-
-
-@pytest.mark.parametrize("at", [0, 7, len(WORDS)])
-@pytest.mark.parametrize("phrase", PHRASES)
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
-def test_a_word_with_a_space_in_a_binary_file_is_read_or_refused(tmp_path, phrase, at, end):
-    items = [*OF.items()]
-    items.insert(at, (phrase, OF["he"]))
-    rows = b"".join(record(*item, end) for item in items)
-    content = f"{len(items)} {D}\n".encode() + rows
-    if end:  # the places of line ends prove where a word ends
-        embedder = read(tmp_path, content)
-        assert_right(embedder, [word for word, _ in items])
-        np.testing.assert_array_equal(embedder.encode([phrase]), [OF["he"]])
-    else:
-        error = refused(tmp_path, content)
-        assert f"word {at + 1} seems to have a space" in error.problem
+def test_a_word_with_a_space_in_a_binary_file_is_read_or_refused(tmp_path):
+    for phrase, at in (("New York", 0), ("York City Hall", 7), (". . .", len(WORDS))):
+        for end in (b"\n", b"\r\n", b""):
+            items = [*OF.items()]
+            items.insert(at, (phrase, OF["he"]))
+            rows = b"".join(record(*item, end) for item in items)
+            content = f"{len(items)} {D}\n".encode() + rows
+            if end:  # the places of line ends prove where a word ends
+                embedder = read(tmp_path, content)
+                assert_right(embedder, [word for word, _ in items])
+                np.testing.assert_array_equal(embedder.encode([phrase]), [OF["he"]])
+            else:
+                error = refused(tmp_path, content)
+                assert f"word {at + 1} seems to have a space" in error.problem
 
 
 def test_a_binary_file_with_phrases_that_gensim_wrote_is_refused(tmp_path):
@@ -263,33 +228,23 @@ def test_a_binary_file_with_phrases_that_gensim_wrote_is_refused(tmp_path):
 COLUMNS = b"word," + b",".join(b"%d" % i for i in range(D)) + b"\n"
 
 
-@pytest.mark.parametrize(
-    ("content", "fact"),
-    [
+def test_other_content_is_refused_by_name(tmp_path):
+    for content, fact in (
         (TEXT.replace(b".", b","), "decimal comma"),
         (TEXT.decode().encode("utf-16"), "UTF-16"),
-        (TEXT.decode().encode("utf-16-le"), "UTF-16"),
         ((HEADER + TEXT).decode().encode("utf-16-be"), "UTF-16"),
         (COLUMNS + TEXT.replace(b" ", b","), "numbers the columns"),
-        (b"word vector\n" + TEXT, "2 fields"),
         (b"2 99999999999999999999\n" + TEXT, "the line has 2 fields"),
         (b"\x89HDF\r\n\x1a\n" + bytes(100), "HDF5"),
-        (b"SQLite format 3\0" + bytes(100), "database"),
         (b"<!DOCTYPE html>\n<html></html>", "web page"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "Git LFS"),
-        (b"PAR1" + bytes(100), "Parquet"),
         (b"\x28\xb5\x2f\xfd" + bytes(100), "zstd"),
         (bytes(257) + b"ustar" + bytes(100), "tar archive"),
-    ],
-)
-def test_other_content_is_refused_by_name(tmp_path, content, fact):
-    assert fact in refused(tmp_path, content).problem
-
-
-def test_a_header_read_as_a_word_is_refused(tmp_path):
-    error = refused(tmp_path, HEADER + TEXT, format="glove")
-    assert error.line == 1
-    assert "20 numbers, but the line has 2 fields" in error.problem
+        (b"PK\x03\x04" + bytes(100), "ZIP"),
+        (b"\x93NUMPY" + bytes(100), "array"),
+        (b"\xba\x16\x4f\x2f" + bytes(100), ".vec file"),
+    ):
+        assert fact in refused(tmp_path, content).problem
 
 
 def test_a_header_that_states_fewer_numbers_than_there_are_is_refused(tmp_path):
@@ -346,12 +301,9 @@ def test_the_options_are_typed_behind_the_name(tmp_path):
 HOSTILE = {
     "wide header, text": b"2 999999999\n" + TEXT,
     "wide header, binary": b"2 999999999\n" + BINARY[len(HEADER) :],
-    "wide header, gzip": gzip.compress(b"2 999999999\n" + TEXT),
     "262,144 numbers, gzip": gzip.compress(b"2 262144\n" + BINARY[len(HEADER) :]),
     "long header, text": b"999999999 20\n" + TEXT,
-    "long header, binary": b"999999999 20\n" + BINARY[len(HEADER) :],
     "first line without end": gzip.compress(b"he" + b" 0.5" * 2**25, 1),
-    "second line without end": gzip.compress(TEXT + b"he" + b" 0.5" * 2**25, 1),
     "expands": lzma.compress(TEXT + b"he" + b" 0" * D + b"\n" * 2**25, preset=0),
     "binary without a space": bz2.compress(HEADER + b"x" * 2**25, 1),
 }

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gensim import downloader
 
-from harness.errors import InvalidOption, Unavailable, UnknownName
+from harness.errors import InvalidOption, Unavailable
 from harness.registry.registry import Registry
 
 CONTENT = gzip.compress(b"2 2\nking 1 2\nqueen 3 4\n")
@@ -42,11 +42,6 @@ def test_vectors_are_downloaded_once_and_their_code_is_not_run(collection, tmp_p
     (collection / "tiny" / "tiny.gz").unlink()
     again = Registry().embedder("gensim:tiny")
     assert again.info.fingerprint == embedder.info.fingerprint
-
-
-def test_an_unknown_name_is_reported_with_the_nearest(collection):
-    with pytest.raises(UnknownName, match="did you mean 'tiny'"):
-        Registry().embedder("gensim:tinny")
 
 
 def test_without_the_collection_it_is_unavailable_in_one_line(collection):

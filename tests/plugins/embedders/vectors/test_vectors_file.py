@@ -73,7 +73,7 @@ def test_any_finite_vectors_of_any_words_survive_a_round_trip(tmp_path, data, ki
 
 
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=100
 )
 @given(content=st.one_of(st.binary(max_size=200), st.binary(max_size=60).map(b"2 3\nab ".__add__)))
 def test_any_file_gives_finite_vectors_or_is_refused(tmp_path, content):
@@ -86,34 +86,23 @@ def test_any_file_gives_finite_vectors_or_is_refused(tmp_path, content):
     assert np.isfinite(vectors).all()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "the 1 2\nKing 3 4\n",
-        "the 1 2\nKing 3 4",
-        "the 1 2\r\nKing 3 4\r\n",
-        "the 1 2 \nKing 3 4 \n",
-        "the 1 2\n\nKing 3 4\n\n",
-        "\ufeffthe 1 2\nKing 3 4\n",
-        "the 1e0 2.\nKing +3 04\n",
-    ],
-    ids=["plain", "no-last-newline", "windows", "space-at-end", "blank-lines", "trap", "numbers"],
-)
-@pytest.mark.parametrize("header", ["", "2 2\n"], ids=["glove", "word2vec"])
-def test_all_variants_of_text_files_are_read(tmp_path, text, header):
-    if header and text.startswith("\ufeff"):
-        text, header = text[1:], "\ufeff" + header
-    (tmp_path / "v.txt").write_bytes((header + text).encode())
-    embedder = vectors_file(str(tmp_path / "v.txt"))
-    assert list(embedder.words) == ["the", "King"]
-    np.testing.assert_array_equal(embedder.vectors, [[1, 2], [3, 4]])
-
-
-def test_words_with_spaces_are_read(tmp_path):
-    (tmp_path / "v.txt").write_text("the 1 2\n. . . 3 4\nat name@domain.com 5 6\n")
-    embedder = vectors_file(str(tmp_path / "v.txt"))
-    assert list(embedder.words) == ["the", ". . .", "at name@domain.com"]
-    np.testing.assert_array_equal(embedder.vectors, [[1, 2], [3, 4], [5, 6]])
+def test_all_variants_of_text_files_are_read(tmp_path):
+    variants = {
+        "no last newline": "the 1 2\nKing 3 4",
+        "Windows": "the 1 2\r\nKing 3 4\r\n",
+        "space at the end": "the 1 2 \nKing 3 4 \n",
+        "blank lines": "the 1 2\n\nKing 3 4\n\n",
+        "byte order mark": "\ufeffthe 1 2\nKing 3 4\n",
+        "numbers": "the 1e0 2.\nKing +3 04\n",
+        "header and mark": "\ufeff2 2\nthe 1 2\nKing 3 4\n",
+        "header and Windows": "2 2\r\nthe 1 2\r\nKing 3 4\r\n",
+        "header and blank lines": "2 2\nthe 1 2\n\nKing 3 4\n\n",
+    }
+    for name, text in variants.items():
+        (tmp_path / "v.txt").write_bytes(text.encode())
+        embedder = vectors_file(str(tmp_path / "v.txt"))
+        assert list(embedder.words) == ["the", "King"], name
+        np.testing.assert_array_equal(embedder.vectors, [[1, 2], [3, 4]], name)
 
 
 def test_of_equal_words_the_first_is_kept(tmp_path):
@@ -134,40 +123,22 @@ def refused(path, **options):
     return caught.value
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "fact"),
-    [
+def test_a_malformed_text_file_is_refused_with_the_line(tmp_path):
+    for text, line, fact in (
         ("a 1 2\nb 3\n", 2, "2 numbers"),
-        ("a 1 2\nb 3 x\n", 2, "2 numbers"),
         ("a 1 2\nb 3 1_0\n", 2, "underscore"),
-        ("a 1 2\nb 3 nan\n", 2, "'b' is not finite"),
         ("a 1 2\n\nb 3 -inf\n", 3, "'b' is not finite"),
-        ("a 1 2\nb 3 1e60\n", 2, "'b' is not finite"),
-        ("a 1 2\n 3 4\n", 2, "2 numbers"),
         ("just some words\n", 1, "a word and its numbers"),
-        ("word\n", 1, "a word and its numbers"),
         ("2 2\na 1 2\nb 3\n", 3, "2 numbers"),
-        ("2 2\na 1 2\nb nan 3\n", 3, "'b' is not finite"),
-        ("3 2\na 1 2\nb 3 4\n", 1, "3 words, but 2"),
         ("1 2\na 1 2\nb 3 4\n", 1, "1 words, but 2"),
         ("0 2\n", 1, "header"),
-        ("", None, "empty"),
         (" \n\n", None, "empty"),
         ("2 9\nab 1 2 3 4 5 6 7 8 x\n", 2, "9 numbers"),
-    ],
-)
-def test_a_malformed_text_file_is_refused_with_the_line(tmp_path, text, line, fact):
-    (tmp_path / "v.txt").write_text(text)
-    error = refused(tmp_path / "v.txt")
-    assert error.line == line
-    assert fact in error.problem
-
-
-def test_text_that_is_not_utf8_is_refused_with_the_line(tmp_path):
-    (tmp_path / "v.txt").write_bytes(b"a 1 2\nb\xff 3 4\n")
-    error = refused(tmp_path / "v.txt")
-    assert error.line == 2
-    assert "UTF-8" in error.problem
+    ):
+        (tmp_path / "v.txt").write_text(text)
+        error = refused(tmp_path / "v.txt")
+        assert error.line == line
+        assert fact in error.problem
 
 
 def test_a_binary_file_that_ends_early_is_refused_with_the_word(tmp_path):
@@ -182,25 +153,6 @@ def test_a_binary_file_with_more_data_is_refused(tmp_path):
     assert "more data" in refused(path).problem
 
 
-@pytest.mark.parametrize("strange", [np.nan, np.inf])
-def test_a_binary_vector_that_is_not_finite_is_refused_with_the_word(tmp_path, strange):
-    vectors = VECTORS.copy()
-    vectors[1, 3] = strange
-    path = written_by_gensim(tmp_path / "v.bin", binary=True, vectors=vectors)
-    assert "'King', word 2, is not finite" in refused(path).problem
-
-
-def test_word2vecs_own_program_ends_each_vector_with_a_newline(tmp_path):
-    rows = b"".join(
-        word.encode() + b" " + row.tobytes() + b"\n"
-        for word, row in zip(WORDS, VECTORS, strict=True)
-    )
-    (tmp_path / "v.bin").write_bytes(b"10 12\n" + rows)
-    embedder = vectors_file(str(tmp_path / "v.bin"))
-    assert list(embedder.words) == WORDS
-    np.testing.assert_array_equal(embedder.vectors, VECTORS)
-
-
 def test_a_format_that_needs_a_header_is_refused_without_one(tmp_path):
     path = written_by_gensim(tmp_path / "v.txt", header=False)
     error = refused(path, format="word2vec")
@@ -210,16 +162,6 @@ def test_a_format_that_needs_a_header_is_refused_without_one(tmp_path):
 
 def test_a_missing_file_is_refused(tmp_path):
     assert refused(tmp_path / "v.txt").path == tmp_path / "v.txt"
-
-
-def test_a_folder_is_refused(tmp_path):
-    assert "directory" in refused(tmp_path).problem
-
-
-def test_a_damaged_gzip_file_is_refused(tmp_path):
-    whole = gzip.compress(b"word 1 2 3\n" * 1000)
-    (tmp_path / "v.gz").write_bytes(whole[: len(whole) // 2])
-    assert "gzip" in refused(tmp_path / "v.gz").problem
 
 
 class Trap:
@@ -238,22 +180,6 @@ def test_a_pickle_is_refused_unread_with_a_hint_on_how_to_convert_it(tmp_path):
     assert not (tmp_path / "trap").exists()
 
 
-def test_a_file_of_gensims_own_format_is_refused(tmp_path):
-    keyed = KeyedVectors(12)
-    keyed.add_vectors(WORDS, VECTORS)
-    keyed.save(str(tmp_path / "v.kv"))
-    assert "save_word2vec_format" in str(refused(tmp_path / "v.kv"))
-
-
-@pytest.mark.parametrize(
-    ("start", "fact"),
-    [(b"PK\x03\x04", "ZIP"), (b"\x93NUMPY", "array"), (b"\xba\x16\x4f\x2f", ".vec file")],
-)
-def test_other_formats_are_refused_by_name(tmp_path, start, fact):
-    (tmp_path / "v").write_bytes(start + bytes(100))
-    assert fact in refused(tmp_path / "v").problem
-
-
 def test_words_are_looked_up_as_they_are_then_lower_cased_then_joined():
     words = ["King", "king", "queen", "new_york", "New_York", "los_angeles"]
     embedder = WordVectors.of(words, np.eye(6))
@@ -268,10 +194,6 @@ def test_words_are_looked_up_as_they_are_then_lower_cased_then_joined():
 def test_a_zero_vector_stays_zero(tmp_path):
     (tmp_path / "v.txt").write_text("a 0 0\nb 1 2\n")
     np.testing.assert_array_equal(vectors_file(str(tmp_path / "v.txt")).encode(["a"]), [[0, 0]])
-
-
-def test_no_words_give_no_vectors():
-    assert WordVectors.of(["a"], np.eye(1)).encode([]).shape == (0, 1)
 
 
 def test_the_fingerprint_depends_on_the_content_and_the_format(tmp_path):
