@@ -5,6 +5,7 @@ Classes of libraries that are no dependency of the tests are made here, with the
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -175,6 +176,23 @@ def test_a_model_of_an_abstract_class_of_a_library_is_identified():
     found = [embedder(Model(rows)).info.fingerprint for rows in (np.eye(2), np.eye(2), np.eye(3))]
     assert found[0] == found[1] != found[2]
     assert not found[0].startswith(identity.UNNAMED)
+
+
+def test_the_words_of_mteb_are_used_if_it_is_loaded(monkeypatch):
+    import enum
+
+    PromptType = enum.Enum("PromptType", {"query": "query", "document": "document"})
+    monkeypatch.setitem(sys.modules, "mteb.types", SimpleNamespace(PromptType=PromptType))
+
+    class Model:
+        def encode(self, inputs, *, task_metadata, hf_split, hf_subset, prompt_type=None):
+            kinds.append(prompt_type)
+            return np.zeros((len(inputs.dataset), 2))
+
+    kinds = []
+    for role in ROLES:
+        embedder(Model()).encode(TEXTS, role=role)
+    assert kinds == [None, PromptType.query, PromptType.document]
 
 
 @pytest.mark.parametrize(

@@ -169,15 +169,6 @@ def test_a_language_model_reads_each_role_behind_its_prompt(built_llama):
         np.testing.assert_array_equal(encoder.encode(TEXTS, role=role), plain.encode(TEXTS))
 
 
-def test_a_longer_text_is_truncated(built_llama):
-    encoder = embedder(built_llama, max_length=3)
-    assert encoder.lengths(TEXTS) == [3, 2, 3, 2, 2]
-    assert encoder.truncated(TEXTS) == [True, False, True, False, False]
-    np.testing.assert_allclose(
-        encoder.encode(["the nurse is good"]), by_hand(built_llama, ["the nurse"]), atol=1e-5
-    )
-
-
 def test_the_first_dimensions_are_kept_and_normalized_on_demand(built_llama):
     whole = by_hand(built_llama, TEXTS)
     cut = embedder(built_llama, dimensions=6)
