@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback import BUSY, DIMENSIONS, Loopback, expected, vector
+from loopback import BUSY, DIMENSIONS, Fault, Loopback, expected, vector
 
 from harness.commands.main import run
 from harness.embedder import ModelInfo
@@ -19,6 +20,8 @@ from harness.run.evaluation import evaluate
 from harness.store.pruning import store_of, stores
 
 SECRET = "sk-1234-never-to-be-seen"
+NAMED = "Alejandro quickly ran"
+"""Words of one of the texts."""
 
 
 class Place:
@@ -173,3 +176,27 @@ def test_another_model_behind_the_same_name_gets_a_store_and_records_of_its_own(
     assert (code, place.server.texts, len(place.server.requests)) == (0, [], 1)
     assert "one of an earlier run" in errors
     assert {r.model.fingerprint for r in read([place.folder / "results"]).records} == fingerprints
+
+
+SPOILT: dict[str, tuple[Callable[[str], Any], str]] = {
+    "null for a text": (lambda text: [None] * DIMENSIONS if NAMED in text else None, NAMED),
+    "NaN for a text": (lambda text: [float("nan")] * DIMENSIONS if NAMED in text else None, NAMED),
+    "one vector for all texts": (lambda _: vector("a").tolist(), "all texts have the same vector"),
+    "uint8 for all texts": (lambda text: list(sha256(text.encode()).digest()), "whole numbers"),
+    "base64 for all texts": (lambda _: "AACAPwAAgD8=", "not a list of numbers"),
+}
+
+
+@pytest.mark.parametrize("habit", SPOILT)
+def test_there_is_no_score_without_a_vector_for_each_text(habit: str, place: Place) -> None:
+    embedding, fact = SPOILT[habit]
+
+    def twist(answer: dict[str, Any]) -> None:
+        for item, text in zip(answer["data"], place.server.requests[-1]["input"], strict=True):
+            item["embedding"] = embedding(text) or item["embedding"]
+
+    place.server.always = lambda _: Fault(twist=twist)
+    _, out, errors = place.command("eval")
+    assert fact in " ".join((out + errors).split())
+    results = place.folder / "results"
+    assert not results.exists() or {r.value for r in read([results]).records} == {None}

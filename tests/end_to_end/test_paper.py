@@ -19,7 +19,6 @@ from harness.results.folder import ResultsFile
 if not (shutil.which("pdflatex") and shutil.which("bibtex")):
     pytest.skip("no TeX is installed (pdflatex and bibtex)", allow_module_level=True)
 
-ENTRIES = Path(__file__).parents[2] / "tasks" / "references.bib"
 PAPER = r"""\documentclass{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
@@ -80,13 +79,3 @@ def test_tables_figures_and_references_compile(paper, monkeypatch):
         assert run(line) == 0, line
     compile_paper()
     assert "bolukbasi2016" in (paper / "paper.bbl").read_text("utf-8")
-
-
-def test_all_entries_of_the_bibliography_compile(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    shutil.copy(ENTRIES, "references.bib")
-    lines = PAPER.splitlines(keepends=True)
-    figures = (r"\input", r"\includegraphics")
-    Path("paper.tex").write_text("".join(x for x in lines if not x.startswith(figures)))
-    compile_paper()
-    assert "Warning" not in Path("paper.blg").read_text("utf-8")

@@ -205,12 +205,6 @@ def _duplicates(root: Path) -> Path:
     return file
 
 
-def _blank(root: Path) -> Path:
-    file = write(root, [one()])
-    file.write_bytes(b"\n" * 10_000)
-    return file
-
-
 def _many_runs(root: Path) -> Path:
     record = as_json(one())
     write(root, [changed(record, run=f"r{i:03}") for i in range(limits.SUBMITTED_RUNS + 1)])
@@ -229,24 +223,6 @@ def _elsewhere(root: Path) -> Path:
     other.parent.mkdir()
     file.parent.rename(other)
     return other / file.name
-
-
-def _in_the_root(root: Path) -> Path:
-    file = write(root, [one()])
-    path = root / "results" / "loose.jsonl"
-    path.write_bytes(file.read_bytes())
-    return path
-
-
-def _shouting(root: Path) -> Path:
-    file = write(root, [one()])
-    return file.rename(file.with_name("r1 ;rm -rf ~.jsonl"))
-
-
-def _pipe(root: Path) -> Path:
-    path = write(root, [one()]).with_name("r2.jsonl")
-    os.mkfifo(path)
-    return path
 
 
 def _study(root: Path) -> Path:
@@ -268,43 +244,27 @@ SUBMISSIONS = (
     Hostile("script in an alias", field(model__aliases=[SCRIPT]), "row"),
     Hostile("script in a mitigator's label", field(mitigator__label=f"none{SCRIPT}")),
     Hostile("script in a run", field(run=f"r{SCRIPT}"), "row"),
-    Hostile("script in a platform", field(environment__platform=SCRIPT), "row"),
-    Hostile("script in a task's title", field(task__title=SCRIPT), "row"),
-    Hostile("script in a key", field(mitigator__params={SCRIPT: 1})),
     Hostile("script as an address", field(model__url="javascript:alert(1)")),
-    Hostile("name that is a mention", field(model__name="@everybody"), "row"),
     Hostile("name that is a link", field(model__name="[prize](https://evil.example)"), "row"),
     Hostile("name that is a formula", field(model__name="=cmd|'/c calc'!A1"), "row"),
     Hostile("name of 100,000 letters", field(model__name=LONG)),
     Hostile("name from right to left", field(model__name="evil\u202egpj")),
     Hostile("name with zero width", field(model__name="model\u200b-a")),
     Hostile("name with a terminal's codes", field(model__name="evil\x1b[2J")),
-    Hostile("lone surrogate", text('"evil"', '"evil\\ud800"')),
     # Paths.
     Hostile("name that climbs", field(model__name="../../../etc/cron.d/x"), "row"),
-    Hostile("name that is an absolute path", field(model__name="/etc/passwd"), "row"),
     Hostile("path of a machine", field(environment__device="/home/ada/.ssh/id_rsa"), "row"),
     Hostile("path of Windows", field(mitigator__params={"file": "C:\\Users\\Ada\\w.txt"})),
     Hostile("table that climbs", field(tables={"a": "../../../../etc/passwd"}), "row"),
-    Hostile("samples that climb", field(samples="../../../../etc/passwd"), "row"),
     Hostile("link to a file", link("r2.jsonl", "/etc/passwd"), "row"),
-    Hostile("link to a folder", link("r3", "/etc"), "row"),
-    Hostile("link to itself", link("r4.jsonl", "r4.jsonl"), "row"),
     Hostile("link as submission.json", link("submission.json", "/etc/passwd"), "row"),
     Hostile("folder named as a file", beside("r2.jsonl", None), "row"),
     Hostile("page of a figure", beside("figures/x.html", SCRIPT), "row"),
-    Hostile("table beside it", beside("tables/x.tsv", "=cmd"), "row"),
     Hostile("hidden file", beside(".bashrc"), "row"),
-    Hostile("program", beside("setup.py", "import os"), "row"),
-    Hostile("pickle", beside("model.pkl", b"\x80\x04."), "row"),
-    Hostile("name with blanks", _shouting, "row"),
-    Hostile("file in the root", _in_the_root, "row"),
     Hostile("records in the place of others", _elsewhere, "row"),
-    Hostile("pipe", _pipe, "row"),
     # Who it is.
     Hostile("forged id", forged(id="0" * 32)),
     Hostile("id of somebody else's record", forged(id=good_records(VICTIM)[0].id)),
-    Hostile("id that belongs to other content", forged(seed=7)),
     Hostile("another value for somebody else's id", of_victim(value=0.9), "conflict"),
     Hostile("another name for somebody else's model", of_victim(model__name="mine")),
     Hostile("model without identity", field(model__fingerprint="unnamed-" + "0" * 32), "row"),
@@ -315,11 +275,7 @@ SUBMISSIONS = (
     Hostile("unregistered task", field(task__name="my-task")),
     Hostile("another content of the task", field(task__digest="0" * 32)),
     Hostile("another ideal", field(ideal=0.9), "row"),
-    Hostile("another direction", field(ideal="higher"), "row"),
     Hostile("other bounds", field(bounds=[-1000.0, 1000.0]), "row"),
-    Hostile("another category", field(category="evil"), "row"),
-    Hostile("another family", field(task__family="evil"), "row"),
-    Hostile("other measures", field(task__measures="usefulness"), "row"),
     Hostile("unranked", field(task__unranked="because"), "row"),
     Hostile("not primary", field(primary=False), "row"),
     Hostile("unknown metric", field(metric="mine")),
@@ -329,60 +285,38 @@ SUBMISSIONS = (
     # Numbers.
     Hostile("NaN", text('"value":', '"value": NaN, "n":')),
     Hostile("Infinity", text('"seconds":', '"seconds": Infinity, "n":')),
-    Hostile("1e400", text('"seed":0', '"seed":1e400')),
-    Hostile("integer beyond 64 bits", text('"seed":0', f'"seed":{10**30}')),
     Hostile("integer of 10,000 digits", text('"seed":0', f'"seed":{"9" * 10_000}')),
-    Hostile("boolean as a number", field(value=True), "row"),
     Hostile("text as a number", field(value="0.1"), "row"),
     Hostile("value outside the bounds", field(value=7.0)),
     Hostile("value without its reason", field(value=None, reason=None), "row"),
     Hostile("interval reversed",
             field(interval={"low": 0.2, "high": 0.1, "level": 0.95, "method": "x"})),
-    Hostile("interval of level NaN", text('"level":0.95', '"level":NaN')),
-    Hostile("interval of level 95",
-            field(interval={"low": 0.0, "high": 0.1, "level": 95.0, "method": "x"})),
     Hostile("bounds reversed", field(bounds=[1.0, 0.0]), "row"),
     Hostile("p = -3", field(p_value=-3.0)),
-    Hostile("p = 1.5", field(p_value=1.5)),
     Hostile("more found than asked", field(coverage={"asked": 10, "found": 11})),
-    Hostile("less than nothing asked", field(coverage={"asked": -1, "found": -1})),
     Hostile("less than no items", field(n=-1)),
-    Hostile("unit below 0", field(unit=-1.0)),
-    Hostile("unit beyond the range", field(unit=1000.0)),
     Hostile("unit that makes a bias enormous", field(unit=1e-300)),
     Hostile("text as a published score", field(model__published={"MTEB": "x"})),
-    Hostile("list of tables", field(tables=["x"]), "row"),
-    Hostile("seed below 0", field(seed=-1)),
     Hostile("no name", field(model__name="")),
     Hostile("name that looks like another", field(model__name="evil ")),
     Hostile("another seed of a reference", field(**NOISE, seed=7)),
     Hostile("another name of a reference", field(**NOISE | {"model__name": "evil"})),
     # Dates.
     Hostile("date in the future", field(created="2999-01-01T00:00:00+00:00")),
-    Hostile("date of long ago", field(created="0001-01-01T00:00:00+00:00")),
     Hostile("no date", field(created="yesterday")),
     # The file.
     Hostile("two values for one id", _duplicates),
     Hostile("unknown field", field(colour="red"), "row"),
-    Hostile("unknown field of a part", field(task__stars=5), "row"),
     Hostile("missing field", text('"metric":', '"metrik":')),
     Hostile("another schema", field(schema=2)),
-    Hostile("key twice", text('"primary":true', '"primary":false,"primary":true'), "row"),
     Hostile("broken line", lines(lambda content: b'{"schema": 1,,}\n')),
-    Hostile("no object", lines(lambda content: b'[1, 2]\n"text"\n7\nnull\n')),
     Hostile("torn last line", lines(lambda content: content[:-100])),
     Hostile("last line without an end", lines(lambda content: content.rstrip(b"\n")), "row"),
-    Hostile("blank lines", lines(lambda content: b"\n\n" + content), "row"),
-    Hostile("byte order mark", lines(lambda content: b"\xef\xbb\xbf" + content)),
     Hostile("UTF-16", lines(lambda content: content.decode().encode("utf-16"))),
-    Hostile("Latin-1", lines(lambda content: content.replace(b"evil", b"\xe9vil"))),
-    Hostile("NUL bytes", lines(lambda content: content.replace(b"evil", b"ev\0l"))),
-    Hostile("lines of Windows", lines(lambda content: content.replace(b"\n", b"\r\n")), "row"),
     Hostile("empty file", lines(lambda content: b"")),
     Hostile("compressed", lines(gzip.compress)),
     Hostile("200 MB", _sparse(200_000_000)),
     Hostile("line of 2 MB", text('"details":{}', f'"details":{{"x":"{"a" * 2_000_000}"}}')),
-    Hostile("nothing but blank lines", _blank),
     Hostile("30,000 brackets", _nested),
     Hostile("more runs than allowed", _many_runs, "row"),
     Hostile("study", _study, "row"),
@@ -392,6 +326,4 @@ SUBMISSIONS = (
     Hostile("script as the submitter", entry(submitted_by=SCRIPT), "row"),
     Hostile("path in the command", entry(command="harness eval -m /home/ada/model"), "row"),
     Hostile("no known licence", entry(licence="all mine"), "row"),
-    Hostile("date without a zone", entry(created="2026-01-01T00:00:00"), "row"),
-    Hostile("unknown field of submission.json", entry(admin=True), "row"),
 )  # fmt: skip

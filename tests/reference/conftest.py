@@ -10,7 +10,6 @@ import shutil
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import pytest
 
 from harness import folders, tasks
 from harness.digest import file_sha256
-from harness.embedder import Embedder, ModelInfo, WordEmbedder
+from harness.embedder import WordEmbedder
 from harness.encode.stored_embedder import LocalEngine, StoredEmbedder, store_of
 from harness.metrics import Score
 from harness.plugins.embedders.transformers import minilm as packaged_minilm
@@ -26,6 +25,7 @@ from harness.plugins.embedders.vectors import spacy_vectors
 from harness.plugins.embedders.vectors.glove import PACKAGE
 from harness.progress import Silent
 from harness.registry.registry import Registry
+from harness.run.scoring import MetricInputs, usable_rows
 
 Encode = Callable[[Sequence[str]], np.ndarray]
 EXPECTED = Path(__file__).parent / "expected"
@@ -158,13 +158,6 @@ def glove() -> Encode:
 
 
 @pytest.fixture(scope="session")
-def glove_as_written(glove: Encode) -> Embedder:
-    """Return the look-up as an embedder without a vocabulary."""
-    info = ModelInfo(name="glove", kind="word", fingerprint="glove")
-    return SimpleNamespace(info=info, encode=glove)
-
-
-@pytest.fixture(scope="session")
 def scores(registry: Registry) -> Callable[..., Scores]:
     """Return a function that scores the vectors that an encoder gives a task's texts.
 
@@ -177,32 +170,17 @@ def scores(registry: Registry) -> Callable[..., Scores]:
         for scenario in registry.task(task).scenarios:
             results[scenario.name] = {}
             for use in scenario.measurements:
-                arrays, clusters, texts = _arrays(use.inputs, encode)
+                texts = {i.name: i.texts for i in use.inputs.values() if i.texts is not None}
+                vectors = {name: encode(of_input) for name, of_input in texts.items()}
+                inputs = MetricInputs.of(use.inputs, vectors, usable_rows(use.inputs, vectors))
                 drawn = {k: v for k, v in (FAST | options).items() if k in use.metric.options}
-                chosen = dict(use.options) | drawn
                 results[scenario.name][use.metric.name] = use.metric.measure(
-                    arrays, chosen, rng=np.random.default_rng(0), clusters=clusters, texts=texts
+                    inputs.arrays,
+                    dict(use.options) | drawn,
+                    rng=np.random.default_rng(0),
+                    clusters=inputs.clusters,
+                    texts=inputs.texts,
                 )
         return results
 
     return run
-
-
-def _arrays(
-    inputs: Any, encode: Encode
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], dict[str, list[str]]]:
-    arrays, usable = {}, {}
-    for name, item in inputs.items():
-        arrays[name] = item.numbers if item.texts is None else encode(item.texts)
-        known = np.isfinite(arrays[name]).reshape(len(item), -1).all(axis=1)
-        usable[item.group] = usable.get(item.group, True) & known
-    kept = {name: usable[item.group] for name, item in inputs.items()}
-    return (
-        {name: array[kept[name]] for name, array in arrays.items()},
-        {name: item.clusters[kept[name]] for name, item in inputs.items()},
-        {
-            name: [text for text, known in zip(item.texts, kept[name], strict=True) if known]
-            for name, item in inputs.items()
-            if item.texts is not None
-        },
-    )

@@ -14,29 +14,15 @@ from harness.registry.registry import Registry
 pytestmark = pytest.mark.long
 
 MODEL = "all-MiniLM-L6-v2"
-SENTENCES = ["residual-bias-sentences", "retrieval-army"]
-WORDS = ["gender-direction-words", "weathub-india-en", "ws-353"]
-"""Some of their texts are single words about gender, which some mitigators leave alone."""
-EVERY_METRIC = [
-    *SENTENCES,
-    *WORDS,
-    *("book-genres", "gender-in-sentences", "name-sentences", "name-stories"),
+TASKS = [
+    *("residual-bias-sentences", "retrieval-army", "gender-direction-words", "weathub-india-en"),
+    *("ws-353", "book-genres", "gender-in-sentences", "name-sentences", "name-stories"),
     *("rag-gender-answers", "retrieval-grep-biasir", "screening-gender", "seat-c9-published"),
     *("yardstick-choices", "yardstick-contexts", "yardstick-groups", "yardstick-quotes"),
 ]
 """The shortest task of each metric of text encoders but for those of SentEval and SummEval, which
-take minutes; their mitigators are fitted on gender."""
-LEAVE_WORDS = ("hard-debias", "half-sibling-regression", "multiclass-hard-debias?k=1")
-TASKS = {
-    "leace": EVERY_METRIC,
-    "inlp": EVERY_METRIC,
-    "leace+whitening": EVERY_METRIC,
-    "hard-debias": EVERY_METRIC,
-    **{name: [*SENTENCES, *WORDS] for name in ("normalize", "sent-debias", "whitening")},
-    **{name: [*SENTENCES, *WORDS] for name in LEAVE_WORDS[1:]},
-    "context-injection": SENTENCES,
-    "context-injection+leace": SENTENCES,
-}
+take minutes."""
+CHAINS = {"leace+whitening": TASKS, "context-injection+inlp": TASKS[:2]}
 TEXTS = ["The nurse asked the doctor.", "plumber", "A very long text " * 60, "Ärzte, müde!"]
 LOADING = """
 import sys
@@ -47,19 +33,19 @@ np.save(sys.argv[2], SentenceTransformer(sys.argv[1], device="cpu").encode({text
 """
 
 
-@pytest.mark.parametrize("mitigator", TASKS)
+@pytest.mark.parametrize("mitigator", CHAINS)
 def test_records_of_the_folder_are_those_of_the_base_under_the_mitigator(mitigator, tmp_path):
     entry = harness.debias(MODEL, mitigator, tmp_path / "model")
     assert entry.difference < 1e-6
-    before = harness.evaluate(MODEL, ",".join(TASKS[mitigator]), mitigator)
-    after = harness.evaluate(str(tmp_path / "model"), ",".join(TASKS[mitigator]))
-    assert {record.task.name for record in before} == set(TASKS[mitigator])
+    tasks = CHAINS[mitigator]
+    before = harness.evaluate(MODEL, tasks, mitigator)
+    after = harness.evaluate(str(tmp_path / "model"), tasks)
+    assert {record.task.name for record in before} == set(tasks)
     values = {key(record): record.value for record in after}
     assert {key(record) for record in before} == set(values)
     for record in before:
-        if record.task.name not in WORDS or mitigator not in LEAVE_WORDS:
-            value = values[key(record)]
-            assert value == pytest.approx(record.value, rel=1e-6, abs=1e-6), key(record)
+        value = values[key(record)]
+        assert value == pytest.approx(record.value, rel=1e-6, abs=1e-6), key(record)
 
 
 def key(record):

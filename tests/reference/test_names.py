@@ -1,4 +1,4 @@
-"""The name-bias paper on all-MiniLM-L6-v2: tables 1 and 6, and the pairs of tables 7 and 16."""
+"""The name-bias paper on all-MiniLM-L6-v2: tables 1 and 6."""
 
 from __future__ import annotations
 
@@ -28,19 +28,3 @@ def test_table_1_reproduces_as_printed(scores, minilm, expected):
         assert stories[score].value == pytest.approx(reference[key], abs=2e-3)
         assert stories[score].value == pytest.approx(printed, abs=6e-4)
     assert stories["auc"].value == 0
-
-
-@pytest.mark.parametrize(
-    ("triplet", "query"), [(2, "Alejandro quickly ran"), (5, "Ganga and Yamuna")]
-)
-def test_the_pairs_of_tables_7_and_16_turn_round_without_names(triplet, query, scores, minilm):
-    """The tables print two other models; the pairs of MiniLM change in the same direction."""
-    rows = {}
-    for scenario in ("original", "anonymised"):
-        auc = scores("name-triplets", minilm)[scenario]["triplet-auc"]["auc"]
-        pairs = [row for row in auc.tables["pairs"] if row["triplet"] == triplet]
-        assert [pair["label"] for pair in pairs] == [1, 0]
-        rows[scenario] = [pair["cosine"] for pair in pairs]
-    assert rows["anonymised"][0] > rows["anonymised"][1] + 0.1
-    assert rows["anonymised"][0] > rows["original"][0]
-    assert rows["anonymised"][1] < rows["original"][1]

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pages
 import pytest
 
 import harness
 from harness.results.record import Record
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "perf"))
-import timing  # the scripts of perf/ are no package
 
 REPEATED = {
     "all-MiniLM-L6-v2": (["none"], ["seat-c6", "weathub-en", "winogender-similarity"]),
@@ -33,24 +27,6 @@ def test_a_number_of_the_readme_that_differs_by_rounding_stays():
     assert pages.differ_by_rounding(old, "seat-c6  0.048**  0.048** (=)")
     assert not pages.differ_by_rounding(old, "seat-c6  0.045**  0.045** (=)")
     assert not pages.differ_by_rounding(old, "seat-c6  0.049*   0.049*  (=)")
-
-
-def test_a_figure_that_is_older_than_its_code_is_marked(tmp_path, monkeypatch):
-    place = tmp_path / "perf"
-    place.mkdir()
-    (tmp_path / "code.py").write_text("changed = True")
-    monkeypatch.setattr(timing, "ROOT", tmp_path)
-    monkeypatch.setattr(pages, "ROOT", tmp_path)
-    rows = [{"command": "fast", "CPU s": 0.2}, {"command": "new", "CPU s": 3.0}]
-    code = {"fast": ["code.py"], "new": ["perf"]}
-    timing.keep(place / "some.json", title="Some", command="run it", rows=rows, code=code)
-    assert "†" not in pages.speed()
-    (tmp_path / "code.py").write_text("changed = False")
-    marked = pages.speed()
-    assert "fast †" in marked
-    assert "new †" not in marked
-    assert "## Some" in marked
-    assert "† is older" in marked
 
 
 def test_a_number_in_a_sentence_is_the_recorded_one_with_the_digits_of_the_page():

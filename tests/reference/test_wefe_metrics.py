@@ -1,4 +1,4 @@
-"""MAC, RND, RIPA, ECT and RNSB on GloVe 6B 50d against WEFE 1.0.1."""
+"""WEAT, MAC, RND, RIPA, ECT and RNSB on GloVe 6B 50d against WEFE 1.0.1."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from harness.plugins.metrics.mac import mac
 from harness.plugins.metrics.ripa import ripa
 from harness.plugins.metrics.rnd import rnd
 from harness.plugins.metrics.rnsb import rnsb
+from harness.plugins.metrics.weat import weat
 
 QUERIES = yaml.safe_load(Path(__file__).with_name("wefe_queries.yaml").read_text(encoding="utf-8"))
 SINGLE = 1e-6  # WEFE computes in single precision
@@ -23,23 +24,15 @@ Sets = list[np.ndarray]
 
 
 @pytest.fixture(scope="module")
-def word_sets(data_folder) -> dict[str, list[str]]:
-    return json.loads((data_folder / "wefe_WEAT.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def query(word_sets, glove) -> Callable[[str], Sets]:
+def query(data_folder, glove) -> Callable[[str], Sets]:
     """Return a function that gives the vectors of the known words of a query's four sets."""
+    words = json.loads((data_folder / "wefe_WEAT.json").read_text(encoding="utf-8"))
 
     def look_up(name):
-        return [_found(glove, word_sets[key]) for key in QUERIES[name]]
+        sets = [glove(words[key]) for key in QUERIES[name]]
+        return [rows[np.isfinite(rows).all(axis=1)] for rows in sets]
 
     return look_up
-
-
-def _found(glove, words):
-    rows = glove(words)
-    return rows[np.isfinite(rows).all(axis=1)]
 
 
 def drawless(metric, *sets, **options: Any):
@@ -55,6 +48,32 @@ def attribute_keys(query):
     """Return WEFE's names of the attribute sets of a query."""
     names = QUERIES[query][2:]
     return ["unpleasant" if name.startswith("unpleasant_5") else name for name in names]
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_weat_and_its_effect_size_are_those_of_wefe(name, query, expected):
+    peer = expected("wefe_glove50.json")
+    sets = query(name)
+    assert list(map(len, sets)) == peer["metrics"][name]["n_found"]
+    score = drawless(weat, *sets, ddof=0, permutations=10)["effect_size"]
+    assert score.value == pytest.approx(peer["metrics"][name]["WEAT_ES"], abs=SINGLE)
+    assert score.details["statistic"] == pytest.approx(peer["weat_p"][name]["weat"], abs=1e-9)
+    n = len(sets[0]) + len(sets[1])
+    sample = drawless(weat, *sets, permutations=10)["effect_size"].value
+    assert sample == pytest.approx(score.value * np.sqrt((n - 1) / n))
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_p_values_of_weat_are_those_of_counting_or_sampling_partitions(name, query, expected):
+    peer = expected("wefe_glove50.json")["weat_p"][name]
+    for alternative, key in (("greater", "p_right_ge"), ("two-sided", "p_two_ge")):
+        score = drawless(weat, *query(name), alternative=alternative, sides="targets")
+        effect = score["effect_size"]
+        assert effect.details["partitions"] == peer["n_partitions"]
+        assert (effect.details["p_kind"] == "exact") == (peer["kind"] == "exact")
+        # exact, or the difference of two samples of 100,000
+        error = 0 if peer["kind"] == "exact" else np.sqrt(2 * peer[key] / 100_000)
+        assert effect.p_value == pytest.approx(peer[key], abs=max(1e-12, 4 * error))
 
 
 @pytest.mark.parametrize("name", QUERIES)

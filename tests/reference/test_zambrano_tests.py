@@ -86,6 +86,12 @@ def test_the_tables_arrow_for_ect_after_half_sibling_regression_points_the_wrong
     assert verdict(published, lower_is_better=False) == "worse"
 
 
+def test_the_column_rnsb_of_ran_is_its_rnd(folds):
+    np.testing.assert_array_equal(folds["RAN"]["RNSB"], folds["RAN"]["RND"])
+    for method in ("none", "HD", "DHD", "HSR"):
+        assert not np.isclose(folds[method]["RNSB"], folds[method]["RND"]).all()
+
+
 def test_three_of_the_54_printed_arrows_change_with_the_corrected_variance(expected_tests):
     table = {key: row for key, row in expected_tests.items() if key[0] in PRINTED}
     assert len(table) == 54

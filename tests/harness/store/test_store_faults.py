@@ -57,30 +57,6 @@ def test_a_damaged_segment_is_dropped_with_a_notice_and_its_texts_are_missing(tm
         assert len(fresh.notices) == 1
 
 
-@pytest.mark.posix
-def test_a_segment_that_cannot_be_read_is_left_in_place_with_a_notice(fill):
-    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to others
-        folder = Path(name)
-        folder.chmod(0o755)
-        store = fill(Store(folder, "model"))
-        store.folder.chmod(0o777)  # so that it could be deleted
-        path = files(store)[0]
-        path.chmod(0)
-        with not_as_root():
-            fresh = Store(folder, "model")
-            assert fresh.missing(TEXTS) == TEXTS
-            fresh.refresh()
-            assert fresh.missing(TEXTS) == TEXTS
-            (notice,) = fresh.notices
-            assert f"'{path}'" in notice
-            assert "Permission denied" in notice
-            (checked,) = fresh.verify()
-            assert "Permission denied" in checked.problem
-        path.chmod(0o644)
-        assert files(store) == [path]
-        assert Store(folder, "model").missing(TEXTS) == []
-
-
 def test_a_segment_of_a_later_version_is_left_in_place_with_a_notice(tmp_path, fill):
     store = fill(Store(tmp_path, "model"))
     path = files(store)[0]
