@@ -1,4 +1,4 @@
-"""What a release is made of: an installation without a clone, and the workflows.
+"""What a release is made of: an installation without a clone, the image, and the workflows.
 
 No host of workflows and no Docker daemon is at hand. So their files are linted (`make lint`, and
 those of a new board here), and the lines of the release run here in a copy of the repository, with
@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -129,6 +130,18 @@ def linter(name: str) -> str:
     path = shutil.which(name, path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     assert path, f"{name} is in the extra `dev`"
     return path
+
+
+def test_the_image_has_files_extras_and_a_command_that_exist_and_no_root() -> None:
+    text = (ROOT / "Dockerfile").read_text("utf-8")
+    ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    kept = {line[1:] for line in ignored if line.startswith("!")}
+    assert {"constraints.txt", "harness", "plugins", "tasks", "leaderboard"} <= kept
+    assert all((ROOT / name).exists() for name in kept)
+    assert re.findall(r"/source\[(\w+)\]", text) == ["models"]
+    assert re.findall("^USER (.*)$", text, re.M) == ["1000"]
+    assert re.findall(r'^ENTRYPOINT \["(.*)"\]$', text, re.M)[0] in project["scripts"]
 
 
 def test_another_project_called_harness_is_one_line_at_start(
