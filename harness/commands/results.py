@@ -270,8 +270,7 @@ def items_command(
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness.results.comparison import items_of
 
-    _check_out(out)
-    arguments.refuse_to_replace(out, overwrite=overwrite)
+    _check_out(out, overwrite=overwrite)
     compared = read_comparison(a, b, results, options)
     pairs = items_of(compared.comparisons, column, compared.folder, compared.folder_b)
     if out is not None:
@@ -307,12 +306,23 @@ def _write(out: Path, parts: list[Items], a: str, b: str, width: float | None) -
     echo(f"wrote {out}", err=True)
 
 
-def _check_out(out: Path | None) -> None:
-    """Raise `UsageError` if no figure is written to such a file, before anything is read."""
+def _check_out(out: Path | None, *, overwrite: bool) -> None:
+    """Raise `UsageError` if a figure cannot be written to a file, before anything is read."""
     from harness.results.figures import check_suffix
 
     if out is not None:
         check_suffix(out)
+    arguments.refuse_to_replace(out, overwrite=overwrite)
+
+
+def _place(record: Record) -> dict[str, str]:
+    """Return which score a record is, as it is listed."""
+    return {
+        "model": record.model.name,
+        "mitigator": record.mitigator.label,
+        "task": record.task.name,
+        "scenario": record.scenario,
+    }
 
 
 @click.command("figures")
@@ -343,8 +353,7 @@ def figures_command(
     harness results figures results --tasks weat-6 --name items --out weat-6.pdf
     harness results figures results --tasks pair-accuracy --name pairs --out pairs.svg
     """  # noqa: D301  # click keeps the lines after a backspace
-    _check_out(out)
-    arguments.refuse_to_replace(out, overwrite=overwrite)
+    _check_out(out, overwrite=overwrite)
     chosen = paths or (Path("results"),)
     records = read_selected(chosen).select(**options, all_scores=True)
     files = result_tables.drawable(chosen, [record.id for record in records], name)
@@ -354,16 +363,7 @@ def figures_command(
             of_primary = [f for f in files if (f[1].task.name, f[1].scenario) in primary]
             files = of_primary or files
         _write_together(out, files, width)
-    rows = [
-        {
-            "model": record.model.name,
-            "mitigator": record.mitigator.label,
-            "task": record.task.name,
-            "scenario": record.scenario,
-            "figure": figure,
-        }
-        for _, record, figure in files
-    ]
+    rows = [_place(record) | {"figure": figure} for _, record, figure in files]
     if as_json:
         output.as_json(rows)
     elif rows:
@@ -390,28 +390,14 @@ def _write_together(
         shown = f"here are {', '.join(names)}: choose with --name" if names else "here are none"
         raise UsageError(f"--out draws figures of one name, {shown}")
     places = [
-        {
-            "model": record.model.name,
-            "mitigator": record.mitigator.label,
-            "task": record.task.name,
-            "scenario": record.scenario,
-            "metric": record.metric,
-            "score": record.score,
-            "seed": f"seed {record.seed}",
-        }
-        for _, record, _ in files
+        _place(of) | {"metric": of.metric, "score": of.score, "seed": f"seed {of.seed}"}
+        for _, of, _ in files
     ]
     differ = [key for key in places[0] if len({place[key] for place in places}) > 1]
     labels = [", ".join(place[key] for key in differ) for place in places]
     record = files[0][1]
-    title = ", ".join(
-        shown
-        for key, shown in (
-            ("task", record.task.title or record.task.name),
-            ("model", record.model.name),
-        )
-        if key not in differ
-    )
+    shared = {"task": record.task.title or record.task.name, "model": record.model.name}
+    title = ", ".join(shown for key, shown in shared.items() if key not in differ)
     if [*names] == [result_tables.ITEMS]:
         for key in ("task", "metric"):
             if key in differ:
@@ -588,12 +574,7 @@ def _older_versions(records: Records, installed: Mapping[str, int]) -> str:
     help="csv and parquet have one row for each score, the others are tables.  "
     "[default: by the suffix of --out; without --out, csv]",
 )
-@click.option(
-    "--out",
-    "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write.  [default: standard output]",
-)
+@_out("File to write.  [default: standard output]")
 @arguments.overwrite
 def export(
     paths: tuple[Path, ...],

@@ -132,14 +132,13 @@ def scoring_options(function: F) -> F:
     help="Number of most biased sentences to print for each side, and of pairs.",
 )
 @arguments.overwrite
-@click.option("--resume", is_flag=True, help="Continue an interrupted run.")
 @arguments.as_json
 def score_command(**options: Any) -> None:
     """Score the gender bias of each sentence of a corpus of any size.
 
     bias_f is positive: bias towards women. bias_m is negative: bias towards men. abs is the sum of
     the words' absolute values; a pair has the larger one of its sentences. Fair is 0. Token states
-    are not stored: a second run encodes the sentences again.
+    are not stored: a second run encodes the sentences again. A run that was stopped continues.
 
     \b
     harness corpus score -m all-MiniLM-L6-v2 -i snli.jsonl -o scored.jsonl
@@ -195,7 +194,6 @@ class ScoreOptions(ScoringOptions):
     with_words: bool
     top: int
     overwrite: bool
-    resume: bool
     as_json: bool
 
 
@@ -217,7 +215,6 @@ def run_score(options: ScoreOptions) -> None:
             path=options.out,
             with_words=options.with_words,
             overwrite=options.overwrite,
-            resume=options.resume,
         ),
         method,
         top=options.top,
@@ -461,7 +458,7 @@ def run(method: Method, options: Options) -> None:
 
     if options.model is None:
         _reject_scoring_options()
-    recipe = fair_corpora.Recipe(
+    change = fair_corpora.Change(
         method=method,
         percentiles=options.percentiles,
         splits=Splits(
@@ -473,7 +470,7 @@ def run(method: Method, options: Options) -> None:
     shown = progress.for_terminal()
     corpus = ScoredCorpus(_scores(options, shown), shown)
     corpora = fair_corpora.make(
-        corpus, recipe, options.out, overwrite=options.overwrite, progress=shown
+        corpus, change, options.out, overwrite=options.overwrite, progress=shown
     )
     figure = _draw(corpus, corpora, options.out / FIGURE)
     swaps = Swaps(options.out / fair_corpora.SWAPS) if method == "augment" else None
@@ -564,12 +561,7 @@ def score_once(
         raise InvalidOption(
             f"'{path}' has scores of another model, corpus or options; --overwrite replaces it"
         )
-    output = Output(
-        path=path,
-        overwrite=overwrite,
-        resume=scoring.can_continue(path, identity),
-        how_to_continue="the same command continues from there",
-    )
+    output = Output(path=path, overwrite=overwrite)
     scoring.score_corpus(embedder, concept, source, output, method, progress=progress)
 
 

@@ -17,7 +17,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, TypeAlias, get_args
-from urllib.parse import urlsplit
 
 from harness.errors import (
     HarnessError,
@@ -199,8 +198,6 @@ def of_objects_or_table(
 
 
 PREFIX = "hf://"
-SECONDS = 30.0
-"""How long the hub may take to say that it is there."""
 _NAME = r"\w[\w.-]*"
 _SOURCE = re.compile(rf"{PREFIX}(?P<name>{_NAME}/{_NAME})(@(?P<revision>{_NAME}))?")
 
@@ -267,7 +264,6 @@ def _load(source: str, split: str, config: str = "") -> Any:
         raise Unavailable(
             f"'{source}' needs the library datasets: pip install 'embedding-bias-harness[train]'"
         ) from None
-    _reach(source, match["name"], match["revision"])
     try:
         parts = datasets.load_dataset(
             match["name"], config or None, revision=match["revision"], streaming=True
@@ -278,24 +274,6 @@ def _load(source: str, split: str, config: str = "") -> Any:
         raise InvalidOption(f"--split {split}: '{source}' has no such split"
                             f"{suggestion(split, map(str, parts))}")  # fmt: skip
     return parts[split]
-
-
-def _reach(source: str, name: str, revision: str | None) -> None:
-    """Ask the hub for the data set once: the library asks six times, in 24 s, with a line each."""
-    import huggingface_hub
-    from huggingface_hub import constants, errors
-
-    if constants.HF_HUB_OFFLINE or Path(name).is_dir():
-        return
-    try:
-        huggingface_hub.HfApi().dataset_info(name, revision=revision, timeout=SECONDS)
-    except errors.HfHubHTTPError:
-        return  # an answer: the library says what it means
-    except Exception as error:  # versions differ in what they raise without a network
-        host = urlsplit(constants.ENDPOINT).netloc
-        raise Unavailable(
-            f"'{source}' cannot be loaded: {host} cannot be reached: {one_line(error)}"
-        ) from error
 
 
 def _with_names(values: Mapping[str, Any], names: Mapping[str, list[str]]) -> Mapping[str, Any]:

@@ -10,7 +10,6 @@ import functools
 import gzip
 import itertools
 import json
-import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -271,10 +270,8 @@ def write_swaps(
         "swapping": swaps_identity(tagger),
     }
     if path.exists() and scoring.read_about(path) == about:
-        scoring.remove_leftover(path)
         return Swaps(path)
-    resume = scoring.can_continue(path, about)
-    file = ResumableFile(path, about, overwrite=True, resume=resume)
+    file = ResumableFile(path, about, overwrite=True)
     done = max((row["place"] for row in file.rows()), default=-1)
     left = places[places > done]
     try:
@@ -317,7 +314,7 @@ _NAMES: Mapping[Method, str] = {"subtract": "sub", "augment": "aug"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class Change:
     """What is made from a file of scores.
 
     Parameters
@@ -388,9 +385,9 @@ class FairCorpus:
 
 
 def make(
-    corpus: ScoredCorpus, recipe: Recipe, out: Path, *, overwrite: bool, progress: Progress
+    corpus: ScoredCorpus, change: Change, out: Path, *, overwrite: bool, progress: Progress
 ) -> list[FairCorpus]:
-    """Make the corpora of a recipe in a folder, those that are not there.
+    """Make the corpora of a change in a folder, those that are not there.
 
     Raises
     ------
@@ -404,23 +401,23 @@ def make(
         If the folder cannot be written.
     """
     folders.make(out)
-    there = {p: _existing(corpus, recipe, p, out, overwrite) for p in recipe.percentiles}
+    there = {p: _existing(corpus, change, p, out, overwrite) for p in change.percentiles}
     missing = [percentile for percentile, fair in there.items() if fair is None]
     swapped = None
-    if recipe.method == "augment" and missing:
+    if change.method == "augment" and missing:
         # The entries above a percentile are above each lower one, too.
-        places = corpus.above(min(recipe.percentiles), recipe.splits.seed)
-        swapped = write_swaps(out / SWAPS, corpus, places, recipe.tagger, progress)
+        places = corpus.above(min(change.percentiles), change.splits.seed)
+        swapped = write_swaps(out / SWAPS, corpus, places, change.tagger, progress)
     for percentile in missing:
-        there[percentile] = _make(corpus, recipe, percentile, out, swapped, progress)
+        there[percentile] = _make(corpus, change, percentile, out, swapped, progress)
     return [fair for fair in there.values() if fair is not None]
 
 
 def _existing(
-    corpus: ScoredCorpus, recipe: Recipe, percentile: Fraction, out: Path, overwrite: bool
+    corpus: ScoredCorpus, change: Change, percentile: Fraction, out: Path, overwrite: bool
 ) -> FairCorpus | None:
     """Return a corpus that is there; None if it is to be made."""
-    path = out / recipe.name(percentile)
+    path = out / change.name(percentile)
     if not path.exists():
         return None
     if not (path / ABOUT).is_file():
@@ -431,7 +428,7 @@ def _existing(
         about = json.loads((path / ABOUT).read_text("utf-8"))
     except (OSError, ValueError):
         about = {}
-    if about.get("made_from") != recipe.about(corpus, percentile):
+    if about.get("made_from") != change.about(corpus, percentile):
         raise InvalidOption(
             f"'{path}' is there already, made from other scores or options; --overwrite replaces it"
         )
@@ -440,18 +437,18 @@ def _existing(
 
 def _make(
     corpus: ScoredCorpus,
-    recipe: Recipe,
+    change: Change,
     percentile: Fraction,
     out: Path,
     swapped: Swaps | None,
     progress: Progress,
 ) -> FairCorpus:
-    name = recipe.name(percentile)
-    above = corpus.above(percentile, recipe.splits.seed)
+    name = change.name(percentile)
+    above = corpus.above(percentile, change.splits.seed)
     every = np.arange(len(corpus))
     kept = every if swapped else np.setdiff1d(every, above, assume_unique=True)
     added = swapped.among(above) if swapped else above[:0]
-    drawn = recipe.splits.draw(len(kept) + len(added), name)
+    drawn = change.splits.draw(len(kept) + len(added), name)
     folder = out / f".{name}.part"
     shutil.rmtree(folder, ignore_errors=True)
     sizes = {}
@@ -461,10 +458,10 @@ def _make(
             for part, order in drawn.items():
                 chosen = _chosen(corpus, swapped, kept, added, order)
                 sizes[part] = _write(folder / f"{part}.jsonl", chosen, advance)
-        for part, path in recipe.splits.files().items():
-            rows = (dict(entry.row) for entry in entries(str(path), recipe.kind))
+        for part, path in change.splits.files().items():
+            rows = (dict(entry.row) for entry in entries(str(path), change.kind))
             sizes[part] = _write(folder / f"{part}.jsonl", rows, lambda _: None)
-        about = _about(corpus, recipe, percentile, above, added, sizes)
+        about = _about(corpus, change, percentile, above, added, sizes)
         folders.write_json(folder / ABOUT, about)
         path = out / name
         shutil.rmtree(path, ignore_errors=True)
@@ -500,14 +497,12 @@ def _write(path: Path, rows: Iterator[Mapping[str, Any]], advance: Advance) -> i
             if number % STEP == 0:
                 advance(STEP)
         advance(number % STEP)
-        file.flush()
-        os.fsync(file.fileno())
     return number
 
 
 def _about(
     corpus: ScoredCorpus,
-    recipe: Recipe,
+    change: Change,
     percentile: Fraction,
     above: Places,
     added: Places,
@@ -522,12 +517,12 @@ def _about(
         "entries": len(corpus),
         "without_score": int(np.isnan(scores).sum()),
         "above": len(above),
-        "removed": len(above) if recipe.method == "subtract" else 0,
+        "removed": len(above) if change.method == "subtract" else 0,
         "added": len(added),
     }
     return {
-        "name": recipe.name(percentile),
-        "made_from": recipe.about(corpus, percentile),
+        "name": change.name(percentile),
+        "made_from": change.about(corpus, percentile),
         "corpus": corpus.about.get("corpus"),
         "scored_by": {k: corpus.about.get(k) for k in ("model", "fingerprint", "importance")},
         "threshold": float(scores[above].min()) if len(above) else None,

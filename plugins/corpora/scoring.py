@@ -6,7 +6,6 @@ import contextlib
 import heapq
 import itertools
 import json
-import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,27 +43,18 @@ if TYPE_CHECKING:
 # complete file, `OUT.about.json` says how it was made.
 
 
-def remove_leftover(path: Path) -> None:
-    """Remove what a run left beside a file if it was killed when the file was just complete."""
-    part, identity = _partial(path)
-    if not part.exists():
-        identity.unlink(missing_ok=True)
-
-
 class ResumableFile:
-    """A JSON-lines file that appears when it is complete.
+    """A JSON-lines file that appears when it is complete; a partial one of its identity goes on.
 
     Parameters
     ----------
     path
         The file.
     identity
-        Everything that determines a row, such as model, options and corpus. A partial file is
-        continued only if its identity is the same.
+        Everything that determines a row, such as model, options and corpus. A partial file of
+        another identity is written anew.
     overwrite
         Whether to replace an existing file.
-    resume
-        Whether to continue a partial file, if there is one.
 
     Attributes
     ----------
@@ -74,30 +64,25 @@ class ResumableFile:
     Raises
     ------
     InvalidOption
-        If the file exists already, or the partial file has another identity.
+        If the file exists already.
     DiskError
         If the folder cannot be written to.
     """
 
-    def __init__(
-        self, path: Path, identity: Mapping[str, Any], *, overwrite: bool, resume: bool
-    ) -> None:
+    def __init__(self, path: Path, identity: Mapping[str, Any], *, overwrite: bool) -> None:
         self.path = path
-        self.part, self._identity = _partial(path)
+        self.part = path.with_name(f"{path.name}.part")
+        self._identity = path.with_name(f"{path.name}.part.json")
         self._file: IO[str] | None = None
         folders.make(path.parent)
         if path.exists() and not overwrite:
-            remove_leftover(path)
             raise InvalidOption(f"'{path}' exists already; --overwrite replaces it")
-        if resume and self.part.exists() and self._identity.exists():
-            if not can_continue(path, identity):
-                raise InvalidOption(
-                    f"'{self.part}' is of another model, corpus or options; repeat those to "
-                    "continue, or start again without --resume"
-                )
+        text = json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()
+        is_same = self._identity.exists() and self._identity.read_bytes() == text
+        if is_same and self.part.exists():
             self._drop_incomplete_row()
         else:
-            folders.write_atomically(self._identity, _identity_json(identity))
+            folders.write_atomically(self._identity, text)
             self.part.write_bytes(b"")
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -130,8 +115,6 @@ class ResumableFile:
             If it cannot be renamed.
         """
         try:
-            with self.part.open("ab") as file:
-                os.fsync(file.fileno())
             if self._file is not None:
                 self._file.close()
                 self._file = None
@@ -160,12 +143,6 @@ class ResumableFile:
             file.truncate(end)
 
 
-def can_continue(path: Path, identity: Mapping[str, Any]) -> bool:
-    """Return whether an interrupted run left a partial file with this identity."""
-    part, about = _partial(path)
-    return part.exists() and about.exists() and about.read_bytes() == _identity_json(identity)
-
-
 def about_path(path: Path) -> Path:
     """Return the file that says how a complete file was made."""
     return path.with_name(f"{path.name}.about.json")
@@ -178,15 +155,6 @@ def read_about(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return about if isinstance(about, dict) else {}
-
-
-def _partial(path: Path) -> tuple[Path, Path]:
-    """Return the partial file, and the file of its identity."""
-    return path.with_name(f"{path.name}.part"), path.with_name(f"{path.name}.part.json")
-
-
-def _identity_json(identity: Mapping[str, Any]) -> bytes:
-    return json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()
 
 
 # Rows of a file of scores: an entry of a corpus with the scores of its sentences.
@@ -425,17 +393,11 @@ class Output:
         Whether rows have the contribution of each word.
     overwrite
         Whether to replace an existing file.
-    resume
-        Whether to continue a partial file.
-    how_to_continue
-        What an interrupted run says.
     """
 
     path: Path
     with_words: bool = False
     overwrite: bool = False
-    resume: bool = False
-    how_to_continue: str = "--resume continues from there"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -494,7 +456,7 @@ def score_corpus(
     InvalidFile
         If a line of the corpus, or a file of words, cannot be read.
     InvalidOption
-        If the file exists already, or the partial file has other options.
+        If the file exists already, or the corpus has changed since a run was interrupted.
     NotApplicable
         If the model or the concept lacks what the method needs.
     """
@@ -503,13 +465,13 @@ def score_corpus(
     if output.path.resolve() == Path(source.name).resolve():
         raise InvalidOption(f"--out {output.path}: the output file is the corpus itself")
     identity = identity_of(embedder, concept, source, resolved, with_words=output.with_words)
-    file = ResumableFile(output.path, identity, overwrite=output.overwrite, resume=output.resume)
+    file = ResumableFile(output.path, identity, overwrite=output.overwrite)
     summary = Summary(top)
     dropped = Counter[str]()
     for row in file.rows():
         summary.add(row)
     continued = summary.entries
-    with _closing(file, summary, output, progress):
+    with _closing(file, summary, progress):
         direction = resolved.direction(embedder, concept)
         scorer = resolved.make_scorer(embedder, direction)
         started = time.monotonic()
@@ -576,15 +538,14 @@ def identity_of(
 
 
 @contextlib.contextmanager
-def _closing(
-    file: ResumableFile, summary: Summary, output: Output, progress: Progress
-) -> Iterator[None]:
+def _closing(file: ResumableFile, summary: Summary, progress: Progress) -> Iterator[None]:
     """Close the file at the end; after an interruption, say how to continue."""
     try:
         yield
     except BaseException:
         if summary.entries:
-            progress.say(f"{summary.entries} entries are scored; {output.how_to_continue}")
+            say = "the same command continues from there"
+            progress.say(f"{summary.entries} entries are scored; {say}")
         raise
     finally:
         file.close()

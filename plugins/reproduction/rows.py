@@ -1,4 +1,7 @@
-"""Reads the files of rows: what a paper prints, and what answers it."""
+"""Reads the files of rows: what a paper prints, and what answers it.
+
+tasks/reproduction/README.md says what each key means.
+"""
 
 from __future__ import annotations
 
@@ -54,19 +57,12 @@ class ScoreAnswer(Strict):
     """A score of an evaluation, found by running its task on the row's model."""
 
     task: Name
-    """Name of the task."""
     scenario: str = ""
-    """One of the task's scenarios; by default that of its primary score."""
     metric: str = ""
-    """One of the task's metrics; by default that of its primary score."""
     score: str = ""
-    """One of the metric's scores; by default the task's primary score, or the metric's first."""
     mitigator: Text = "none"
-    """Mitigator as one types it, such as `hard-debias?k=2`."""
     field: Annotated[str, StringConstraints(pattern=FIELD)] = "value"
-    """What of the record: `value`, `p_value`, `n` or `details.NAME`, and `details.NAME.KEY`."""
     absolute: StrictBool = False
-    """Whether the sign is dropped, where a paper prints |x|."""
 
     def value(self, record: Record) -> float | None:
         """Return what a record says; `UsageError` if it has no such detail."""
@@ -84,17 +80,11 @@ class StudyAnswer(Strict):
     """A cell of a study's table, or a hyper-parameter that the study chose."""
 
     study: Name
-    """Name of the study."""
     row: Text
-    """Label of the mitigator's row."""
     criterion: Text
-    """Measure by which hyper-parameters were chosen."""
     measure: Text | None = None
-    """Column of the table of changes."""
     field: Literal["mean", "sd", "verdict"] = "mean"
-    """What of the cell; a verdict is `better`, `worse` or `equal`."""
     parameter: Text | None = None
-    """In place of `measure`: the hyper-parameter whose most frequent choice is meant."""
 
     @model_validator(mode="after")
     def _has_one_subject(self) -> Self:
@@ -122,44 +112,24 @@ class Row(Strict):
     """One table, figure, cell or claim of a paper."""
 
     id: Name
-    """Unique in all files."""
     item: Item | tuple[Item, ...]
-    """Where it stands in the paper, such as `Table 4`; several as a list."""
     claim: Text
-    """What it says, in one line."""
     printed: Number | Text
-    """The expected value: a number as printed, or what is said in words."""
     source: Text | None = None
-    """Whose the expected value is, where it is not the paper's: another implementation with its
-    version, or `own`, an earlier measurement where the paper's text lost the number."""
     unit: str = ""
-    """What follows the number, such as `%`."""
     digits: Annotated[StrictInt, Field(ge=0, le=9)] | None = None
-    """Digits after the decimal point; by default as many as `printed` has."""
     model: Text | None = None
-    """Model that the value is of, as one types it; for words in a claim none is needed."""
     elsewhere: dict[Text, Number] = Field(default_factory=dict)
-    """Printed values of the same cell for other models, by name; `--model` compares with these."""
     score: ScoreAnswer | None = None
-    """Answer: a score, found by running its task."""
     study: StudyAnswer | None = None
-    """Answer: a cell of a study."""
     here: Number | Text | None = None
-    """Answer: a value that `command` gave."""
     holds: StrictBool | None = None
-    """Answer to a claim in words: whether it holds here; `evidence` says why."""
     needs: Text | None = None
-    """Answer: what is not here, such as a model or a data set."""
     evidence: Text | None = None
-    """For `holds`: what shows it, with numbers."""
     command: Text | None = None
-    """Command that gives the answer; computed for `score` and `study`."""
     tolerance: Annotated[Number, Field(ge=0)] | None = None
-    """Largest difference that counts as reproduced; required between numbers."""
     reason: Text | None = None
-    """Why it differs; required where it does, and refused where it does not."""
     note: Text | None = None
-    """A remark on a row of any status."""
 
     @property
     def items(self) -> tuple[str, ...]:
@@ -196,17 +166,11 @@ class Paper(Strict):
     """A file of rows: one paper."""
 
     name: Name
-    """Name that users type: `harness reproduce NAME`."""
     title: Text
-    """One line for listings."""
     citation: Text
-    """The paper."""
     tables: Numbers
-    """Number of its tables, or their numbers as a list; each needs a row."""
     figures: Numbers
-    """Number of its figures, or their numbers as a list; each needs a row."""
     rows: tuple[Row, ...]
-    """What it prints."""
 
     @model_validator(mode="after")
     def _has_a_row_for_each_item(self) -> Self:

@@ -171,8 +171,8 @@ def _fairer(setup: Setup, scores: Path, corpora: Path, progress: Progress) -> di
     splits, percentiles = _splits(len(corpus), setup.corpus), [*map(Fraction, setup.percentiles)]
     made = []
     for method in methods:
-        recipe = fair_corpora.Recipe(method=method, percentiles=percentiles, splits=splits)
-        made += fair_corpora.make(corpus, recipe, corpora, overwrite=False, progress=progress)
+        change_ = fair_corpora.Change(method=method, percentiles=percentiles, splits=splits)
+        made += fair_corpora.make(corpus, change_, corpora, overwrite=False, progress=progress)
     return {fair.path.name: fair.path for fair in made}
 
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 import json
 import math
 import shutil
-import zipfile
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -108,11 +107,10 @@ def remove_checkpoints(folder: Path) -> None:
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """Return the newest whole checkpoint; what a kill or a power cut left of one is deleted."""
+    """Return the newest whole checkpoint; what a kill left of one is deleted."""
     whole: list[tuple[int, Path]] = []
     for path in (folder / CHECKPOINTS).glob("checkpoint-*"):
-        of_torch = [*path.glob("*.pt"), *path.glob("*.pth")]  # zip files, whose end is checked
-        if checkpoint_state(path) is None or not all(map(zipfile.is_zipfile, of_torch)):
+        if checkpoint_state(path) is None:
             shutil.rmtree(path, ignore_errors=True)
         else:
             whole.append((int(path.name.rpartition("-")[2]), path))

@@ -187,7 +187,7 @@ def score(model, source, out, method=None, **options):
         embedder,
         registry.concept(options.pop("concept", "gender")),
         scoring.Corpus(name=str(source), kind="text"),
-        scoring.Output(path=out, resume=options.pop("resume", False)),
+        scoring.Output(path=out),
         method or Method(),
         **options,
     )
@@ -204,11 +204,9 @@ def test_an_interrupted_run_continues_to_the_same_rows(model, source, tmp_path, 
     assert not out.exists()
     assert len(rows(part)) == 2
     with part.open("a") as file:
-        file.write('{"line": 9, "te')  # a row that a power cut interrupted
+        file.write('{"line": 9, "te')  # a row that a kill interrupted
     source.write_text(CORPUS)
-    with pytest.raises(InvalidOption, match=r"scored\.jsonl\.part.*--resume"):
-        score(model, source, out, Method(importance="uniform"), resume=True)
-    scores = score(model, source, out, resume=True)
+    scores = score(model, source, out)
     assert scores.continued == 2
     assert scores.summary.sentences == 4
     assert out.read_bytes() == whole.read_bytes()
@@ -225,7 +223,7 @@ def test_an_interrupted_run_is_not_continued_on_another_corpus(
         score(model, source, out)
     source.write_text("nurse\n" + CORPUS)
     with pytest.raises(InvalidOption, match=r"scored\.jsonl\.part.*line 1.*delete"):
-        score(model, source, out, resume=True)
+        score(model, source, out)
 
 
 def test_an_empty_corpus_leaves_no_file(model, source, tmp_path):
@@ -268,13 +266,13 @@ def test_the_summary_keeps_the_most_biased_and_each_text_once():
     assert Summary().means()["abs"] is None
 
 
-def test_a_run_without_resume_starts_again(tmp_path):
+def test_a_partial_file_goes_on_if_it_is_of_the_same_identity(tmp_path):
     out = tmp_path / "scored.jsonl"
-    interrupted = ResumableFile(out, {"a": 1}, overwrite=False, resume=False)
+    interrupted = ResumableFile(out, {"a": 1}, overwrite=False)
     interrupted.write([{"line": 1}])
     interrupted.close()
-    assert list(ResumableFile(out, {"a": 1}, overwrite=False, resume=True).rows()) == [{"line": 1}]
-    assert list(ResumableFile(out, {"a": 2}, overwrite=False, resume=False).rows()) == []
+    assert list(ResumableFile(out, {"a": 1}, overwrite=False).rows()) == [{"line": 1}]
+    assert list(ResumableFile(out, {"a": 2}, overwrite=False).rows()) == []
 
 
 def test_the_direction_of_word_pairs_has_length_one(model):

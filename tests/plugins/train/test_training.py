@@ -157,22 +157,16 @@ def test_the_command_prints_scores_and_the_folder(place, capsys):
     assert run([*command, "--lr", ".5", "--overwrite"]) == 0
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
+def test_what_cannot_be_trained_is_one_line(place):
+    for options, problem in (
         ({"device": "tpu"}, "expected cpu, cuda or mps"),
         ({"precision": "float16"}, "needs a GPU"),
-    ],
-)
-def test_what_a_machine_cannot_do_is_one_line(place, options, problem):
-    with pytest.raises(InvalidOption, match=problem):
-        train(settings(place, "never", **options))
-
-
-def test_a_bilstm_without_dev_pairs_is_refused(place):
-    folder, _ = place
+    ):
+        with pytest.raises(InvalidOption, match=problem):
+            train(settings(place, "never", **options))
+    corpus = str(place[0] / "corpus" / "train.jsonl")
     with pytest.raises(UsageError, match="--dev"):
-        train(settings(place, "never", corpus=str(folder / "corpus" / "train.jsonl")))
+        train(settings(place, "never", corpus=corpus))
 
 
 def test_a_loss_that_is_no_number_is_one_line(place, capsys):
