@@ -38,13 +38,7 @@ _KNOWN_HOSTS = (HUB, "https://huggingface.co/")
 
 
 def of_model(name: str, registry: Registry) -> Iterator[str]:
-    """Yield what the name of a model asks for that needs trust, in words.
-
-    Raises
-    ------
-    UsageError
-        If it cannot be parsed.
-    """
+    """Yield what a model's name asks for, in words; `UsageError` if it cannot be parsed."""
     parsed, models = names.model(name), registry.models
     spec = models.specs.get(parsed.name) or models.alias(parsed.reference or parsed.name)
     if spec is not None and _is_hosted(spec, registry):
@@ -55,13 +49,7 @@ def of_model(name: str, registry: Registry) -> Iterator[str]:
 
 
 def of_mitigator(name: str, registry: Registry) -> Iterator[str]:
-    """Yield what the name of a mitigator asks for that needs trust, in words.
-
-    Raises
-    ------
-    UsageError
-        If it cannot be parsed.
-    """
+    """Yield what a mitigator's name asks for, in words; `UsageError` if it cannot be parsed."""
     for stage in names.chain_stages(name):
         yield from of_options(registry.mitigators.get(stage.name), stage.options, registry)
 
@@ -143,13 +131,7 @@ class Gate:
 
 
 def of_task(document: Document, registry: Registry) -> Gate:
-    """Return what a task asks for.
-
-    Raises
-    ------
-    InvalidFile
-        If it has a mistake in it.
-    """
+    """Return what a task asks for; `InvalidFile` if it has a mistake in it."""
     file = document.validate(TaskFile)
     gate = Gate(document, registry)
     for name, use in file.metrics.items():
