@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.stats import ortho_group, pearsonr
+from scipy.stats import pearsonr
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import roc_auc_score
 
@@ -81,22 +79,6 @@ def test_the_classifier_is_fishers_and_the_plane_has_the_highest_auc():
     assert g.auc == pytest.approx(best)
 
 
-@given(st.integers(0, 2**32 - 1))
-@settings(max_examples=20)
-def test_scores_do_not_depend_on_rotation_and_turn_with_the_sides(seed):
-    rng = np.random.default_rng(seed % 1000)
-    first, second = rng.standard_normal((2, 6, 8))
-    attributes, labels = rng.standard_normal((10, 8)), rng.uniform(size=10)
-    rotation = ortho_group.rvs(8, random_state=seed)
-    scores = run(concept_plane, first, second, attributes, labels)
-    turned = run(concept_plane, first @ rotation, second @ rotation, attributes @ rotation, labels)
-    swapped = run(concept_plane, second, first, attributes, labels)
-    value = scores["correlation"].value
-    assert turned["correlation"].value == pytest.approx(value, abs=1e-6)
-    assert swapped["correlation"].value == pytest.approx(-value, abs=1e-6)
-    assert scores["auc"].value == pytest.approx(swapped["auc"].value)
-
-
 def test_unrelated_pairs_are_separated_in_the_sample_but_not_when_held_out():
     rng = np.random.default_rng(2)
     areas, held_out = [], []
@@ -125,13 +107,6 @@ def test_pairs_with_one_component_have_the_direction_of_concept_direction():
     for score in ("correlation", "auc"):
         assert plane[score].value == one[score].value
         assert plane[score].p_value == one[score].p_value
-
-
-def test_equal_sides_define_no_concept():
-    same = np.ones((3, 2))
-    scores = run(concept_plane, same, same, np.eye(2), np.array([0.0, 1.0]))
-    assert np.isnan(scores["auc"].value)
-    assert scores["correlation"].reason
 
 
 def test_one_pair_has_no_held_out_share():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_mutual_info_score
 
-from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.metrics.group_clusters import group_clusters, information
 from harness.plugins.metrics.merge_rates import merge_rates
 from harness.plugins.metrics.statistics.group_gaps import merge_gap, nearness_gap
@@ -188,20 +187,3 @@ def test_a_group_whose_names_are_alike_is_merged_more_often():
     assert alike["merge_gap"].details["highest"] == "1"
     assert alike["own_group_excess"].value > 0
     assert alike["merge_gap"].interval.low > alike["merge_gap"].null.values.mean()
-
-
-def test_inputs_and_options_are_checked():
-    x, numbers = documents(0.0)
-    with pytest.raises(InvalidOption, match="false_merges=1"):
-        merges_of(x, numbers, false_merges=1.0)
-    with pytest.raises(InvalidOption, match="group_names"):
-        merges_of(x, numbers, group_names=("a",))
-    with pytest.raises(InvalidOption, match="starts=0"):
-        clusters_of(x, numbers, starts=0)
-    short = {**numbers, "units": numbers["units"][:-1]}
-    for metric in (merges_of, clusters_of):
-        with pytest.raises(NotApplicable, match="equal length"):
-            metric(x, short)
-    single = {**numbers, "groups": np.zeros(len(x))}
-    assert "fewer than two" in merges_of(x, single)["merge_gap"].reason
-    assert "fewer than two" in clusters_of(x, single)["group_information"].reason

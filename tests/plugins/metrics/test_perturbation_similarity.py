@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.spatial.distance import cdist, pdist
+from scipy.spatial.distance import pdist
 
 from harness.plugins.metrics.perturbation_similarity import perturbation_similarity
-from harness.plugins.metrics.statistics import within_groups
 
 
 def run(vectors, texts_of, **options):
@@ -44,13 +43,6 @@ def test_pairs_count_once_and_texts_have_equal_weight():
             "distance": pytest.approx(distances),
         },
     ]
-
-
-def test_the_cosine_is_half_of_the_printed_formula():
-    k, vectors = 4, np.random.default_rng(1).standard_normal((4, 5))
-    similarities = 1 - cdist(vectors, vectors, "cosine")
-    printed = (similarities.sum() - k) / (k * (k - 1) / 2)
-    assert run(vectors, [0] * k)["cosine"].value == pytest.approx(printed / 2)
 
 
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(2, 6), min_size=1, max_size=6))
@@ -107,16 +99,6 @@ def test_texts_with_one_perturbation_have_no_score(n):
     for score in run(np.ones((n, 2)), np.arange(n)).values():
         assert np.isnan(score.value)
         assert "two perturbations" in score.reason
-
-
-def test_the_block_size_has_no_effect(monkeypatch):
-    rng = np.random.default_rng(3)
-    vectors, codes = rng.standard_normal((60, 4)), rng.integers(0, 12, 60)
-    in_one_block = run(vectors, codes)
-    monkeypatch.setattr(within_groups, "MAX_CELLS", 1)
-    for name, score in run(vectors, codes).items():
-        assert score.value == pytest.approx(in_one_block[name].value, rel=1e-14)
-        assert score.details == pytest.approx(in_one_block[name].details)
 
 
 def distance_in_units(score):

@@ -82,20 +82,6 @@ def test_the_interval_resamples_documents():
     assert single["pearson"].interval is None
 
 
-@pytest.mark.parametrize(
-    ("arrays", "reason"),
-    [
-        ((at(0.1, 0.2), [[1, 0]], [1, 2], [0, 0], [0]), "three rated summaries"),
-        ((at(0.1, 0.2, 0.3), [[1, 0]], [1, 2, 3], [0, 0, 0], [1]), "three rated summaries"),
-        ((at(0.1, 0.2, 0.3), [[1, 0]], [2, 2, 2], [0, 0, 0], [0]), "equal"),
-    ],
-)
-def test_undefined_correlations_have_a_reason(arrays, reason):
-    for score in run(*arrays).values():
-        assert np.isnan(score.value)
-        assert reason in score.reason
-
-
 def test_levels_of_whole_documents_raise_the_pooled_correlation_only():
     rng = np.random.default_rng(5)
     documents = np.repeat(np.arange(30), 8)

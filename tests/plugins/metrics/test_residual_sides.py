@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.errors import InvalidOption
 from harness.plugins.metrics.residual_sides import SCORES, residual_sides
 
 GROUPS, TEXTS = 12, 5
@@ -91,12 +90,3 @@ def test_equal_vectors_have_no_score_and_nothing_to_recover():
         assert np.isnan(score.value)
         assert "equal" in score.reason
         assert score.without_difference == 0.5
-
-
-def test_bad_options_and_too_few_texts_are_refused():
-    first, second = sides()
-    for option in ({"folds": 1}, {"k": 0}, {"classifier": "forest"}):
-        with pytest.raises(InvalidOption, match=next(iter(option))):
-            run(first, second, **option)
-    few = {"side_1": np.zeros(4, dtype=int), "side_2": np.zeros(4, dtype=int)}
-    assert "too few" in run(first[:4], second[:4], clusters=few)["clustering"].reason

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import ortho_group, ttest_1samp
+from scipy.stats import ttest_1samp
 
 from harness.plugins.metrics.ripa import ripa
 
@@ -42,26 +42,6 @@ def test_unit_length_is_set_before_differences_are_taken():
     assert score.details["unit_length"]
 
 
-@given(seeds, st.booleans())
-def test_ripa_is_invariant_under_rotation_and_flips_with_the_targets(seed, unit_length):
-    x, y, a = draw(seed, 4, 4, 6)
-    rotation = ortho_group.rvs(5, random_state=seed)
-    value = run(x, y, a, unit_length=unit_length).value
-    turned = run(x @ rotation, y @ rotation, a @ rotation, unit_length=unit_length).value
-    assert turned == pytest.approx(value, abs=1e-9)
-    assert run(y, x, a, unit_length=unit_length).value == pytest.approx(-value, abs=1e-12)
-
-
-@given(seeds)
-def test_at_unit_length_lengths_have_no_effect_and_scores_are_at_most_one(seed):
-    sets = draw(seed, 4, 4, 6)
-    rng = np.random.default_rng(seed)
-    longer = [s * rng.uniform(0.5, 2, (len(s), 1)) for s in sets]
-    value = run(*sets, unit_length=True).value
-    assert run(*longer, unit_length=True).value == pytest.approx(value)
-    assert abs(value) <= 1
-
-
 @given(seeds, st.permutations(range(4)))
 def test_the_order_of_pairs_has_no_effect_but_the_pairing_has(seed, order):
     x, y, a = draw(seed, 4, 4, 6)
@@ -69,13 +49,6 @@ def test_the_order_of_pairs_has_no_effect_but_the_pairing_has(seed, order):
     assert run(x[order], y[order], a).value == pytest.approx(score.value)
     if list(order) != [0, 1, 2, 3]:
         assert run(x, y[order], a).value != pytest.approx(score.value)
-
-
-def test_a_word_may_be_in_several_pairs_and_on_both_sides():
-    score = run([EAST, EAST, NORTH], [WEST, NORTH, EAST], [EAST])
-    expected = [1, np.sqrt(0.5), -np.sqrt(0.5)]
-    assert score.value == pytest.approx(np.mean(expected))
-    assert score.n == 3
 
 
 def test_a_pair_of_equal_vectors_spans_no_direction_and_is_left_out():
@@ -94,12 +67,6 @@ def test_sides_of_different_lengths_have_no_score():
     score = run([EAST, NORTH], [WEST], [EAST])
     assert np.isnan(score.value)
     assert all(fact in score.reason for fact in ("2", "1", "one table"))
-
-
-def test_the_interval_over_pairs_and_attributes_contains_the_value():
-    score = run(*draw(1, 10, 10, 12), resamples=500)
-    assert score.interval.low < score.value < score.interval.high
-    assert run([EAST], [WEST], [NORTH], resamples=50).interval is None
 
 
 @pytest.mark.parametrize("unit_length", [False, True])
@@ -123,19 +90,6 @@ def test_the_value_in_its_unit_does_not_depend_on_an_offset_or_on_the_scale(seed
 def test_one_pair_has_the_spread_of_the_attributes_along_it():
     score = run([EAST], [WEST], [[2.0, 7.0], [1.0, 0.0]], [[-1.0, 0.0]])
     assert score.unit == pytest.approx(np.std([2, 1, -1]))
-
-
-def test_the_p_value_of_two_sets_is_the_larger_of_both_sides():
-    sets = draw(4, 9, 9, 7, 8)
-    both, attributes = run(*sets), run(*sets, sides="attributes")
-    details = both.details
-    assert both.p_value == max(details["p_targets"], details["p_attributes"])
-    assert attributes.p_value == details["p_attributes"] == attributes.details["p_attributes"]
-    assert "p_targets" not in attributes.details
-    floors = [np.abs(score.null.values).mean() for score in (both, attributes)]
-    assert floors[0] >= floors[1]
-    assert run(*sets, null_draws=0).p_value is None
-    assert run(*sets[:3]).p_value is None, "one set has an offset"
 
 
 def test_random_sides_of_pairs_are_significant_as_often_as_they_may():

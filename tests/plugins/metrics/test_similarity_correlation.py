@@ -50,17 +50,6 @@ def test_values_and_p_values_equal_scipy_under_any_rotation(seed):
         assert scores[name].p_value == pytest.approx(peer.pvalue, abs=1e-9)
 
 
-def test_intervals_contain_the_value_and_resample_clusters_of_the_first_texts():
-    first, second, ratings = pairs(1)
-    scores = run(first, second, ratings, resamples=200)
-    for score in scores.values():
-        assert score.interval.low < score.value < score.interval.high
-    clustered = run(
-        first, second, ratings, resamples=50, clusters={"texts_1": np.repeat(np.arange(6), 5)}
-    )
-    assert "clusters" in clustered["pearson"].interval.method
-
-
 @pytest.mark.parametrize("case", ["constant ratings", "zero vectors", "equal cosines", "two pairs"])
 def test_constant_values_have_no_correlation_but_a_reason(case):
     first, second, ratings = pairs(2)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -99,36 +97,6 @@ def test_the_interval_leaves_out_whole_terms():
     ):
         assert score.interval is None or "clusters" in score.interval.method
     assert stereotype(contexts, s, a, np.repeat([0.0, 1], 30), resamples=100).interval is None
-
-
-def test_inputs_of_different_length_are_rejected():
-    with pytest.raises(NotApplicable, match="2, 2, 1"):
-        stereotype(at(0, 1), at(0, 1), at(0))
-    with pytest.raises(NotApplicable, match="2, 2, 2, 1"):
-        related(at(0, 1), at(0, 1), at(0, 1), at(0))
-
-
-def test_no_contexts_have_no_score():
-    empty = np.empty((0, 2))
-    for score in (stereotype(empty, empty, empty), related(empty, empty, empty, empty)):
-        assert math.isnan(score.value)
-        assert score.reason
-
-
-@pytest.mark.parametrize("centred", [False, True])
-@given(seed=st.integers(0, 2**32 - 1))
-def test_swapped_texts_mirror_the_score_and_rotations_and_lengths_change_nothing(centred, seed):
-    rng = np.random.default_rng(seed)
-    contexts, s, a = rng.standard_normal((3, 7, 4))
-    value = stereotype(contexts, s, a, centred=centred).value
-    assert 0 <= value <= 1
-    assert stereotype(contexts, a, s, centred=centred).value == pytest.approx(1 - value)
-    rotation = np.linalg.qr(rng.standard_normal((4, 4)))[0]
-    lengths = rng.uniform(0.5, 2, (7, 1))
-    turned = stereotype(
-        lengths * contexts @ rotation, s @ rotation, 3 * a @ rotation, centred=centred
-    )
-    assert turned.value == pytest.approx(value)
 
 
 @given(seed=st.integers(0, 2**32 - 1))

@@ -82,13 +82,6 @@ def test_the_scores_are_the_correlations_of_the_samples():
     assert scores["pearson"].details["epochs"] % 50 == 0
 
 
-def test_sides_may_be_exchanged():
-    train, dev, test = three()
-    u, v, ratings = test
-    swapped = run(train, dev, (v, u, ratings))
-    assert swapped["pearson"].value == run(train, dev, test)["pearson"].value
-
-
 def test_signs_of_dimensions_do_not_matter_and_a_rotation_changes_features():
     parts = three()
     flip = np.array([1, -1, 1, -1, 1, -1])
@@ -97,11 +90,6 @@ def test_signs_of_dimensions_do_not_matter_and_a_rotation_changes_features():
     turn = ortho_group.rvs(6, random_state=0)
     turned = run(*[(u @ turn, v @ turn, ratings) for u, v, ratings in parts])
     assert turned["pearson"].value > 0.6
-
-
-def test_the_interval_contains_the_value():
-    score = run(*three(), resamples=100)["pearson"]
-    assert score.interval.low < score.value < score.interval.high
 
 
 def test_constant_vectors_and_too_few_pairs_have_a_reason():

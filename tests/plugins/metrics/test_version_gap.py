@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from harness.errors import NotApplicable
 from harness.plugins.metrics.version_gap import version_gap
 
 
@@ -62,44 +57,6 @@ def test_queries_of_one_topic_flip_together():
     share = run(*arrays, None, topics)["first_share"]
     assert share.p_value == pytest.approx(2 / 2**4), "all four of one sign, either way"
     assert run(*arrays)["first_share"].p_value < 1e-5
-
-
-def test_many_topics_of_different_size_are_sampled():
-    topics = np.concatenate([np.arange(20.0), np.arange(20.0), [0.0]])
-    n = len(topics)
-    share = run(at(*np.zeros(n)), at(*np.full(n, 10)), at(*np.full(n, 20)), None, topics)
-    assert 0 < share["first_share"].p_value < 0.001
-
-
-def test_the_table_has_the_texts():
-    texts = {"queries": ["who"], "versions_1": ["she"], "versions_2": ["he"]}
-    (row,) = run(at(0), at(10), at(20), texts=texts)["gap"].tables["versions"]
-    assert (row["query"], row["first"], row["second"]) == ("who", "she", "he")
-    assert row["cosine_1"] == pytest.approx(math.cos(math.radians(10)))
-
-
-def test_inputs_of_different_length_are_rejected():
-    with pytest.raises(NotApplicable, match="2, 2, 1"):
-        run(at(0, 1), at(0, 1), at(0))
-
-
-def test_no_queries_have_no_score():
-    empty = np.empty((0, 2))
-    scores = run(empty, empty, empty)
-    assert math.isnan(scores["first_share"].value)
-    assert scores["gap"].reason
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_swapping_the_versions_mirrors_the_scores(seed):
-    rng = np.random.default_rng(seed)
-    queries, first, second = rng.standard_normal((3, 6, 4))
-    scores = run(queries, first, second, resamples=0)
-    swapped = run(queries, second, first, resamples=0)
-    assert scores["first_share"].value == pytest.approx(1 - swapped["first_share"].value)
-    assert scores["gap"].value == pytest.approx(-swapped["gap"].value)
-    assert scores["first_share"].p_value == pytest.approx(swapped["first_share"].p_value)
-    assert -2 <= scores["gap"].value <= 2
 
 
 def of_random_vectors(seed, amplitude=0.0, topics=None):

@@ -150,20 +150,6 @@ def test_a_test_without_a_set_gives_no_score():
     assert empty.reason == "targets_1 is empty"
 
 
-def test_without_draws_there_is_neither_floor_nor_p_value():
-    score = weat_mean(**random_tests(8, 5), rng=rng(), null_draws=0)
-    assert score.null is None
-    assert score.p_value is None
-
-
-def test_attributes_alone_and_targets_alone_have_the_score_as_mean():
-    score = weat_mean(**random_tests(9, 4, 7), rng=rng())
-    parts = {part.inputs: part for part in score.samples()}
-    for kind in ("targets", "attributes"):
-        contributions = [parts[f"{kind}_{i}"].contribution for i in (1, 2)]
-        assert np.concatenate(contributions).mean() == pytest.approx(score.value)
-
-
 def test_the_gap_is_the_mean_of_the_gaps_of_the_tests_and_a_shared_word_is_one_unit():
     arrays = random_tests(0, 4, 4)
     words = {name: [f"{name} {i}" for i in range(4)] for name in SETS}

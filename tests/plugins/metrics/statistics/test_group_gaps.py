@@ -275,14 +275,6 @@ def test_the_gap_of_men_and_women_with_one_surname_is_that_of_pairs(rng):
     assert gap.value > 3 * np.sqrt(gap.variance)
 
 
-def test_kin_of_one_unit_each_change_nothing(rng):
-    arrays = screening(rng, 0.03)
-    kin = arrays["units"] + 100 * arrays["groups"]
-    gap, same = screening_gap(**arrays).gap, screening_gap(**arrays, kin=kin).gap
-    assert gap.value == pytest.approx(same.value)
-    assert gap.variance == pytest.approx(same.variance)
-
-
 def test_the_deviations_of_kin_are_those_of_leaving_them_out(rng):
     arrays = of_surnames(rng, "both", per_race=4, effects=[0, 0, 0, 0, 0.1, 0.1, 0, 0])
     gap = screening_gap(**arrays).gap
