@@ -66,6 +66,8 @@ LONG = (
     "plugins/engines/test_devices.py::test_two_devices_give_the_vectors_of_one_on_a_real_model",
     "plugins/engines/test_ray.py",
     "plugins/metrics/test_concept_direction.py::test_p_values",
+    "plugins/metrics/test_occupation_projection.py::test_random_pairs",
+    "plugins/metrics/test_residual_sides.py::test_neighbours_of_shuffled",
     "plugins/train/test_kill.py",
     "plugins/train/test_processes.py",
     "tasks/test_fetching.py",
