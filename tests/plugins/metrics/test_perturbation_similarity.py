@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import cdist, pdist
 
 from harness.plugins.metrics.perturbation_similarity import perturbation_similarity
 
@@ -43,6 +43,13 @@ def test_pairs_count_once_and_texts_have_equal_weight():
             "distance": pytest.approx(distances),
         },
     ]
+
+
+def test_the_cosine_is_half_of_the_printed_formula():
+    k, vectors = 4, np.random.default_rng(1).standard_normal((4, 5))
+    similarities = 1 - cdist(vectors, vectors, "cosine")
+    printed = (similarities.sum() - k) / (k * (k - 1) / 2)
+    assert run(vectors, [0] * k)["cosine"].value == pytest.approx(printed / 2)
 
 
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(2, 6), min_size=1, max_size=6))

@@ -126,6 +126,14 @@ def test_equal_gaps_have_no_correlation_whatever_their_mean_rounds_to(n):
     assert scores["pearson"].without_difference == 0
 
 
+def test_equal_statistics_give_no_slope_whatever_their_means_round_to():
+    items = np.repeat(np.arange(12), np.arange(1, 13))
+    arrays = np.random.default_rng(0).standard_normal((3, len(items), 8))
+    assert run(arrays, np.full(len(items), 0.7), items)["slope"].reason == (
+        "all statistics are equal"
+    )
+
+
 def test_random_versions_are_significant_as_often_as_they_may():
     """One pair of versions cannot be shuffled, and items follow any pair with their statistics."""
     rng = np.random.default_rng(4)
