@@ -262,13 +262,13 @@ def inputs_of(name):
     return vectors, numbers, texts
 
 
-def scores_of(name, vectors, numbers, texts, **options):
+def scores_of(name, vectors, numbers, texts, clusters=None, **options):
     """Measure with few draws. Options that the metric does not have are left out."""
     metric = Registry().metric(name)
     chosen = FEW | OPTIONS.get(name, {}) | options
     chosen = {key: value for key, value in chosen.items() if key in metric.options}
     rng = np.random.default_rng(0)
-    return metric.measure(vectors | numbers, chosen, rng=rng, clusters={}, texts=texts)
+    return metric.measure(vectors | numbers, chosen, rng=rng, clusters=clusters or {}, texts=texts)
 
 
 def numbers_of(score):
@@ -368,6 +368,27 @@ def test_values_are_within_their_bounds_and_intervals_contain_them():
                     faults.append(f"{name}: {key}: {score.value} is outside {score.interval}")
     assert not faults
     assert len(with_interval) > 25
+
+
+@pytest.mark.parametrize(
+    ("name", "items", "key"),
+    [("direct-bias", "neutral", "direct_bias"), ("concept-direction", "attributes", "correlation"),
+     ("occupation-projection", "occupations", "spearman"),
+     ("similarity-correlation", "texts_1", "pearson")],
+)  # fmt: skip
+def test_an_interval_leaves_out_whole_clusters_of_items(name, items, key):
+    vectors, numbers, texts = inputs_of(name)
+    n = len(vectors[items])
+    alike = {of: x for of, x in vectors.items() if len(x) == n}
+    twice = {of: np.repeat(x, 2, axis=0) for of, x in alike.items()}
+    labels = {of: np.repeat(x, 2) for of, x in numbers.items()}
+    names = texts | {of: [text for text in texts[of] for _ in range(2)] for of in alike}
+    clusters = {items: np.repeat(np.arange(n), 2)}
+    of_items = scores_of(name, vectors, numbers, texts, resamples=100)[key].interval
+    score = scores_of(name, vectors | twice, labels, names, clusters, resamples=100)[key]
+    assert "of clusters" in score.interval.method
+    assert score.interval.low == pytest.approx(of_items.low)
+    assert score.interval.high == pytest.approx(of_items.high)
 
 
 def test_empty_sets_have_no_score_but_a_reason():

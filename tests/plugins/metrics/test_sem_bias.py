@@ -55,6 +55,15 @@ def test_pairs_without_any_lead_are_ties_in_single_precision():
     assert values(scores) == {"definition": 1, "stereotype": 0, "none": 0}
 
 
+def test_intervals_resample_stereotyped_pairs():
+    direction, pairs = random_inputs(3)
+    words = [f"w{i % 8}" for i in range(40)]
+    texts = {"stereotype_1": words, "stereotype_2": words}
+    for score in run(direction, pairs, texts=texts, resamples=100).values():
+        assert "clusters" in score.interval.method
+        assert score.interval.low <= score.value <= score.interval.high
+
+
 def questions(seed, *, bias, n=40, d=30):
     """Return the inputs of questions whose stereotyped pairs differ by `bias` along he − she."""
     rng = np.random.default_rng(seed)
