@@ -32,10 +32,11 @@ FILES = [
 ]
 
 
-def command(*arguments) -> click.testing.Result:
+def command(*arguments, name: str = "build") -> click.testing.Result:
+    # the help options of `harness`: click keeps the first ones that a command was asked for
     group = click.Group(context_settings={"help_option_names": ["-h", "--help"]})
     harness.leaderboard.harness_commands(group)
-    return CliRunner().invoke(group, ["leaderboard", "build", *map(str, arguments)])
+    return CliRunner().invoke(group, ["leaderboard", name, *map(str, arguments)])
 
 
 @pytest.fixture
@@ -294,10 +295,7 @@ def test_adding_the_command_loads_nothing_heavy() -> None:
 
 def test_a_board_is_drawn_as_bias_against_usefulness(results, tmp_path) -> None:
     def draw(*options):
-        group = click.Group()
-        harness.leaderboard.harness_commands(group)
-        line = ["leaderboard", "figure", str(results), *map(str, options)]
-        return CliRunner().invoke(group, line, catch_exceptions=True)
+        return command(results, *options, name="figure")
 
     drawn = draw("--out", tmp_path / "board.pdf")
     assert drawn.exit_code == 0, drawn.output
