@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 @click.option(
     "--devices",
     default="",
-    help="Devices, such as cuda:0,cuda:1 or cpu,cpu: one process each. Default: the GPUs that have "
-    "enough work.",
+    help="Devices, such as cuda:0,cuda:1 or cpu,cpu: one process each. Default: the GPUs.",
 )
 @click.option("--name", help="Label of the model; for a single --model. The same as ?name=.")
 @click.option(

@@ -9,6 +9,5 @@
 `admission`           whether a model's vectors may be stored: alone and in a batch, and over time
 `spellings`           which texts a model reads alike
 `stored_embedder`     an embedder whose vectors come from its store; also memory-mapped in workers
-`ahead`               the next model, encoded on GPUs while the last one is scored
 ====================  ==============================================================
 """

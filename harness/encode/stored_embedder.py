@@ -38,7 +38,6 @@ from harness.encode import admission
 from harness.encode.batches import (
     batch_size,
     encode_batches,
-    estimated_lengths,
     without_vector,
 )
 from harness.encode.engine import Engine, OnDone, Report
@@ -111,19 +110,6 @@ def visible_gpus() -> tuple[str, ...]:
     import torch
 
     return tuple(f"cuda:{i}" for i in range(torch.cuda.device_count()))
-
-
-WORTH = 1.5e14
-"""Parameters times tokens that are worth a process on a further GPU, which takes ten seconds to
-start: what a GPU of 3e13 operations a second does in that time, at 2 a parameter and token."""
-PARAMETERS = 10**8
-"""Parameters of a model that does not state them."""
-
-
-def worthwhile_gpus(embedder: Embedder, keys: Sequence[str]) -> int:
-    """Return how many GPUs are worth a process each, for encoding the texts of keys."""
-    tokens = int(estimated_lengths(embedder, keys).sum())
-    return int(tokens * (embedder.info.n_parameters or PARAMETERS) / WORTH)
 
 
 def _row_of(text: str) -> Vectors:

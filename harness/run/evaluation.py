@@ -6,7 +6,6 @@ import contextlib
 import copy
 import dataclasses
 import inspect
-import itertools
 import uuid
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -26,7 +25,6 @@ from harness.embedder import (
 )
 from harness.encode import admission
 from harness.encode.adapters import ObjectEmbedder, name_of
-from harness.encode.ahead import Ahead
 from harness.encode.batches import takes_tokens
 from harness.encode.engine import Engine
 from harness.encode.stored_embedder import (
@@ -35,7 +33,6 @@ from harness.encode.stored_embedder import (
     store_folder,
     store_of,
     visible_gpus,
-    worthwhile_gpus,
 )
 from harness.errors import (
     PLUGIN_ERRORS,
@@ -153,28 +150,6 @@ Entry: TypeAlias = tuple[str | object, Embedder | HarnessError]
 """A model as the user passed it, and its embedder, or the error instead."""
 
 
-@dataclasses.dataclass(frozen=True)
-class _Begun:
-    """A model that was planned before its turn.
-
-    Parameters
-    ----------
-    embedder, file, plan, vectors
-        The model, its results, what is run on it, and its store.
-    ahead
-        What encodes its texts already, if anything does.
-    left
-        Closes the store.
-    """
-
-    embedder: Embedder
-    file: ResultsFile | None
-    plan: Plan
-    vectors: StoredEmbedder
-    ahead: Ahead | None
-    left: contextlib.ExitStack
-
-
 class Run:
     """An evaluation in progress. Its creation looks up all names except those of models.
 
@@ -231,7 +206,6 @@ class Run:
         self.ignores_concept = any(chain.mitigators for chain in self.mitigators.values())
         self.id = uuid.uuid4().hex[:12]
         self._engines: dict[tuple[str, ...], Engine] = {}
-        self._begun: _Begun | None = None
         if settings.engine is not None:
             self._engine_of(settings.engine, settings.devices, settings.timeout)
         place = settings.results
@@ -327,23 +301,14 @@ class Run:
             vectors.notices += [notice] if notice else []
             yield vectors
 
-    def model(self, entry: Entry, following: Entry | None = None) -> Records:
-        """Evaluate one model.
-
-        Parameters
-        ----------
-        entry
-            The model, which is available.
-        following
-            The next model: its texts may be encoded while this one is scored.
-        """
+    def model(self, entry: Entry) -> Records:
+        """Evaluate one model, which is available."""
         embedder = cast("Embedder", entry[1])
         name = entry[0] if isinstance(entry[0], str) else None
-        begun = self._begun if self._begun and self._begun.embedder is embedder else None
         settled = self.settle(embedder) if embedder.info.hosted else []
         info, seed = embedder.info, self.settings.seed
-        file = begun.file if begun else self._file(info)
-        plan = begun.plan if begun else self.plan(embedder, file)
+        file = self._file(info)
+        plan = self.plan(embedder, file)
         notices = [*settled, *(file.notices if file else ())]
         records = dict(file.records) if file else {}
         not_run = list(plan.not_run)
@@ -353,18 +318,8 @@ class Run:
                 self.file.write(self.results, self.id, self.registry)
             if self.shared:
                 self.shared.send()
-            with begun.left if begun else contextlib.ExitStack() as left:
-                if begun:
-                    vectors = begun.vectors
-                    if begun.ahead:
-                        with vectors.stage(begun.ahead.total) as advance:
-                            begun.ahead.wait(advance)
-                    self._begun = None
-                else:
-                    vectors = left.enter_context(self.vectors(embedder, name, plan.texts))
+            with self.vectors(embedder, name, plan.texts) as vectors:
                 vectors.ensure(plan.texts)
-                if following:
-                    self._begin(following)
                 planned = vectors.encoded
                 scores = score(plan.jobs, vectors, self.settings, run=self.id, file=file)
                 records |= scores.records
@@ -391,51 +346,14 @@ class Run:
     def _file(self, info: ModelInfo) -> ResultsFile | None:
         return ResultsFile(self.results, info.name, self.shared) if self.results else None
 
-    def _begin(self, following: Entry) -> None:
-        """Plan the next model, and begin to encode its texts if there are GPUs for it.
-
-        Nothing is shown, and an error is forgotten: it occurs again at the turn of the model. What
-        would be shown, or use all cores, waits for its turn, too.
-        """
-        model, embedder = following
-        if not isinstance(model, str) or isinstance(embedder, HarnessError):
-            return
-        info, chosen = embedder.info, self.settings.devices
-        devices = tuple(chosen) or visible_gpus()
-        has_gpus = bool(devices) and not any(device.startswith("cpu") for device in devices)
-        is_encoder = takes_tokens(embedder) and not info.hosted
-        rewrites = any(chain.rewrites for chain in self.mitigators.values())
-        if not has_gpus or not is_encoder or rewrites or self.settings.engine is not None:
-            return
-        if not self.tasks.has_read(info):
-            return
-        with contextlib.ExitStack() as left, contextlib.suppress(*PLUGIN_ERRORS):
-            file = self._file(info)
-            plan = self.plan(embedder, file)
-            if not plan.jobs:
-                return
-            vectors = left.enter_context(self.vectors(embedder, model, plan.texts))
-            missing = vectors.store.missing(plan.texts)
-            ahead = None
-            if n := worthwhile_gpus(embedder, missing):
-                used = devices if chosen else devices[:n]
-                engine = self._engine_of("devices", used, self.settings.timeout)
-                ahead = Ahead(vectors, missing, engine)
-            self._begun = _Begun(embedder, file, plan, vectors, ahead, left.pop_all())
-
     def close(self) -> None:
-        """End what was begun, close engines, and send the remaining records to results in a bucket.
+        """Close engines, and send the remaining records to results in a bucket.
 
         Raises
         ------
         DiskError
             If the bucket cannot be written. The results are kept on this machine.
         """
-        if self._begun:
-            with self._begun.left:
-                if self._begun.ahead:
-                    self._begun.ahead.stop()
-            self._begun = None
         for engine in self._engines.values():
             getattr(engine, "close", lambda: None)()
         self._engines.clear()
@@ -457,13 +375,8 @@ class Run:
         missing = store.missing(keys) if len(gpus) > 1 else ()
         if not missing:
             return LocalEngine(devices), ""
-        used = gpus[: max(1, worthwhile_gpus(embedder, missing))]
-        more = f"set --devices for {'fewer' if used == gpus else 'more'}"
-        few = "" if used == gpus else f" of {len(gpus)}, since its {len(missing):,} texts are few"
-        notice = f"{embedder.info.name}: encodes on {', '.join(used)}{few}; {more}"
-        if len(used) == 1:
-            return LocalEngine(), notice
-        return self._engine_of("devices", used, timeout), notice
+        notice = f"{embedder.info.name}: encodes on {', '.join(gpus)}; set --devices for fewer"
+        return self._engine_of("devices", gpus, timeout), notice
 
     def _engine_of(self, name: str, devices: Sequence[str], timeout: float | None) -> Engine:
         key = (name, *devices)
@@ -696,7 +609,7 @@ def evaluate(
         names, and with the option `prompt`, are run so; a notice names the others.
     devices
         Devices to encode on, such as `"cuda:0,cuda:1"` or `["cpu", "cpu"]`; by default those
-        GPUs of this process that have enough work, else the device that the model chooses.
+        GPUs of this process, else the device that the model chooses.
     engine
         Name of the engine, such as `ray?actors=4`; by default `local` for one device and `devices`
         for several.
@@ -764,14 +677,14 @@ def evaluate(
     entries, same = distinct(entries, registry.embedders)
     parts: list[Records] = []
     try:
-        for entry, following in itertools.zip_longest(entries, entries[1:]):
+        for entry in entries:
             model_, embedder = entry
             name = model_ if isinstance(model_, str) else None
             try:
                 if isinstance(embedder, HarnessError):
                     raise embedder
                 with parallel.at_most(n) if (n := settings.workers) else contextlib.nullcontext():
-                    parts.append(run.model(entry, following))
+                    parts.append(run.model(entry))
             except (UsageError, DiskError):
                 raise
             except HarnessError as error:  # the other models are still run

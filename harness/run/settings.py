@@ -38,8 +38,8 @@ class Settings:
     cache
         Folder of the store; by default `embeddings` in the cache folder.
     devices
-        Devices to encode on, such as `("cuda:0", "cuda:1")`; by default those GPUs of
-        this process that have enough work, else the device that the model chooses.
+        Devices to encode on, such as `("cuda:0", "cuda:1")`; by default the GPUs of
+        this process, else the device that the model chooses.
     engine
         Name of the engine; by default `local` for one device and `devices` for several.
     timeout

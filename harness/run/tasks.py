@@ -435,10 +435,6 @@ class TaskReader:
             for name, reason in reasons.items()
         ]
 
-    def has_read(self, info: ModelInfo) -> bool:
-        """Return whether all tasks for a model were read for another one."""
-        return not self._reasons(info)[1]
-
     def _reasons(
         self, info: ModelInfo
     ) -> tuple[dict[str, tuple[str, NotRunKind] | None], list[TaskEntry]]:

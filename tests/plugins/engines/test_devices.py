@@ -8,7 +8,6 @@ import subprocess
 import sys
 import textwrap
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -410,7 +409,6 @@ def gpus(tmp_path, monkeypatch):
 
 
 def test_all_visible_gpus_are_used_unless_devices_are_chosen(tmp_path, plugin, gpus, monkeypatch):
-    monkeypatch.setattr(stored_embedder, "WORTH", 1.0)
     model = f"metered?log={tmp_path / 'log'}"
     records = evaluate(model, [FEW_WORDS], cache=tmp_path / "all")
     assert records.notices[0].endswith(": encodes on cuda:0, cuda:1; set --devices for fewer")
@@ -420,26 +418,6 @@ def test_all_visible_gpus_are_used_unless_devices_are_chosen(tmp_path, plugin, g
     chosen = evaluate(model, [FEW_WORDS], cache=tmp_path / "one", devices="cuda:1")
     assert chosen.notices == ()
     assert chosen[0].environment.device == "cuda:1"
-
-
-def test_few_texts_are_encoded_on_one_gpu_by_this_process(tmp_path, plugin, gpus):
-    log = tmp_path / "log"
-    records = evaluate(f"metered?log={log}", [FEW_WORDS], cache=tmp_path)
-    assert records.notices[0].endswith(
-        ": encodes on cuda:0 of 2, since its 8 texts are few; set --devices for more"
-    )
-    assert {line.split()[0] for line in log.read_text().splitlines()} == {str(os.getpid())}
-
-
-@pytest.mark.parametrize(
-    ("parameters", "n_texts", "expected"),
-    [(22e6, 100, 0), (22e6, 150_000, 2), (7e9, 100, 0), (7e9, 500, 2), (None, 32_000, 2)],
-)
-def test_a_gpu_more_is_worth_ten_seconds_of_its_work(parameters, n_texts, expected):
-    embedder = MockEmbedder(dimensions=4)
-    embedder.info = replace(embedder.info, n_parameters=parameters)
-    texts = ["x" * 392] * n_texts  # an estimate of 100 tokens each
-    assert stored_embedder.worthwhile_gpus(embedder, texts) == expected
 
 
 @pytest.mark.parametrize(
