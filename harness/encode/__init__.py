@@ -2,7 +2,7 @@
 
 ====================  ==============================================================
 `adapters`            an object with `encode(texts)`, or a function, as an embedder
-`identity`            what identifies an object: hashes of its state and of its code
+`identity`            what identifies an object: what it states, or its weights and settings
 `quantized`           an encoder whose vectors have less precision
 `engine`              what an engine is, and its report
 `batches`             encodes texts in batches within a token budget, longest first

@@ -115,7 +115,7 @@ def notes(info: ModelInfo) -> tuple[str, ...]:
     return (
         f"{info.name}: its results and vectors cannot be used by a later run, because "
         "nothing identifies this object; give it a text 'fingerprint' that changes whenever "
-        "its vectors do, or an 'info' (a harness.ModelInfo)",
+        "its vectors do",
     )
 
 

@@ -100,8 +100,8 @@ def chains(rows: Iterable[Row], registry: Registry) -> dict[str, Chain]:
 def chain_of(row: Row, registry: Registry) -> tuple[str, Chain]:
     """Return the label of a row, and its unfitted chain.
 
-    An object of a registered class is the same mitigator as its name with these options. For any
-    other class, its code is part of the identity.
+    An object of a registered class is the same mitigator as its name with these options. Any
+    other class is known by the `fingerprint` that it states, or lasts for one run.
 
     Raises
     ------
@@ -245,13 +245,13 @@ def _own_name(stage: Mitigator, registry: Registry) -> str:
 
 
 def _sources(stage: Mitigator, *, is_registered: bool) -> list[str]:
-    """Return the identity of a mitigator's code: its own class, and functions in its arguments."""
+    """Return what identifies a mitigator's own class, and the functions in its arguments."""
     functions = {
-        name: identity.of_function(value)
+        name: identity.of_code(value)
         for name, value in sorted(stage.get_params(deep=False).items())
         if callable(value) and not isinstance(value, type)
     }
-    own = [] if is_registered else [identity.of_class(type(stage))]
+    own = [] if is_registered else [identity.of_code(type(stage))]
     return [digest([*own, functions])] if own or functions else []
 
 

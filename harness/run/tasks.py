@@ -342,7 +342,7 @@ def _metric(added: Added, registry: Registry) -> Metric:
             f"metrics: '{name}' is no metric; decorate the function with @harness.metric"
         )
     if metric.name not in registry.metrics.owners:
-        return dataclasses.replace(metric, source=identity.of_function(metric.function))
+        return dataclasses.replace(metric, source=identity.of_code(metric.function))
     registered = registry.metric(metric.name)
     if registered.function is not metric.function:
         raise UsageError(f"metrics: '{metric.name}' is registered already; choose another name")

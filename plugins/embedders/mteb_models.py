@@ -206,9 +206,7 @@ def _code(loader: Any) -> str:
     try:
         return digest(inspect.getsource(sys.modules[loader.__module__]))
     except (OSError, TypeError, KeyError):  # of a notebook
-        return (
-            identity.of_class(loader) if isinstance(loader, type) else identity.of_function(loader)
-        )
+        return identity.of_code(loader)
 
 
 def _prompts(arguments: Mapping[str, Any]) -> dict[str, str]:

@@ -156,28 +156,6 @@ def test_queries_and_documents_have_the_vectors_of_their_methods(class_):
     assert "nothing identifies" in made.notes[0]
 
 
-def test_a_wrapped_model_that_holds_its_weights_is_identified():
-    found = []
-    for rows in (np.eye(2), np.eye(2), np.ones((2, 2))):
-        model = LangChain()
-        model.rows = rows
-        found.append(embedder(model).info.fingerprint)
-    assert found[0] == found[1] != found[2]
-    assert not found[0].startswith(identity.UNNAMED)
-
-
-def test_a_model_of_an_abstract_class_of_a_library_is_identified():
-    base = named("langchain_core.embeddings", "Embeddings", LangChain)
-
-    class Model(base):
-        def __init__(self, rows):
-            self.rows = rows
-
-    found = [embedder(Model(rows)).info.fingerprint for rows in (np.eye(2), np.eye(2), np.eye(3))]
-    assert found[0] == found[1] != found[2]
-    assert not found[0].startswith(identity.UNNAMED)
-
-
 def test_the_words_of_mteb_are_used_if_it_is_loaded(monkeypatch):
     import enum
 
@@ -210,27 +188,7 @@ def test_a_vectoriser_of_scikit_learn_is_a_model(model):
     expected = model.transform(TEXTS)
     expected = expected.toarray() if scipy.sparse.issparse(expected) else expected
     np.testing.assert_array_equal(made.encode(TEXTS), expected.astype(np.float32))
-    assert made.notes == ()
-    assert made.info.fingerprint == embedder(model).info.fingerprint
-
-
-def test_the_fitted_arrays_and_options_of_a_vectoriser_identify_it():
-    fitted = [
-        TfidfVectorizer().fit(TEXTS),
-        TfidfVectorizer().fit(TEXTS[:2]),
-        TfidfVectorizer(sublinear_tf=True).fit(TEXTS),
-        make_pipeline(TfidfVectorizer(), TruncatedSVD(2, random_state=0)).fit(TEXTS),
-        make_pipeline(TfidfVectorizer(), TruncatedSVD(2, random_state=0)).fit([*TEXTS, "man"]),
-        HashingVectorizer(n_features=8),
-        HashingVectorizer(n_features=9),
-    ]
-    found = [embedder(model).info.fingerprint for model in fitted]
-    assert len(set(found)) == len(found)
-    again = TfidfVectorizer(stop_words=["the"]).fit(TEXTS)  # which keeps the address of the list
-    assert (
-        embedder(again).info.fingerprint
-        == embedder(TfidfVectorizer(stop_words=["the"]).fit(TEXTS)).info.fingerprint
-    )
+    assert "nothing identifies" in made.notes[0]
 
 
 def test_a_pipeline_of_a_function_is_not_identified():
@@ -377,5 +335,4 @@ def test_a_model_of_model2vec_is_a_model():
     models_ = [StaticModel(vectors, step.tokenizer), StaticModel(vectors + 1, step.tokenizer)]
     first, second = map(embedder, models_)
     np.testing.assert_allclose(first.encode(TEXTS), static_embedding().encode(TEXTS), atol=1e-6)
-    assert first.notes == ()
     assert first.info.fingerprint != second.info.fingerprint
