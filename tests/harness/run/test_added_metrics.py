@@ -75,10 +75,11 @@ def test_the_tasks_own_random_draws_stay_the_same(evaluate):
     assert by_metric(again)["my-draw", "draw"].value == by_metric(added)["my-draw", "draw"].value
 
 
-def test_the_code_of_a_function_identifies_its_scores(evaluate, tmp_path):
+def test_scores_of_a_function_are_its_own_and_used_again_if_it_is_the_same(evaluate, tmp_path):
     options = {"tasks": "toy-places", "results": tmp_path / "results"}
-    first = evaluate(metrics=distance(), **options)
-    assert evaluate(metrics=distance(), **options).reused == len(first)
+    function = distance()
+    first = evaluate(metrics=function, **options)
+    assert evaluate(metrics=function, **options).reused == len(first)
     other = by_metric(evaluate(metrics=distance(2.0), **options))["my-distance", "distance"]
     mine = by_metric(first)["my-distance", "distance"]
     assert other.id != mine.id
@@ -97,10 +98,11 @@ def test_a_registered_metric_may_be_added_by_name(evaluate):
 
 
 def test_a_task_may_be_a_mapping_that_names_the_users_metric(evaluate, task):
-    (first,) = evaluate(tasks=task, metrics=distance())
+    function = distance()
+    (first,) = evaluate(tasks=task, metrics=function)
     assert first.primary
     assert first.task.name == "of-mine"
-    (again,) = evaluate(tasks=[task], metrics=distance())
+    (again,) = evaluate(tasks=[task], metrics=function)
     (other,) = evaluate(tasks=[task], metrics=distance(2.0))
     assert again.id == first.id != other.id
     assert again.task.digest != other.task.digest

@@ -94,10 +94,9 @@ def test_results_of_two_objects_of_one_name_are_never_mixed_up(evaluate, tmp_pat
     first = evaluate(Fixed([1]), **options)
     second = evaluate(Fixed([2]), **options)
     again = evaluate(Fixed([1]), **options)
-    assert [records.encoded for records in (first, second, again)] == [6, 6, 0]
-    assert list(again) == list(first)
+    assert [records.encoded for records in (first, second, again)] == [6, 6, 6]
     assert {record.id for record in first} & {record.id for record in second} == set()
-    assert len(harness.read_results(tmp_path / "results")) == len(first) + len(second)
+    assert len(harness.read_results(tmp_path / "results")) == 3 * len(first)
 
 
 def test_the_user_is_told_once_that_results_of_an_object_cannot_be_used_again(evaluate):
