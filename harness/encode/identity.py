@@ -16,7 +16,6 @@ import hashlib
 import json
 import sys
 import uuid
-import weakref
 from collections.abc import Iterable, Mapping
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType
 from typing import Any
@@ -57,7 +56,6 @@ _CONTAINERS = (
 )
 _HEAP = 1 << 9  # Python's flag of a class that is no fixed part of an extension
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks")
-_TOKENS: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
 
 
 class Unidentified(Exception):
@@ -89,17 +87,11 @@ def stated_fingerprint(value: Any) -> str | None:
 def of_code(value: Any) -> str:
     """Return what identifies a function or class of a user, such as a metric or a mitigator.
 
-    That is the fingerprint that it states, or its name if it is one of `KNOWN`. Any other has a
-    random identity that lasts as long as it: what it computed is never used by another run.
+    That is the fingerprint that it states. Any other has a random identity: nobody knows what else
+    its code reads, so what it computed is never used by another run.
     """
-    if (stated := stated_fingerprint(value)) is not None:
-        return digest(["fingerprint", stated])
-    if (name := _library_name(value)) is not None:
-        return digest(name)
-    try:
-        return _TOKENS.setdefault(value, uuid.uuid4().hex)
-    except TypeError:  # an object without weak references
-        return uuid.uuid4().hex
+    stated = stated_fingerprint(value)
+    return uuid.uuid4().hex if stated is None else digest(["fingerprint", stated])
 
 
 def content(value: Any, *, without: Iterable[str] = ()) -> Any:

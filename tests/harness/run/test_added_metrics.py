@@ -10,14 +10,15 @@ from harness.errors import UsageError
 from harness.metrics import Scale, metric
 
 
-def distance(power=1.0):
-    """Make a metric of a chosen power."""
+def distance(power=1.0, *, fingerprint=None):
+    """Make a metric of a chosen power, whose function may state a fingerprint."""
 
-    @metric("my-distance", scores={"distance": Scale(ideal=0, bounds=(0, None))})
     def my_distance(targets_1, targets_2):
         return float(np.linalg.norm(targets_1.mean(axis=0) - targets_2.mean(axis=0))) ** power
 
-    return my_distance
+    if fingerprint is not None:
+        my_distance.fingerprint = fingerprint
+    return metric("my-distance", scores={"distance": Scale(ideal=0, bounds=(0, None))})(my_distance)
 
 
 @metric("my-draw", scores={"draw": Scale(ideal=0.5)})
@@ -75,9 +76,9 @@ def test_the_tasks_own_random_draws_stay_the_same(evaluate):
     assert by_metric(again)["my-draw", "draw"].value == by_metric(added)["my-draw", "draw"].value
 
 
-def test_scores_of_a_function_are_its_own_and_used_again_if_it_is_the_same(evaluate, tmp_path):
+def test_scores_of_a_function_are_its_own_and_used_again_if_it_states_so(evaluate, tmp_path):
     options = {"tasks": "toy-places", "results": tmp_path / "results"}
-    function = distance()
+    function = distance(fingerprint="distance")
     first = evaluate(metrics=function, **options)
     assert evaluate(metrics=function, **options).reused == len(first)
     other = by_metric(evaluate(metrics=distance(2.0), **options))["my-distance", "distance"]
@@ -89,6 +90,21 @@ def test_scores_of_a_function_are_its_own_and_used_again_if_it_is_the_same(evalu
     assert all(record.id == record.identity() for record in read)
 
 
+def test_a_function_whose_globals_have_changed_is_computed_anew(evaluate, task, tmp_path):
+    settings = {"power": 1.0}
+
+    @metric("my-distance", scores={"distance": Scale(ideal=0, bounds=(0, None))})
+    def my_distance(targets_1, targets_2):
+        distance = np.linalg.norm(targets_1.mean(axis=0) - targets_2.mean(axis=0))
+        return float(distance) ** settings["power"]
+
+    options = {"tasks": task, "metrics": my_distance, "results": tmp_path / "results"}
+    (first,) = evaluate(**options)
+    settings["power"] = 2.0
+    (second,) = evaluate(**options)
+    assert second.value == pytest.approx(first.value**2)
+
+
 def test_a_registered_metric_may_be_added_by_name(evaluate):
     plain = evaluate(tasks="toy-places-10", concept=None)
     records = evaluate(tasks="toy-places-10", metrics=["toy-gap", "toy-draw"], concept=None)
@@ -98,7 +114,7 @@ def test_a_registered_metric_may_be_added_by_name(evaluate):
 
 
 def test_a_task_may_be_a_mapping_that_names_the_users_metric(evaluate, task):
-    function = distance()
+    function = distance(fingerprint="distance")
     (first,) = evaluate(tasks=task, metrics=function)
     assert first.primary
     assert first.task.name == "of-mine"
