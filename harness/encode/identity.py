@@ -28,8 +28,8 @@ from harness.errors import PLUGIN_ERRORS, one_line
 UNNAMED = "unnamed-"
 """Prefix of the fingerprint of an object whose vectors nothing identifies."""
 KNOWN = (
-    *("harness", "huggingface_hub", "numpy", "peft", "sentence_transformers", "tokenizers"),
-    *("torch", "transformers", "typing_extensions"),
+    *("harness", "huggingface_hub", "mteb", "numpy", "peft", "sentence_transformers"),
+    *("tokenizers", "torch", "transformers", "typing_extensions"),
 )
 """Packages whose objects are their weights and attributes, with code that their version names."""
 NEUTRAL: Mapping[str, tuple[str, ...]] = {

@@ -85,8 +85,9 @@ def chains(rows: Iterable[Row], registry: Registry) -> dict[str, Chain]:
         If a name is wrong, an object is no mitigator, or two different rows have one label.
     """
     by_label: dict[str, Chain] = {}
+    identities: dict[int, str] = {}  # a class that two rows have is one class
     for row in rows:
-        label, unfitted = chain_of(row, registry)
+        label, unfitted = chain_of(row, registry, identities)
         other = by_label.setdefault(label, unfitted)
         parts = [mitigator_part(label, same, None).fingerprint for same in (other, unfitted)]
         if parts[0] != parts[1]:
@@ -97,8 +98,12 @@ def chains(rows: Iterable[Row], registry: Registry) -> dict[str, Chain]:
     return by_label
 
 
-def chain_of(row: Row, registry: Registry) -> tuple[str, Chain]:
+def chain_of(
+    row: Row, registry: Registry, identities: dict[int, str] | None = None
+) -> tuple[str, Chain]:
     """Return the label of a row, and its unfitted chain.
+
+    `identities` has, and gets, those of classes and functions that state none, by their `id`.
 
     An object of a registered class is the same mitigator as its name with these options. Any
     other class is known by the `fingerprint` that it states, or lasts for one run.
@@ -111,6 +116,7 @@ def chain_of(row: Row, registry: Registry) -> tuple[str, Chain]:
     if isinstance(row, str):
         named = registry.mitigator(row)
         return names.mitigator_label(row, named.mitigators), named
+    identities = {} if identities is None else identities
     stage_names: list[str] = []
     stages: list[Mitigator] = []
     sources: list[str] = []
@@ -124,7 +130,7 @@ def chain_of(row: Row, registry: Registry) -> tuple[str, Chain]:
         for mitigator in part.mitigators if isinstance(part, Chain) else [part]:
             stage = _copy(mitigator)
             name = _registered_name(stage, registry)
-            sources += _sources(stage, is_registered=name is not None)
+            sources += _sources(stage, identities, is_registered=name is not None)
             stage_names.append(name or _own_name(stage, registry))
             stages.append(stage)
     label = names.mitigator_label("+".join(stage_names) or names.NONE, stages)
@@ -244,14 +250,18 @@ def _own_name(stage: Mitigator, registry: Registry) -> str:
     return name
 
 
-def _sources(stage: Mitigator, *, is_registered: bool) -> list[str]:
+def _sources(stage: Mitigator, identities: dict[int, str], *, is_registered: bool) -> list[str]:
     """Return what identifies a mitigator's own class, and the functions in its arguments."""
+
+    def identified(value: object) -> str:
+        return identities.setdefault(id(value), identity.of_code(value))
+
     functions = {
-        name: identity.of_code(value)
+        name: identified(value)
         for name, value in sorted(stage.get_params(deep=False).items())
         if callable(value) and not isinstance(value, type)
     }
-    own = [] if is_registered else [identity.of_code(type(stage))]
+    own = [] if is_registered else [identified(type(stage))]
     return [digest([*own, functions])] if own or functions else []
 
 

@@ -548,8 +548,8 @@ class JobScorer:
         for scenario in self.job.task.scenarios:
             vectors = _of_texts(scenario, self._vectors.mitigated)
             for measurement in scenario.measurements:
-                digest = self.job.task.digest_of(measurement)
-                rng = random_generator(self.seed, digest, scenario.name, measurement.metric.name)
+                draws = self.job.task.draws_of(measurement)
+                rng = random_generator(self.seed, draws, scenario.name, measurement.metric.name)
                 yield self._step(scenario, measurement, vectors, rng)
 
     def scores(self, step: Step, returned: Measured) -> MetricScores:

@@ -144,6 +144,21 @@ class Task:
             return self.digest
         return digest([self.digest, measurement.metric.name, measurement.content()])
 
+    def draws_of(self, measurement: Measurement) -> str:
+        """Return what the random draws of a metric depend on.
+
+        That is the digest for its scores, but not the identity of a user's function: it differs
+        between runs, and equal calls draw equal numbers.
+        """
+        own = (m for scenario in self.scenarios for m in scenario.measurements if not m.added)
+        has_source = any(m.metric.source for m in own)
+        if not has_source and not measurement.metric.source:
+            return self.digest_of(measurement)
+        metric = dataclasses.replace(measurement.metric, source="")
+        content = dataclasses.replace(measurement, metric=metric).content()
+        task = [self.name, self.file.version] if has_source else self.digest
+        return digest([task, metric.name, content])
+
     @property
     def needs_vocabulary(self) -> bool:
         """Whether some of its texts are words of the embedder's own vocabulary."""
