@@ -118,66 +118,6 @@ def build(
     echo(f"wrote {page}")
 
 
-@leaderboard.command("figure")
-@click.argument("results", nargs=-1, required=True, type=arguments.PlaceType())
-@arguments.copied("results")
-@click.option(
-    "--out",
-    "-o",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Figure to write: .svg, .pdf or .png.",
-)
-@click.option(
-    "--kind",
-    type=click.Choice(["text", "word"]),
-    help="Kind of embedder; needed if there are both.",
-)
-@click.option(
-    "--tasks", "-t", multiple=True, help="Only these tasks, as for build.  [default: all]"
-)
-@arguments.include
-@arguments.overwrite
-def figure(
-    results: tuple[Path, ...],
-    out: Path,
-    kind: str | None,
-    tasks: tuple[str, ...],
-    include: tuple[Path, ...],
-    overwrite: bool,
-) -> None:
-    """Draw bias against usefulness of the models and mitigators in RESULTS.
-
-    \b
-    harness leaderboard figure results --out board.pdf
-    """  # noqa: D301  # click keeps the lines after a backspace
-    from harness.errors import UsageError
-    from harness.names import split
-    from harness.registry.registry import Registry
-    from harness.results import figures
-
-    from . import building
-    from .boards.drawing import figure as drawing_of
-    from .boards.drawing import without_point
-
-    figures.check_suffix(out)
-    arguments.refuse_to_replace(out, overwrite=overwrite)
-    registry = Registry(include=include)
-    ranked = building.rank(results, registry, include=include, tasks=split(tasks))
-    boards = {board.kind: board for board in ranked.boards}
-    if kind is None and len(boards) > 1:
-        raise UsageError("the results are of word and of text embeddings: choose with --kind")
-    board = boards.get(kind) if kind else next(iter(boards.values()), None)
-    if board is None or not (drawing := drawing_of(board))[1]:
-        raise UsageError(
-            "no usable row has both a bias and a usefulness; `harness leaderboard build` says why"
-        )
-    figures.write_figure(out, *drawing, height=4.2)
-    for line in without_point(board):
-        echo(line, err=True)
-    echo(f"wrote {out}", err=True)
-
-
 # `harness results check`: what the workflow of a results repository runs on a submission.
 
 

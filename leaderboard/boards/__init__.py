@@ -7,7 +7,6 @@
 | `prompts.py` | What other neutral prompts change in the mean of a model, and where they decide. |
 | `effects.py` | Paired effects of mitigators on models, and mitigators ranked over models. |
 | `board.py` | A `Board` for each kind of embedder: its grid, usable rows, benchmarks, models. |
-| `drawing.py` | The figure of a board, bias against usefulness. |
 | `findings.py` | Sentences: the answer of the first screen, and warnings about the ranks. |
 | `references.py` | The shipped records of random and constant vectors, and their computation. |
 """

@@ -33,7 +33,7 @@ FILES = [
 
 
 def command(*arguments, name: str = "build") -> click.testing.Result:
-    # the help options of `harness`: click keeps the first ones that a command was asked for
+    # the help options of `harness`
     group = click.Group(context_settings={"help_option_names": ["-h", "--help"]})
     harness.leaderboard.harness_commands(group)
     return CliRunner().invoke(group, ["leaderboard", name, *map(str, arguments)])
@@ -292,21 +292,6 @@ def test_adding_the_command_loads_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
-
-def test_a_board_is_drawn_as_bias_against_usefulness(results, tmp_path) -> None:
-    def draw(*options):
-        return command(results, *options, name="figure")
-
-    drawn = draw("--out", tmp_path / "board.pdf")
-    assert drawn.exit_code == 0, drawn.output
-    assert (tmp_path / "board.pdf").read_bytes().startswith(b"%PDF-")
-    assert draw("--out", tmp_path / "board.svg").exit_code == 0
-    text = (tmp_path / "board.svg").read_text()
-    assert all(f"<!-- {name} -->" in text for name in ("best", "better", "good", "no mitigator"))
-    with pytest.raises(UsageError, match=r"\.svg, \.pdf, \.png"):
-        raise draw("--out", tmp_path / "board.html").exception
-    with pytest.raises(UsageError, match="no usable row"):
-        raise draw("--out", tmp_path / "words.svg", "--kind", "word").exception
 
 
 def test_what_is_no_address_of_a_page_is_refused_before_anything_is_read(tmp_path) -> None:

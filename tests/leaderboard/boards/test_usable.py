@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.boards.drawing import without_point
 from harness.leaderboard.claims.reading import frame_of
 from harness.task.reference import Reference
 
@@ -147,11 +146,6 @@ def test_reference_rows_are_never_ranked(make_rows) -> None:
     assert {name for name, role in roles.items() if role == "reference"} == set(values) - {*"ab"}
     assert board.rows.drop_nulls("rank")["model"].to_list() == ["b", "a"]
     assert board.rows["unusable"].null_count() == 5
-
-
-def test_the_figure_says_which_rows_it_leaves_out(make_rows) -> None:
-    board = only(make_rows({name: {"x": 0.5} for name in ("a", "random-texts")}))
-    assert without_point(board) == ["not drawn: a under none: no usefulness"]
 
 
 def test_a_model_is_more_useful_than_random_vectors(make_rows) -> None:
