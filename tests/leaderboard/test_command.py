@@ -293,7 +293,6 @@ def test_adding_the_command_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "set()"
 
 
-
 def test_what_is_no_address_of_a_page_is_refused_before_anything_is_read(tmp_path) -> None:
     result = command(tmp_path / "no-results", "--url", "example.org")
     assert isinstance(result.exception, UsageError)

@@ -1219,7 +1219,12 @@ var harness = (() => {
     const own = site.decisions.filter(({ kind, name }) => kind === route.page && name === route.name);
     return own.map(({ kind, sentence, successor }) => {
       const href = known.includes(successor) && address(route.kind, kind, successor);
-      return h("p", { class: "notice" }, sentence, href ? [" ", h("a", { href }, `To ${successor}`)] : []);
+      return h(
+        "p",
+        { class: "notice" },
+        sentence,
+        href ? [" ", h("a", { href }, `To ${successor}`)] : []
+      );
     });
   }
   function unknownName(main, site, route, names) {

@@ -129,7 +129,12 @@ export function decisionNotices(site, route, known) {
   const own = site.decisions.filter(({ kind, name }) => kind === route.page && name === route.name);
   return own.map(({ kind, sentence, successor }) => {
     const href = known.includes(successor) && address(route.kind, kind, successor);
-    return h("p", { class: "notice" }, sentence, href ? [" ", h("a", { href }, `To ${successor}`)] : []);
+    return h(
+      "p",
+      { class: "notice" },
+      sentence,
+      href ? [" ", h("a", { href }, `To ${successor}`)] : [],
+    );
   });
 }
 
