@@ -39,22 +39,6 @@ def test_a_task_that_one_row_has_is_reported_with_the_rows_that_it_costs(make_ro
     assert notices_of(of_tasks(frame_of(records), ["x", "y"])) == ()
 
 
-def test_several_such_tasks_are_reported_together(make_rows) -> None:
-    records = make_rows(eight("xyz")) + make_rows({"m3": {"mine": 1.0}, "m4": {"yours": 1.0}})
-    (notice,) = notices(records)
-    assert has(notice, "'mine', 'yours'", "1 of 8 models", "without these 2 tasks 8 models")
-
-
-def test_a_line_names_few_tasks_and_counts_the_others(make_rows) -> None:
-    more = {"m3": {f"t{i}": 1.0 for i in range(5)}}
-    (notice,) = notices(make_rows(eight("abcdefg")) + make_rows(more))
-    assert has(notice, "'t0', 't1', 't2' and 2 more", "1 of 8 models", "without these 5 tasks")
-
-
-def test_a_row_without_most_tasks_gives_no_warning(make_rows) -> None:
-    assert notices(make_rows({**eight("vwxyz"), "m0": {"v": 1.0}})) == ()
-
-
 def test_tasks_that_no_two_rows_share_give_no_warning(make_rows) -> None:
     assert notices(make_rows({"a": {"x": 1.0}, "b": {"y": 1.0}})) == ()
 
@@ -70,11 +54,6 @@ def test_usefulness_tasks_are_checked_separately(make_rows) -> None:
 def test_a_control_task_keeps_no_row_from_being_ranked(make_rows) -> None:
     control = make_rows({"m3": {"mine": 1.0}}, task__measures="control", category="universal")
     assert notices(make_rows(eight()) + control) == ()
-
-
-def test_mitigated_rows_with_fewer_tasks_give_no_warning(make_rows) -> None:
-    other = make_rows({"m1": {"x": 1.0}}, mitigator__name="hard-debias", mitigator__fingerprint="h")
-    assert notices(make_rows(eight()) + other) == ()
 
 
 def test_a_board_without_reference_rows_says_how_to_get_them(make_rows) -> None:
@@ -126,12 +105,6 @@ def test_two_contents_of_one_version_are_reported(make_record) -> None:
     assert has(notice, "task 't' version 1", "2 different contents", "1 row has no record")
     (notice,) = notices(records + other)
     assert has(notice, "task 't' version 1", "2 different contents", "2 rows have no record")
-
-
-def test_an_older_version_gives_no_warning(make_record) -> None:
-    old = [make_record(model__name=name, task__digest="1") for name in "ab"]
-    new = [make_record(model__name=name, task__digest="2", task__version=2) for name in "ab"]
-    assert notices(old + new) == ()
 
 
 def test_tasks_are_chosen_by_name_and_glob(make_rows) -> None:

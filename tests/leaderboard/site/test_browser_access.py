@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from site_pages import addresses, build, go
+from site_pages import addresses, go
 
 pytestmark = pytest.mark.browser
 SMALL, LARGE = 390, 1400
@@ -57,29 +57,6 @@ def test_no_page_is_wider_than_the_window(width, site, visit) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width, address
 
 
-def test_long_names_break_no_column(tmp_path, visit, make_many) -> None:
-    records = [
-        record.model_copy(
-            update={
-                "model": record.model.model_copy(
-                    update={"name": f"{record.model.name}/{'Wide' * 60}"}
-                )
-            }
-        )
-        for record in make_many()
-    ]
-    index = build(tmp_path, records)
-    for width in (LARGE, SMALL):
-        page = visit(index, width=width)
-        for address in addresses(page):
-            go(page, address)
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, address
-            names = page.locator("main th.model[scope=row]").evaluate_all(
-                "cells => cells.map((cell) => cell.getBoundingClientRect().width)"
-            )
-            assert all(found <= 0.6 * width for found in names), address
-
-
 def test_every_table_has_a_caption_and_header_cells_with_a_scope(site, visit) -> None:
     page = visit(site)
     for address in addresses(page):
@@ -92,20 +69,3 @@ def test_every_table_has_a_caption_and_header_cells_with_a_scope(site, visit) ->
             ])"""
         )
         assert all(all(facts) for facts in tables), (address, tables)
-
-
-def test_paper_shows_whole_tables_on_a_white_ground(site, visit) -> None:
-    page = visit(site, color_scheme="dark")
-    page.emulate_media(media="print")
-    for address in addresses(page):
-        go(page, address)
-        cut = page.locator("main *").evaluate_all(
-            """elements => elements.filter((element) =>
-              getComputedStyle(element).overflowX !== "visible" && element.checkVisibility() &&
-              !element.closest("svg, .visually-hidden") &&
-              element.scrollWidth > element.clientWidth + 1
-            ).map((element) => element.outerHTML.slice(0, 150))"""
-        )
-        assert cut == [], address
-        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert ground == "rgb(255, 255, 255)"

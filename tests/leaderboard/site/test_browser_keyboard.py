@@ -6,7 +6,6 @@ import pytest
 from site_pages import ready
 
 pytestmark = pytest.mark.browser
-MODELS = ["org/a", "org/b", "org/c", "org/d", "org/e", "org/f"]
 
 
 def names(page) -> list[str]:
@@ -64,23 +63,6 @@ def test_tab_comes_to_every_control_and_leaves_the_page(site, visit) -> None:
     assert missed == []
 
 
-def test_enter_sorts_and_the_focus_stays(site, visit) -> None:
-    page = visit(site, "#/text?minimum=off")
-    tab_to(page, "thead button")
-    while focused(page) != "Model":
-        page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("thead th[aria-sort]:has-text('Model')")
-    assert focused(page) == "Model"
-    first = names(page)
-    page.keyboard.press("Enter")
-    page.wait_for_function("first => !document.querySelector('tbody th a').textContent"
-                           ".startsWith(first)", arg=first[0])  # fmt: skip
-    ranked = [name for name in MODELS if name != "org/f"]
-    assert sorted(first[:5]) == sorted(names(page)[:5]) == ranked
-    assert names(page)[:5] == first[:5][::-1]
-
-
 def test_enter_unfolds_a_model_and_opens_it_and_back_returns(site, visit) -> None:
     page = visit(site, "#/text")
     tab_to(page, "tbody [aria-expanded=false]")
@@ -124,12 +106,3 @@ def test_an_address_shows_the_same_to_somebody_else(site, visit) -> None:
     other = visit(site, address, width=390)
     assert names(other) == names(page)
     assert other.get_by_role("combobox", name="Licence").input_value() == "mit"
-
-
-def test_the_uncertainty_is_in_sight_in_a_small_window(site, visit) -> None:
-    page = visit(site, "#/text", width=390)
-    intervals = page.locator("main .virtual tbody td .range").evaluate_all(
-        """ranges => ranges.filter(({ textContent }) => textContent.includes(" to "))
-          .map((range) => range.getBoundingClientRect().right)"""
-    )
-    assert len([right for right in intervals if right <= 390]) >= 5, "one for each ranked model"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from site_pages import build, go, many_families, ready
+from site_pages import build, many_families, ready
 
 from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.claims.reading import frame_of
@@ -92,15 +92,6 @@ def test_the_answer_is_that_of_the_data(tmp_path, visit, make_record) -> None:
         assert first.endswith(f"could be anywhere from {ordinals[low]} to {ordinals[high]}.")
 
 
-def test_usefulness_is_in_sight_in_the_first_rows_on_a_phone(site, visit) -> None:
-    page = visit(site, "#/text", **PHONE)
-    cells = page.locator(".virtual tr.model").first.locator("td")
-    box = cells.nth(2).bounding_box()
-    assert box
-    assert box["x"] + box["width"] <= PHONE["width"]
-    assert float(cells.nth(2).inner_text().split()[0]) > 0
-
-
 def test_the_answer_follows_the_minimum_and_an_own_choice(site, visit) -> None:
     page = visit(site, "#/text?min=off")
     assert "of 5 ranked models" in page.locator(".answers p").first.inner_text()
@@ -178,24 +169,6 @@ def test_the_line_of_the_minimum_is_moved_by_keys_and_keeps_the_focus(site, visi
     assert hash_of(page).endswith("min=0")
 
 
-def test_a_finger_drags_the_line(site, visit) -> None:
-    page = visit(site, "#/text", has_touch=True, **PHONE)
-    assert page.locator(".plot-slider").evaluate("e => getComputedStyle(e).touchAction") == "none"
-    page.evaluate(
-        """() => {
-          const line = document.querySelector(".plot-slider");
-          const { x, y } = line.querySelector(".grip").getBoundingClientRect();
-          const send = (type, move) => line.dispatchEvent(new PointerEvent(type, {
-            pointerId: 1, pointerType: "touch", isPrimary: true, bubbles: true,
-            clientX: x, clientY: y + 14 + move }));
-          line.setPointerCapture = () => {};
-          for (const [type, move] of [["pointerdown", 0], ["pointermove", 40], ["pointerup", 40]])
-            send(type, move);
-        }"""
-    )
-    assert "min=" in hash_of(page)
-
-
 def test_models_without_the_usefulness_tasks_are_open_marks_with_a_word(
     tmp_path, visit, make_record
 ) -> None:
@@ -249,10 +222,3 @@ def test_back_leads_to_each_choice_and_the_table_keeps_its_place(site, visit) ->
     assert page.locator(".virtual [aria-sort]").inner_text().startswith("Rank")
     page.go_forward()
     page.wait_for_selector(".virtual [aria-sort] >> text=Dimensions")
-
-
-def test_addresses_of_long_names_of_fields_are_read(site, visit) -> None:
-    page = visit(site, "#/text?minimum=25&unfolded=1&toggled=org/b")
-    assert page.get_by_role("combobox", name="Minimum of").input_value() == "25"
-    go(page, "#/text?min=25&all=1&open=org/b")
-    assert page.get_by_role("combobox", name="Minimum of").input_value() == "25"

@@ -53,16 +53,6 @@ def test_models_are_shown_best_first_and_few_are_drawn(many, visit) -> None:
     assert "120 models, 110 of them ranked" in page.locator("main [role=status]").all_inner_texts()
 
 
-def test_rows_are_drawn_when_they_come_in_sight(many, visit) -> None:
-    page = visit(many)
-    page.evaluate("document.querySelector('.virtual').scrollTop = 1e6")
-    page.wait_for_selector("text=org/model-119")
-    assert titles(page) == ["Not ranked (10)"]
-    last = page.locator(".virtual tr", has_text="org/model-119")
-    assert "incomplete: 1 of 8 bias tasks missing" in last.inner_text().replace("\n", "")
-    assert last.get_attribute("aria-rowindex") == "122"
-
-
 def test_a_click_on_a_header_sorts_and_a_second_one_turns_the_order(many, visit) -> None:
     page = visit(many)
     header = page.locator(".virtual thead th", has_text="Dimensions")
@@ -92,20 +82,6 @@ def test_mitigators_are_folded_under_their_model(many, visit) -> None:
     assert focused == "1 mitigator on org/model-002", "the arrow keys go to the next model"
 
 
-def test_a_note_that_is_cut_can_be_read_whole(many, visit) -> None:
-    page = visit(many)
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.get_by_label("Search models and mitigators").fill("model-119")
-    note = page.locator(".virtual button.reason", has_text="incomplete").first
-    assert "missing" not in note.inner_text(), "there is no room for it"
-    note.click()
-    text = page.get_by_role("dialog").inner_text()
-    assert "1 of 8 bias tasks missing: " in text
-    page.keyboard.press("Escape")
-    assert page.get_by_role("dialog").count() == 0
-    assert note.evaluate("note => note === document.activeElement"), "gets the focus back"
-
-
 def test_search_and_filters_stand_in_the_address_and_come_back(many, visit) -> None:
     page = visit(many)
     page.get_by_label("Search models and mitigators").fill("model-01 hard")
@@ -120,23 +96,6 @@ def test_search_and_filters_stand_in_the_address_and_come_back(many, visit) -> N
     again = visit(many, address[address.index("#") :])
     assert names(again) == shown
     assert again.get_by_label("Licence", exact=True).first.input_value() == "MIT"
-
-
-@pytest.mark.parametrize(
-    ("asked", "expected"),
-    [
-        ("dims=-101", 2),
-        ("dims=218-", 2),
-        ("mitigator=hard-debias&q=model-05", 20),
-        ("complete=1&q=model-11", 0),
-        ("weights=yes", 0),
-        ("encoder=sparse", 3),
-        ("encoder=dense&q=model-00", 9),
-        ("dims=x&size=-&released=1&q=model-00", 10),
-    ],
-)
-def test_filters_of_an_address(asked, expected, many, visit) -> None:
-    assert len(names(visit(many, f"#/text?{asked}"))) == expected
 
 
 def test_an_own_choice_of_tasks_changes_ranks_and_their_sets(many, visit) -> None:
@@ -289,35 +248,6 @@ def test_a_row_with_an_uneven_yardstick_is_marked(tmp_path, visit, make_record) 
     assert "A larger yardstick makes bias look smaller" in page.locator("main").inner_text()
 
 
-def test_an_unknown_choice_is_ignored(many, visit) -> None:
-    unknown = "&".join(
-        f"{field}=constructor"
-        for field in ("tasks", "without", "benchmark", "concept", "sort", "cols", "rows", "licence",
-                      "mitigator", "language", "toggled", "against", "by", "weights", "encoder")
-    )  # fmt: skip
-    page = visit(many, f"#/text?{unknown}")
-    assert names(page)[0] == "org/model-000"
-    assert names(page)[1] == "org/model-001", "nothing is unfolded"
-    assert page.get_by_text("Tasks: 9 of 9").count() == 1
-
-
-def test_reset_leaves_the_focus_on_the_page(many, visit) -> None:
-    page = visit(many, "#/text?q=model-001")
-    page.get_by_role("link", name="Reset").click()
-    page.wait_for_selector("text=120 models, 110 of them ranked")
-    assert page.evaluate("document.activeElement.tagName") == "H1"
-
-
-def test_columns_can_be_chosen(many, visit) -> None:
-    page = visit(many)
-    page.get_by_text("Columns", exact=True).click()
-    page.get_by_label("Licence", exact=True).last.check()
-    page.get_by_label("Bias: c1").check()
-    heads = page.locator(".virtual thead button").all_inner_texts()
-    assert {"Licence", "Bias: c1"} <= set(heads)
-    assert "cols=bias:c1" in query(page)
-
-
 def test_rows_are_compared_task_by_task(many, visit) -> None:
     page = visit(many)
     for name in ("org/model-001", "org/model-003"):
@@ -349,28 +279,6 @@ def test_an_export_escapes_what_a_spreadsheet_runs(many, visit) -> None:
     page = visit(many)
     text = page.evaluate(r"""() => harness.csvOf([["bias"], ['=1+1"', "a,b\nc", -0.5, null]])""")
     assert text == "bias\r\n" + '"\'=1+1""","a,b\nc",-0.5,\r\n'
-
-
-def test_paper_has_all_rows(many, visit) -> None:
-    page = visit(many)
-    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    assert len(names(page)) == 120
-    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
-    assert len(names(page)) < 60
-
-
-@pytest.mark.parametrize("width", [1400, 390])
-def test_uncertainty_is_in_sight(width, many, visit) -> None:
-    page = visit(many, width=width)
-    row = page.locator(".virtual tbody:not(.spacer) tr").first
-    box = row.locator("td", has_text=" to ").first.bounding_box()
-    assert box
-    assert box["x"] + box["width"] <= width
-    page = visit(many, "#/text?unfolded=1", width=width)
-    cut = page.locator(".virtual .range").evaluate_all(
-        "cells => cells.filter((c) => c.scrollWidth > c.clientWidth).map((c) => c.innerText)"
-    )
-    assert cut == []
 
 
 def test_the_site_opens_on_the_board_with_most_ranked_models(tmp_path, visit, make_record) -> None:

@@ -130,11 +130,6 @@ def test_texts_that_are_too_long_together_are_left_out_with_a_notice():
     assert tasks[-1].note
 
 
-def test_a_small_board_keeps_everything():
-    tasks = [a_large_task(10, 40, 10)]
-    assert list(evidence.within_limits(tasks)) == []
-
-
 # In a real Chromium.
 
 
@@ -162,31 +157,12 @@ def test_one_click_leads_from_a_cell_to_its_ten_strongest_items_beside_another_m
     assert numbers == sorted(numbers, reverse=True)
 
 
-def test_back_leads_to_the_cell_again(page):
-    page.get_by_role("link", name=f"items of {A} on {TASK}").click()
-    page.wait_for_selector("ol.items")
-    page.go_back()
-    page.wait_for_selector(".items-link")
-
-
 def test_it_can_be_reached_and_used_with_the_keyboard(page):
     page.get_by_role("link", name=f"items of {B} on {TASK}").focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("ol.items")
     page.locator("#items-beside").focus()
     assert page.evaluate("document.activeElement.id") == "items-beside"
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1400])
-def test_the_page_fits_a_small_window_and_axe_finds_nothing(width, scheme, site, visit):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    address = f"#/word/items/{TASK}?model={A}"
-    page = visit(site / "index.html", address, width=width, color_scheme=scheme)
-    page.wait_for_selector("ol.items")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    response = axe.run(page, options={"preload": False, "resultTypes": ["violations"]}).response
-    assert [problem["id"] for problem in response["violations"]] == []
 
 
 @pytest.mark.parametrize(

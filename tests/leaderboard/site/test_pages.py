@@ -13,7 +13,6 @@ from site_pages import build
 from harness.leaderboard.site.payload import END, script
 
 pytestmark = pytest.mark.browser
-HOSTILE = "<img src=x onerror='window.hacked=1'>"
 
 
 @pytest.fixture
@@ -96,16 +95,6 @@ def test_a_model_has_its_card_its_ranks_and_its_provenance(
     }  # fmt: skip
     page.locator("main .trail").get_by_role("link", name="Models").click()
     page.wait_for_selector("h1:text-is('Models')")
-
-
-def test_a_model_that_was_run_under_a_mitigator_only_says_so(tmp_path, visit, records) -> None:
-    kept = [
-        record
-        for record in records
-        if (record.model.name, record.mitigator.name) != ("e5-small", "none")
-    ]
-    page = visit(build(tmp_path, kept), "#/text/model/e5-small")
-    assert "under a mitigator only" in page.locator("main .lead").inner_text()
 
 
 def test_the_values_of_a_model_say_why_they_do_not_count(tmp_path, visit, records) -> None:
@@ -258,26 +247,3 @@ def test_a_benchmark_has_its_description_tasks_and_mitigators(
     assert page.get_by_text("Nothing much.").is_visible()
     link = page.get_by_role("link", name="The models on this benchmark")
     assert link.get_attribute("href") == "#/text?benchmark=small"
-
-
-@pytest.mark.parametrize(
-    ("address", "near"),
-    [
-        ("model/all-MiniLM-L6", "all-MiniLM-L6-v2"),
-        ("task/seat-c77", "seat-c7"),
-        ("mitigator/hard_debias", "hard-debias"),
-        ("benchmark/al", "all"),
-        (f"model/{HOSTILE}", None),
-    ],
-)
-def test_an_unknown_name_gets_a_line_with_what_is_near(
-    address, near, tmp_path, visit, records
-) -> None:
-    page = visit(build(tmp_path, records), f"#/text/{address}")
-    kind, _, name = address.partition("/")
-    line = page.get_by_role("alert").inner_text()
-    assert f"no {kind} '{name}'" in line
-    if near:
-        assert near in page.get_by_role("alert").get_by_role("link").all_inner_texts()
-    else:
-        assert page.locator("main img").count() == 0

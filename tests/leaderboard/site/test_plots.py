@@ -57,18 +57,6 @@ def test_the_keyboard_finds_each_point_and_opens_its_page(plot) -> None:
     page.wait_for_url("**#/text/model/c")
 
 
-def test_the_pointer_shows_a_point_and_a_click_opens_its_page(plot) -> None:
-    page = plot([point("a", 0.1, 0.7, unusable="one yardstick is clear"), point("b", 0.3, 0.8)])
-    mark = page.locator(".plot-marks path.open").bounding_box()
-    middle = (mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
-    page.mouse.move(*middle)
-    assert "not counted: one yardstick is clear" in page.locator(".plot-tip.shown").inner_text()
-    page.mouse.move(5, 5)
-    assert page.locator(".plot-tip.shown").count() == 0
-    page.mouse.click(*middle)
-    page.wait_for_url("**#/text/model/a")
-
-
 def test_a_first_tap_shows_a_point_and_a_second_opens_its_page(plot) -> None:
     page = plot([point("a", 0.1, 0.7, unusable="noise"), point("b", 0.3, 0.8)], 390, touch=True)
     mark = page.locator(".plot-marks path.open").bounding_box()
@@ -111,25 +99,6 @@ def test_the_front_is_of_usable_models_as_they_are(plot) -> None:
     assert page.locator(".plot-marks .front").get_attribute("d").count("M") == 2
 
 
-def test_a_front_that_is_said_is_drawn_as_it_is_said(plot) -> None:
-    """It is by the upper ends of intervals, and the points stand at their middle."""
-    page = plot(
-        [
-            point("wide", 0.1, 0.9, layer=None),
-            point("sharp", 0.2, 0.8, layer=0),
-            point("useful", 0.3, 0.97, layer=0),
-        ]
-    )
-    assert page.locator(".plot-marks .front").get_attribute("d").count("M") == 2
-
-
-def test_lines_to_compare_with_are_labelled(plot) -> None:
-    lines = [{"label": "fair", "x": 0, "y": None}, {"label": "random-texts", "x": 0.01, "y": 0.5}]
-    page = plot([point("a", 0.1, 0.7), point("b", 0.3, 0.8)], lines=lines)
-    labels = page.locator(".plot-references text").all_text_contents()
-    assert sorted(labels) == ["fair", "random-texts"]
-
-
 @pytest.mark.parametrize("width", [390, 1400])
 def test_a_thousand_models_are_few_elements_and_few_labels(width, plot) -> None:
     points = []
@@ -147,19 +116,6 @@ def test_a_thousand_models_are_few_elements_and_few_labels(width, plot) -> None:
     )
     assert all(0 <= left <= right <= width for left, right in boxes)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_a_plot_is_drawn_again_when_its_width_changes(plot) -> None:
-    page = plot([point("a", 0.1, 0.7), point("b", 0.3, 0.8)])
-    before = page.locator(".plot-drawing").bounding_box()["width"]
-    page.set_viewport_size({"width": 390, "height": 800})
-    page.wait_for_function("() => document.querySelector('.plot-axes').getBBox().width < 390")
-    assert page.locator(".plot-drawing").bounding_box()["width"] < before
-
-
-def test_no_point_with_both_values_is_said(plot) -> None:
-    page = plot([point("a", None, 0.7)])
-    assert "no point has both values" in page.locator("main .notice").inner_text()
 
 
 def test_bias_against_published_quality_has_rho_and_a_point_a_model(

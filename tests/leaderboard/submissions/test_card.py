@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import polars as pl
@@ -81,13 +80,6 @@ def test_scores_of_tasks_that_are_not_registered_are_left_out(tmp_path, capsys):
     out, err = capsys.readouterr()
     assert "script" not in out
     assert "not registered" in err
-
-
-def test_only_unregistered_tasks_are_one_line(tmp_path, capsys):
-    primary = next(r for r in good_records() if r.primary and not math.isnan(r.value or math.nan))
-    write(tmp_path, [other_task(primary, "mine")])
-    assert run(["results", "card", str(tmp_path)]) == 2
-    assert "no score of a registered task" in capsys.readouterr().err
 
 
 def test_a_hostile_name_stays_a_text(tmp_path, capsys):

@@ -48,20 +48,6 @@ def test_a_good_submission_is_valid(capsys, tmp_path):
     assert f"valid; {len(records)} new records" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("depth", [0, 1, 2, 3, 4])
-def test_each_level_of_a_repository_can_be_named(tmp_path, depth):
-    file = write(tmp_path, good_records())
-    path = tmp_path.joinpath(*file.relative_to(tmp_path).parts[:depth])
-    checked = check([path])
-    assert checked.problems == ()
-    assert len(checked.records) == len(good_records())
-
-
-def test_a_path_that_does_not_exist_is_a_mistake_of_usage(capsys, tmp_path):
-    assert run(["results", "check", str(tmp_path / "absent")]) == 2
-    assert "absent" in capsys.readouterr().err
-
-
 def test_only_what_the_base_lacks_is_new(base, fork):
     checked = check([fork], base)
     assert checked.problems == ()
@@ -204,16 +190,6 @@ def test_many_problems_are_cut_with_their_number(capsys, tmp_path):
     out = capsys.readouterr().out
     assert "and 60 more problems" in out
     assert "100 problems" in out
-
-
-def test_problems_of_a_file_that_differ_in_their_lines_are_one_line(capsys, tmp_path):
-    file = write(tmp_path, good_records())
-    file.write_text("{}\n" * 84)
-    assert run(["results", "check", str(tmp_path)]) == 1
-    first, *_, last = capsys.readouterr().out.splitlines()
-    assert first.startswith(f"{file}:1, 2, 3 and 81 more: ")
-    assert first.endswith("(84 alike)")
-    assert last.startswith("84 problems; ")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from pathlib import Path
 
 from markdown_it import MarkdownIt
 
@@ -55,9 +54,3 @@ def test_a_comment_is_short_enough_for_a_host():
     text = check.comment_markdown(checked_of(*problems))
     assert len(text) < 65_536
     assert "and 9,960 more problems" in text
-
-
-def test_the_terminal_gets_no_codes():
-    (line,) = check.listed([str(SetAside("x\x1b]0;title\x07", 1, "a\nb\r\u2028c"))], "problem")
-    assert line.isprintable()
-    assert Path(line.split(":")[0]).name == "x�]0;title�"

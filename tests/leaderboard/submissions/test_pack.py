@@ -177,19 +177,3 @@ def test_a_mistake_in_an_option_is_one_line(results, tmp_path, capsys, options, 
     assert words in err
     assert err.count("\n") == 1
     assert not (tmp_path / "out").exists()
-
-
-def test_a_folder_without_records_is_one_line(tmp_path, capsys):
-    (tmp_path / "results").mkdir()
-    assert pack(tmp_path / "results", tmp_path / "out") == 2
-    assert "harness eval" in capsys.readouterr().err
-    assert pack(tmp_path / "absent", tmp_path / "out") == 2
-    assert "no such file or folder" in capsys.readouterr().err
-
-
-def test_records_that_are_all_refused_are_one_line(tmp_path, capsys):
-    record = content(good_records(run="aaaaaaaaaaaa")[0])
-    ResultsFile(tmp_path / "results", "m").add([changed(record, limit=3)])
-    assert pack(tmp_path / "results", tmp_path / "out") == 2
-    assert "smoke run" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()

@@ -55,15 +55,6 @@ def test_the_items_are_beside_the_records_of_the_run_and_pass_the_check(packed):
     assert check([packed]).problems == ()
 
 
-def test_pack_says_what_it_kept_and_keeps_it_when_asked_again(tmp_path, capsys):
-    results_with_items(tmp_path / "results")
-    command = ["results", "pack", str(tmp_path / "results"), "--out", str(tmp_path / "out")]
-    assert run([*command, "--by", "Ada"]) == 0
-    assert "aaaaaaaaaaaa.samples.jsonl: strongest items of 1 record" in capsys.readouterr().out
-    assert run([*command, "--by", "Ada"]) == 0
-    assert "aaaaaaaaaaaa.samples.jsonl: is there, unchanged" in capsys.readouterr().out
-
-
 def test_other_items_are_replaced_only_on_request(submission, tmp_path, capsys):
     results_with_items(tmp_path / "results", shift=0.3)
     command = ["results", "pack", str(tmp_path / "results"), "--out", str(submission)]
@@ -72,11 +63,6 @@ def test_other_items_are_replaced_only_on_request(submission, tmp_path, capsys):
     before = samples_of(submission).read_bytes()
     assert run([*command, "--by", "Ada", "--overwrite"]) == 0
     assert samples_of(submission).read_bytes() != before
-
-
-def test_a_submission_without_items_is_valid(submission):
-    samples_of(submission).unlink()
-    assert check([submission]).problems == ()
 
 
 def test_merge_adds_items_once_and_a_later_submission_may_bring_them(submission, tmp_path, capsys):
