@@ -2,8 +2,6 @@
 
 import json
 
-import polars as pl
-
 from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.claims.reading import frame_of
 
@@ -55,13 +53,6 @@ def test_environments_are_counted_by_model_and_in_all(make_record) -> None:
     assert board.environments == ((plain, 2), (f"{plain}; a 1, numpy 2.0", 1))
     by_model = {model["model"]: model["environments"] for model in board.models.to_dicts()}
     assert by_model["m"] == [{"environment": plain, "records": 2}]
-
-
-def test_a_record_may_lack_the_versions_of_packages(make_record) -> None:
-    frame = frame_of([make_record(task__name="x")])
-    frame = frame.with_columns(packages=pl.lit(None, dtype=pl.String))
-    (board,) = compile_boards(frame)
-    assert board.environments == (("harness 0.1.0, Python 3.11, Linux x86_64, cpu", 1),)
 
 
 def test_several_versions_of_the_harness_give_a_notice(make_record) -> None:

@@ -122,6 +122,7 @@ def test_the_command_makes_a_safe_site_of_hostile_submissions(command_site, visi
         "#/text/constructor/x", "#/__proto__", "#/text?benchmark=__proto__&sort=constructor",
         "#/text?q=%3Cimg%20src%3Dx%3E&tasks=-1,999,NaN,x&cols=%3Cb%3E&desc=2&leaks=x",
         "#/text/compare?rows=-1,99999,NaN", "#/text?q=" + "(" * 500,
+        "#/text/model/<img src=x onerror='window.hacked=1'>",
     ],
 )  # fmt: skip
 def test_an_address_from_a_stranger_breaks_nothing(address, site, visit) -> None:

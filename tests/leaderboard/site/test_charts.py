@@ -110,17 +110,6 @@ def test_a_mitigator_is_drawn_from_before_to_after_and_says_what_is_shown(page) 
     assert any("less bias: shown" in row["cells"][0]["words"] for row in rows)
 
 
-def test_the_table_of_a_mitigator_says_what_its_chart_says(page) -> None:
-    rows = rows_of(charts(page, "#/text/mitigator/hard-debias"), "Each model without and with it")
-    cells = page.locator("details table").first.evaluate(
-        "table => [...table.tBodies[0].rows].map((row) => [...row.cells].map((c) => c.textContent))"
-    )
-    assert [row[0] for row in cells] == [row["head"] for row in rows]
-    for table_row, row in zip(cells, rows, strict=True):
-        assert numbers(table_row[1])[0] == numbers(row["cells"][0]["words"])[2]
-        assert ("▲" in table_row[1]) == ("less bias: shown" in row["cells"][0]["words"])
-
-
 def test_a_task_draws_gap_score_and_floor_of_each_model(page) -> None:
     go(page, "#/text/task/age-weat")
     page.wait_for_selector("th:has-text('Score')", state="attached")
@@ -214,15 +203,3 @@ def test_a_language_chooses_the_ranked_tasks_in_it(languages, visit) -> None:
     page.reload()
     page.wait_for_selector("html[data-ready]", state="attached")
     assert page.get_by_label("Language of the tasks").input_value() == "de"
-
-
-def test_tasks_are_listed_by_language_with_what_was_reviewed(languages, visit) -> None:
-    page = visit(languages, "#/text/task")
-    rows = page.locator("main table").first.evaluate(
-        "table => [...table.tBodies[0].rows].map((row) => [...row.cells].map((c) => c.textContent))"
-    )
-    assert [row[0] for row in rows] == ["German (de)", "English (en)", "French (fr)"]
-    assert [row[3].split(":")[0] for row in rows] == ["3", "3", "0"]
-    page.get_by_role("link", name="rank models by the tasks in German").click()
-    page.wait_for_selector("h1")
-    assert page.url.endswith("#/text?tasks=de-1&tasks=de-2&tasks=de-3")

@@ -153,22 +153,6 @@ def test_the_line_of_the_minimum_is_dragged_and_is_the_value_of_the_control(site
     page.wait_for_selector(".plot-slider[aria-valuenow='75']")
 
 
-def test_the_line_of_the_minimum_is_moved_by_keys_and_keeps_the_focus(site, visit) -> None:
-    page = visit(site, "#/text")
-    page.get_by_role("slider").focus()
-    page.keyboard.press("ArrowDown")
-    assert hash_of(page).endswith("min=11")
-    page.wait_for_timeout(300)
-    assert page.evaluate("document.activeElement.getAttribute('aria-valuenow')") == "89"
-    page.keyboard.press("Home")
-    assert hash_of(page).endswith("min=off")
-    page.wait_for_timeout(300)
-    text = page.get_by_role("slider").get_attribute("aria-valuetext")
-    assert text == "no minimum"
-    page.keyboard.press("End")
-    assert hash_of(page).endswith("min=0")
-
-
 def test_models_without_the_usefulness_tasks_are_open_marks_with_a_word(
     tmp_path, visit, make_record
 ) -> None:

@@ -114,22 +114,6 @@ def test_the_values_of_a_model_say_why_they_do_not_count(tmp_path, visit, record
     again.wait_for_selector("td:has-text('leak')", state="attached")
 
 
-def test_the_details_of_a_large_board_are_loaded_on_demand(tmp_path, visit, records) -> None:
-    page = visit(build(tmp_path, records), "#/text")
-    page.evaluate(
-        """async () => {
-          const board = await harness.load("data/text.js");
-          for (let i = 0; i < 9_000; i++) board.rows.model.push(9_999);
-          location.hash = "#/text/task/seat-c6";
-        }"""
-    )
-    page.wait_for_selector("h1:has-text('seat-c6')")
-    assert page.locator("th:has-text('Texts with a vector')").count() == 0
-    assert page.evaluate("harness.loaded.has('data/text-details.js')") is False
-    page.get_by_role("button", name="Load scores").click()
-    page.wait_for_selector("th:has-text('Texts with a vector')", state="attached")
-
-
 def test_a_task_says_what_it_asks_how_far_it_measures_and_how_models_do(
     tmp_path, visit, records, change
 ) -> None:

@@ -57,17 +57,6 @@ def test_the_keyboard_finds_each_point_and_opens_its_page(plot) -> None:
     page.wait_for_url("**#/text/model/c")
 
 
-def test_a_first_tap_shows_a_point_and_a_second_opens_its_page(plot) -> None:
-    page = plot([point("a", 0.1, 0.7, unusable="noise"), point("b", 0.3, 0.8)], 390, touch=True)
-    mark = page.locator(".plot-marks path.open").bounding_box()
-    middle = (mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
-    page.touchscreen.tap(*middle)
-    assert "not counted: noise" in page.locator(".plot-tip.shown").inner_text()
-    assert page.url.endswith("#/empty")
-    page.touchscreen.tap(*middle)
-    page.wait_for_url("**#/text/model/a")
-
-
 def test_points_at_the_same_place_are_both_seen_and_both_named(plot) -> None:
     points = [point("a", 0.1, 0.7), point("a", 0.1, 0.7, 1, base=0), point("b", 0.4, 0.9)]
     page = plot(points)

@@ -12,7 +12,6 @@ import pytest
 from harness.errors import UsageError
 from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.claims.reading import Claims, frame_of
-from harness.leaderboard.site import documents
 from harness.leaderboard.site import writing as site
 from harness.leaderboard.site.documents import path_of
 from harness.leaderboard.site.rendering import slug
@@ -191,14 +190,6 @@ def test_hostile_names_are_texts_of_their_own_pages(tmp_path, make_record) -> No
         assert reader.tags.count("img") == (page.parent.name == "model" and page.stem != "index")
         assert not [link for link in reader.links if link.startswith("javascript")]
     assert evil in Reader((tmp_path / path_of("model", evil)).read_text("utf-8")).texts
-
-
-def test_the_models_of_a_large_board_leave_single_tasks_to_the_interactive_one(
-    tmp_path, monkeypatch, make_many
-) -> None:
-    monkeypatch.setattr(documents, "LARGE", 10)
-    write(make_many(), tmp_path)
-    assert "has the numbers of 9 tasks" in (tmp_path / "model" / "e5-small.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

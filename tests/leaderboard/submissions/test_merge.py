@@ -57,11 +57,6 @@ def test_a_new_model_is_added_and_the_rest_stays(board, tmp_path, capsys):
     assert check([board]).problems == ()
 
 
-def test_a_repository_that_does_not_exist_is_made(board, tmp_path):
-    assert merge(board, into=tmp_path / "made") == 0
-    assert files(tmp_path / "made") == files(board)
-
-
 def test_what_is_there_is_not_added_again(board, tmp_path, capsys):
     shutil.copytree(board, tmp_path / "again")
     write(tmp_path / "same", good_records(run="r7", tasks=3))
@@ -161,14 +156,6 @@ def test_a_forged_id_is_not_merged(board, tmp_path, capsys):
     assert merge(tmp_path / "forged", into=board) == 1
     assert "id" in capsys.readouterr().err
     assert files(board) == before
-
-
-def test_a_results_folder_that_is_not_packed_is_one_line(board, tmp_path, capsys):
-    (tmp_path / "raw").mkdir()
-    lines = "".join(record.line() for record in good_records(tasks=2))
-    (tmp_path / "raw" / "good-words.jsonl").write_text(lines)
-    assert merge(tmp_path / "raw", into=board) == 1
-    assert "harness results pack" in capsys.readouterr().err
 
 
 def test_wrong_places_are_one_line(board, tmp_path, capsys):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +13,7 @@ from submission_records import write as write_submission
 from harness.commands.main import run
 from harness.errors import InvalidFile
 from harness.leaderboard.claims.reading import Claims, frame_of
-from harness.leaderboard.submissions import init, withdrawn
+from harness.leaderboard.submissions import withdrawn
 
 
 def claims(make_rows, file: str = "results/m/f/r.jsonl") -> Claims:
@@ -140,20 +139,6 @@ def test_only_the_folder_and_the_one_above_it_have_a_say(tmp_path, monkeypatch) 
     assert withdrawn.find([tmp_path / "results" / "m"]) == []
 
 
-def test_the_example_of_a_new_repository_is_valid_without_its_hashes(write) -> None:
-    text = (init.TEMPLATES / withdrawn.NAME).read_text("utf-8")
-    example = text[text.index("# records:") : text.index("\nrecords:")]
-    content = withdrawn.read(write(re.sub("^# ?", "", example, flags=re.M)))
-    assert [len(part) for part in (content.records, content.models, content.tasks)] == [3, 3, 1]
-
-
-def test_the_example_of_the_documentation_is_valid(write) -> None:
-    page = Path(__file__).parents[3] / "docs" / "publishing-a-leaderboard.md"
-    (example,) = re.findall(r"```yaml\n(.*?)```", page.read_text("utf-8"), re.S)
-    content = withdrawn.read(write(example))
-    assert (len(content.records), len(content.models)) == (1, 3)
-
-
 def test_a_build_shows_what_is_withdrawn_and_ranks_the_rest(tmp_path, capsys) -> None:
     for name in ("stays", "goes"):
         write_submission(tmp_path, good_records(name))
@@ -222,13 +207,3 @@ def test_an_entry_that_names_a_model_by_its_old_name_is_told_the_new_one(make_ro
         3,
         "no record has the model 'a': it is renamed; name 'c'",
     )
-
-
-def test_a_build_ranks_a_renamed_model_under_its_new_name(tmp_path) -> None:
-    for name in ("stays", "before"):
-        write_submission(tmp_path, good_records(name))
-    (tmp_path / withdrawn.NAME).write_text("models: [{name: before, renamed: after}]")
-    site = tmp_path / "site"
-    assert run(["leaderboard", "build", str(tmp_path / "results"), "--out", str(site)]) == 0
-    rows = pl.read_csv(site / "leaderboard.csv").filter(pl.col("role") != "reference")
-    assert set(rows["model"]) == {"after", "stays"}
