@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -85,23 +84,6 @@ def test_a_mistake_in_a_task_file_is_reported_with_its_line(
     assert (result.out, toy) == ("", [])
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("eval", "-m", "vectors:PATH", "-t", "weat-6"),
-        ("eval", "-m", "toy-letters", "-t", "PATH.yaml"),
-        ("leaderboard", "build", "PATH"),
-    ],
-)
-def test_a_path_that_does_not_exist_has_one_wording(harness, toy, tmp_path, monkeypatch, arguments):
-    monkeypatch.chdir(tmp_path)
-    result = harness(*(argument.replace("PATH", f"{tmp_path}/absent") for argument in arguments))
-    assert result.code == 2
-    assert result.err.startswith(f"harness: {tmp_path}/absent")
-    assert ": no such file or folder" in result.err
-    assert result.err.count("\n") == 1
-
-
 def test_words_with_a_zero_vector_or_none_are_missing_and_nan_is_an_error(
     evaluate, write, toy_task, tmp_path
 ):
@@ -132,17 +114,6 @@ def test_an_unwritable_results_folder(evaluate, write, toy, tmp_path, place):
     assert f"'{folder}'" in result.err
     assert result.err.count("\n") == 1
     assert toy == []  # reported before any work
-
-
-@pytest.mark.parametrize("place", ["file/below", "/proc/harness-cache"])
-def test_an_unwritable_cache_folder(evaluate, write, toy, tmp_path, place):
-    write("file", "")
-    result = evaluate("--cache", tmp_path / place)
-    assert result.code == 1
-    line = result.err.splitlines()[-1]
-    assert line.startswith("harness: ")
-    assert f"'{tmp_path / place}" in line
-    assert toy == []
 
 
 LIMITED = """
@@ -185,21 +156,6 @@ def test_a_full_disk_for_results(harness, toy, tmp_path):
     assert len({r.task.name for r in kept}) == 1  # all records of the task that was ready first
     assert len(records(tmp_path)) == 5
     assert "100 % read from the cache" in again.out
-
-
-def test_a_full_disk_for_embeddings(harness, toy, tmp_path, cache):
-    command = ("eval", "-m", "toy-letters", "-t", "toy-places", "-r", tmp_path / "results")
-    command = (*command, "--concept", "none")
-    result = limited(400, *command)
-    assert result.returncode == 1
-    line = result.stderr.splitlines()[-1]
-    assert line.startswith("harness: ")
-    assert str(cache) in line
-    assert "File too large" in line
-    assert not list(cache.rglob("*.safetensors"))
-    again = harness(*command)
-    assert again.code == 0
-    assert "6 texts, 0 % read" in again.out
 
 
 def test_a_torn_last_line_in_a_results_file(evaluate, tmp_path):
@@ -250,27 +206,6 @@ def test_a_damaged_segment_is_reported_and_made_again(evaluate, toy, tmp_path, c
     toy.clear()
     assert evaluate("-r", tmp_path / "third").code == 0
     assert toy == []
-
-
-@pytest.mark.parametrize("name", ["toy:1?", "toy: 1 "])
-def test_a_models_name_never_leaves_the_results_folder(evaluate, tmp_path, name):
-    assert evaluate("-m", name).code == 0
-    (path,) = (tmp_path / "results").glob("*.jsonl")
-    assert path.parent == tmp_path / "results"
-    assert Path(path.name).name == path.name
-
-
-def test_a_model_that_fails_to_load_does_not_stop_the_others(harness, toy, tmp_path):
-    result = harness(
-        "eval", "-m", "toy:many", "-m", "toy-letters", "-t", "toy-places",
-        "-r", tmp_path / "results", "--concept", "none",
-    )  # fmt: skip
-    assert result.code == 1
-    line = result.err.splitlines()[-1]
-    assert line.startswith("FAILED: ")
-    assert "toy:many" in line
-    assert "ValueError: could not convert string to float: 'many'" in line
-    assert {r.model.name for r in records(tmp_path)} == {"toy-letters"}
 
 
 def test_a_class_that_is_no_embedder_is_an_error(harness, install, tmp_path):

@@ -164,11 +164,6 @@ def test_each_stage_is_fitted_once_with_and_without_rewriting():
     assert [stage.fits_ for stage in (*chain.mitigators, bare.mitigators[1])] == [1, 1, 1]
 
 
-def test_a_chain_that_rewrites_nothing_is_its_own_without_rewriting():
-    chain = Chain([Fitted()])
-    assert chain.without_rewriting() is chain
-
-
 def test_fit_fits_all_stages_anew_and_forgets_what_it_returned():
     chain = Chain([FittedRewriter(), Loud(), Fitted()])
     for _ in range(2):
@@ -197,10 +192,6 @@ def test_a_fit_that_failed_fails_again_without_another_fit():
         with pytest.raises(NotApplicable, match="singular"):
             chain.fit_once(MockEmbedder(), None)
     assert chain.mitigators[0].fits_ == 1
-
-
-def test_the_notes_of_a_chain_are_those_of_its_stages():
-    assert Chain([Loud(), Swapped()]).notes == ("all were swapped",)
 
 
 def test_a_mitigator_that_rewrites_and_transforms_may_encode_in_transform():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,21 +21,6 @@ class Method(Mitigator):
     ):
         self.k, self.share, self.flag = k, share, flag
         self.word, self.limit, self.words = word, limit, words
-
-
-@pytest.mark.parametrize(
-    ("params", "label"),
-    [
-        ({}, "method"),
-        ({"k": 1, "share": 0.5}, "method"),
-        ({"share": 0.25, "k": 2}, "method?k=2&share=0.25"),
-        ({"flag": True, "limit": 3}, "method?flag=true&limit=3"),
-        ({"words": ("a", "b")}, "method?words=a,b"),
-        ({"word": "a&b+c%"}, "method?word=a%26b%2Bc%25"),
-    ],
-)
-def test_a_label_has_the_options_that_differ_in_the_order_of_the_signature(params, label):
-    assert names.mitigator_label("method", [Method(**params)]) == label
 
 
 def test_a_chain_has_the_label_of_each_stage():
@@ -109,31 +92,3 @@ def test_a_line_has_the_variable_of_a_key_and_no_key(value, is_shown):
     line = f"'openai:m?key={value}' is wrong"
     shown = names.without_secrets(line)
     assert shown == (line if is_shown else "'openai:m?key=***' is wrong")
-
-
-def test_a_relative_path_is_recognised_if_the_file_exists(tmp_path, monkeypatch):
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "words.txt").write_text("a")
-    monkeypatch.chdir(tmp_path)
-    assert names.public_value("data/words.txt") == "words.txt"
-
-
-@pytest.mark.parametrize(
-    ("file", "name"),
-    [
-        ("a.txt", "a"),
-        ("a.txt.gz", "a"),
-        ("a.vec.bz2", "a"),
-        ("glove.6B.50d", "glove.6B.50d"),
-        ("w.300d.vec", "w.300d"),
-    ],
-)
-def test_the_stem_of_a_file_is_its_name_without_the_suffix(file, name):
-    assert names.stem(f"/nowhere/{file}") == name
-
-
-def test_the_stem_of_a_folder_is_its_name(tmp_path, monkeypatch):
-    folder = tmp_path / "my.model"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    assert [names.stem(str(path)) for path in (folder, Path())] == ["my.model"] * 2

@@ -19,7 +19,3 @@ def test_each_limit_has_a_docstring():
         and not (isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant))
     ]
     assert undocumented == []
-
-
-def test_a_message_has_the_size_and_the_limit():
-    assert limits.too_many(1_200, 1_000) == "1,200 bytes; at most 1,000 are allowed"

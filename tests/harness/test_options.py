@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from harness import names
 from harness.errors import InvalidOption
@@ -43,15 +41,6 @@ def test_text_is_converted_to_the_annotated_types():
     }  # fmt: skip
 
 
-def test_the_text_none_becomes_none_only_if_the_type_allows_it():
-    assert convert(limit="none") == {"limit": None}
-    assert "k=none" in error_of(k="none")
-
-
-def test_no_options_are_converted_to_no_options():
-    assert convert() == {}
-
-
 @pytest.mark.parametrize(
     ("annotation", "value", "text"),
     [
@@ -79,11 +68,6 @@ def test_a_value_is_written_as_one_would_type_it(annotation, value, text):
     assert names.convert_options(function, {"option": text}, what="m") == {"option": value}
 
 
-@given(st.integers(-(2**63) + 1, 2**63 - 1))
-def test_integers_are_converted_exactly(number):
-    assert convert(k=str(number)) == {"k": number}
-
-
 @pytest.mark.parametrize(
     ("option", "value"),
     [("k", "abc"), ("k", "1.5"), ("k", ""), ("flag", "perhaps"), ("how", "sum")],
@@ -94,23 +78,9 @@ def test_the_error_of_an_invalid_value_names_owner_option_and_value(option, valu
     assert f"{option}={value}" in message
 
 
-def test_the_error_of_an_invalid_value_says_which_type_is_right():
-    assert "integer" in error_of(k="abc")
-
-
 def test_the_error_of_an_unknown_option_suggests_the_closest_one():
     message = error_of(shore="1")
     assert [part for part in ("'m'", "'shore'", "'share'") if part not in message] == []
-
-
-def test_an_option_of_a_callable_without_options_is_refused():
-    with pytest.raises(InvalidOption, match=r"'x'.*'k'.*no options"):
-        names.convert_options(lambda: None, {"k": "1"}, what="mitigator 'x'")
-
-
-def test_names_that_are_not_allowed_are_refused():
-    with pytest.raises(InvalidOption, match="'positional'"):
-        names.convert_options(function, {"positional": "1"}, what="m", known={"k"})
 
 
 def test_the_options_of_a_class_are_those_of_its_init():
@@ -119,13 +89,6 @@ def test_the_options_of_a_class_are_those_of_its_init():
             pass
 
     assert names.convert_options(Configured, {"k": "3"}, what="m") == {"k": 3}
-
-
-def test_a_value_whose_annotation_cannot_be_resolved_is_not_converted():
-    def function(k: Nowhere = 1):  # noqa: F821 -- on purpose
-        pass
-
-    assert names.convert_options(function, {"k": "3"}, what="m") == {"k": "3"}
 
 
 @pytest.mark.parametrize("value", [2**63, -(2**64), str(10**30)])

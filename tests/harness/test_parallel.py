@@ -15,7 +15,6 @@ import pytest
 from processes import is_running
 
 from harness import parallel
-from harness.errors import InvalidFile, UsageError
 
 BLOCKED = r"""
 import os, sys, time
@@ -138,14 +137,6 @@ def test_a_call_that_no_other_process_can_read_is_lost_alone_and_not_killed():
     assert one is int
 
 
-def test_an_error_keeps_its_message_and_its_exit_code():
-    def fail(x):
-        raise InvalidFile("a mistake", path="file.yaml", line=x)
-
-    with pytest.raises(UsageError, match=r"file.yaml:\d: a mistake"):
-        list(parallel.results(fail, [1, 2], workers=2))
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_no_process_is_left_behind(how):
@@ -158,15 +149,4 @@ def test_no_process_is_left_behind(how):
         workers = [int(process.stdout.readline()) for _ in range(2)]
         process.send_signal(how)
     while any(map(is_running, workers)):  # if one is left, the suite's time limit ends this loop
-        time.sleep(0.05)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
-def test_no_process_is_left_behind_that_had_not_started_yet():
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", DYING], stdout=subprocess.PIPE, text=True, check=False
-    )
-    processes = done.stdout.split()
-    assert len(processes) >= 2
-    while any(map(is_running, processes)):  # as above
         time.sleep(0.05)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 
-import pytest
 from rich.console import Console
 
 from harness.progress import Bars, Lines, Silent, for_terminal
@@ -31,40 +30,12 @@ def test_lines_have_the_counts_at_the_end_of_a_stage():
     assert "3/3 texts" in done
 
 
-def test_no_remaining_time_is_shown_while_few_units_are_done(monkeypatch):
-    stream = io.StringIO()
-    seconds = iter(range(0, 1000, 20))
-    monkeypatch.setattr("harness.progress.time.monotonic", lambda: next(seconds))
-    with Lines(stream).stage("model: encoding", 1000, "texts") as advance:
-        advance(50)
-        advance(450)
-    first, half, _ = stream.getvalue().splitlines()
-    assert first == "model: encoding: 50/1000 texts, 2.5/s"
-    assert half == "model: encoding: 500/1000 texts, 12.5/s, 40 s left"
-
-
-def test_lines_go_to_standard_error(capsys):
-    run(Lines())
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "3/3 texts" in said.err
-
-
 def test_a_bar_is_replaced_by_a_line_at_the_end_of_a_stage():
     bars, stream = Bars(), io.StringIO()
     bars.console = Console(file=stream, force_terminal=True, width=100)
     run(bars)
     assert "a notice [with] brackets" in stream.getvalue()
     assert "3/3 texts in " in stream.getvalue()
-
-
-def test_a_stage_that_fails_leaves_no_bar(capsys):
-    stream = io.StringIO()
-    bars = Bars()
-    bars.console = Console(file=stream, force_terminal=True, width=100)
-    with pytest.raises(KeyboardInterrupt), bars.stage("x", 2, "tasks"):
-        raise KeyboardInterrupt
-    assert stream.getvalue().endswith("\x1b[2K")
 
 
 def test_without_a_terminal_there_are_lines():

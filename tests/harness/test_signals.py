@@ -134,20 +134,6 @@ def terminate():
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def test_a_second_signal_does_not_interrupt_the_writing(tmp_path, capfd):
-    def twice():
-        try:
-            terminate()
-        finally:
-            terminate()
-            os.kill(os.getpid(), signal.SIGINT)
-
-    store, error = store_after_a_signal(tmp_path, twice)
-    assert store.missing(["a", "b"]) == []
-    assert error.exit_code == 143
-    assert capfd.readouterr().err.count("SIGKILL") == 2
-
-
 def test_a_signal_in_the_last_writing_loses_nothing(tmp_path, monkeypatch):
     synced, fsync = [], os.fsync
 
@@ -163,24 +149,6 @@ def test_a_signal_in_the_last_writing_loses_nothing(tmp_path, monkeypatch):
     assert store.info().leftovers == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_in_a_finalizer_is_raised_after_it(capfd, number):
-    class Ended:
-        def __del__(self):
-            os.kill(os.getpid(), number)
-            time.sleep(0)  # here it is raised, and Python does not let it out
-
-    def work():
-        with signals.raised():
-            Ended()
-            while True:
-                time.sleep(1)
-
-    with pytest.raises((signals.Terminated, KeyboardInterrupt)):
-        work()
-    assert capfd.readouterr().err == ""
-
-
 def test_a_signal_that_is_ignored_stays_ignored(monkeypatch):
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
@@ -189,14 +157,6 @@ def test_a_signal_that_is_ignored_stays_ignored(monkeypatch):
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)
-
-
-def test_handlers_are_those_of_before_afterwards():
-    before = [signal.getsignal(name) for name in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)]
-    with pytest.raises(KeyboardInterrupt), signals.raised():
-        os.kill(os.getpid(), signal.SIGINT)
-    after = [signal.getsignal(name) for name in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)]
-    assert after == before
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends children on Linux only")

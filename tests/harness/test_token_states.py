@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from harness.embedder import TokenStates, words, words_of_tokens
 
@@ -23,14 +21,6 @@ def test_a_text_is_split_into_words(text, expected):
     assert [word.text for word in words(text)] == expected
 
 
-@given(st.text())
-def test_words_cover_every_character_except_spaces(text):
-    text_words = words(text)
-    assert all(text[w.start : w.end].lower() == w.text for w in text_words)
-    covered = "".join(text[w.start : w.end] for w in text_words)
-    assert covered == "".join(c for c in text if not c.isspace())
-
-
 def test_a_token_belongs_to_the_word_that_it_overlaps():
     text_words = words("he didn't go")
     #          [CLS]   he      did     n       't       go        [SEP]
@@ -38,19 +28,9 @@ def test_a_token_belongs_to_the_word_that_it_overlaps():
     np.testing.assert_array_equal(words_of_tokens(text_words, offsets), [-1, 0, 1, 1, 1, 2, -1])
 
 
-def test_a_token_of_a_space_belongs_to_the_next_word_or_to_the_last():
-    np.testing.assert_array_equal(
-        words_of_tokens(words("a  b "), [(0, 1), (1, 2), (2, 4), (4, 5)]), [0, 1, 1, 1]
-    )
-
-
 def test_tokens_of_a_prompt_belong_to_no_word():
     offsets = [(0, 5), (5, 6), (6, 7), (7, 10)]  # of "query: man"
     np.testing.assert_array_equal(words_of_tokens(words("man"), offsets, shift=7), [-1, -1, -1, 0])
-
-
-def test_tokens_of_a_text_without_words_belong_to_no_word():
-    np.testing.assert_array_equal(words_of_tokens([], [(0, 0), (0, 1)]), [-1, -1])
 
 
 def test_behind_removes_the_first_tokens():

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from types import SimpleNamespace
 
 import pytest
-
-from harness.commands.data import _totals
 
 ROWS = b"word\tside\na\t1\nb\t2\n"
 SHA256 = hashlib.sha256(ROWS).hexdigest()
@@ -96,17 +93,6 @@ def test_status_says_where_each_file_is(data, web):
     assert not web.tunnels
 
 
-def test_status_prints_sizes_and_terms_and_a_total_of_each_state(data):
-    said = data("status", "first", "second")
-    assert said.code == 0
-    row = next(line for line in said.out.splitlines() if " a.tsv" in line)
-    assert "CC BY" in row
-    assert "to fetch: 3 files" in said.out
-    assert "shipped: 1 file" in said.out
-    row = next(line for line in said.out.splitlines() if " b.tsv" in line)
-    assert "CC0" in row  # the licence of the task
-
-
 def test_fetch_goes_on_after_a_failure_and_lists_what_failed(data, web, cache):
     said = data("fetch", "first", "second", "my-study")
     assert said.code == 1
@@ -150,17 +136,6 @@ def test_a_run_tells_missing_files_once_and_evaluates_the_other_tasks(
     assert "'b.tsv', 'c.tsv'" in line
 
 
-def test_a_task_without_data_files_says_so(data):
-    said = data("status", "toy-places")
-    assert (said.code, said.out.count("\n")) == (0, 1)
-
-
-def test_an_unknown_name_is_an_error(data):
-    said = data("status", "frist")
-    assert said.code == 2
-    assert "'first'" in said.err
-
-
 def test_show_has_a_line_on_data_and_fetches_nothing(harness, data, folder, web):
     said = harness("show", "task", "second", "--include", folder)
     assert said.code == 0
@@ -173,25 +148,3 @@ def test_show_has_a_line_on_data_and_fetches_nothing(harness, data, folder, web)
     assert said.code == 0
     assert "a.tsv: fetched" in said.out
     assert "digest" in said.out
-
-
-def test_show_has_a_line_on_the_data_of_a_study(harness, data, folder):
-    said = harness("show", "study", "my-study", "--include", folder)
-    assert "s.tsv: to fetch from https://data.example/s.tsv; study terms" in said.out
-
-
-def test_show_fails_if_a_file_has_no_address(harness, toy, write):
-    path = write("mine.yaml", TASK.format(name="mine") + "  t: {local: absent.tsv}\n")
-    said = harness("show", "task", path)
-    assert said.code == 1
-    assert "'absent.tsv'" in said.err
-    assert "absent.tsv: missing" in said.out
-
-
-def test_sizes_that_nobody_states_are_not_added_as_zero():
-    def file(name, size):
-        return SimpleNamespace(name=name, path=None, size=size, state="to fetch")
-
-    assert [*_totals([file("a", None)])] == ["to fetch: 1 file, of unknown size"]
-    both = [file("a", None), file("b", 2_000_000)]
-    assert [*_totals(both)] == ["to fetch: 2 files, 2.0 MB and 1 of unknown size"]

@@ -14,7 +14,6 @@ import pytest
 import harness as package
 from harness.arrays import unit_rows
 from harness.concept import Concept
-from harness.errors import UnknownName
 from harness.plugins.embedders.vectors.vectors_file import vectors_file
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.mitigators.hard_debias import HardDebias
@@ -139,18 +138,6 @@ def test_a_concept_may_be_an_object(tmp_path):
     concept = Concept(name="own", definitional_pairs=tuple(PAIRS))
     made = package.debias(model, "hard-debias", tmp_path / "v.bin", concept=concept)
     assert (made.model, made.concept, made.missing) == ("mine", "own", ())
-
-
-def test_a_word_with_a_space_needs_a_format_that_can_hold_it(tmp_path):
-    model = WordVectors.of(["new york", "rome"], VECTORS[:2], name="mine")
-    with pytest.raises(package.HarnessError, match="'new york'"):
-        package.debias(model, "normalize", tmp_path / "v.bin")
-    assert package.debias(model, "normalize", tmp_path / "v.safetensors").words == 2
-
-
-def test_an_unknown_model_is_an_error(source, tmp_path):
-    with pytest.raises(UnknownName):
-        package.debias("glove-6b-50", "normalize", tmp_path / "v.bin")
 
 
 PEAK = (

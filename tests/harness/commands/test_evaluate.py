@@ -178,60 +178,6 @@ def test_the_plan_agrees_with_what_is_then_encoded(evaluate, toy, tmp_path, cach
     assert (done["to_encode"], done["texts"], done["done"], done["tasks"]) == (0, 0, 12, [])
 
 
-def test_the_plan_is_a_table(evaluate, toy):
-    said = evaluate(command="plan")
-    assert said.code == 0
-    for fact in ("20 distinct texts", "0 stored", "20 to encode", "0 jobs"):
-        assert fact in said.out
-    row = next(line for line in said.out.splitlines() if line.split()[:1] == ["toy-ratings"])
-    assert row.split() == ["toy-ratings", "none", "7", "0", "7"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        ((), "the same command with --mitigator none --mitigator hard-debias shows a mitigation"),
-        (("-M", "none", "-M", "toy-shift"), "harness compare --recorded none toy-shift --results "),
-        (("-m", "toy-words"), "harness leaderboard build "),
-        (("--limit", "2"), "the same command without --limit"),
-    ],
-)
-def test_the_end_of_a_run_names_the_next_command(evaluate, arguments, line):
-    said = evaluate(*arguments, tasks="toy-places")
-    assert f"\nnext: {line}" in said.out
-    assert "next: " not in evaluate(*arguments, "--quiet", tasks="toy-places").out
-
-
-def test_a_void_score_has_its_reason_under_the_table(evaluate, write):
-    path = write(
-        "mine.yaml",
-        """
-        name: mine
-        version: 1
-        title: Mine
-        category: x
-        inputs:
-          targets_1: {words: [absent-a, absent-b]}
-          targets_2: {words: [city, street]}
-        metrics: {toy-gap: {}}
-        primary: {metric: toy-gap, score: gap}
-        """,
-    )
-    said = evaluate("-t", path, model="toy-words", tasks="toy-places")
-    assert said.code == 0
-    assert "void 1" in said.out
-    (line,) = [line for line in said.out.splitlines() if line.startswith("void: ")]
-    assert said.out.index("toy-words: bias") < said.out.index(line) < said.out.index("tasks run")
-    for fact in ("none on mine", "100%", "'targets_1'"):
-        assert fact in line
-
-
-@pytest.mark.parametrize("model", ["toy-letters", "toy-words"])
-def test_quiet_prints_nothing_if_nothing_failed(evaluate, model):
-    said = evaluate("--quiet", model=model, tasks="toy-*")
-    assert (said.code, said.out, said.err) == (0, "", "")
-
-
 def test_the_end_of_a_run_counts_tasks_by_reason_and_verbose_lists_them(evaluate):
     arguments = {"model": "toy-words", "tasks": "toy-*"}
     short = evaluate("-M", "none", "-M", "toy-shift", **arguments)
@@ -244,16 +190,6 @@ def test_the_end_of_a_run_counts_tasks_by_reason_and_verbose_lists_them(evaluate
     assert line.count("toy-sentences") == 1, "once, not once a mitigator"
     for fact in ("toy-words", "none, toy-shift"):
         assert fact in line
-
-
-def test_verbose_shows_other_scenarios_and_seconds(evaluate):
-    said = evaluate("--verbose", tasks="toy-sentences")
-    plain = evaluate(tasks="toy-sentences")
-    assert "seconds" in said.out
-    assert "encoding took" in said.out
-    assert "seconds" not in plain.out
-    assert "other scenarios" in said.out
-    assert "toy-sentences" in said.out[said.out.index("other scenarios") :]
 
 
 def test_a_model_that_is_not_available_is_named_and_the_others_run(harness, toy, install, tmp_path):

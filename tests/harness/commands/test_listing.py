@@ -45,13 +45,6 @@ def test_tasks_are_filtered_by_category_tag_and_kind(names):
     assert names("tasks", "--kind", "word") == ["toy-places", "toy-places-10", "toy-ratings"]
 
 
-def test_a_pattern_without_a_match_is_reported(harness, toy):
-    result = harness("list", "tasks", "nothing-like-it")
-    assert (result.code, result.out) == (0, "")
-    assert "nothing-like-it" in result.err
-    assert result.err.count("\n") == 1
-
-
 def test_a_task_without_its_data_is_shown_by_its_file_with_how_to_fetch_it(harness, monkeypatch):
     monkeypatch.delenv("HARNESS_DATA", raising=False)
     result = harness("show", "task", "sts-b")
@@ -67,22 +60,6 @@ def test_a_model_is_shown_by_its_card(harness, toy):
     assert (card["dimensions"], card["licence"]) == (26, "MIT")
     assert card["registered by"] == "'toy' (toy 1.0)"
     assert "licence: MIT" in harness("show", "model", "toy-letters").out
-
-
-def test_a_mitigator_is_shown_with_its_parameters_and_needs(harness, toy):
-    facts = json.loads(harness("show", "mitigator", "toy-shift?k=3+toy-polite", "--json").out)
-    assert facts["toy-shift"]["parameters"] == {"k": 3}
-    assert facts["toy-shift"]["required concept fields"] == "definitional_pairs"
-    assert facts["toy-polite"]["works on"] == "text"
-    assert harness("show", "mitigator", "none").out.startswith("none: ")
-
-
-def test_a_metric_is_shown_with_its_inputs_options_and_source(harness, toy):
-    facts = json.loads(harness("show", "metric", "toy-gap", "--json").out)
-    assert facts["inputs"] == {"targets_1": "required", "targets_2": "required"}
-    assert facts["options"] == {"centre": False, "power": 1.0}
-    assert facts["scores"]["gap"]["bounds"] == [0, None]
-    assert "toy_methods.py:" in facts["source"]
 
 
 def test_a_task_is_shown_with_its_resolved_texts(harness, toy):

@@ -8,8 +8,6 @@ import sys
 
 import pytest
 
-from harness.commands.main import COMMANDS
-
 BROKEN = "raise RuntimeError('out of order')"
 
 
@@ -27,15 +25,6 @@ sys.exit(code)
     return set(output.rsplit("MODULES", 1)[1].split())
 
 
-def test_help_and_version_are_commands_too(harness):
-    assert harness("help").out == harness("--help").out
-    assert harness("help", "results", "show").out == harness("results", "show", "--help").out
-    assert harness("version").out == harness("--version").out
-    said = harness("help", "evl")
-    assert said.code == 2
-    assert "unknown command 'evl'; did you mean 'eval'?" in said.err
-
-
 def test_the_help_imports_nothing_heavy():
     heavy = {"numpy", "pydantic", "torch", "scipy", "sklearn", "yaml", "rich", "polars"}
     assert heavy & modules_after("--help") == set()
@@ -45,11 +34,6 @@ def test_the_help_imports_nothing_heavy():
 def test_lists_import_no_mathematics(kind):
     heavy = {"numpy", "torch", "scipy", "sklearn", "polars", "transformers", "gensim"}
     assert heavy & modules_after("list", kind) == set()
-
-
-def test_no_help_shows_the_backspaces_that_click_reads(harness):
-    shown = {name: harness(name, "--help").out for name in COMMANDS}
-    assert [name for name, text in shown.items() if "\\b" in text or "\b" in text] == []
 
 
 @pytest.mark.parametrize(
@@ -69,13 +53,6 @@ def test_a_wrong_command_line_is_one_line_and_exit_code_2(harness, arguments, fa
     assert result.err.startswith("harness: ")
     assert [fact for fact in facts if fact not in result.err] == [], result.err
     assert result.err.count("\n") == 1
-
-
-def test_a_group_without_a_command_shows_its_help(harness):
-    result = harness("list")
-    assert result.code == 2
-    assert "Usage: harness list" in result.err
-    assert "  tasks" in result.err
 
 
 def test_names_are_completed(toy):
@@ -119,27 +96,6 @@ def test_plugins_shows_a_broken_plugin_with_exit_code_1(harness, install, toy):
     assert rows["toy"]["adds"]["mitigators"] == ["toy-shift", "toy-polite"]
     assert rows["toy"]["version"] == "1.0"
     assert rows["toy"]["error"] is None
-
-
-def test_a_plugin_adds_commands_to_the_group_of_results(harness, install):
-    code = """
-        import click
-        from harness import hookimpl
-
-        @click.command()
-        def polish() -> None:
-            click.echo("polished")
-
-        @hookimpl
-        def harness_commands(group):
-            results = click.Group("results")
-            results.add_command(polish)
-            group.add_command(results)
-    """
-    install("polite", {"polite": "polite_plugin"}, polite_plugin=code)
-    assert harness("results", "polish").out == "polished\n"
-    assert "polish" in harness("results", "--help").out
-    assert "export" in harness("results", "--help").out
 
 
 def test_a_plugin_adds_commands_and_one_that_fails_to_is_reported(harness, install):

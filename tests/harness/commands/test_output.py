@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from harness.commands.main import run
 from harness.results import formats
 from harness.results.formats import Report, Table
 
@@ -39,14 +38,6 @@ def test_a_wide_table_drops_columns_in_order_and_shortens_free_text(printed):
     assert len(lines[3]) <= 80
 
 
-def test_a_mitigator_name_breaks_only_before_plus_question_mark_and_ampersand(printed):
-    columns = ["task", "anonymize+hard-debias?k=2&centre=true", "context-injection+normalize?p=1"]
-    lines, _ = printed(columns, [["gender-occupations", "0.123**", "–"]])
-    words = {word for line in lines for word in line.split()}
-    assert {"anonymize", "+hard-debias", "?k=2", "&centre=true", "context-injection"} <= words
-    assert "gender-occupations" in words
-
-
 WIDE = ["mitigator", "a", "b", "c"]
 
 
@@ -60,10 +51,3 @@ def parts(width, capsys, rows=(("x" * 10, "1" * 14, "2" * 14, "3" * 14),)):
 
 def test_a_wide_table_is_printed_in_parts_that_all_name_the_rows(capsys):
     assert parts(50, capsys) == [["a", "b"], ["c"]]
-
-
-@pytest.mark.parametrize("command", ["data status", "list tasks", "list studies", "list models"])
-def test_a_piped_table_fits_the_columns(command, monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", "90")
-    assert run(command.split()) == 0
-    assert max(map(len, capsys.readouterr().out.splitlines())) <= 90

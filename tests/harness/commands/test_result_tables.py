@@ -50,13 +50,6 @@ def test_a_split_table_repeats_the_tasks_in_each_part(shown):
     assert all(tasks.count(f"association-{t}") == tasks.count("association-0") for t in range(8))
 
 
-def test_decimal_points_are_below_each_other(shown):
-    records = [record("a", "none", -1.0, p_value=0.5), record("b", "none", 0.25, p_value=0.0001)]
-    rows = [line for line in shown(records, None) if line.split()[:1] in (["a"], ["b"])]
-    assert len({row.index(".") for row in rows}) == 1
-    assert rows[1].endswith("0.250***")
-
-
 def test_other_scenarios_are_shown_apart(capsys):
     records = [
         record(),
@@ -67,9 +60,3 @@ def test_other_scenarios_are_shown_apart(capsys):
     text = capsys.readouterr().out
     assert "0.250" in text
     assert "1.000" not in text
-
-
-def test_the_seconds_of_a_metric_count_once_for_all_its_scores(capsys):
-    records = [record(seconds=2.0), record(score="other", seconds=2.0), record(metric="m2")]
-    result_tables.show_seconds(records, width=None)
-    assert "2.500" in capsys.readouterr().out

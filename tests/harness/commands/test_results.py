@@ -60,11 +60,6 @@ def test_show_marks_rows_of_tasks_of_which_a_newer_version_is_installed(harness,
     assert "a newer version is installed of weat-1: harness eval runs it" in said.err
 
 
-def test_the_folder_results_is_the_default(harness, folder, monkeypatch):
-    monkeypatch.chdir(folder.parent)
-    assert harness("results", "show").out == harness("results", "show", folder).out
-
-
 def test_show_selects_models_mitigators_tasks_and_scenarios(harness, folder):
     arguments = ("-m", "one", "-M", "none", "-t", "association-*,similarity*", "--scenario", "*")
     said = harness("results", "show", folder, *arguments)
@@ -306,34 +301,6 @@ def test_the_means_of_real_models_can_be_computed_again_from_a_csv_alone(harness
         assert mean is None or math.isclose(mean, expected), (model, mitigator)
 
 
-@pytest.mark.parametrize(
-    ("name", "start"),
-    [
-        ("t.md", b"### one: bias"), ("t.TEX", b"% one: bias"), ("t.csv", b"model,"),
-        ("t.parquet", b"PAR1"),
-    ],
-)  # fmt: skip
-def test_the_suffix_of_out_selects_the_format(harness, folder, tmp_path, name, start):
-    assert harness("results", "export", folder, "--out", tmp_path / name).code == 0
-    assert (tmp_path / name).read_bytes().startswith(start)
-
-
-def test_a_suffix_without_a_format_is_a_usage_error(harness, folder, tmp_path):
-    said = harness("results", "export", folder, "--out", tmp_path / "t.xlsx")
-    assert said.code == 2
-    assert "'.xlsx'" in said.err
-    assert "--format" in said.err
-    assert not (tmp_path / "t.xlsx").exists()
-
-
-def test_export_prints_without_out_but_not_parquet(harness, folder):
-    said = harness("results", "export", folder, "--format", "csv")
-    assert len(said.out.splitlines()) == 61
-    said = harness("results", "export", folder, "--format", "parquet")
-    assert said.code == 2
-    assert "--out" in said.err
-
-
 def test_export_replaces_no_file_unless_it_is_told_to(harness, folder, tmp_path):
     out = tmp_path / "mine.tex"
     out.write_text("mine")
@@ -392,13 +359,6 @@ def test_average_prints_means_over_tasks_and_how_scores_agree(harness, folder):
     ]
     assert pair["rows"] == 6
     assert -1 <= pair["spearman"] <= 1
-
-
-def test_average_names_what_is_missing(harness, folder):
-    ResultsFile(folder, "three").add([record("association-0", model="three", value=0.5)])
-    said = harness("results", "show", "--average", folder, "-M", "none", "-t", "association-*")
-    assert "1 of 8" in said.out
-    assert "association-7" in said.out
 
 
 def test_over_seeds_shows_one_column_for_the_runs_of_a_mitigator(harness, tmp_path):
@@ -483,17 +443,6 @@ def test_the_mean_of_a_mitigated_row_is_that_of_its_model_and_its_change_everywh
         printed = harness("results", *command).out
         assert f"{none:.3f}" in printed, command
         assert f"{x:.3f}" in printed, command
-
-
-def test_names_that_are_left_out_are_listed_on_request(harness, tmp_path):
-    records = [
-        record(task, mitigator, 1.0, overlap=("she",) if mitigator == "x" else ())
-        for task in "abcdef"
-        for mitigator in ("none", "x")
-    ]
-    ResultsFile(tmp_path / "results", "m").add([*records, record("g"), record("g", "x")])
-    assert "a, b, c and 3 more" in harness("results", "show", tmp_path / "results").out
-    assert "a, b, c, d, e, f" in harness("results", "show", tmp_path / "results", "--verbose").out
 
 
 def test_csv_has_the_leaks_and_what_counts(harness, leaking):

@@ -47,17 +47,3 @@ def test_each_line_that_does_not_count_is_listed(harness, damaged):
     shown = harness("results", "verify", folder)
     assert shown.code == 1
     assert all(state in shown.out for _, state in expected)
-
-
-def test_views_are_shown_with_a_notice(harness, damaged):
-    folder, _ = damaged
-    for command in ("show", "show --json", "show --average", "export --format csv"):
-        result = harness("results", *command.split(), folder, "--tasks", "toy-places-10")
-        assert result.code == 0, command
-        assert "toy-letters.jsonl:1: the line was left out" in result.err, command
-
-
-def test_a_path_that_does_not_exist_is_an_error(harness, tmp_path):
-    result = harness("results", "verify", tmp_path / "absent")
-    assert result.code == 2
-    assert "absent" in result.err

@@ -52,25 +52,6 @@ def test_the_figure_draws_each_item_of_one_score(harness, folder, tmp_path):
     assert "--scenario" in said.err
 
 
-def test_too_few_or_equal_values_have_no_correlation(harness, folder):
-    line = ("results", "items", "one", "two", "-r", folder, "--json")
-    (few,) = json.loads(harness(*line, "--scenario", "all", "--column", "projection").out)
-    assert (few["n"], few["spearman"]) == (2, None)
-    (equal,) = json.loads(harness(*line).out)
-    assert (equal["column"], equal["spearman"]) == ("contribution", None)
-
-
-def test_unknown_columns_and_missing_samples_are_usage_errors(harness, folder, tmp_path):
-    said = harness("results", "items", "one", "two", "-r", folder, "--column", "projektion")
-    assert said.code == 2
-    assert "'projection'" in said.err
-    for model in ("one", "two"):
-        ResultsFile(tmp_path / "bare", model).add([record("professions", model=model)])
-    said = harness("results", "items", "one", "two", "-r", tmp_path / "bare")
-    assert said.code == 2
-    assert "--samples" in said.err
-
-
 @pytest.fixture
 def with_table(tmp_path):
     """A results folder, in which a score that is not the primary one has a table."""
@@ -89,16 +70,6 @@ def test_show_prints_the_tables_beside_the_scores(harness, with_table):
     (table,) = json.loads(harness("results", "show", with_table, "--tables", "pairs", "--json").out)
     assert table["table"] == "pairs"
     assert table["rows"] == [{"triplet": 1, "cosine": 0.25, "text": "Zuri slept."}]
-
-
-def test_tables_of_an_unknown_name_are_an_error_and_none_are_a_message(harness, with_table):
-    said = harness("results", "show", with_table, "--tables", "pair")
-    assert said.code == 2
-    assert "'pairs'" in said.err
-    nothing = harness("results", "show", with_table, "--tables", "*", "--tasks", "u")
-    assert nothing.code == 0
-    assert "no tables" in nothing.out
-    assert harness("results", "show", with_table, "--tables", "*", "--average").code == 2
 
 
 def test_a_table_outside_the_results_folder_is_not_read(harness, with_table):
@@ -158,10 +129,3 @@ def test_the_items_of_a_task_are_drawn_in_one_and_other_suffixes_are_mistakes(
         assert said.code == 2
         assert ".svg, .pdf, .png" in said.err
     assert not (tmp_path / "items.html").exists()
-
-
-def test_a_task_without_a_figure_is_named(harness, folder):
-    bare = record("bare", model="one")
-    ResultsFile(folder, "one").add([bare])
-    said = harness("results", "figures", folder)
-    assert "no figure: bare; `harness eval --samples`" in said.err

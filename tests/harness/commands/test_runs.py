@@ -63,11 +63,6 @@ class TestExclude:
         assert said.code == 2
         assert "'toy-plces'; did you mean 'toy-places'" in said.err
 
-    def test_nothing_left_is_an_error(self, run):
-        said = run("-t", "toy-places", "-x", "toy-*")
-        assert said.code == 2
-        assert "excluded" in said.err
-
 
 class TestExitCode:
     @pytest.mark.parametrize("tasks", ["toy-*", "toy-places,sentences", "toy-places,bias"])
@@ -220,22 +215,6 @@ class TestRunFile:
             "devices": ["cpu"],
         }
 
-    def test_a_run_with_samples_is_repeated_with_samples(self, run, tmp_path):
-        assert run("-t", "toy-ratings", "--samples").code == 0
-        (file,) = (tmp_path / "results/samples").iterdir()
-        file.unlink()
-        (path,) = (tmp_path / "results/runs").iterdir()
-        assert run("-c", path, model="").code == 0
-        assert file.exists()
-
-    def test_folders_of_tasks_are_in_it(self, run, write, toy_task, toy):
-        folder = write("more/mine.yaml", toy_task).parent
-        assert run("-t", "mine", "--include", folder.name).code == 0
-        (path,) = (folder.parent / "results/runs").iterdir()
-        assert yaml.safe_load(path.read_text())["folders"] == ["more"]
-        toy.clear()
-        assert (run("-c", path, model="").code, toy) == (0, [])
-
     def test_a_password_is_masked(self, tmp_path):
         from harness.run.settings import RunFile, Settings
 
@@ -253,12 +232,6 @@ class TestRunFile:
         file = yaml.safe_load(path.read_text())
         assert file["models"] == ["toy:x?api_key=***&k=2", "toy:y?key=MY_API_KEY"]
         assert file["mitigators"] == ["none", "rewriter?token=***+normalize"]
-
-    def test_a_run_of_objects_cannot_be_repeated_by_a_file(self, evaluate, tmp_path):
-        from toy_models import Letters
-
-        assert len(evaluate(Letters(), "toy-places", results=tmp_path / "results"))
-        assert not (tmp_path / "results/runs").exists()
 
 
 class TestBenchmarks:
@@ -340,13 +313,6 @@ class TestValidate:
         assert "'toy-places'" in unknown
         assert version.startswith(f"{path}:8: tasks.toy-places-10: ")
         assert "version 2" in version
-
-    def test_a_run_file_is_checked(self, harness, toy, write):
-        path = write("run.yaml", "models: [toy-letters]\ntasks: [toy]\n")
-        assert harness("validate", path).code == 0
-        said = harness("validate", write("run.yaml", "models: [toy-letters]\ntasks: toy\n"))
-        assert said.code == 2
-        assert f"{path}:2: tasks: expected a list" in said.out
 
 
 def completions(command, parameter, start, **parameters):

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import small_study
-import yaml
 from jsonschema import Draft202012Validator
 from study_records import records_of, study_part
 
@@ -125,20 +124,6 @@ def test_an_invalid_study_file_is_an_error_in_one_line(harness, folder):
     assert result.err.count("\n") == 1
 
 
-def test_an_unknown_study_is_an_error_with_a_suggestion(run, harness, folder):
-    result = harness("study", "run", "smal", "--include", folder)
-    assert result.code == 2
-    assert "'smal'" in result.err
-    assert "'small'" in result.err
-    assert result.err.count("\n") == 1
-
-
-def test_a_study_needs_a_name(harness):
-    result = harness("study", "run")
-    assert result.code == 2
-    assert "STUDIES" in result.err
-
-
 # --- show -------------------------------------------------------------------------------------
 
 
@@ -155,37 +140,12 @@ def test_what_is_shown_of_a_study(transcript, golden, recorded):
     golden("study", transcript("study show toy", "study show tay"))
 
 
-@pytest.mark.parametrize(
-    ("kind", "start"),
-    [
-        ("csv", "study,model,criterion,row,measure,mean,"),
-        ("latex", "% A toy (toy, on toy-model)"),
-        ("markdown", "## A toy (toy, on toy-model)"),
-        ("json", "[\n"),
-    ],
-)
-def test_other_formats_are_printed_without_other_lines(harness, recorded, kind, start):
-    result = harness("study", "show", recorded, "--format", kind)
-    assert result.out.startswith(start)
-    assert (result.code, result.err) == (0, "")
-
-
 def test_an_incomplete_study_is_shown_with_a_note_and_exit_code_1(harness, recorded):
     lines = recorded.read_text().splitlines(keepends=True)
     recorded.write_text("".join(lines[:-1]))
     result = harness("study", "show", recorded)
     assert result.code == 1
     assert re.search(r"^note: incomplete: .*'new' has 2", result.out, re.MULTILINE)
-
-
-def test_an_undefined_value_gives_exit_code_1(harness, recorded):
-    undefined = DISTANCES | {"new": {"WEAT": [None] * 3, "ECT": [0.4, 0.3, 0.2]}}
-    records = records_of(study_part(), undefined, reasons={"WEAT": "no vectors"})
-    recorded.write_text("".join(record.line() for record in records))
-    result = harness("study", "show", recorded)
-    assert result.code == 1
-    assert "undefined (?)" in result.out
-    assert re.search(r"^note: 'new' .*WEAT.* 3 of 3 folds: no vectors$", result.out, re.MULTILINE)
 
 
 def test_anything_but_the_records_of_a_study_is_an_error_in_one_line(harness, recorded):
@@ -208,15 +168,6 @@ def test_anything_but_the_records_of_a_study_is_an_error_in_one_line(harness, re
 
 
 # --- other commands ----------------------------------------------------------------------------
-
-
-def test_study_list_and_list_studies_print_the_same(harness, folder):
-    result = harness("study", "list", "small", "--include", folder, "--json")
-    assert result == harness("list", "studies", "small", "--include", folder, "--json")
-    (row,) = json.loads(result.out)
-    assert (row["name"], row["concept"], row["mitigators"], row["measures"]) == (
-        *("small", "sides", 2, 2),
-    )
 
 
 def test_a_study_is_shown_with_its_grid_and_pairs(harness, folder):
@@ -254,12 +205,3 @@ def test_a_study_file_and_its_records_fit_the_schemas(harness, folder, recorded)
     assert not Draft202012Validator(schema).is_valid(content | {"foldz": 3})
     schema = json.loads(harness("schema", "study-record").out)
     Draft202012Validator(schema).validate(json.loads(recorded.read_text().splitlines()[0]))
-
-
-def test_the_shipped_studies_fit_the_schema(harness):
-    validator = Draft202012Validator(json.loads(harness("schema", "study").out))
-    paths = [path for path in SHIPPED.glob("*.yaml") if not path.name.startswith("_")]
-    assert paths
-    for path in paths:
-        errors = list(validator.iter_errors(yaml.safe_load(path.read_text())))
-        assert errors == [], path

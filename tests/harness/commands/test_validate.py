@@ -39,14 +39,6 @@ def test_a_good_task_is_reported_with_its_number_of_scores(harness, toy, write):
     )
 
 
-def test_a_task_over_a_vocabulary_gives_scores(harness, toy, write):
-    task = TASK.replace("{words: [city, street]}", "{vocabulary: {size: 100, pattern: '[a-z]+'}}")
-    path = write("mine.yaml", task + "kinds: [word]\n")
-    said = harness("validate", path)
-    assert said.code == 0
-    assert f"{path}: task 'mine', 1 scenario, 2 scores" in said.out
-
-
 def test_a_task_that_gives_no_score_is_a_mistake(harness, toy, write):
     task = TASK.replace("{words: [city, street]}", "{vocabulary: {size: 100, pattern: '[0-9]+'}}")
     path = write("mine.yaml", task + "kinds: [word]\n")
@@ -66,19 +58,6 @@ def test_a_folder_is_checked_with_its_concepts(harness, toy):
     assert said.out.endswith("7 files, 0 with mistakes, 1 notice\n")
 
 
-@pytest.mark.parametrize("place", ["family", "family/mine.yaml", ".", "concepts"])
-def test_the_folder_of_one_family_is_checked_with_the_concepts_beside_it(
-    harness, toy, write, monkeypatch, place
-):
-    write("concepts/own.yaml", "name: own\ndefinitional_pairs: [[a, b]]\n")
-    path = write("family/mine.yaml", TASK + "concept: own\n")
-    monkeypatch.chdir(path.parent if place == "." else path.parents[1])
-    said = harness("validate", place)
-    assert said.code == 0
-    assert ("concept 'own'" if place == "concepts" else "task 'mine'") in said.out
-    assert said.out.endswith("1 file, 0 with mistakes\n")
-
-
 def test_a_mistake_is_reported_once_with_its_place_and_the_other_files_are_checked(
     harness, toy, write
 ):
@@ -91,13 +70,6 @@ def test_a_mistake_is_reported_once_with_its_place_and_the_other_files_are_check
     assert "'centre'" in mistake
     assert task.startswith(f"{good}: task 'mine'")
     assert summary == "2 files, 1 with mistakes"
-
-
-def test_a_mistake_in_a_concept_is_reported(harness, write):
-    path = write("concepts/c.yaml", "name: c\ndefinitional_pairs: [[she, no]]\n")
-    said = harness("validate", path)
-    assert said.code == 2
-    assert said.out.startswith(f"{path}:2: definitional_pairs[0][1]: ")
 
 
 def notices(said):
@@ -118,24 +90,6 @@ def test_a_word_twice_in_a_set_gives_a_notice(harness, toy, write):
     assert places == ["10: sets.towns", "6: inputs.targets_1.words"]
     assert "'city', 'town'" in texts[0]
     assert "'village'" in texts[1]
-
-
-@pytest.mark.parametrize(
-    ("line", "key"),
-    [
-        ("definitional_pairs: [[she, he], [her, her]]", "definitional_pairs[1]"),
-        ("definitional_sets: [[a, b, a]]", "definitional_sets[0]"),
-        ("equalize_sets: [[a, b, a]]", "equalize_sets[0]"),
-        ("specific_words: [beard, a, beard]", "specific_words"),
-        ("names: {girls: [Ann, Ann]}", "names.girls"),
-        ("sets: {jobs: [nurse, nurse]}", "sets.jobs"),
-    ],
-)
-def test_a_word_twice_in_a_set_of_a_concept_gives_a_notice(harness, write, line, key):
-    path = write("concepts/c.yaml", f"name: c\n{line}\n")
-    said = harness("validate", path)
-    assert said.code == 0
-    assert notices(said)[0] == [f"2: {key}"]
 
 
 def test_an_unused_input_or_template_gives_a_notice(harness, toy, write):
@@ -193,14 +147,6 @@ def test_a_mistake_in_a_table_is_found_before_anything_is_encoded(
     assert toy == []
 
 
-def test_an_included_template_may_be_unused_and_a_notice_is_shown_once(harness, toy, write):
-    write("_shared.yaml", "templates: {said: 'a {text}'}\nsets: {jobs: [nurse, nurse]}\n")
-    paths = [write(f"{name}.yaml", f"include: _shared.yaml\n{TASK}") for name in "ab"]
-    said = harness("validate", *paths)
-    assert notices(said)[0] == ["2: sets.jobs"]
-    assert said.out.count(f"{paths[0].parent / '_shared.yaml'}:2: ") == 1
-
-
 def test_missing_data_is_no_mistake_but_exits_with_1(harness, toy, write, monkeypatch):
     monkeypatch.delenv("HARNESS_DATA", raising=False)
     task = TASK.replace("{words: [city, street]}", "{table: t}")
@@ -246,19 +192,6 @@ def test_a_task_is_really_run(harness, install, write, body, facts):
     assert mistake.startswith(f"{path}: ")
     for fact in facts:
         assert fact in mistake
-
-
-def test_a_missing_path_is_an_error(harness, tmp_path):
-    said = harness("validate", tmp_path / "absent.yaml")
-    assert said.code == 2
-    assert said.err.startswith(f"harness: {tmp_path}/absent.yaml: ")
-
-
-def test_an_empty_folder_is_an_error(harness, tmp_path):
-    (tmp_path / "empty").mkdir()
-    said = harness("validate", tmp_path / "empty")
-    assert said.code == 2
-    assert said.err.startswith(f"harness: {tmp_path}/empty: ")
 
 
 def test_files_of_a_source_tree_are_checked_while_the_same_package_is_installed(
@@ -349,24 +282,6 @@ def test_every_field_of_a_file_is_documented(schema):
             assert documented, f"{kind}: {name}"
 
 
-def test_every_mistake_of_a_schema_is_shown_at_once(harness, toy, write):
-    task = TASK.replace("title: Mine", "titel: Mine").replace("version: 1", "version: zero")
-    path = write("mine.yaml", task.replace("{words: [village, farm]}", "{word: [a], sett: b}"))
-    result = harness("validate", path)
-    assert result.code == 2
-    *mistakes, summary = result.out.splitlines()
-    assert summary == "1 file, 1 with mistakes"
-    for line, fact in (
-        (3, "unknown key 'titel'"),
-        (6, "unknown key 'word'"),
-        (6, "unknown key 'sett'"),
-        (2, "version: "),
-        (1, "missing required key 'title'"),
-    ):
-        assert [m for m in mistakes if m.startswith(f"{path}:{line}: ") and fact in m], fact
-    assert len(mistakes) == 5
-
-
 def test_every_mistake_in_inputs_metrics_and_primary_is_shown_at_once(harness, toy, write):
     task = TASK.replace("toy-gap: {}", "toy-gap: {options: {center: true}}, weet: {}")
     task = task.replace("score: gap}", "score: gape}")
@@ -389,14 +304,6 @@ def test_every_mistake_in_inputs_metrics_and_primary_is_shown_at_once(harness, t
     assert "'streets'" in mistakes[1]
 
 
-def test_other_commands_tell_the_first_mistake_and_how_many_there_are(harness, toy, write):
-    path = write("mine.yaml", TASK.replace("title", "titel").replace("category", "kategory"))
-    result = harness("eval", "--model", "toy-letters", "--tasks", path)
-    assert result.code == 2
-    assert result.err.count("\n") == 1
-    assert "and 3 more mistakes: see harness validate" in result.err
-
-
 @pytest.mark.parametrize(
     ("old", "new", "facts"),
     [
@@ -413,25 +320,3 @@ def test_a_usual_slip_in_yaml_is_one_line_that_says_what_would_be_right(
     assert result.code == 2
     line, _ = result.out.splitlines()
     assert all(fact in line for fact in facts)
-
-
-def test_with_debug_the_error_of_a_metric_is_raised_as_it_is(harness, toy, write, install):
-    source = """
-        from harness import MetricSpec, Scale, hookimpl, metric
-
-        @hookimpl
-        def harness_metrics():
-            return [MetricSpec(name="breaks", target="breaks_module:breaks")]
-
-        @metric("breaks", scores={"score": Scale(ideal=0)})
-        def breaks(targets_1, targets_2):
-            return targets_1.no_such_attribute
-    """
-    install("breaks", {"breaks": "breaks_module"}, breaks_module=source)
-    task = TASK.replace("toy-gap: {}", "breaks: {}")
-    path = write(
-        "mine.yaml", task.replace("metric: toy-gap, score: gap", "metric: breaks, score: score")
-    )
-    assert "no_such_attribute" in harness("validate", path).out
-    with pytest.raises(AttributeError, match="no_such_attribute"):
-        harness("--debug", "validate", path)

@@ -60,17 +60,6 @@ def test_a_named_task_that_does_not_run_is_no_pass(harness, toy, tmp_path):
     assert "passes" not in said.out
 
 
-def test_an_argument_of_python_that_is_wrong_is_one_line(toy):
-    with pytest.raises(package.UsageError, match="unknown argument 'mitigators'; did you mean"):
-        package.compare_models("toy-letters", mitigators="toy-shift")
-
-
-def test_a_model_alone_is_no_comparison(harness, toy):
-    said = harness("compare", "-m", "toy-letters")
-    assert said.code == 2
-    assert "a model is compared with a base" in said.err
-
-
 def test_python_returns_the_same_object(toy, tmp_path):
     verdict = package.compare_models(
         "toy-letters", mitigator="toy-shift", tasks=["toy-places", "toy-ratings"],
@@ -98,14 +87,6 @@ def test_a_mistake_in_the_last_name_is_found_before_a_text_is_encoded(harness, t
     assert said.code == 2
     assert "unknown mitigator 'toy-shft'" in said.err
     assert toy == []
-
-
-def test_a_figure_of_another_suffix_is_a_mistake(compare, tmp_path):
-    said = compare("--figure", tmp_path / "verdict.jpg")
-    assert said.code == 2
-    assert ".svg, .pdf, .png" in said.err
-    assert compare("--figure", tmp_path / "verdict.svg", "--fail-on", "never").code == 0
-    assert "<svg" in (tmp_path / "verdict.svg").read_text()
 
 
 def test_vectors_of_words_are_not_compared_with_vectors_of_texts(harness, toy):

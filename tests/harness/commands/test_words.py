@@ -207,26 +207,6 @@ def test_a_missing_file_and_one_that_is_not_utf_8_are_one_line(words, tmp_path):
         assert result.err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "expected word sets"),
-        (["--set", "a"], "--set a: expected NAME=WORD,WORD"),
-        (["--set", "a=x", "--set", "a=y"], "a second set 'a'"),
-        (["--set", "a=x", "--targets", "b"], "there is no set 'b'"),
-        (["--set", "a=x", "--set", "b=y", "--set", "c=z", "--template", "hm"], "expected {text}"),
-        (["--set", "a=x", "--set", "b=y", "--set", "c=z", "--language", "Welsh"], "ISO 639"),
-        (["--set", "a=x", "--set", "b=y", "--set", "c=z", "--name", "weat-6"], "exists already"),
-        (["--set", "a=x", "--set", "b=y", "--set", "c=z", "--name", "a b"], "invalid name"),
-    ],
-)
-def test_a_wrong_option_is_one_line(words, arguments, message):
-    result = words(*arguments)
-    assert result.code == 2
-    assert message in result.err
-    assert result.err.count("\n") == 1
-
-
 @given(st.binary(max_size=60) | st.text(alphabet='a,;"\n\t{}[]: 1\\', max_size=60).map(str.encode))
 def test_any_bytes_are_sets_or_one_line(content):
     with tempfile.TemporaryDirectory() as folder:
@@ -257,37 +237,6 @@ def test_sets_are_chosen_by_name(words, write):
     assert {r["task"]["title"] for r in json.loads(result.out)["records"]} == {
         "career and family, male"
     }
-
-
-def test_what_is_seldom_meant_is_said(vectors):
-    sets = {
-        "male": [*SETS["male"], "he"],
-        "female": SETS["female"][:5],
-        "career": [*SETS["career"], "uncle"],
-        "family": [*SETS["family"], "hearth"],
-    }
-    with pytest.warns(UserWarning, match="a word counts once") as caught:
-        records = package.words(vectors, sets, language="pt", mitigators="hard-debias")
-    lines = "\n".join(str(warning.message) for warning in caught)
-    for said in (
-        "set 'male' repeats 'he'; a word counts once",
-        "'uncle' stands in two sets, 'male' and 'career'",
-        "the targets are of unequal size: 'male' 6, 'female' 5; so they are no pairs",
-        "lacks 1 of the words: 'hearth'",
-        "there is no yardstick in the language 'pt'",
-        "'harness new concept gender-pt'",
-    ):
-        assert said in lines
-    assert not {"ripa", "direct-bias"} & {r.metric for r in records}
-    assert set(lines.splitlines()) <= set(records.notices)
-
-
-def test_a_repeated_word_counts_once(vectors):
-    with pytest.warns(UserWarning, match="a word counts once"):
-        repeated = package.words(vectors, {**SETS, "career": [*SETS["career"], "office"]})
-    assert values(repeated)["weat", "association"] == values(package.words(vectors, SETS))[
-        "weat", "association"
-    ]  # fmt: skip
 
 
 def test_metrics_whose_sets_share_a_word_are_left_out(vectors):
@@ -330,10 +279,3 @@ def test_a_task_file_is_not_replaced_unasked(words, write, tmp_path):
     assert "exists; --overwrite replaces it" in result.err
     assert file.read_text() == "name: mine\n"
     assert not (tmp_path / "mine-sentences.yaml").exists()
-
-
-def test_sets_in_two_ways_are_an_error(vectors):
-    with pytest.raises(UsageError, match="and not both"):
-        package.words(vectors, SETS, targets_1=["he"])
-    with pytest.raises(UsageError, match="expected a list of words, not 'he,man'"):
-        package.words(vectors, targets_1="he,man", targets_2=["she"], attributes_1=["home"])

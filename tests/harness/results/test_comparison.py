@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from score_records import record, similarity
 
-import harness
 from harness.errors import UnknownName, UsageError
 from harness.results import resampling
 from harness.results.comparison import between, between_runs, compare
@@ -150,17 +149,6 @@ def test_an_unknown_name_and_unlike_names_are_errors():
         between(records, "none", "m")
 
 
-def test_records_without_a_common_score_are_an_error():
-    with pytest.raises(UsageError, match="common"):
-        between([record("a", "none"), record("b", "x")], "none", "x")
-
-
-def test_a_comparison_is_a_data_frame_too():
-    frame = harness.compare(row("none", [1.0, 0.5]), row("x", [0.5, 0.5])).to_polars()
-    assert frame.height == 2
-    assert frame["difference"].to_list() == [-0.5, 0.0]
-
-
 def samples(contributions, **columns):
     """Return rows of samples: items of one input."""
     return [
@@ -215,13 +203,6 @@ def test_scores_of_other_items_or_without_contributions_have_no_interval():
     assert resampling.over_items(a, renamed) is None
     assert resampling.over_items(a, [row | {"contribution": None} for row in a]) is None
     assert resampling.over_items(a[:5], a[:5]) is None, "too few"
-
-
-def test_the_rewritten_text_of_an_item_does_not_matter():
-    a = samples(np.ones(9))
-    b = [row | {"embedded": f"she said {row['text']}", "contribution": 0.5} for row in a]
-    interval = resampling.over_items(a, b)
-    assert (interval.low, interval.high) == (-0.5, -0.5)
 
 
 def test_targets_and_attributes_both_vary_if_each_alone_makes_the_score():

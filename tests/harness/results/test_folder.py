@@ -12,7 +12,7 @@ import pytest
 import harness
 from harness import limits
 from harness.embedder import MockEmbedder
-from harness.errors import DiskError, InvalidFile
+from harness.errors import DiskError
 from harness.results.folder import Reading, ResultsFile, read
 
 
@@ -94,13 +94,6 @@ def test_a_last_line_without_its_newline_is_read_and_completed(tmp_path, records
     assert path.read_text() == "".join(record.line() for record in records[:n])
 
 
-@pytest.mark.parametrize("blanks", [b" ", b"\n\n  ", b"\t"])
-def test_records_are_added_to_a_file_of_blanks(tmp_path, records, blanks):
-    ResultsFile(tmp_path, "m").path.write_bytes(blanks)
-    ResultsFile(tmp_path, "m").add(records)
-    assert len(read([tmp_path]).records) == len(records)
-
-
 def test_a_line_that_is_no_record_is_left_out_with_its_number(tmp_path, records):
     path = tmp_path / "m.jsonl"
     path.write_text(records[0].line() + "{}\n" + records[1].line())
@@ -120,38 +113,6 @@ def test_a_record_of_another_schema_is_left_out_with_both_versions(tmp_path, rec
     (notice,) = read([tmp_path]).notices
     assert "schema: version 2 " in notice
     assert "version 1 " in notice
-
-
-def test_a_file_of_something_else_has_few_notices(tmp_path, records):
-    (tmp_path / "corpus.jsonl").write_text('{"text": "a"}\n' * 1000)
-    (tmp_path / "m.jsonl").write_text(records[0].line())
-    reading = read([tmp_path])
-    assert reading.records == tuple(records[:1])
-    assert len(reading.notices) == 6
-    assert "995 more lines" in reading.notices[-1]
-
-
-def test_empty_lines_are_skipped(tmp_path, records):
-    (tmp_path / "m.jsonl").write_text("\n" + records[0].line() + "\n\n")
-    assert read([tmp_path]).records == (records[0],)
-
-
-def test_a_missing_path_is_an_error(tmp_path):
-    with pytest.raises(InvalidFile, match="absent"):
-        read([tmp_path / "absent"])
-
-
-def test_a_folder_that_cannot_be_made_is_a_disk_error(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(DiskError, match="file/results'"):
-        ResultsFile(tmp_path / "file" / "results", "m")
-
-
-def test_a_file_that_cannot_be_read_is_a_disk_error(tmp_path, records):
-    file = ResultsFile(tmp_path, "m")
-    file.path.mkdir()
-    with pytest.raises(DiskError, match=r"m.jsonl' \(Is a directory\)"):
-        file.add(records)
 
 
 def test_a_lock_that_cannot_be_made_is_a_disk_error(tmp_path, records):
@@ -258,12 +219,6 @@ def test_a_check_is_no_part_of_a_record(records):
     assert again.line() == records[0].line()
 
 
-def test_a_record_behind_nul_bytes_is_read(tmp_path, records):
-    path = tmp_path / "m.jsonl"
-    path.write_bytes(b"\0" * 512 + records[0].line().encode())
-    assert read([tmp_path]).records == tuple(records[:1])
-
-
 def test_a_line_that_is_too_long_is_left_out_and_kept(tmp_path, records, monkeypatch):
     monkeypatch.setattr(limits, "OWN_LINE_BYTES", 5_000)
     path = tmp_path / "m.jsonl"
@@ -300,9 +255,3 @@ def test_records_are_brought_into_order_after_all_other_lines(tmp_path, records)
     file.arrange(ids)
     after = file.path.stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
-
-
-def test_bringing_a_file_that_does_not_exist_into_order_does_nothing(tmp_path):
-    file = ResultsFile(tmp_path, "m")
-    file.arrange(["a"])
-    assert not file.path.exists()

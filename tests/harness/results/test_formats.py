@@ -48,11 +48,6 @@ def test_intervals_replace_changes():
     assert any("90%" in line for line in legend(tables, intervals=True))
 
 
-def test_a_change_that_rounds_to_nothing_is_shown_as_none():
-    (section,) = sections([record(), record("t", "x", 1.0001)])
-    assert beside(section.rows[0].cells[1], intervals=False) == "(=)"
-
-
 def test_csv_quotes_what_a_spreadsheet_would_run():
     text = comma_separated([{"name": "=1+1", "value": -1.5, "params": {"k": 2}}])
     (line,) = csv.DictReader(io.StringIO(text))
@@ -63,21 +58,6 @@ TABLE = Table(
     "few", ["name", "n", "share"], [["a|b", 1, 0.25], ["c", None, 1.0]], [["all", 1, 0.5]]
 )
 REPORT = Report("a_b", [TABLE, Sentences("Legend", ["share: of <all>"], "note: ")])
-
-
-def test_markdown_has_headings_grids_and_lists():
-    assert formats.markdown(REPORT) == (
-        "## a\\_b\n\n### few\n\n| name | n | share |\n| --- | --- | --- |\n| a\\|b | 1 | 0.250 |\n"
-        "| c | – | 1.000 |\n| all | 1 | 0.500 |\n\n### Legend\n\n- share: of &lt;all&gt;\n"
-    )
-
-
-def test_latex_aligns_numbers_and_sets_the_foot_apart():
-    lines = formats.latex(REPORT).splitlines()
-    assert lines[:4] == ["% a_b", "", "% few", r"\begin{tabular}{lrr}"]
-    assert lines[-5:-2] == [r"all & 1 & 0.500 \\", r"\bottomrule", r"\end{tabular}"]
-    assert lines[-1] == "% share: of <all>"
-    assert lines.count(r"\midrule") == 2
 
 
 def test_html_escapes_titles_cells_and_lines():

@@ -98,25 +98,6 @@ def test_a_notebook_shows_the_table_of_the_command(registry):
         assert fact in page
 
 
-def test_what_a_notebook_shows_is_escaped_and_tells_what_was_not_run(records):
-    bad = "<script>alert(1)</script>"
-    record = records[0].model_copy(
-        update={"model": records[0].model.model_copy(update={"name": bad})}
-    )
-    entries = [NotRun("m", "none", bad, bad, "failed")]
-    page = Records([record], not_run=entries, notices=[bad])._repr_html_()
-    assert "<script" not in page
-    assert page.count("&lt;script&gt;") >= 2
-    assert "not run: 1" in page
-    assert "0 records" in Records([])._repr_html_()
-
-
-def test_a_column_of_samples_does_not_replace_a_fact_about_the_record(records):
-    kept = records[0].keeping({}, [{"text": "nurse", "score": 0.5}])
-    (row,) = Records([kept]).samples()
-    assert (row["score"], row["sample_score"], row["text"]) == (kept.score, 0.5, "nurse")
-
-
 FLOOR = FloorPart(mean=0.1, sd=0.1, centre=0.0, spread=0.1, draws=9, shuffled="sides")
 ENDS = IntervalPart(low=0.2, high=0.9, level=0.95, method="jackknife")
 

@@ -143,12 +143,6 @@ def test_a_mistake_in_a_mapping_is_told_by_its_place(evaluate, task):
     assert len(caught.value.mistakes) > 1
 
 
-def test_the_users_mapping_stays_as_it_is(evaluate, task):
-    before = repr(task)
-    evaluate(tasks=task, metrics=distance())
-    assert repr(task) == before
-
-
 def test_a_metric_that_scores_nothing_is_told(evaluate):
     records = evaluate(tasks="toy-places", metrics=[my_rows, distance()], concept=None)
     (notice,) = records.notices
@@ -170,14 +164,3 @@ def test_what_is_no_metric_is_a_usage_error_before_any_run(evaluate, toy, metric
     with pytest.raises(UsageError, match=fact):
         evaluate(tasks="toy-places", metrics=metrics)
     assert toy == []
-
-
-@pytest.mark.parametrize("tasks", [[3], [None]])
-def test_what_is_no_task_is_a_usage_error(evaluate, tasks):
-    with pytest.raises(UsageError, match="tasks"):
-        evaluate(tasks=tasks)
-
-
-def test_a_task_given_as_a_mapping_gives_no_run_file(evaluate, task, tmp_path):
-    evaluate(tasks=task, metrics=distance(), results=tmp_path / "results")
-    assert not list((tmp_path / "results").rglob("*.yaml"))

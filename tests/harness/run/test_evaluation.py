@@ -8,7 +8,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from harness.embedder import MockEmbedder, ModelInfo
+from harness.embedder import ModelInfo
 from harness.encode import admission
 from harness.errors import UsageError
 from harness.results.folder import read
@@ -101,19 +101,6 @@ def test_two_names_of_one_fingerprint_are_one_model(evaluate):
     assert [r.id for r in both] == [r.id for r in first]
 
 
-def test_the_records_are_in_the_order_of_the_arguments(evaluate):
-    records = evaluate(
-        ["toy-words", "toy-letters"], ["toy-places", "toy-ratings"], ["toy-shift", "none"]
-    )
-    order = [(r.model.name, r.task.name, r.mitigator.name) for r in records if r.primary]
-    assert order == [
-        (model, task, mitigator)
-        for model in ("toy-words", "toy-letters")
-        for task in ("toy-places", "toy-ratings")
-        for mitigator in ("toy-shift", "none")
-    ]
-
-
 def test_missing_words_are_in_the_record(evaluate, write):
     task = """
         name: mine
@@ -160,11 +147,6 @@ def test_any_object_with_encode_is_a_model(evaluate, tmp_path):
     assert not list((tmp_path / "cache").rglob("*.safetensors"))
 
 
-def test_several_models_may_be_names_and_objects(evaluate):
-    records = evaluate(["toy-letters", MockEmbedder()], "toy-places")
-    assert [r.model.name for r in records if r.primary] == ["toy-letters", "mock-text"]
-
-
 def test_nothing_is_run_before_every_name_is_looked_up(evaluate, toy, tmp_path):
     for wrong in (
         {"model": ["toy-letters", "toy-leters"]},
@@ -184,24 +166,6 @@ def test_nothing_is_run_before_every_name_is_looked_up(evaluate, toy, tmp_path):
 def test_without_a_results_folder_nothing_is_written_but_vectors(evaluate, tmp_path):
     evaluate(tasks="toy-places")
     assert {path.name for path in tmp_path.iterdir() if path.is_dir()} <= {"cache", "site-toy"}
-
-
-@pytest.mark.parametrize("model", [object(), 3, []])
-def test_an_object_without_encode_is_a_usage_error(evaluate, model):
-    with pytest.raises(UsageError, match="model"):
-        evaluate(model, tasks="toy-places")
-
-
-def test_no_mitigator_and_an_unknown_device_are_usage_errors(evaluate):
-    with pytest.raises(UsageError, match="no mitigator"):
-        evaluate(tasks="toy-places", mitigators=[])
-    with pytest.raises(UsageError, match="'foo'"):
-        evaluate(tasks="toy-places", devices="foo")
-
-
-def test_a_frame_of_no_records_has_the_columns(evaluate):
-    whole = evaluate(tasks="toy-places")
-    assert whole[:0].to_polars().columns == whole.to_polars().columns
 
 
 def test_a_mitigator_of_texts_is_fitted_once_for_all_tasks_and_probes(

@@ -69,12 +69,6 @@ def test_the_text_that_a_mitigator_makes_of_it_is_beside_it(rows_of):
     assert [row["embedded"] for row in rows] == ["city please", "street please"]
 
 
-def test_chosen_rows_and_several_parts_are_in_order(rows_of):
-    part = "Samples('targets_2', [1], rows=[1])"
-    rows = rows_of(f"lambda: [{part}, Samples((), None, {{'word': ['x']}}), {part}]")
-    assert [row.get("text", row.get("word")) for row in rows] == ["street", "x", "street"]
-
-
 @pytest.mark.parametrize(
     ("samples", "problem"),
     [
@@ -95,24 +89,6 @@ def test_an_item_of_several_inputs_has_each_text_by_name(evaluate):
         ("village", "farm", 4), ("village", "tower", 1), ("city", "street", 3.5),
         ("calm", "loud", 0.5),
     ]  # fmt: skip
-
-
-def test_rows_that_have_no_vector_are_left_out(evaluate):
-    (record,) = evaluate("toy-words", tasks="toy-ratings", samples=True)
-    assert len(record.read_samples()) == record.coverage.found // 2 < 4 or record.value is None
-
-
-def test_without_the_option_nothing_is_kept_and_nothing_changes(evaluate, tmp_path):
-    plain = evaluate(tasks="toy-ratings", results=tmp_path / "plain")
-    asked = evaluate(tasks="toy-ratings", results=tmp_path / "asked", samples=True)
-    assert [(r.id, r.value, r.interval) for r in plain] == [
-        (r.id, r.value, r.interval) for r in asked
-    ]
-    assert plain[0].samples is None
-    assert plain[0].read_samples() == ()
-    with pytest.raises(UsageError, match="samples=True"):
-        plain.samples()
-    assert not (tmp_path / "plain" / "samples").exists()
 
 
 def test_columns_of_arrays_are_written_without_nan(rows_of, tmp_path):
@@ -163,11 +139,6 @@ def test_a_metric_without_samples_is_told_once_and_not_run_again(evaluate, tmp_p
         "metric 'toy-gap' of the plugin 'toy' (? ?) gives no samples",
     ]
     assert {record.run for record in run()} == {record.run for record in first}
-
-
-def test_texts_of_any_characters_are_written(rows_of, tmp_path):
-    rows = rows_of(r"[Samples((), None, {'w': ['żółw', '\n\u2028', '\ud800']})]", results=tmp_path)
-    assert [row["w"] for row in rows] == ["żółw", "\n\u2028", "\ud800"]
 
 
 def test_a_damaged_or_missing_file_is_named(evaluate, tmp_path):

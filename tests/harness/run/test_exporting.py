@@ -315,19 +315,6 @@ def test_roles_and_prompts_of_the_base_are_kept(bases, written):
     assert routes[0] == routes[1] == {"text": "document", "query": "query", "document": "document"}
 
 
-@pytest.mark.parametrize(
-    "options",
-    ["dimensions=6", "dimensions=6&normalize=true&query_prompt=bad : ", "prompt=&pooling=max",
-     "prompt=good : &max_length=9"],
-)  # fmt: skip
-def test_options_of_the_model_are_part_of_what_is_written(bases, tmp_path, options):
-    name = f"sentence-transformers:{bases['unit']}?{options}"
-    harness.debias(name, "sent-debias", tmp_path / "model", concept=CONCEPT)
-    expected, saved = vectors_of_eval(name, "sent-debias"), loaded(str(tmp_path / "model"))
-    for role in ROLES:
-        assert_same(saved.encode(TEXTS, role=role), expected[role], role)
-
-
 def test_a_model_in_memory_is_written_too(bases, tmp_path):
     import torch
     from sentence_transformers import SentenceTransformer
@@ -386,22 +373,6 @@ def test_a_card_without_results_has_no_scores_and_says_how_to_get_them(written):
     assert "was not measured" in card
     assert "she" in card
     assert "unknown: the harness knows none" in card  # its licence
-
-
-def test_a_card_says_what_the_model_does_not_do(written):
-    entry = written["unit", "hard-debias"]
-    (line,) = entry.omits
-    assert "equalises 6 words" in line
-    assert line in (entry.path / "README.md").read_text()
-    assert written["unit", "leace"].omits == ()
-
-
-def test_the_card_of_planted_bias_says_that_it_is_no_mitigation(written):
-    entry = written["unit", "amplify-bias?strength=2"]
-    card = (entry.path / "README.md").read_text()
-    assert "`amplify-bias?strength=2` is a control, such as planted bias" in card
-    assert "- debiased" not in card
-    assert "- debiased" in (written["unit", "leace"].path / "README.md").read_text()
 
 
 TASKS = ["residual-bias-sentences", "gender-occupations", "ws-353"]

@@ -51,19 +51,6 @@ def test_contrasted_sets_of_unlike_frequency_are_recorded_and_told(tmp_path):
     assert "mine (100 ×)" in line
 
 
-def test_rare_words_are_recorded_and_told(tmp_path):
-    records = evaluated(vocabulary(NAMES), tmp_path, targets_1=["amy", "rare"])
-    assert "rare" in records[0].coverage.frequency.rare
-    assert any("50,000 most frequent" in line and "mine" in line for line in records.notices)
-
-
-def test_sets_of_like_frequency_give_no_notice(tmp_path):
-    names = {9: "amy", 99: "bea", 19: "carl", 89: "dan", 49: "job", 59: "home", 60: "w1", 61: "w2"}
-    records = evaluated(vocabulary(names), tmp_path)
-    assert records[0].coverage.frequency.unlike == {}
-    assert not any("frequen" in line for line in records.notices)
-
-
 @pytest.mark.parametrize("order", ["alphabetical", "few", "text"])
 def test_a_model_whose_order_says_nothing_of_frequency_has_none(order, tmp_path):
     model = vocabulary(NAMES)

@@ -10,7 +10,6 @@ from harness.embedder import MockEmbedder
 from harness.errors import NotApplicable
 from harness.mitigator import Mitigator
 from harness.run import plan
-from harness.run.plan import mitigator_part
 
 TASK = """
 name: places-${language}
@@ -135,13 +134,3 @@ def test_a_mitigator_without_a_concept_may_be_another_one_in_each_language(plann
     assert len({job.part.fingerprint for job in made.jobs}) == 2
     assert [bool(job.part.method) for job in made.jobs] == [True, False]
     assert [entry.reason for entry in made.not_run] == ["no greeting in 'sw'"]
-
-
-def test_the_language_of_an_english_concept_leaves_fingerprints_as_they_were():
-    pairs = (("she", "he"),)
-    english = Concept(name="gender", title="t", source="s", definitional_pairs=pairs)
-    assert "language" not in english.content()
-    assert not {"title", "source"} & english.content().keys()
-    german = english.model_copy(update={"language": "de"})
-    parts = [mitigator_part("it", Chain([Swap()]), concept) for concept in (english, german)]
-    assert parts[0].fingerprint != parts[1].fingerprint

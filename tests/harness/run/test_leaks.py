@@ -7,7 +7,6 @@ import dataclasses
 import pytest
 
 import harness
-from harness.commands.evaluate import show_report
 from harness.concept import Concept
 from harness.embedder import MockEmbedder
 from harness.mitigator import Mitigator
@@ -70,13 +69,6 @@ def test_own_lists_of_he_and_she_are_a_leak_that_no_mean_counts(tmp_path):
     assert not any("fitted on" in line for line in records.notices)
 
 
-def test_eval_says_what_gives_a_value_in_place_of_a_leak(tmp_path, capsys):
-    _, records = primary(lists(["she", "her"], ["he", "his"]), tmp_path)
-    show_report(records, tmp_path, verbose=False, quiet=False, intervals=False)
-    hint = "a score in place of †: a task whose words the mitigator was not fitted on"
-    assert hint in capsys.readouterr().out
-
-
 def test_a_word_in_a_template_is_a_leak(tmp_path):
     sentences = lists(["wife", "SHE"], ["husband", "actor"], templates={"about": "It is {text}."},
                       source={"template": "about"})  # fmt: skip
@@ -117,12 +109,6 @@ def test_words_are_counted_as_the_task_has_them_whatever_rewrites_its_texts(tmp_
     alone, _ = primary(versions(ROWS), tmp_path)
     chained, _ = primary(versions(ROWS), tmp_path, mitigators="context-injection+hard-debias")
     assert chained.word_overlap == alone.word_overlap
-
-
-def test_a_mitigator_that_is_fitted_on_nothing_holds_nothing(tmp_path):
-    for mitigator in ("none", "normalize", "context-injection"):
-        record, _ = primary(versions(ROWS), tmp_path, mitigators=mitigator)
-        assert (record.overlap, record.word_overlap, record.word_share) == ((), (), None)
 
 
 def test_a_model_that_reads_case_tells_a_word_from_its_capitals(tmp_path):

@@ -112,14 +112,6 @@ def test_a_row_that_is_given_twice_is_run_once(evaluate, toy_mitigators):
     assert labels(evaluate(tasks="toy-places", mitigators=rows)) == ["toy-shift", "Less"]
 
 
-def test_an_array_has_a_short_label_that_tells_it_apart(evaluate):
-    rows = [Less(np.arange(26.0)), Less(np.ones(26)), Less(np.array([2.0]))]
-    first, second, third = labels(evaluate(tasks="toy-places", mitigators=rows))
-    assert first != second
-    assert max(map(len, (first, second))) < 30
-    assert third == "Less?amount=2"
-
-
 def test_the_users_object_is_not_fitted(evaluate, toy_mitigators):
     shift = toy_mitigators.Shift()
     evaluate(tasks="toy-places", mitigators=shift)
@@ -170,13 +162,3 @@ def test_a_vocabulary_is_debiased_by_an_object(tmp_path):
         ["-2.0", "-1.0"],
         ["0.0", "1.0"],
     ]
-
-
-def test_a_concept_that_nothing_was_fitted_on_is_told(evaluate):
-    def told(**options):
-        return [line for line in evaluate(**options).notices if "concept" in line]
-
-    assert told(tasks="toy-places", mitigators="toy-polite", concept="toy-place")
-    assert told(tasks="toy-places", mitigators="toy-polite", concept=None) == []
-    assert told(tasks="toy-places", mitigators="none", concept="toy-place") == []
-    assert told(tasks="toy-ratings", mitigators="toy-shift", concept="toy-place") == []

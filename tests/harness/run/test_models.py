@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import harness
-from harness.embedder import MockEmbedder
 from harness.errors import ModelError, UsageError
 from harness.run import evaluation
 
@@ -36,37 +35,12 @@ ADAPTER = """
 """
 
 
-def test_an_embedder_is_returned_unchanged(registry):
-    mock = MockEmbedder()
-    assert evaluation.embedder_of(mock, registry) is mock
-
-
-def test_an_info_that_is_no_model_info_is_ignored(registry):
-    plain = Plain()
-    plain.info = {"name": "x"}
-    assert evaluation.embedder_of(plain, registry).info.name == "Plain"
-
-
 @pytest.mark.parametrize("value", [3, None, object(), {"encode": 1}, Plain])
 def test_what_is_no_model_is_refused(value, registry):
     with pytest.raises(UsageError, match=r"encode\(texts\)") as caught:
         evaluation.embedder_of(value, registry)
     name = value.__name__ if isinstance(value, type) else type(value).__name__
     assert name in str(caught.value)
-
-
-@pytest.mark.parametrize("model", ["toy-letters", Plain(), Iterable(), len, 3])
-def test_one_model_is_one(model, registry):
-    assert evaluation.as_list(model, registry) == [model]
-
-
-def test_several_models_are_several(registry):
-    several = ["toy-letters", MockEmbedder()]
-    assert evaluation.as_list(several, registry) == several
-    assert evaluation.as_list(tuple(several), registry) == several
-    assert evaluation.as_list(iter(several), registry) == several
-    with pytest.raises(UsageError, match="no model"):
-        evaluation.as_list([], registry)
 
 
 def test_a_plugin_adapts_objects_of_a_class(registry_with, plugin):

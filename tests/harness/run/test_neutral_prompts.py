@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-import yaml
 
-from harness import compare_models, read_results
+from harness import read_results
 from harness.embedder import MOST_PROMPTS, NEUTRAL
-from harness.errors import InvalidOption, UsageError
 
 PLUGIN = """
     import toy_models
@@ -93,12 +91,6 @@ def test_a_variant_of_a_model_with_prompts_by_role_has_one_prompt_for_all(evalua
     assert (none.prompts, stated.prompts) == ({}, {"text": NEUTRAL[0]})
 
 
-def test_without_the_argument_a_model_has_its_own_prompt_and_no_base(evaluate):
-    (model,) = models(evaluate("prompted?prompt=", "toy-places"))
-    assert (model.prompts, model.base) == ({}, "")
-    assert "base" not in model.model_dump(mode="json")
-
-
 def test_a_model_that_takes_no_prompt_is_run_once_and_a_line_says_so(evaluate):
     records = evaluate(["toy-letters", "prompted"], "toy-places", prompts=2)
     assert prompts_of(records) == ["", "about: ", ""]
@@ -112,11 +104,6 @@ def test_a_prompt_that_the_user_chose_is_the_only_one(evaluate):
     assert records.notices[0].endswith("its prompt is chosen, so --prompts does not apply")
 
 
-def test_variants_of_a_model_with_a_name_have_this_name(evaluate):
-    own, none = models(evaluate("prompted?name=mine", "toy-places", prompts=2))
-    assert (own.name, none.name, none.base) == ("mine", "mine?prompt=", "mine")
-
-
 def test_records_of_a_prompt_that_was_run_by_hand_get_their_base(evaluate, tmp_path):
     evaluate("prompted?prompt=", "toy-places", results=tmp_path)
     records = evaluate("prompted", "toy-places", results=tmp_path, prompts=2)
@@ -125,12 +112,6 @@ def test_records_of_a_prompt_that_was_run_by_hand_get_their_base(evaluate, tmp_p
         assert [model.base for model in models(found)] == ["", "prompted"]
     assert again.reused == len(again)
     assert len(read_results(tmp_path)) == len(records)
-
-
-@pytest.mark.parametrize("count", [0, MOST_PROMPTS + 1, True, "many"])
-def test_another_number_of_prompts_is_an_error(evaluate, count):
-    with pytest.raises(InvalidOption, match="prompts="):
-        evaluate("prompted", "toy-places", prompts=count)
 
 
 BENCHMARK = """\
@@ -173,22 +154,6 @@ def test_the_number_of_the_user_comes_before_that_of_a_benchmark(evaluate, bench
         "toy-places",
         "toy-ratings",
     }
-
-
-def test_a_task_that_is_named_on_its_own_has_one_prompt(evaluate):
-    assert len(models(evaluate("prompted", "toy-places"))) == 1
-
-
-def test_a_comparison_takes_no_prompts(registry):
-    with pytest.raises(UsageError, match="unknown argument 'prompts'"):
-        compare_models("prompted", "bare", registry=registry, prompts=5)
-
-
-def test_the_file_of_a_run_has_the_number(evaluate, tmp_path):
-    evaluate("prompted", "toy-places", results=tmp_path, prompts=3)
-    (file,) = (tmp_path / "runs").iterdir()
-    run = yaml.safe_load(file.read_text())
-    assert (run["models"], run["prompts"]) == (["prompted"], 3)
 
 
 def test_the_commands_plan_run_and_show_the_prompts(toy, install, harness, tmp_path):

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import pytest
 
-from harness import parallel
 from harness.chain import Chain
 from harness.embedder import MockEmbedder
 from harness.mitigator import Mitigator
@@ -85,12 +84,6 @@ def test_a_task_without_the_concept_uses_the_fallback_or_is_not_run(make):
     assert "no concept" in ratings
     assert "'toy-shift' needs definitional_pairs" in sentences
     assert "'toy-bare'" in sentences
-
-
-def test_the_reason_names_a_fallback_that_lacks_the_field_too(make):
-    (entry,) = make(["toy-ratings"], ["toy-shift"], fallback="toy-bare").not_run
-    for fact in ("'toy-shift'", "definitional_pairs", "'toy-bare'"):
-        assert fact in entry.reason
 
 
 def test_a_task_or_mitigator_for_another_kind_of_embedder_is_not_run(make):
@@ -181,22 +174,6 @@ def test_what_a_mitigator_depends_on_is_part_of_its_fingerprint():
     assert fingerprint(None) == mitigator_part("versioned", Chain([Mitigator()]), None).fingerprint
 
 
-def test_what_a_mitigator_depends_on_is_read_once_for_all_tasks(registry):
-    reads = []
-
-    class Read(Mitigator):
-        @property
-        def depends_on(self):
-            reads.append(self)
-            return "1"
-
-    chains = {"read": Chain([Read()])}
-    tasks = [registry.task(name) for name in ("toy-places", "toy-places-10")]
-    planned = [plan.make_plan(MOCK, tasks, chains) for _ in range(2)]
-    assert [len(plan_.jobs) for plan_ in planned] == [2, 2]
-    assert len(reads) == 1
-
-
 class Recording(Mitigator):
     """Writes in capitals; remembers the texts of each call."""
 
@@ -235,16 +212,3 @@ def test_a_text_that_cannot_be_rewritten_fails_only_the_tasks_that_have_it(regis
         "ValueError: no barn",
     )
     assert sum(ticks) == 2
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-def test_a_mitigator_may_use_as_many_processes_as_the_run(evaluate, workers):
-    allowed = []
-
-    class Asking(Recording):
-        def rewrite(self, texts):
-            allowed.append(parallel.allowed())
-            return list(texts)
-
-    evaluate("toy-letters", "toy-places", [Asking()], workers=workers)
-    assert set(allowed) == {workers}

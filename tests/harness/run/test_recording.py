@@ -59,17 +59,3 @@ def test_a_value_that_is_rounding_is_the_ideal_without_significance_and_side():
     assert (result.value, result.p_value) == (0.0, 1.0)
     assert result.details == {"reversed": False, "k": 1, "rounding": 6.5e-9}
     assert without_rounding(Score(0.5 + 1e-9, unit=0.1), 0.5).value == 0.5
-
-
-@pytest.mark.parametrize(
-    ("score", "ideal"),
-    [
-        (Score(1e-6, p_value=0.02, unit=0.14), 0),  # beyond rounding
-        (Score(1e-9, p_value=0.02), 0),  # without a unit
-        (Score(1e-9, p_value=0.02, unit=1.0), "higher"),
-        (Score(0.0, p_value=0.4, unit=0.14), 0),
-        (Score(math.nan, unit=0.14), 0),
-    ],
-)
-def test_other_values_stay_as_they_are(score, ideal):
-    assert without_rounding(score, ideal) is score

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import harness
-from harness.commands import main
 from harness.embedder import MockEmbedder
 from harness.encode import admission
-from harness.errors import HarnessError
-from harness.registry.registry import Registry
 
 PROMPTS = {"text": "", "query": "query: ", "document": "passage: "}
 TASK = """
@@ -141,40 +137,3 @@ def test_a_mitigator_is_fitted_on_plain_texts(task, tmp_path):
     records = evaluate(model, task(), tmp_path, "hard-debias")
     assert ("text", "she") in model.encoded
     assert np.isfinite(value(records))
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "facts"),
-    [
-        ("role: query", "role: question", ("inputs.queries.role", "'query'")),
-        (
-            "{words: [she is a nurse, she is kind], role: document}",
-            "[{words: [she is a nurse], role: document}, {words: [she is kind]}]",
-            ("inputs.versions_1", "roles"),
-        ),
-        (
-            "words: [who is a nurse, he is kind]",
-            "words: ['1', '2'], number: true",
-            ("role: query",),
-        ),
-    ],
-)
-def test_a_wrong_role_is_an_error_with_its_key(task, old, new, facts):
-    with pytest.raises(HarnessError) as caught:
-        Registry().task_file(Path(task(TASK.replace(old, new))))
-    assert all(fact in str(caught.value) for fact in facts), caught.value
-
-
-def test_show_task_lists_the_roles(task, capsys):
-    assert main.run(["show", "task", task()]) == 0
-    assert "queries: query" in capsys.readouterr().out
-    assert main.run(["show", "task", task(WITHOUT_ROLES)]) == 0
-    assert "roles" not in capsys.readouterr().out
-
-
-def test_a_model_states_the_prompts_of_all_roles_or_of_plain_texts_alone():
-    for prompts in ({}, {"text": "about: "}, PROMPTS):
-        assert Asymmetric(prompts).info.role_prompts == prompts
-    for prompts in ({"query": "q: "}, {"query": "q: ", "document": ""}, PROMPTS | {"title": ""}):
-        with pytest.raises(HarnessError, match="role_prompts"):
-            Asymmetric(prompts)

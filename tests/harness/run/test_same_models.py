@@ -62,12 +62,6 @@ def test_one_model_under_two_names_is_run_once_under_the_registered_one(files, w
     assert notice == "copy is the same model as three; results are shown under three"
 
 
-def test_of_two_names_that_are_not_registered_the_first_stays(files, write):
-    paths = [str(write(name, "3")) for name in ("b.txt", "a.txt")]
-    records = files(*paths)
-    assert {(r.model.name, r.model.aliases) for r in records} == {("b", ("a",))}
-
-
 def test_two_models_of_one_name_are_an_error_that_says_what_to_type(files, write, tmp_path):
     first, second = str(write("x/a.txt", "3")), str(write("y/a.txt", "4"))
     with pytest.raises(UsageError) as caught:
@@ -91,12 +85,6 @@ def test_records_under_two_names_are_read_under_one(files, write, tmp_path):
     (notice,) = records.notices
     assert "is the same model as" in notice
     assert {len(r.model.aliases) for r in records} == {1}
-
-
-def test_a_mock_embedder_is_identified_by_its_words_too():
-    prints = [MockEmbedder("word", words=words).info.fingerprint for words in ((), ("a",), ("b",))]
-    assert prints[0] == "mock-word-16"
-    assert len(set(prints)) == 3
 
 
 def test_no_record_names_a_place_of_this_machine(files, write, evaluate, tmp_path, toy_task):

@@ -56,14 +56,6 @@ def test_a_large_task_is_excluded_like_any_other(registry, write):
         assert [entry.file.name for entry in chosen] == ["toy-places"]
 
 
-def test_a_task_is_selected_once(registry):
-    assert names(registry, "toy-places-10", "places", "toy-places", "small") == [
-        "toy-places",
-        "toy-places-10",
-        "toy-sentences",
-    ]
-
-
 def test_a_file_may_be_named_by_its_path(registry, write):
     path = write(
         "mine.yaml", (Path(__file__).parents[1] / "toy/tasks/toy-ratings.yaml").read_text()
@@ -101,13 +93,3 @@ def test_the_error_of_an_unknown_task_has_the_nearest_name_tag_or_category(regis
         names(registry, "toy-places", "similarities")
     with pytest.raises(UnknownName, match=r"'weat-\*'"):
         names(registry, "weat-*")
-
-
-def test_a_missing_file_is_an_error(registry):
-    with pytest.raises(InvalidFile, match=r"absent.yaml"):
-        names(registry, "absent.yaml")
-
-
-def test_no_tasks_are_a_usage_error(registry):
-    with pytest.raises(UsageError, match="no task"):
-        names(registry)

@@ -160,12 +160,6 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, format_):
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
-def test_a_folder_that_cannot_be_made_is_a_disk_error(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(DiskError, match="cannot write"):
-        write(tmp_path / "file" / "v.bin")
-
-
 @pytest.mark.parametrize("format_", FORMATS)
 def test_the_error_names_the_word_of_a_vector_that_is_not_finite(tmp_path, format_):
     vectors = VECTORS.copy()
@@ -173,11 +167,6 @@ def test_the_error_names_the_word_of_a_vector_that_is_not_finite(tmp_path, forma
     with pytest.raises(HarnessError, match="'王'"):
         write(tmp_path / f"v{FORMATS[format_]}", vectors=vectors)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_no_words_are_a_usage_error(tmp_path):
-    with pytest.raises(UsageError, match="no words"):
-        write(tmp_path / "v.bin", [], VECTORS[:0])
 
 
 @pytest.fixture
@@ -216,20 +205,6 @@ def test_the_first_of_equal_words_in_different_stretches_counts(tmp_path, small_
     np.testing.assert_array_equal(made.vectors, vectors[:7])
 
 
-def test_a_mistake_in_a_later_stretch_is_reported_with_its_own_line(tmp_path, small_stretches):
-    lines = [f"w{i} 1 2 3" for i in range(40)]
-    lines[29] = "w29 1 x 3"
-    (tmp_path / "v.txt").write_text("\n".join(lines))
-    with pytest.raises(InvalidFile, match=r"v\.txt:30: "):
-        _ = vectors_file(str(tmp_path / "v.txt")).vectors
-
-
-def test_a_binary_file_without_ends_of_words_is_refused_without_reading_on(tmp_path):
-    (tmp_path / "v.bin").write_bytes(b"9 2\n" + b"x" * 50_000)
-    with pytest.raises(InvalidFile, match="the file ends in word 1"):
-        _ = vectors_file(str(tmp_path / "v.bin"), format="word2vec-binary").vectors
-
-
 def _changed(path, change):
     content = path.read_bytes()
     length = int.from_bytes(content[:8], "little")
@@ -262,18 +237,3 @@ def test_a_truncated_safetensors_file_is_refused(tmp_path):
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(InvalidFile, match="truncated"):
         vectors_file(str(path))
-
-
-def test_the_weights_of_a_transformer_are_refused(tmp_path):
-    safetensors.numpy.save_file({"weight": VECTORS}, tmp_path / "model.safetensors", {"a": "b"})
-    with pytest.raises(InvalidFile, match="holds no word vectors"):
-        vectors_file(str(tmp_path / "model.safetensors"))
-
-
-def test_another_format_than_that_of_the_file_is_refused(tmp_path):
-    write(tmp_path / "v.safetensors")
-    write(tmp_path / "v.bin")
-    with pytest.raises(InvalidFile, match="safetensors"):
-        vectors_file(str(tmp_path / "v.safetensors"), format="glove")
-    with pytest.raises(InvalidFile, match="safetensors"):
-        vectors_file(str(tmp_path / "v.bin"), format="safetensors")

@@ -80,12 +80,6 @@ def test_a_row_that_cannot_be_fitted_is_undefined_with_the_reason(resolved, cont
     assert "removes every word" in found.reasons["WEAT"]
 
 
-def test_an_invalid_setting_is_a_usage_error(resolved, content, model):
-    content["mitigators"] = {"half-sibling-regression": {"grid": {"alpha": [-1]}}}
-    with pytest.raises(UsageError, match="alpha"):
-        outcome(resolved(), model, "half-sibling-regression")
-
-
 def test_a_pair_that_the_model_lacks_is_in_no_fold(resolved, folder, model):
     lines = (folder / "vectors.txt").read_text().splitlines(keepends=True)
     (folder / "vectors.txt").write_text("".join(line for line in lines if "she3" not in line))
@@ -104,12 +98,6 @@ def test_a_model_that_lacks_too_much_is_refused(resolved, content, folder):
     path.write_text("".join(path.read_text().splitlines(keepends=True)[2:]))
     with pytest.raises(NotApplicable, match=r"7 of the 8 definitional pairs .*'sides'"):
         prepare(resolved(), Registry().embedder(f"vectors:{path}"))
-
-
-def test_a_row_that_does_not_work_on_the_models_kind_is_refused(resolved, content):
-    content["mitigators"] = {"ran": {}}
-    with pytest.raises(NotApplicable, match=r"'ran' .* text embedders"):
-        prepare(resolved(), Registry().embedder(f"bag-of-words:{content['models'][0]}"))
 
 
 def test_a_study_that_judges_texts_that_it_fits_on_is_refused(resolved, content, model):
@@ -135,13 +123,6 @@ def test_the_vocabulary_of_a_base_is_one_object_of_unit_length(model):
     assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-6)
     assert base.info.fingerprint != model.info.fingerprint
     assert Base(model, unit=False).info == model.info
-
-
-def test_changing_the_vectors_that_a_base_returned_does_not_change_the_base(model):
-    base = Base(model, unit=True)
-    first = base.encode(["he0", "she0"])
-    first[:] = 0
-    assert base.encode(["he0", "she0"]).any()
 
 
 def test_texts_are_encoded_in_the_roles_of_the_inputs(resolved, content, model, tmp_path):

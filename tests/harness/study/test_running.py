@@ -1,11 +1,10 @@
 """A study chooses in inner folds, judges in outer folds, and continues where it stopped."""
 
-import importlib
 import json
 
 import pytest
 
-from harness.errors import InvalidFile, UnknownName, UsageError
+from harness.errors import UsageError
 from harness.study.running import best
 
 OF_THE_RUN = {"id", "run", "created", "seconds", "environment"}
@@ -144,17 +143,6 @@ def test_an_invalid_setting_found_by_a_worker_is_a_usage_error(run, content):
         run(workers=2)
 
 
-def test_an_unknown_study_or_file_is_an_error(folder):
-    from harness.study import running
-
-    with pytest.raises(UnknownName, match="'smal'"):
-        running.run_study("smal", results=folder)
-    with pytest.raises(InvalidFile, match=r"missing\.yaml"):
-        running.run_study(folder / "missing.yaml", results=folder)
-    with pytest.raises(UsageError, match="workers=0"):
-        running.run_study("small", workers=0)
-
-
 def test_the_best_setting_is_the_first_with_the_least_distance():
     assert best([0.5, 0.15]) == 1
     assert best([0.5, None]) == 0
@@ -172,13 +160,6 @@ def test_a_setting_that_is_undefined_in_an_inner_fold_has_no_distance(run, conte
             assert (setting.values["WEAT"] is None) == (setting.params == {"alpha": 0})
 
 
-def test_an_unknown_model_is_an_error_before_any_model_runs(run, content, folder):
-    content["models"].append("glove-6b-50")
-    with pytest.raises(UsageError, match=r"small\.yaml:\d+: models\[1\]: .*'glove-6b-50d'"):
-        run()
-    assert not (folder / "results" / "small.study.jsonl").exists()
-
-
 def test_the_result_is_a_sequence_of_records_with_frames(once):
     assert list(once) == list(once.records)
     assert (once[0], len(once[1:3]), once[1:3].path) == (once.records[0], 2, once.path)
@@ -189,14 +170,6 @@ def test_the_result_is_a_sequence_of_records_with_frames(once):
     chosen = polars.filter(row="hard-debias", fold=0)["params"].to_list()
     assert {json.loads(params)["k"] for params in chosen} <= {1, 2}
     assert once[:0].to_polars().columns == polars.columns
-
-
-def test_the_result_has_its_summary_and_shows_it_in_a_notebook(once):
-    (summary,) = once.summaries
-    assert summary.study.name == once[0].study.name
-    page = once._repr_html_()
-    for fact in ("hard-debias", *summary.statement, *summary.study.measures):
-        assert fact.replace("'", "&#x27;") in page
 
 
 def test_records_have_labels_and_no_path_and_one_model_is_run_once(run, content, folder):
@@ -222,28 +195,3 @@ def test_two_models_of_one_name_are_an_error_before_any_model_runs(run, content,
     content["models"].append(str(other))
     with pytest.raises(UsageError, match="two different models have the name 'vectors:vectors'"):
         run()
-
-
-def test_a_mitigator_may_use_as_many_processes_as_the_study(run, content, install):
-    source = """
-        from harness import MitigatorSpec, hookimpl, parallel
-        from harness.mitigator import Mitigator
-
-        ALLOWED = []
-
-        @hookimpl
-        def harness_mitigators():
-            return [MitigatorSpec(name="asking", target="asking_module:Asking")]
-
-        class Asking(Mitigator):
-            def fit(self, embedder, concept=None):
-                ALLOWED.append(parallel.allowed())
-                return self
-
-            def transform(self, vectors, texts):
-                return vectors
-    """
-    install("asking", {"asking": "asking_module"}, asking_module=source)
-    content["mitigators"]["asking"] = {}
-    run(workers=1)
-    assert set(importlib.import_module("asking_module").ALLOWED) == {1}

@@ -53,15 +53,3 @@ def test_a_region_of_equivalence_adds_the_rows_that_lie_within_it():
     *_, last = statement_of(records_of(study_part(rope=0.1), DISTANCES))
     assert last.startswith("within 0.1 of old")
     assert last.endswith("at least 0.95: new by ECT")
-
-
-def test_without_a_test_nothing_is_compared_yet():
-    (line,) = statement_of(records_of(study_part(), DISTANCES)[:1])
-    assert "old" in line
-
-
-def test_measures_by_which_the_baseline_is_too_near_its_floor_are_listed():
-    floors = {"old": {"floors": {"WEAT": [0.0, 0.0, 0.0], "ECT": [0.39, 0.29, 0.2]}}}
-    distances = DISTANCES | {"new": {"WEAT": [0.45, 0.44, 0.46], "ECT": [0.3, 0.6, 0.1]}}
-    *_, last = statement_of(records_of(study_part(), distances, found=floors))
-    assert "between old and the floor by ECT:" in last

@@ -1,15 +1,11 @@
 """A study file is checked before anything runs; an error names the file, line and key."""
 
-import dataclasses
-import re
-
 import pytest
 import small_study
 
 from harness.errors import InvalidFile, UsageError
 from harness.registry.discovery import Catalogue
 from harness.registry.registry import Registry
-from harness.specs import MitigatorSpec
 from harness.study.study import resolve
 from harness.task import yaml_files
 
@@ -101,36 +97,10 @@ def test_an_error_in_a_row_names_its_key(resolved, content, use, problem):
         resolved()
 
 
-@pytest.mark.parametrize(
-    ("use", "problem"),
-    [
-        ({"metric": "wheat"}, r"measures.M.metric: .*'wheat'"),
-        ({"metric": "ect", "score": "x"}, r"measures.M.score: .*'x'.*'ect'"),
-        ({"metric": "ect", "scenarios": ["x"]}, r"measures.M.scenarios\[0\]: .*'x'"),
-        ({"metric": "ect", "options": {"x": 1}}, r"measures.M.options: .*'x'"),
-        (
-            {"metric": "ripa", "options": {"unit_length": "perhaps"}},
-            r"measures.M.options: .*unit_length=perhaps",
-        ),
-        ({"metric": "sem-bias"}, r"measures.M: metric 'sem-bias'"),
-    ],
-)
-def test_an_error_in_a_column_names_its_key(resolved, content, use, problem):
-    content["measures"] = {"M": use}
-    with pytest.raises(UsageError, match=problem):
-        resolved()
-
-
 def test_a_measure_without_held_out_pairs_is_refused(resolved, content):
     content["inputs"]["targets_1"] = {"words": ["he0"]}
     content["inputs"]["targets_2"] = {"words": ["she0"]}
     with pytest.raises(UsageError, match=r"measures.WEAT: .*'concept\.definitional_pairs'"):
-        resolved()
-
-
-def test_an_error_names_the_file(resolved, content, folder):
-    content["baseline"] = "x"
-    with pytest.raises(UsageError, match=re.escape(str(folder / "small.yaml"))):
         resolved()
 
 
@@ -155,35 +125,6 @@ def resolved_with(folder, content):
         return resolve(yaml_files.load(path), Mitigators(mitigators, folder))
 
     return make
-
-
-def test_the_row_of_unit_length_has_the_name_that_its_plugin_gives(resolved_with):
-    installed = Registry().mitigators
-    renamed = dict(installed)
-    renamed["spherical"] = dataclasses.replace(renamed.pop("normalize"), name="spherical")
-    study = resolved_with(renamed)
-    assert study.unit_row == "spherical"
-    assert [row.label for row in study.candidates][:2] == ["none", "spherical"]
-
-
-def test_without_a_mitigator_of_unit_length_a_study_works_on_vectors_as_they_come(
-    resolved_with, content
-):
-    others = {name: spec for name, spec in Registry().mitigators.items() if name != "normalize"}
-    content["normalize"] = False
-    study = resolved_with(others)
-    assert study.unit_row is None
-    assert [row.label for row in study.candidates] == ["none", "hard-debias", "leace"]
-    assert not any(study.starts_at_unit_length(row) for row in study.candidates)
-
-
-@pytest.mark.parametrize("stated", [True, False])
-def test_a_study_at_unit_length_needs_a_mitigator_of_unit_length(resolved_with, content, stated):
-    if stated:
-        content["normalize"] = True
-    spec = MitigatorSpec(name="leace", target="harness.plugins.mitigators.leace:Leace")
-    with pytest.raises(InvalidFile, match=r"small\.yaml.*normalize: .*unit_length"):
-        resolved_with({"leace": spec})
 
 
 def test_a_measure_has_a_sign_if_swapped_sides_turn_it_round_its_fair_value(resolved, content):

@@ -97,44 +97,12 @@ def test_a_measure_whose_changes_are_tiny_has_more_digits():
     assert table.rows[0][1] == "−0.0008 ± 0.0002"
 
 
-def test_rounding_has_no_digits():
-    rounding = {row: {"WEAT": [1e-9] * 3, "ECT": [0.4, 0.3, 0.2]} for row in DISTANCES}
-    rounding["none"] = {"WEAT": [0.0] * 3, "ECT": [0.9] * 3}
-    (table,) = study_tables.changes(summary_of(rounding))
-    assert table.rows[0][1] == "0.000 ± 0.000"
-
-
-def test_the_legend_defines_the_change_and_names_the_test():
-    first, second, *_ = study_tables.legend(summary_of())
-    for fact in ("3 folds", "length 1", "(normalize: from vectors as they come)", "ECT"):
-        assert fact in first
-    for fact in ("(↑) fairer than old", "n_test/n_train = 0.5", "0.05", "2 comparisons"):
-        assert fact in second
-
-
-def test_the_legend_of_the_published_protocol_names_its_variance():
-    assert "published" in study_tables.legend(summary_of(protocol="published"))[1]
-    assert "published" not in study_tables.legend(summary_of())[1]
-
-
-def test_the_legend_without_normalisation_counts_from_vectors_as_they_come():
-    first, *_ = study_tables.legend(summary_of(normalize=False, repeats=1))
-    assert "from vectors as they come" in first
-    assert "length 1" not in first
-
-
 def test_the_most_frequent_choice_is_shown_with_its_count():
     table = study_tables.chosen(summary_of(params=PARAMS, criteria=("WEAT", "ECT")))
     assert table.rows == (
         ("new", "WEAT", "k=2", "2 of 3", "k=1, theta=0.5: 1"),
         ("new", "ECT", "k=2", "3 of 3", "–"),
     )
-
-
-def test_a_choice_of_all_criteria_is_one_line():
-    params = {"new": {name: [{"k": 2}] * 3 for name in ("WEAT", "ECT")}}
-    table = study_tables.chosen(summary_of(params=params, criteria=("WEAT", "ECT")))
-    assert table.rows == (("new", "any criterion", "k=2", "3 of 3", "–"),)
 
 
 def test_a_line_has_every_number_of_a_comparison():
@@ -146,10 +114,3 @@ def test_a_line_has_every_number_of_a_comparison():
     assert weat["low"] < weat["difference"] < weat["high"] < 0
     assert weat["fairer_by_more"] > 0.99
     assert weat["p_holm"] == pytest.approx(2 * weat["p_value"])
-
-
-def test_a_line_of_the_baseline_has_no_test():
-    lines = study_tables.lines(summary_of())
-    old = next(line for line in lines if line["row"] == "old")
-    assert old["mean"] == pytest.approx(-0.7)
-    assert {old[name] for name in ("difference", "t", "p_value", "p_holm", "verdict")} == {None}

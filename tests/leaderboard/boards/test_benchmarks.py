@@ -100,13 +100,6 @@ def test_a_benchmark_that_lacks_tasks_is_no_default_and_says_so(rows) -> None:
     assert board.benchmarks[0].lacking == ()
 
 
-def test_a_benchmark_made_for_the_other_kind_of_embedder_is_left_out(rows) -> None:
-    records = rows("m", {"a": 1.0, "b": 1.0}) + rows("n", {"a": 0.5, "b": 0.5})
-    both, words = benchmark("both", "abwxyz"), benchmark("words", "abstuvwxyz")
-    kinds = dict.fromkeys("stuvwxyz", ("word",))
-    assert set(by_name(board_of(records, both, words, kinds=kinds))) == {"all", "both"}
-
-
 def test_records_of_another_version_are_not_on_the_benchmark(rows) -> None:
     records = rows("m", {"a": 1.0, "b": 1.0}) + rows("n", {"a": 0.5, "b": 0.5})
     old = benchmark("old", "ab", version=7)
@@ -176,19 +169,6 @@ def test_a_benchmark_of_usefulness_alone_speaks_of_usefulness(rows) -> None:
     assert part.mitigators["unranked"].to_list() == ["no task measures bias"]
     usefulness = dict(part.ranks.select("row", "usefulness").rows())
     assert sorted(usefulness.values()) == pytest.approx([0.6, 0.75])
-
-
-def test_a_notice_names_the_few_tasks_that_no_mitigator_was_run_on(rows) -> None:
-    tasks = "abcdefghij"
-    records = rows("m", dict.fromkeys(tasks, 1.0)) + rows("n", dict.fromkeys(tasks, 1.0))
-    line = (
-        "no mitigator was run on 'j', so 1 mitigated row is incomplete: changes are on the other "
-        "tasks"
-    )
-    assert line in board_of(records + rows("m", dict.fromkeys(tasks[:-1], 0.5), "x")).notices
-    for ran in (tasks, tasks[:5]):  # all of them, and a part on purpose
-        complete = board_of(records + rows("m", dict.fromkeys(ran, 0.5), "x"))
-        assert not [notice for notice in complete.notices if "no mitigator was run" in notice]
 
 
 def test_a_board_without_a_ranked_model_says_so(make_rows) -> None:

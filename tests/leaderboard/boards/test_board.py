@@ -131,12 +131,6 @@ def test_tasks_without_a_reference_have_a_vote_of_their_own_as_in_results(make_r
     assert rows_of(board, "bias", "bias_families")["a/none"] == (pytest.approx(mean), 2)
 
 
-def test_records_without_a_family_count_by_their_metric(make_rows) -> None:
-    records = make_rows({"a": {"x": 1.0}}, metric="weat") + make_rows({"a": {"y": 1.0}}, metric="m")
-    families = only(records).tasks["family"].to_list()
-    assert families == ["weat without a reference", "m without a reference"]
-
-
 @pytest.mark.parametrize(("measures", "ideal"), [("bias", 1.0), ("usefulness", "higher")])
 def test_a_value_outside_its_bounds_never_enters(make_rows, measures, ideal) -> None:
     """A Spearman of 5 was ranked first."""
@@ -180,14 +174,6 @@ def test_bias_without_a_yardstick_is_shown_and_not_ranked(make_rows) -> None:
     assert "no gap over a yardstick" in board.tasks.filter(task="x")["not_ranked"][0]
     assert board.names("bias") == ["y"]
     assert any("'x' has no gap over a yardstick" in notice for notice in board.notices)
-
-
-def test_an_older_record_without_a_yardstick_does_not_count(make_rows) -> None:
-    records = make_rows({"a": {"x": 1.0}, "b": {"x": 0.5}})
-    records += make_rows({"old": {"x": 0.0}}, ratio=None)
-    board = only(records)
-    assert rows_of(board, "rank") == {"b/none": 1, "a/none": 2, "old/none": None}
-    assert "older than its yardstick" in board.lacks["reason"][0]
 
 
 def test_usefulness_without_bounds_is_shown_and_not_ranked(make_rows) -> None:
@@ -312,14 +298,6 @@ def test_a_seed_without_a_value_is_left_out_where_another_has_one(make_rows) -> 
     assert board.cells["seeds"].to_list() == [0]
 
 
-def test_of_two_fits_of_a_mitigator_the_later_counts(make_record) -> None:
-    early = make_record(mitigator__fingerprint="1", value=1.0, created="2026-01-01T00:00:00Z")
-    late = make_record(mitigator__fingerprint="2", value=0.0, created="2026-02-01T00:00:00Z")
-    board = only([late, early])
-    assert board.rows["bias"].to_list() == [0.0]
-    assert board.others["value"].to_list() == [1.0]
-
-
 def test_records_that_are_not_primary_make_no_board(make_record) -> None:
     assert compile_boards(frame_of([make_record(primary=False)])) == []
     assert compile_boards(frame_of([])) == []
@@ -389,26 +367,9 @@ def test_a_row_has_the_label_of_its_mitigator(make_record) -> None:
     assert only(records).rows["mitigator"].sort().to_list() == labels
 
 
-def test_records_without_a_label_get_the_settings_that_differ(make_record) -> None:
-    records = [
-        make_record(
-            mitigator__name="hard-debias", mitigator__label="", mitigator__fingerprint=str(k),
-            mitigator__params={"k": k, "equalize": True},
-        )
-        for k in (1, 2)
-    ] + [make_record(mitigator__params={"k": 3})]  # fmt: skip
-    shown = only(records).rows["mitigator"].sort().to_list()
-    assert shown == ["hard-debias?k=1", "hard-debias?k=2", "none"]
-
-
 def test_models_of_one_name_with_different_weights_get_their_fingerprints(make_record) -> None:
     records = [make_record(model__fingerprint=letter * 32) for letter in "ab"]
     assert only(records).rows["model"].sort().to_list() == ["m [aaaaaaaa]", "m [bbbbbbbb]"]
-
-
-def test_a_fact_in_only_one_record_of_a_row_is_kept(make_record) -> None:
-    known = make_record(model__url="https://models.example/m", seed=1)
-    assert only([known, make_record()]).rows["url"].to_list() == ["https://models.example/m"]
 
 
 def test_the_order_of_the_records_does_not_matter(make_rows, make_many) -> None:
@@ -443,19 +404,6 @@ def test_clones_of_rows_change_no_order(make_many) -> None:
     ]
     more = only([*records, *clones]).rows.drop_nulls("rank").filter(pl.col("model") != "clone")
     assert more["model"].to_list() == order
-
-
-def test_usefulness_has_no_floor_and_no_unit(make_rows) -> None:
-    floor = {"mean": 0.1, "sd": 0.02, "centre": 0.0, "spread": 0.1, "draws": 9, "shuffled": "s"}
-    records = make_rows({"a": {"s": 0.5}}, task__measures="usefulness", ideal="higher",
-                        bounds=(0.0, 1.0), floor=floor, unit=0.1)  # fmt: skip
-    assert only(records).rows["usefulness"][0] == pytest.approx(0.5)
-    assert records[0].counted.gap == pytest.approx(0.5)
-
-
-def test_a_task_without_a_value_says_so(make_rows) -> None:
-    records = make_rows({"a": {"x": None}}, reason="too few words") + make_rows({"a": {"y": 1.0}})
-    assert only(records).tasks.filter(task="x")["not_ranked"].to_list() == ["no row has a value"]
 
 
 def test_where_no_bias_task_is_ranked_usefulness_decides_what_is_complete(make_rows) -> None:

@@ -100,15 +100,6 @@ def test_leaks_enter_neither_means_nor_effects(make_record) -> None:
     assert board.lacks.filter("leak").height == 4
 
 
-def test_texts_of_usefulness_tasks_are_no_leak(make_record) -> None:
-    useful = {"task__measures": "usefulness", "ideal": "higher", "bounds": (-1.0, 1.0)}
-    board = only(
-        rows(make_record, "none", {"s": 0.5}, **useful)
-        + rows(make_record, "fitted", {"s": 0.4}, overlap=("she",), **useful)
-    )
-    assert effect(board, "fitted")["usefulness"] == pytest.approx(-0.05)
-
-
 def test_mitigators_are_ranked_by_their_mean_effect_over_models(make_record) -> None:
     records = []
     for i, model in enumerate(("m1", "m2")):
@@ -169,12 +160,6 @@ def test_mitigators_are_ranked_on_the_models_that_all_have(make_record) -> None:
     assert frame["bias"].to_list() == pytest.approx([-0.2, -0.3], abs=0.02)
     lines = frame.select("mitigator", "rank", "over", "ranked_on").rows()
     assert lines == [("y", 1, "m1, m2", "m1, m2"), ("x", 2, "m1, m2, m3 and 1 more", "m1, m2")]
-
-
-def test_a_mitigator_alone_has_no_rank_and_no_models_in_common(make_record) -> None:
-    frame = over(make_record, {"x": {"m1": 0.5, "m2": 0.5}})
-    lines = frame.select("rank", "over", "ranked_on", "unranked").rows()
-    assert lines == [(None, "m1, m2", None, None)]
 
 
 def test_a_mitigator_of_one_model_shrinks_no_comparison_of_the_others(make_record) -> None:
@@ -298,19 +283,6 @@ def test_another_model_changes_no_evidence_of_a_model(make_record) -> None:
     more = only(records)
     assert effect(more, "x") == effect(alone, "x")
     assert more.effects.height == 31
-
-
-def test_a_single_mitigator_has_an_effect_and_no_rank(make_record) -> None:
-    records = rows(make_record, "none", around(1.0)) + rows(make_record, "x", around(0.5))
-    (line,) = only(records).mitigators.to_dicts()
-    assert line["rank"] is None
-    assert line["bias"] == pytest.approx(-0.25)
-
-
-def test_models_alone_have_no_effects(make_record) -> None:
-    board = only(rows(make_record, "none", around(1.0)))
-    assert board.effects.is_empty()
-    assert board.mitigators.is_empty()
 
 
 def test_a_control_is_shown_and_never_ranked_among_mitigators(make_record) -> None:

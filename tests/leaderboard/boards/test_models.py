@@ -39,34 +39,3 @@ def test_a_superseded_model_is_ranked_and_marked(make_rows) -> None:
 def test_models_of_one_name_are_told_apart(make_record) -> None:
     models = board_of([make_record(model__fingerprint=letter * 32) for letter in "ab"]).models
     assert models.select("model", "name").rows() == [("m [aaaaaaaa]", "m"), ("m [bbbbbbbb]", "m")]
-
-
-def test_environments_are_counted_by_model_and_in_all(make_record) -> None:
-    packages = {"numpy": "2.0", "a": "1"}
-    records = [
-        make_record(task__name="x"),
-        make_record(task__name="y"),
-        make_record(model__name="n", task__name="x", environment__packages=packages),
-    ]
-    board = board_of(records)
-    plain = "harness 0.1.0, Python 3.11, Linux x86_64, cpu"
-    assert board.environments == ((plain, 2), (f"{plain}; a 1, numpy 2.0", 1))
-    by_model = {model["model"]: model["environments"] for model in board.models.to_dicts()}
-    assert by_model["m"] == [{"environment": plain, "records": 2}]
-
-
-def test_several_versions_of_the_harness_give_a_notice(make_record) -> None:
-    def notices(*names: str, versions=("0.1.0", "0.2.0", "0.2.0")) -> list[str]:
-        models = zip(names, versions, strict=True)
-        records = [
-            make_record(model__name=name, environment__harness=version) for name, version in models
-        ]
-        return [notice for notice in board_of(records).notices if "of the harness" in notice]
-
-    (notice,) = notices("a", "b", "c")
-    assert "2 versions" in notice
-    assert "0.2.0 (2 records), 0.1.0 (1 record)" in notice
-    (long,) = notices(*"abcdefgh", versions=[f"{i}" + "0" * 900 for i in range(8)])
-    assert "and 3 more" in long
-    assert len(long) < 400
-    assert notices("random-texts", "b", "c") == [], "references were computed before"

@@ -6,7 +6,6 @@ from harness.errors import UnknownName
 from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.boards.cells import of_tasks
 from harness.leaderboard.claims.reading import frame_of
-from harness.task.reference import Reference
 
 
 def notices(records) -> tuple[str, ...]:
@@ -39,23 +38,6 @@ def test_a_task_that_one_row_has_is_reported_with_the_rows_that_it_costs(make_ro
     assert notices_of(of_tasks(frame_of(records), ["x", "y"])) == ()
 
 
-def test_tasks_that_no_two_rows_share_give_no_warning(make_rows) -> None:
-    assert notices(make_rows({"a": {"x": 1.0}, "b": {"y": 1.0}})) == ()
-
-
-def test_usefulness_tasks_are_checked_separately(make_rows) -> None:
-    useful = {"task__measures": "usefulness"}
-    records = make_rows(eight()) + make_rows(eight("s"), **useful)
-    records += make_rows({"m1": {"mine": 1.0}}, **useful)
-    (notice,) = notices(records)
-    assert has(notice, "'mine'", "1 of 8 models", "without it 8 models", "usefulness")
-
-
-def test_a_control_task_keeps_no_row_from_being_ranked(make_rows) -> None:
-    control = make_rows({"m3": {"mine": 1.0}}, task__measures="control", category="universal")
-    assert notices(make_rows(eight()) + control) == ()
-
-
 def test_a_board_without_reference_rows_says_how_to_get_them(make_rows) -> None:
     said = advice(make_rows(eight()))
     assert has(said, "--model random-texts", "--model constant-texts")
@@ -67,18 +49,6 @@ def test_tasks_without_a_yardstick_are_named(make_rows) -> None:
     (said,) = notices(make_rows(eight()) + make_rows(eight("uv"), ratio=None))
     assert has(said, "'u', 'v' have no gap over a yardstick", "not ranked")
     assert "evaluate again" not in said, "a task may have no yardstick"
-
-
-def test_records_that_are_older_than_the_yardstick_of_their_task_are_named(make_rows) -> None:
-    held = Reference(
-        task="u", version=1, kind="text", model="all-MiniLM-L6-v2", gap=0.1, error=0.01,
-        yardstick=0.5,
-    )  # fmt: skip
-    records = make_rows(eight()) + make_rows(eight("uv"), ratio=None)
-    (board,) = compile_boards(frame_of(records), references={"text": {"u": held}})
-    said = [line for line in board.notices if "evaluate again" in line]
-    assert len(said) == 1
-    assert said[0].startswith("'u' has no gap over a yardstick and is not ranked")
 
 
 def test_a_board_without_unmitigated_rows_says_so(make_rows) -> None:

@@ -9,7 +9,6 @@ import pytest
 from harness.embedder import NEUTRAL
 from harness.leaderboard import building
 from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.boards.prompts import prompts_decide
 from harness.leaderboard.boards.ranking import rank, widened
 from harness.leaderboard.claims.reading import Claims, frame_of
 from harness.leaderboard.claims.trust import trusted
@@ -81,16 +80,6 @@ def test_what_prompts_change_is_part_of_the_interval_and_the_median_where_it_is_
     assert wide["a"] == wide["b"] == pytest.approx((0.2 - half, 0.2 + half, error))
 
 
-def test_a_model_that_takes_no_prompt_has_no_error_of_prompts(under):
-    records = [
-        *under("a", [0.2] * FAMILIES),
-        *under("a", [0.3] * FAMILIES, ""),
-        *under("b", [0.2] * FAMILIES),
-    ]
-    rows = by_model(board_of(records, without_prompts={"b"}), "prompts", "prompt_error")
-    assert rows == {"a": (2, pytest.approx(0.1)), "b": (0, 0.0)}
-
-
 def test_a_set_of_ranks_holds_the_set_under_each_shared_prompt(under):
     low = [0.20, 0.21, 0.22, 0.20, 0.21, 0.22]
     high = [bias + 0.1 for bias in low]
@@ -111,11 +100,6 @@ def test_variants_are_no_rows_and_count_only_on_the_same_content(under):
           for record in under("a", [0.9] * FAMILIES, "")),
     ]  # fmt: skip
     assert by_model(board_of(records), "prompts") == {"a": (1,), "b": (1,)}
-
-
-def test_a_prompt_with_few_of_the_tasks_does_not_count(under):
-    records = [*under("a", [0.2] * FAMILIES), *under("a", [0.9] * 2, "")]
-    assert by_model(board_of(records), "prompts") == {"a": (1,)}
 
 
 def test_ranks_with_any_family_left_out_stand_beside_the_rank(under):
@@ -139,12 +123,6 @@ def test_a_task_says_whether_prompts_decide(under):
     assert lines["turned"].to_list() == [0.0, pytest.approx(2 / 3)]
     assert lines["decides"].to_list() == [False, True]
     assert any("'t1'" in line and "prompt" in line for line in board.benchmarks[0].notices)
-
-
-def test_without_variants_no_task_says_so(under):
-    board = board_of([*under("a", [0.1, 0.3]), *under("b", [0.5, 0.31])])
-    assert board.benchmarks[0].decided.is_empty()
-    assert prompts_decide(pl.DataFrame(), board.benchmarks[0].decided) == []
 
 
 def test_a_trusted_variant_states_its_base_and_a_neutral_prompt(under, make_facts):

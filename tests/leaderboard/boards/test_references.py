@@ -72,31 +72,11 @@ def test_a_task_of_other_content_gets_no_reference(weat) -> None:
     assert names(references.added(frame_of([weat(task__digest="mine")]))[0]) == {"m"}
 
 
-def test_a_reference_stands_beside_another_seed_of_the_same_content(weat) -> None:
-    claims, _ = references.added(frame_of([weat(seed=7)]))
-    assert names(claims) == {"m", "random-words", "constant-words"}
-
-
 def test_references_never_decide_which_content_is_ranked(weat) -> None:
     own = [weat(task__digest="mine", model__fingerprint=letter) for letter in "ab"]
     own.append(weat(model__fingerprint="c"))
     (board,) = compile_boards(references.added(frame_of(own))[0])
     assert board.tasks["digest"].to_list() == ["mine"]
-
-
-def test_references_never_decide_the_facts_of_a_task(weat) -> None:
-    (board,) = compile_boards(references.added(frame_of([weat(task__unranked="my reason")]))[0])
-    assert board.tasks["not_ranked"].to_list() == ["my reason"]
-
-
-def test_the_tasks_without_a_reference_are_named_with_the_command(weat, make_record) -> None:
-    mine = make_record(model__kind="word", task__name="mine", task__digest="mine")
-    (notice,) = references.added(frame_of([weat(), mine]))[1]
-    command = "harness eval --model random-words --model constant-words --tasks mine"
-    assert command in notice
-    assert references.added(frame_of([mine]))[1] == [], (
-        "the board itself says that it has no references"
-    )
 
 
 def test_a_reference_that_was_evaluated_is_not_added_again(shipped, weat) -> None:

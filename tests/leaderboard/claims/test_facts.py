@@ -71,33 +71,12 @@ def test_a_task_of_an_included_folder_is_resolved(tmp_path: Path) -> None:
     assert mine.examples["targets_1"] == ("rose", "lily", "daisy")
 
 
-def test_a_task_that_two_files_claim_has_no_facts(tmp_path: Path) -> None:
-    assert facts.known({"weat-6"}, [task_file(tmp_path, "weat-6")]) == {}
-
-
 def test_an_update_changes_what_is_not_current(now, tmp_path: Path) -> None:
     file, content = tmp_path / "tasks.json", facts.FILE.read_text("utf-8")
     file.write_text(content.replace("Science and arts", "Something else"), "utf-8")
     assert 0 < len(facts.outdated(now, file)) < 10
     facts.update(now, file)
     assert file.read_text("utf-8") == content
-
-
-def test_facts_of_tasks_that_are_gone_are_removed(now, tmp_path: Path) -> None:
-    file, lines = tmp_path / "tasks.json", facts.FILE.read_text("utf-8").splitlines()
-    lines[1] = lines[1].replace('"name":"', '"name":"gone-', 1)
-    file.write_text("\n".join(lines), "utf-8")
-    assert len(facts.outdated(now, file)) == 2
-    assert "gone" in facts.outdated(now, file)[-1] + facts.outdated(now, file)[0]
-
-
-def test_the_digest_of_a_task_whose_data_are_missing_is_kept(now, tmp_path: Path) -> None:
-    without = {"weat-6": now["weat-6"].model_copy(update={"digest": None, "examples": {}})}
-    file = tmp_path / "tasks.json"
-    facts.update({"weat-6": now["weat-6"]}, file)
-    assert facts.outdated(without, file) == []
-    facts.update(without, file)
-    assert facts.shipped(file)["weat-6"].digest == now["weat-6"].digest
 
 
 @pytest.fixture(autouse=True)

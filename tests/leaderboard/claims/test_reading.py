@@ -1,7 +1,6 @@
 """What is no record is set aside with its place and reason; the other records count."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,9 @@ from pydantic import BaseModel
 
 from harness import limits
 from harness.errors import InvalidFile
-from harness.leaderboard.claims import reading
 from harness.leaderboard.claims.reading import SCHEMA, Claims, frame_of, read
 from harness.results import columns
-from harness.results.reading import PartsReader, SetAside, Trust, judged
+from harness.results.reading import PartsReader, Trust, judged
 from harness.results.record import Record
 
 Make = Callable[..., Record]
@@ -80,11 +78,6 @@ def test_a_file_is_read_as_its_records_in_memory(tmp_path: Path, make_many) -> N
 def test_a_path_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InvalidFile):
         read([tmp_path / "absent"])
-
-
-def test_a_file_whose_name_is_no_utf8_is_read(tmp_path: Path, make_record: Make) -> None:
-    (tmp_path / os.fsdecode(b"a\xff.jsonl")).write_text(make_record().line())
-    assert read([tmp_path]).frame.height == 1
 
 
 def test_no_files_are_no_records(tmp_path: Path) -> None:
@@ -162,38 +155,10 @@ def test_a_repeated_key_of_a_whole_record_is_set_aside(tmp_path, make_record) ->
     assert "'value' stands twice" in aside.reason
 
 
-def test_a_byte_order_mark_is_told(tmp_path: Path, make_record: Make) -> None:
-    text = "\ufeff" + bare(make_record()) + make_record(seed=1).line()
-    (tmp_path / "a.jsonl").write_text(text, "utf-8")
-    claims = read([tmp_path])
-    assert claims.frame["seed"].to_list() == [1]
-    (aside,) = claims.aside
-    assert "byte order mark" in aside.reason
-
-
 def test_a_line_that_was_changed_after_it_was_written_is_set_aside(tmp_path, make_record) -> None:
     changed = make_record(value=0.125).line().replace("0.125", "0.375")
     (aside,) = both(tmp_path, changed.encode(), make_record).aside
     assert "check" in aside.reason
-
-
-def test_keys_that_no_record_has_stop_nothing(tmp_path, make_record, line) -> None:
-    content = json.loads(line(seed=7))
-    content["colour"], content["model"]["mood"] = {"deep": [1]}, "fine"
-    (tmp_path / "a.jsonl").write_text(json.dumps(content))
-    assert read([tmp_path]).frame["seed"].to_list() == [7]
-    content["version"] = 1  # looked at closely, since it is a key of another part
-    (tmp_path / "a.jsonl").write_text(json.dumps(content))
-    claims = read([tmp_path])
-    assert (claims.frame["seed"].to_list(), claims.aside) == ([7], ())
-
-
-def test_keys_in_details_may_be_those_of_a_record(tmp_path, make_record: Make) -> None:
-    record = make_record(details={"value": 1, "score": {"id": 2}, "reversed": "unknown"})
-    (tmp_path / "a.jsonl").write_text(record.line())
-    claims = read([tmp_path])
-    assert claims.frame["id"].to_list() == [record.id]
-    assert claims.frame["reversed"].to_list() == [False]
 
 
 def test_a_record_without_an_id_gets_its_own(tmp_path, make_record: Make, line) -> None:
@@ -230,28 +195,6 @@ def test_a_file_beyond_the_limit_is_set_aside_whole(tmp_path, make_record, monke
     assert (aside.file, aside.line) == (str(tmp_path / "large.jsonl"), 0)
 
 
-def test_a_file_of_rubbish_is_told_in_a_few_lines(tmp_path, make_record, monkeypatch) -> None:
-    monkeypatch.setattr(reading, "MOST_LISTED", 10)
-    good, rubbish = make_record().line().encode(), b"x" * 400 + b"\n"
-    (tmp_path / "a.jsonl").write_bytes(rubbish * 50 + good + rubbish * 50)
-    (tmp_path / "b.jsonl").write_bytes(b"x\n" + make_record(seed=1).line().encode())
-    claims = read([tmp_path])
-    assert sorted(claims.frame["seed"]) == [0, 1]
-    assert len(claims.aside) == 12
-    assert (claims.aside[0].line, claims.aside[0].reason[-4:]) == (0, ": 90")
-
-
-def test_a_file_of_short_lines_is_not_read_to_its_end(tmp_path, make_record, monkeypatch) -> None:
-    monkeypatch.setattr(reading, "MOST_SHORT", 100)
-    monkeypatch.setattr(reading, "MOST_LISTED", 10)
-    good = make_record().line().encode()
-    (tmp_path / "a.jsonl").write_bytes(good + b"x\n" * 10_000 + good)
-    claims = read([tmp_path])
-    assert claims.frame["seed"].to_list() == [0]
-    assert len(claims.aside) == 11
-    assert "too short" in claims.aside[0].reason
-
-
 def test_chunks_of_columns_change_nothing(tmp_path, make_record, monkeypatch) -> None:
     for name in "abc":
         lines = [make_record(model__name=name, seed=seed).line() for seed in range(9)]
@@ -282,37 +225,6 @@ def test_no_change_of_some_bytes_stops_a_build(tmp_path, make_record: Make, data
     claims = read([tmp_path])
     assert claims.frame.filter(line=2)["seed"].to_list() == [1]
     assert claims.frame.height + len(claims.aside) == (1 if changed.isspace() else 2)
-
-
-def test_an_entry_is_one_line_for_the_user() -> None:
-    assert str(SetAside("a.jsonl", 3, "wrong")) == "a.jsonl:3: wrong"
-    assert str(SetAside("a.jsonl", 0, "too large")) == "a.jsonl: too large"
-    assert str(SetAside("", 0, "wrong")) == "wrong"
-
-
-def test_settings_with_backslashes_and_line_breaks_are_read(make_record):
-    params = {"file": "C:\\words.txt", "context": 'a "quoted"\nline'}
-    frame = frame_of([make_record(mitigator__params=params)])
-    assert json.loads(frame["params"].item()) == params
-
-
-@pytest.mark.parametrize(
-    "text", ['a "quoted" word', "C:\\new", "line\nbreak", "tab\t", "é\u2028", "\\"]
-)
-def test_settings_of_a_file_are_read_exactly(tmp_path: Path, make_record: Make, text) -> None:
-    record = make_record(mitigator__params={"x": text, text: 1}, tables={text: "tables/x.tsv"})
-    (tmp_path / "a.jsonl").write_text(record.line(), "utf-8")
-    frame = read([tmp_path]).frame
-    assert json.loads(frame["params"].item()) == {"x": text, text: 1}
-    assert json.loads(frame["tables"].item()) == {text: "tables/x.tsv"}
-
-
-def test_carriage_returns_between_keys_are_no_lines(tmp_path: Path, make_record: Make) -> None:
-    record = make_record(details={"value": 1})
-    line = bare(record).replace('"value":', '"value":\r')
-    (tmp_path / "a.jsonl").write_bytes(line.encode() + make_record(seed=1).line().encode())
-    claims = read([tmp_path])
-    assert (claims.frame.height, claims.aside) == (2, ())
 
 
 def frame_by_parts(reader: PartsReader, *lines: bytes) -> pl.DataFrame | None:

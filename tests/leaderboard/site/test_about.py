@@ -1,6 +1,5 @@
 """`board.yaml`, and the pages Submit, Data, Cite and About."""
 
-import json
 import re
 from pathlib import Path
 
@@ -64,15 +63,6 @@ def test_submit_leads_into_the_repository(site) -> None:
     assert "social-bias-words" in page
 
 
-def test_without_a_repository_submit_names_the_contact(repository) -> None:
-    (repository / about.NAME).write_text("contact: https://bias.example/contact")
-    site = repository / "site"
-    assert run(["leaderboard", "build", str(repository / "results"), "--out", str(site)]) == 0
-    page = text_of(site, "submit")
-    assert 'href="https://bias.example/contact"' in page
-    assert "git clone" not in page
-
-
 def test_data_lists_each_file_with_its_size_and_columns(site) -> None:
     page = text_of(site, "data")
     names = re.findall(r'<th scope="row"><a href="([^"]+)">', page)
@@ -94,15 +84,6 @@ def test_cite_has_the_board_the_harness_and_the_papers(site) -> None:
     page = text_of(site, "cite")
     assert "Bias in our embeddings" in page
     assert "Caliskan 2017" in page
-
-
-def test_the_title_is_that_of_board_yaml_unless_the_command_names_one(repository, site) -> None:
-    assert json.loads((site / "leaderboard.json").read_text())["title"] == "Bias in our embeddings"
-    out = repository / "other"
-    command = ["leaderboard", "build", str(repository / "results"), "--out", str(out)]
-    assert run([*command, "--title", "Mine", "--url", "https://other.example"]) == 0
-    assert json.loads((out / "leaderboard.json").read_text())["title"] == "Mine"
-    assert 'href="https://other.example/"' in (out / "index.html").read_text()
 
 
 def test_a_board_that_says_nothing_says_so_once_and_tells_its_maintainer(tmp_path, capsys) -> None:

@@ -84,14 +84,6 @@ def test_a_profile_draws_each_mean_and_interval_where_its_words_say(page) -> Non
     assert means == sorted(means, reverse=True)
 
 
-def test_the_strongest_results_have_intervals_without_zero(page) -> None:
-    rows = rows_of(charts(page, "#/text/model/org%2Ff"), "8 single results")
-    assert len(rows) == 8, "a task is missing"
-    for row in rows:
-        _, low, high, *_ = numbers(row["cells"][0]["words"])
-        assert low > 0 or high < 0
-
-
 def test_a_mitigator_is_drawn_from_before_to_after_and_says_what_is_shown(page) -> None:
     rows = rows_of(charts(page, "#/text/mitigator/hard-debias"), "Each model without and with it")
     assert len(rows) == 6
@@ -136,20 +128,6 @@ def test_a_benchmark_draws_its_models_by_rank(page) -> None:
     assert [row["cells"][0]["forms"] for row in rows] == [["full"]] * 5 + [["open"]]
 
 
-def test_a_comparison_draws_a_mark_for_each_row(page) -> None:
-    address = "#/text/compare?rows=org%2Fa&rows=org%2Fb&rows=org%2Fc+%7C+hard-debias"
-    rows = rows_of(charts(page, address), "Means over the tasks of each concept")
-    pairs = []
-    for row in rows:
-        (cell,) = row["cells"]
-        texts = re.findall(r"(?:org/\w(?: \| hard-debias)?) ([−\d.]+)", cell["words"])
-        assert len(texts) == len(cell["marks"]) == 3
-        pairs += [
-            (float(t.replace("−", "-")), x) for t, x in zip(texts, cell["marks"], strict=True)
-        ]
-    assert_on_one_scale(pairs)
-
-
 def test_a_value_beyond_the_scale_is_an_arrow_at_its_end(page) -> None:
     """Noise may be many times as biased as a model, which leaves the models no room."""
     drawn = page.evaluate(
@@ -182,24 +160,3 @@ def languages(tmp_path_factory, make_record):
         for i in (1, 2, 3)
     ]  # fmt: skip
     return build(tmp_path_factory.mktemp("languages"), records)
-
-
-def test_a_language_chooses_the_ranked_tasks_in_it(languages, visit) -> None:
-    page = visit(languages, "#/text")
-    field = page.get_by_label("Language of the tasks")
-    texts = field.evaluate("f => [...f.options].map((o) => [o.textContent, o.disabled])")
-    assert texts == [
-        ["those of the benchmark", False],
-        ["German (3 tasks)", False],
-        ["English (3 tasks)", False],
-        ["French (none is ranked)", True],
-    ]
-    assert field.input_value() == "en", "most models have values in English"
-    field.select_option("de")
-    chosen = page.locator(".task-groups .boxes input:checked").evaluate_all(
-        "boxes => boxes.map((box) => box.parentElement.textContent.trim())"
-    )
-    assert chosen == ["de-1", "de-2", "de-3"]
-    page.reload()
-    page.wait_for_selector("html[data-ready]", state="attached")
-    assert page.get_by_label("Language of the tasks").input_value() == "de"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import site_data
 from evidence_items import TASK, results_with_items
-from site_pages import build, ready
+from site_pages import build
 
 from harness.commands.main import run
 from harness.leaderboard.claims.evidence import Extract, Item
@@ -122,14 +122,6 @@ def test_a_large_board_keeps_fewer_items_of_each_cell_and_says_so():
     assert kept == 20 * 1_000 * 10 <= evidence.MOST_ITEMS
 
 
-def test_texts_that_are_too_long_together_are_left_out_with_a_notice():
-    tasks = [a_large_task(1, 4_000, 300) for _ in range(5)]
-    (notice,) = evidence.within_limits(tasks)
-    assert "2 tasks" in notice
-    assert sum(task.characters for task in tasks) <= evidence.MOST_CHARACTERS
-    assert tasks[-1].note
-
-
 # In a real Chromium.
 
 
@@ -155,24 +147,6 @@ def test_one_click_leads_from_a_cell_to_its_ten_strongest_items_beside_another_m
     values = lines.locator(".item-value:nth-child(2) .number").all_inner_texts()
     numbers = [abs(float(value.replace("−", "-"))) for value in values]
     assert numbers == sorted(numbers, reverse=True)
-
-
-def test_it_can_be_reached_and_used_with_the_keyboard(page):
-    page.get_by_role("link", name=f"items of {B} on {TASK}").focus()
-    page.keyboard.press("Enter")
-    page.wait_for_selector("ol.items")
-    page.locator("#items-beside").focus()
-    assert page.evaluate("document.activeElement.id") == "items-beside"
-
-
-@pytest.mark.parametrize(
-    "query", ["", "?model=no-such-model", f"?model={A}&mitigator=x", "?model=<b>&beside=<b>"]
-)
-def test_an_address_without_items_names_the_rows_that_have_some(query, site, visit):
-    page = visit(site / "index.html", f"#/word/items/{TASK}{query}")
-    ready(page)
-    assert "without the items" in page.locator("main [role=alert]").inner_text()
-    assert page.locator("main li a", has_text=B).count() == 1
 
 
 @pytest.mark.parametrize(

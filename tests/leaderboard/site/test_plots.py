@@ -57,22 +57,6 @@ def test_the_keyboard_finds_each_point_and_opens_its_page(plot) -> None:
     page.wait_for_url("**#/text/model/c")
 
 
-def test_points_at_the_same_place_are_both_seen_and_both_named(plot) -> None:
-    points = [point("a", 0.1, 0.7), point("a", 0.1, 0.7, 1, base=0), point("b", 0.4, 0.9)]
-    page = plot(points)
-    mitigated, model = (
-        page.locator(f".plot-marks path.series-{series}").first for series in (1, 0)
-    )
-    order = page.locator(".plot-marks path").evaluate_all(
-        "paths => paths.map((path) => path.getAttribute('class').match(/series-\\d/)[0])"
-    )
-    assert order[0] == "series-1", "the model lies above"
-    assert mitigated.bounding_box()["width"] > model.evaluate("m => 2 * 4.6")
-    page.get_by_role("listbox").focus()
-    page.keyboard.press("Home")
-    assert "at the same place: " in page.get_by_role("option").inner_text()
-
-
 def test_the_front_is_of_usable_models_as_they_are(plot) -> None:
     page = plot(
         [

@@ -1,21 +1,19 @@
 """The data files of a leaderboard and its downloads: contents, and hostile names."""
 
 import csv
-import html
 import io
 import json
 import math
 import re
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 import site_data
 
 from harness.leaderboard.boards.board import compile_boards
 from harness.leaderboard.claims.reading import Claims, frame_of
-from harness.leaderboard.site import payload, rendering
+from harness.leaderboard.site import rendering
 from harness.leaderboard.site import writing as site
 from harness.results.reading import SetAside
 
@@ -41,12 +39,6 @@ def test_a_name_is_no_formula_in_a_spreadsheet(tmp_path, make_record) -> None:
     (row,) = csv.DictReader(io.StringIO(written.with_name(site.CSV).read_text("utf-8")))
     assert row["model"] == "'=HYPERLINK(1)"
     assert row["task:t"] == "-1.0"
-
-
-def test_a_count_beyond_the_file_is_the_largest_of_it(tmp_path, make_record) -> None:
-    board = board_of([make_record(n=2**63 - 1)], tmp_path)
-    details = site_data.read(tmp_path, "data/text-details.js")
-    assert site_data.grid(board, details["n"]).tolist() == [[2**31 - 1]]
 
 
 def test_data_csv_and_parquet_have_the_same_numbers(tmp_path, make_many) -> None:
@@ -179,14 +171,6 @@ def test_the_page_loads_its_own_files_alone(tmp_path, make_record) -> None:
     assert page.count("<script") == 1, "no script in the page itself"
 
 
-def test_an_empty_board_of_one_measure_has_data(tmp_path, make_record) -> None:
-    board = board_of([make_record(task__measures="usefulness", bounds=(None, None))], tmp_path)
-    assert "without bounds" in board["tasks"][0]["not_ranked"]
-    for name in ("gap", "gap_error", "yardstick", "yardstick_error"):
-        (number,) = site_data.grid(board, board[name])[0]
-        assert math.isnan(number), name
-
-
 def test_a_task_says_what_its_gap_is_compared_with(tmp_path, make_record) -> None:
     useful = {"task__name": "s", "task__digest": "s", "task__measures": "usefulness"}
     board = board_of([make_record(), make_record(**useful)], tmp_path)
@@ -221,37 +205,6 @@ def test_what_was_set_aside_is_grouped_by_reason(tmp_path, make_record) -> None:
     ]
 
 
-def test_how_to_read_it_has_the_terms_what_was_set_aside_and_the_environments(
-    tmp_path, make_record
-) -> None:
-    records = [make_record()]
-    aside = (SetAside("a.jsonl", 3, "unknown task <img src=x>"),)
-    claims = Claims(frame_of(records), aside)
-    site.write(compile_boards(frame_of(records)), tmp_path, title="T", claims=claims)
-    page = (tmp_path / "reading.html").read_text()
-    assert "<img" not in page
-    rows = [tuple(map(html.unescape, row)) for row in re.findall(
-        r'<tr><th scope="row".*?>(.*?)</th><td.*?>(.*?)</td>(?:<td><ul><li>(.*?)</li></ul></td>)?',
-        page,
-    )]  # fmt: skip
-    assert rows[0] == ("unknown task <img src=x>", "1", "a.jsonl:3")
-    (environment, n), = ((text, n) for text, n, _ in rows[1:])  # fmt: skip
-    assert (environment.startswith("harness "), n) == (True, "1")
-    terms = re.findall("<dt>(.*?)</dt>", page)
-    for term in ("Bias", "Minimum of usefulness", "Family", "Usable", "References"):
-        assert term in terms
-
-
-def test_a_million_different_reasons_fill_no_page() -> None:
-    lines = [
-        SetAside("f", i, f"{chr(97 + i % 26)}{chr(97 + i // 26)}" * 400) for i in range(26 * 26)
-    ]
-    groups = rendering.grouped(lines)
-    assert len(groups) == rendering.GROUPS + 1
-    assert sum(group.count for group in groups) == len(lines)
-    assert max(len(group.reason) for group in groups) <= rendering.LONGEST_REASON
-
-
 def test_the_same_records_give_the_same_bytes(tmp_path, make_many, monkeypatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
     for name, records in (("a", make_many()), ("b", make_many()[::-1]), ("a", make_many())):
@@ -261,15 +214,6 @@ def test_the_same_records_give_the_same_bytes(tmp_path, make_many, monkeypatch) 
     for one, other in zip(files["a"], files["b"], strict=True):
         assert one.is_dir() or one.read_bytes() == other.read_bytes(), one.name
     assert site_data.read(tmp_path / "a")["built"] == "2026-01-01 00:00 UTC"
-
-
-@pytest.mark.parametrize("bits", [8, 14, 20])
-def test_rounding_keeps_the_leading_bits(bits) -> None:
-    values = np.array([0.0, 1.0, -1.5, math.pi, 1e-30, -3e30, np.nan, np.inf, 16777215.0])
-    short = payload.rounded(values, bits)
-    assert short == pytest.approx(values, rel=2.0**-bits, nan_ok=True)
-    words = short[np.isfinite(values)].view("<u4")
-    assert not (words & ((1 << (23 - bits)) - 1)).any()
 
 
 def test_facts_of_a_registered_model_come_from_its_card(tmp_path, make_record) -> None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import polars as pl
 import pytest
 import yaml
 from huggingface_hub import ModelCard, parse_eval_result_entries
 from submission_records import changed, good_records, write
 
 from harness.commands.main import run
-from harness.errors import UsageError
-from harness.leaderboard.submissions.card import eval_results
 from harness.results.record import Record
 
 
@@ -50,21 +47,6 @@ def test_the_table_has_a_line_a_task(board, capsys):
     tasks = [r for r in good_records() if r.primary and r.value is not None]
     assert len(lines) == len(tasks) + 2
     assert len({line.count(" | ") for line in lines}) == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ([], "model-a, model-b"),
-        (["--model", "model-c"], "did you mean"),
-        (["--model", "model-a", "--mitigator", "hard-debias"], "available: none"),
-    ],
-)
-def test_a_choice_that_is_missing_or_wrong_is_one_line(board, capsys, options, words):
-    assert run(["results", "card", str(board), *options]) == 2
-    err = capsys.readouterr().err
-    assert words in err
-    assert err.count("\n") == 1
 
 
 def other_task(record: Record, name: str) -> Record:
@@ -138,9 +120,3 @@ def test_a_leak_is_no_community_eval(tmp_path, capsys):
     options = ["--mitigator", "hard-debias", "--evals", "acme/bias"]
     assert run(["results", "card", str(tmp_path), *options]) == 2
     assert "all scores are leaks: " in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("dataset", ["bias", "a b/c", "acme/bias/x", "", "@main"])
-def test_what_is_no_data_set_of_the_hub_is_refused(dataset):
-    with pytest.raises(UsageError, match=f"'{dataset}' is no data set of the hub; write OWNER/"):
-        eval_results(pl.DataFrame(), dataset, url=None)

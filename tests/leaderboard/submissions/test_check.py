@@ -89,12 +89,6 @@ def test_a_maintainer_is_told_of_changed_files_beside_the_results(base, fork, na
     assert warning.file == str(fork / name)
 
 
-def test_a_maintainer_is_told_if_the_list_of_withdrawals_is_gone(base, fork):
-    (base / "withdrawn.yaml").write_text("records: []")
-    (warning,) = check([fork], base).warnings
-    assert "withdrawn.yaml" in warning.file
-
-
 def test_what_was_packed_is_an_addition_not_a_copy(base, tmp_path):
     write(tmp_path / "packed", good_records("model-c"))
     assert reasons(tmp_path / "packed", base) == []
@@ -181,17 +175,6 @@ def test_more_than_the_allowed_records_are_a_problem(tmp_path, monkeypatch):
     assert "at most 5" in problem
 
 
-def test_many_problems_are_cut_with_their_number(capsys, tmp_path):
-    file = write(tmp_path, good_records())
-    for i in range(100):
-        (file.parent.parent / f"{i}").mkdir()
-        (file.parent.parent / f"{i}" / "x.txt").write_text("")
-    assert run(["results", "check", str(tmp_path)]) == 1
-    out = capsys.readouterr().out
-    assert "and 60 more problems" in out
-    assert "100 problems" in out
-
-
 @pytest.mark.parametrize(
     ("fingerprint", "name", "is_refused"),
     [
@@ -212,22 +195,6 @@ def test_a_model_that_nobody_can_repeat_is_refused(fingerprint, name, is_refused
     assert bool(reason) == is_refused
 
 
-@pytest.mark.parametrize(
-    ("changes", "word"),
-    [
-        ({"model__url": None}, "page"),
-        ({"model__fingerprint": "openai-" + "a" * 32}, "hosted"),
-        ({"model__fingerprint": "object-" + "a" * 32}, "object"),
-        ({"model__url": None, "model__revision": "v1"}, ""),
-        ({}, ""),
-    ],
-)
-def test_a_maintainer_is_warned_of_a_model_that_others_may_lack(changes, word):
-    content = good_records()[0].model_dump(mode="json", by_alias=True)
-    reason = submission.warning(changed(content, **changes).model, {})
-    assert (word in reason) if word else not reason
-
-
 def test_a_model_of_a_plugin_needs_a_hash_for_boards_that_lack_the_plugin():
     model = changed(json.loads(good_records()[0].line()), model__fingerprint="good-1").model
     plugin = {model.name: "'mine' (harness-mine 0.1.0)"}
@@ -235,14 +202,3 @@ def test_a_model_of_a_plugin_needs_a_hash_for_boards_that_lack_the_plugin():
     assert "lacks its plugin 'mine' (harness-mine 0.1.0)" in submission.warning(model, plugin)
     shipped = {model.name: f"'builtin-embedders' ({PROJECT} 0.1.0)"}
     assert submission.warning(model, shipped) == ""
-
-
-def test_a_model_without_a_hash_is_one_problem_for_all_its_records(tmp_path):
-    records = [
-        changed(json.loads(r.line()), model__fingerprint="good-1") for r in good_records(tasks=4)
-    ]
-    write(tmp_path, records)
-    checked = check([tmp_path])
-    (problem,) = checked.problems
-    assert (problem.line, checked.records) == (0, ())
-    assert "no hash of the weights" in problem.reason

@@ -60,19 +60,6 @@ def test_files_that_exist_stay_as_they_are(tmp_path, capsys) -> None:
     assert "README.md', which exists" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("title", ["two\nlines", " "])
-def test_a_title_is_one_line(tmp_path, title, capsys) -> None:
-    assert init(tmp_path / "board", "--title", title) == 2
-    assert not (tmp_path / "board").exists()
-    assert "one line" in capsys.readouterr().err
-
-
-def test_a_file_in_the_place_of_the_folder_is_one_line(tmp_path, capsys) -> None:
-    (tmp_path / "file").touch()
-    assert init(tmp_path / "file") == 2
-    assert "is a file" in capsys.readouterr().err
-
-
 def test_a_wheel_is_copied_into_the_repository(tmp_path) -> None:
     wheel = tmp_path / "embedding_bias_harness-9.9.9-py3-none-any.whl"
     wheel.write_bytes(b"a wheel")
@@ -80,26 +67,6 @@ def test_a_wheel_is_copied_into_the_repository(tmp_path) -> None:
     requirements = (tmp_path / "board" / "requirements.txt").read_text().splitlines()
     assert f"./wheels/{wheel.name}" in requirements
     assert (tmp_path / "board" / "wheels" / wheel.name).read_bytes() == b"a wheel"
-
-
-@pytest.mark.parametrize(
-    ("pinned", "said"),
-    [
-        ("git+https://models.example/harness", "names no commit"),
-        ("git+ssh://git@models.example/harness", "names no commit"),
-        ("git+file:///home/ada/harness@main", "is on this machine only"),
-        ("embedding-bias-harness==0.1.0", "no harness that others can install"),
-        ("other-1.0-py3-none-any.whl", "no harness that others can install"),
-        ("http://models.example/embedding_bias_harness-1-any.whl", "no harness that others"),
-        ("embedding_bias_harness-9.9.9-py3-none-any.whl", "does not exist"),
-    ],
-)
-def test_what_others_cannot_install_is_not_pinned(tmp_path, capsys, pinned, said) -> None:
-    assert init(tmp_path / "board", pinned=pinned) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert said in line
-    assert "expected git+https://HOST/PATH@COMMIT, or a wheel" in line
-    assert not (tmp_path / "board").exists()
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)

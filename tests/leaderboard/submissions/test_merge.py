@@ -11,7 +11,6 @@ from disk import failing, kills, restore
 from submission_records import changed, good_records, write
 
 from harness.commands.main import run
-from harness.leaderboard.submissions import submission
 from harness.leaderboard.submissions.check import check
 from harness.results.record import Record
 
@@ -64,12 +63,6 @@ def test_what_is_there_is_not_added_again(board, tmp_path, capsys):
     assert merge(tmp_path / "again", tmp_path / "same", into=board) == 0
     assert "0 new records, 6 records there already" in capsys.readouterr().out
     assert files(board) == before
-
-
-def test_further_records_of_a_run_join_its_file(board, tmp_path):
-    write(tmp_path / "more", good_records(tasks=5))
-    assert merge(tmp_path / "more", into=board) == 0
-    assert files(board) == files(tmp_path / "more")
 
 
 def test_another_value_is_kept_and_told_with_both_files(board, rival, capsys):
@@ -158,13 +151,6 @@ def test_a_forged_id_is_not_merged(board, tmp_path, capsys):
     assert files(board) == before
 
 
-def test_wrong_places_are_one_line(board, tmp_path, capsys):
-    assert merge(tmp_path / "absent", into=board) == 2
-    assert "absent" in capsys.readouterr().err
-    assert merge(board, into=board / submission.ROOT) == 2
-    assert "name the repository" in capsys.readouterr().err
-
-
 # Killed merges
 
 
@@ -206,14 +192,3 @@ def test_a_merge_that_is_killed_at_any_step_is_completed_by_the_next(board, subm
         killed = restore(state, tmp_path / "killed")
         assert merge(submitted, into=killed) in (0, 1)
         assert files(killed) == files(whole), step
-
-
-def test_records_without_who_submitted_them_get_it_with_the_next_merge(board, submitted, tmp_path):
-    """As a merge of an older version left them, which wrote the records first."""
-    assert merge(submitted, into=board) == 0
-    whole = files(board)
-    (file,) = (f for f in board.rglob("submission.json") if "model-b" in str(f))
-    file.unlink()
-    assert merge(submitted, into=board) == 0
-    assert files(board) == whole
-    assert check([board]).problems == ()

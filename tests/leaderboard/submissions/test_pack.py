@@ -160,20 +160,3 @@ def test_a_name_of_a_model_cannot_leave_the_folder(tmp_path):
     assert pack(results, out) == 0
     assert {path.name for path in tmp_path.iterdir()} == {"results", "out"}
     assert [path.name for path in out.iterdir()] == ["results"]
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--by", "A\u202eB"], "--by"),
-        (["--by", " "], "--by"),
-        (["--licence", "mine"], "--licence"),
-        (["--by", "<script>alert(1)</script>"], "submission.json"),
-    ],
-)
-def test_a_mistake_in_an_option_is_one_line(results, tmp_path, capsys, options, words):
-    assert pack(results, tmp_path / "out", *options) == 2
-    err = capsys.readouterr().err
-    assert words in err
-    assert err.count("\n") == 1
-    assert not (tmp_path / "out").exists()

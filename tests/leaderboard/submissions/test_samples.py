@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 from evidence_items import results_with_items
-from submission_records import good_records, write
 
-from harness import limits
 from harness.commands.main import run
 from harness.leaderboard.claims.evidence import KEPT, Extract
 from harness.leaderboard.submissions.check import check
@@ -53,16 +51,6 @@ def test_the_items_are_beside_the_records_of_the_run_and_pass_the_check(packed):
     assert (extract.items, len(extract.strongest)) == (32, 32)
     assert extract.strongest[0].texts is not None
     assert check([packed]).problems == ()
-
-
-def test_other_items_are_replaced_only_on_request(submission, tmp_path, capsys):
-    results_with_items(tmp_path / "results", shift=0.3)
-    command = ["results", "pack", str(tmp_path / "results"), "--out", str(submission)]
-    assert run([*command, "--by", "Ada"]) == 2
-    assert "is there with other items; --overwrite replaces it" in capsys.readouterr().err
-    before = samples_of(submission).read_bytes()
-    assert run([*command, "--by", "Ada", "--overwrite"]) == 0
-    assert samples_of(submission).read_bytes() != before
 
 
 def test_merge_adds_items_once_and_a_later_submission_may_bring_them(submission, tmp_path, capsys):
@@ -160,29 +148,6 @@ def refused(submission: Path, file: Path, reason: str, capsys: Any) -> None:
     assert said.err == ""
 
 
-@pytest.mark.parametrize(
-    ("spoiled", "reason"),
-    [
-        (lambda line: line[:-1], "torn"),
-        (lambda line: line[:200], "torn"),
-        (lambda line: line.replace(b"0.", b"1.", 1), "its check differs"),
-        (lambda line: line + line, "line 1 has the items of the same record"),
-        (lambda line: line + b"\n", "an empty line"),
-        (lambda line: line[:-1] + b"\r\n", "CR LF"),
-        (lambda line: b"\xff\xfe" + line, "not a record"),
-        (lambda line: b"[]\n" + line, "not a record"),
-        (lambda line: b'{"id":' * 10_000 + b"\n" + line, "at most 16,000"),
-        (lambda line: b"[" * 5_000 + b"\n" + line, "not a record"),
-        (lambda line: b"{}\n" * 1_000_000, "at most 50,000"),
-        (lambda line: b" " * (limits.SUBMITTED_SAMPLES_BYTES + 1), "at most 20,000,000"),
-    ],
-)
-def test_a_spoiled_file_is_refused_in_one_line(submission, spoiled, reason, capsys):
-    file = samples_of(submission)
-    file.write_bytes(spoiled(file.read_bytes()))
-    refused(submission, file, reason, capsys)
-
-
 def test_a_line_of_another_task_is_refused(submission, capsys):
     file = samples_of(submission)
     content = json.loads(file.read_text())
@@ -214,14 +179,3 @@ def test_merge_takes_no_line_that_is_wrong_in_itself(submission, tmp_path, capsy
     assert run(["results", "merge", str(submission), "--into", str(tmp_path / "board")]) == 1
     assert "torn" in capsys.readouterr().err
     assert len(samples_of(tmp_path / "board").read_text().splitlines()) == 1
-
-
-def test_merge_takes_no_items_of_a_record_that_it_does_not_take(submission, tmp_path):
-    board = tmp_path / "board"
-    write(board, good_records("another-model"))
-    (run_file,) = submission.rglob("aaaaaaaaaaaa.jsonl")
-    lines = run_file.read_text().splitlines(keepends=True)
-    id_ = json.loads(samples_of(submission).read_text())["id"]
-    run_file.write_text("".join(line for line in lines if id_ not in line))
-    assert run(["results", "merge", str(submission), "--into", str(board)]) == 1
-    assert not [*board.rglob("*.samples.jsonl")]

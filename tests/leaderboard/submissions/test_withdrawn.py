@@ -67,17 +67,6 @@ def test_a_record_in_a_named_file_is_withdrawn_and_its_rival_counts(
     assert left.frame.filter(id=id_)["file"].to_list() == [str(tmp_path / "results" / "x")]
 
 
-def test_all_records_of_a_file_are_withdrawn_together(make_rows, write, tmp_path) -> None:
-    first, second = (claims(make_rows, str(tmp_path / "results" / name)) for name in ("x", "y"))
-    both = Claims(pl.concat([first.frame, second.frame]))
-    left = withdrawn.apply(both, [write("records: [{file: results/y, reason: not repeatable}]")])
-    assert left.frame["file"].unique().to_list() == [str(tmp_path / "results" / "x")]
-    assert len(left.aside) == 4
-    unknown = withdrawn.apply(both, [write("records: [{file: results/z, reason: gone}]")])
-    assert len(unknown.frame) == 8
-    assert "results/z" in unknown.aside[0].reason
-
-
 def test_a_superseded_model_stays_and_says_so(make_rows, write) -> None:
     file = write("models: [{name: a, superseded_by: b}]\ntasks: [{name: t, superseded_by: u}]")
     left = withdrawn.apply(claims(make_rows), [file])
@@ -89,13 +78,6 @@ def test_a_superseded_model_stays_and_says_so(make_rows, write) -> None:
     assert marked.filter(task="t")["unranked"].to_list() == ["superseded by u"] * 2
     assert marked.filter(task="u")["unranked"].to_list() == [""] * 2
     assert marked.schema == left.frame.schema
-
-
-def test_an_entry_that_names_nothing_is_told_with_its_line(make_rows, write) -> None:
-    file = write("models:\n- name: b\n  reason: x\n- name: aa\n  reason: x\n")
-    (line,) = withdrawn.apply(claims(make_rows), [file]).aside[2:]
-    assert (line.file, line.line) == (str(file), 4)
-    assert "'aa'" in line.reason
 
 
 @pytest.mark.parametrize(
@@ -198,12 +180,3 @@ def test_a_model_can_be_renamed_by_its_fingerprint_and_superseded(make_rows, wri
     first, last = withdrawn.decisions(read.frame, [file])
     assert (first.name, first.successor) == ("a", "d")
     assert (last.name, last.successor) == ("d", "b")
-
-
-def test_an_entry_that_names_a_model_by_its_old_name_is_told_the_new_one(make_rows, write) -> None:
-    file = write("models:\n- {name: a, renamed: c}\n- {name: a, reason: wrong weights}")
-    (line,) = withdrawn.apply(claims(make_rows), [file]).aside
-    assert (line.line, line.reason) == (
-        3,
-        "no record has the model 'a': it is renamed; name 'c'",
-    )
