@@ -32,7 +32,6 @@ FEWEST_SEEDS = 3
 LONGEST = 80
 """Most characters of an item in a table."""
 OVERALL = "overall"
-COLOUR = "#0072B2"
 
 Measures: TypeAlias = Literal["bias", "usefulness"]
 

@@ -152,9 +152,9 @@ def check_benchmark(entries: Sequence[TaskEntry], document: yaml_files.Document)
     """
     from harness.task import schema
 
-    heads = {entry.file.name: entry.file for entry in entries}
-    file = schema.check_benchmark(document, {name: task.version for name, task in heads.items()})
-    biased = [heads[name] for name in file.tasks if heads[name].measures == "bias"]
+    files = {entry.file.name: entry.file for entry in entries}
+    file = schema.check_benchmark(document, {name: task.version for name, task in files.items()})
+    biased = [files[name] for name in file.tasks if files[name].measures == "bias"]
     is_of_category = all(task.category == file.name for task in biased)
     for entry in _matching(entries, file.name, with_large=True):
         task = entry.file
