@@ -7,6 +7,7 @@ SIGHUP, by the user (SIGINT) and by SIGTERM.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import re
 import sys
@@ -120,6 +121,9 @@ def version_command() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    # Parsed tasks are many small objects that live on: 700 new ones between two collections, as
+    # Python has it, are a sixth of the time of a short command.
+    gc.set_threshold(50_000)
     sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
 
 

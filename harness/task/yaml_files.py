@@ -600,14 +600,20 @@ def documents(document: Document) -> list[Document]:
     if not isinstance(entries, list) or not entries:
         raise document.error("expected a list of mappings", (KEY,))
     data = {key: value for key, value in document.data.items() if key != KEY}
-    places = {key: place for key, place in document.places.items() if key[:1] != (KEY,)}
+    places: Places = {}
+    own: dict[int | str, Places] = {i: {} for i in range(len(entries))}
+    for key, place in document.places.items():
+        if key[:1] != (KEY,):
+            places[key] = place
+        elif len(key) > 1:
+            own[key[1]][key[2:]] = place
     shared_part = dataclasses.replace(document, data=data, places=places)
     variables = frozenset(_names(data))
     filled: list[Document] = []
     for i, entry in enumerate(entries):
         if not isinstance(entry, dict) or not entry:
             raise document.error("expected a mapping, such as {language: de}", (KEY, i))
-        filled.append(_of_entry(document, i, entry, shared_part, variables))
+        filled.append(_of_entry(document, i, entry, own[i], shared_part, variables))
         name = filled[-1].data.get("name")
         if isinstance(name, str) and any(task.data.get("name") == name for task in filled[:-1]):
             raise document.error(f"a second '{name}'; each needs a name of its own", (KEY, i))
@@ -618,10 +624,14 @@ def _of_entry(
     document: Document,
     i: int,
     entry: Mapping[str, Any],
+    own_places: Places,
     shared_part: Document,
     variables: frozenset[str],
 ) -> Document:
-    """Return the document of an entry of `each`; `variables` are those of the shared part."""
+    """Return the document of an entry of `each`, and of the part that all entries share.
+
+    `own_places` are those of the entry by its keys, `variables` those of the shared part.
+    """
     data, places = dict(shared_part.data), dict(shared_part.places)
     stamps = dict(document.stamps)
     for included in _included(document, entry.get("include", []), (KEY, i, "include")):
@@ -631,7 +641,7 @@ def _of_entry(
         variables |= set(_names(included.data))
     own = {key: value for key, value in entry.items() if key not in {*variables, "include"}}
     _merge(data, own)
-    places |= {key[2:]: at for key, at in document.places.items() if key[:2] == (KEY, i)}
+    places |= own_places
     merged = dataclasses.replace(document, data=data, places=places, stamps=stamps)
     if not variables and not set(_names(own)):
         return merged
