@@ -18,7 +18,7 @@ import polars as pl
 from harness.leaderboard import building
 from harness.leaderboard.boards.board import Board
 from harness.names import NONE
-from harness.plugins.validity.page import number
+from harness.plugins.validity.command import number
 from harness.registry.registry import Registry
 from harness.results import formats
 from harness.results.folder import read_results

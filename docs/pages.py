@@ -27,8 +27,8 @@ from kept_scores import Scores, keep
 import harness
 from harness import folders
 from harness.plugins.reproduction import rows, status
+from harness.plugins.validity import command as validity_command
 from harness.plugins.validity import measuring
-from harness.plugins.validity import page as validity_page
 from harness.registry.registry import Registry
 from harness.results import formats, tables
 from harness.run.tasks import list_tasks
@@ -117,8 +117,15 @@ def reproduction() -> str:
 
 
 def validity() -> str:
-    """Return what is recorded of the validity of all tasks."""
-    return validity_page.tables(measuring.recorded(Registry()))
+    """Return what is recorded of the validity of all tasks: a table for each metric."""
+    recorded, parts = measuring.recorded(Registry()), []
+    for metric in sorted({row.metric for row in recorded}):
+        of_metric = [row for row in recorded if row.metric == metric]
+        scores = ", ".join(dict.fromkeys(f"`{row.score}`" for row in of_metric))
+        cells = [list(map(formats.markdown_text, validity_command.line(row))) for row in of_metric]
+        grid = formats.markdown_grid(validity_command.COLUMNS, cells)
+        parts += [f"## {metric}\n\nScore: {scores}.\n", f"{grid}\n"]
+    return "\n".join(parts)
 
 
 def families() -> str:

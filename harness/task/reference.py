@@ -2,7 +2,7 @@
 
 A ratio of a gap to its yardstick has the scale of its method. A board divides it by that of a
 reference encoder on the same tasks, so that methods can be averaged, and 1 means: as biased as the
-reference encoder. `python -m harness.plugins.validity.references RESULTS FILE` writes the file.
+reference encoder. `python perf/references.py RESULTS FILE` writes the file.
 """
 
 from __future__ import annotations

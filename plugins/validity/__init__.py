@@ -2,7 +2,6 @@
 
 ============  ======================================================================
 `command`     the command line of `harness validate-metric`
-`page`        its page, in Markdown
 `measuring`   metrics × tasks × models: the arrays of an evaluation, without mitigators
 `checks`      reads an instrument under all changes: noise, planted bias, shuffled sides
 ============  ======================================================================

@@ -47,16 +47,12 @@ class Move:
     ----------
     rows
         The rows of each input of a side; the items are those of the first side, then of the second.
-    vectors
-        (n, d) of the items.
-    along
-        (1, d) or (n, d) direction of length 1, in common or of each item.
+    vectors, along
+        (n, d) of the items, and the direction of length 1, (1, d) or (n, d) of each item.
     gap
         What amplitude 1 moves an item of place 1 by, in cosines.
-    place
-        (n,) from 1 to −1.
-    bias
-        (n,) what the items' cosines have of a bias.
+    place, bias
+        (n,) from 1 to −1, and what the items' cosines have of a bias.
     amplitude
         The amplitude of that bias; of unordered groups it has no sign.
     """
@@ -221,14 +217,15 @@ def amplitude_of(arrays: Mapping[str, Reals], contrast: Contrast) -> float:
 def _turned(
     arrays: Mapping[str, Reals], contrast: Contrast, cosines: Callable[[Move], Floats]
 ) -> dict[str, Reals]:
-    changed: dict[str, Reals] = dict(arrays)
+    changed = {
+        name: np.array(array, dtype=np.float64) if name in contrast.sides else array
+        for name, array in arrays.items()
+    }
     for move in moves(arrays, contrast):
-        vectors, start = move.turned(cosines(move)), 0
-        for name, rows in move.rows.items():
-            if changed[name] is arrays[name]:
-                changed[name] = np.array(arrays[name], dtype=np.float64)
-            changed[name][rows] = vectors[start : start + len(rows)]
-            start += len(rows)
+        ends = np.cumsum([len(rows) for rows in move.rows.values()])
+        parts = np.split(move.turned(cosines(move)), ends[:-1])
+        for (name, rows), part in zip(move.rows.items(), parts, strict=True):
+            changed[name][rows] = part
     return changed
 
 
@@ -247,16 +244,14 @@ class Reading:
     ----------
     value, distance
         The value, and its distance from the ideal; NaN if it is undefined.
-    p_value
-        Its p-value; None if it has none.
-    above_floor
-        Distance above its own floor, in standard deviations of the floor; None without a floor.
+    p_value, above_floor
+        Its p-value, and its distance above its own floor, in standard deviations of the floor.
     """
 
-    value: float
-    distance: float
-    p_value: float | None
-    above_floor: float | None
+    value: float = math.nan
+    distance: float = math.nan
+    p_value: float | None = None
+    above_floor: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,10 +260,8 @@ class Instrument:
 
     Parameters
     ----------
-    metric, score
-        The metric, and the name of its score.
-    options
-        Options that the task sets.
+    metric, score, options
+        The metric, the name of its score, and the options that the task sets.
     inputs
         The inputs as they are.
     groups
@@ -311,7 +304,7 @@ class Instrument:
                 texts=inputs.texts,
             )[self.score]
         except HarnessError:  # such as sets that are too small to be scored
-            return Reading(math.nan, math.nan, None, None)
+            return Reading()
         scale = metric.scores[self.score]
         value = float(score.value) if math.isfinite(score.value) else math.nan
         distance = loss(value, scale.ideal, score.bounds or scale.bounds)
@@ -336,12 +329,12 @@ def with_units(
     codes = np.unique(inputs.arrays[contrast.units], return_inverse=True)[1]
     group = groups[contrast.sides[0]]
     clusters = {name: codes if groups[name] == group else inputs.clusters[name] for name in groups}
-    return MetricInputs(inputs.arrays, clusters, inputs.texts)
+    return dataclasses.replace(inputs, clusters=clusters)
 
 
 def with_arrays(inputs: MetricInputs, arrays: Mapping[str, Any]) -> MetricInputs:
     """Return inputs with other arrays of the same rows."""
-    return MetricInputs({**inputs.arrays, **arrays}, inputs.clusters, inputs.texts)
+    return dataclasses.replace(inputs, arrays={**inputs.arrays, **arrays})
 
 
 def with_rows(inputs: MetricInputs, rows: Mapping[str, Rows]) -> MetricInputs:
@@ -356,12 +349,9 @@ def with_rows(inputs: MetricInputs, rows: Mapping[str, Rows]) -> MetricInputs:
 def noise_like(inputs: MetricInputs, dimensions: int, rng: np.random.Generator) -> MetricInputs:
     """Return inputs with a random vector for each distinct text."""
     texts = dict.fromkeys(itertools.chain.from_iterable(inputs.texts.values()))
-    vectors = rng.standard_normal((len(texts), dimensions))
-    row = {text: i for i, text in enumerate(texts)}
-    return with_arrays(
-        inputs,
-        {name: vectors[[row[text] for text in of]] for name, of in inputs.texts.items() if of},
-    )
+    vectors = dict(zip(texts, rng.standard_normal((len(texts), dimensions)), strict=True))
+    drawn = {name: np.array([vectors[text] for text in of]) for name, of in inputs.texts.items()}
+    return with_arrays(inputs, {name: rows for name, rows in drawn.items() if len(rows)})
 
 
 def shuffled_sides(
@@ -383,43 +373,34 @@ def shuffled_sides(
     _, row, unit = np.unique(codes, return_index=True, return_inverse=True)
     if contrast.labels is not None:
         labels = inputs.arrays[contrast.labels]
-        if contrast.within is None and len(row) == len(labels):
-            return with_arrays(inputs, {contrast.labels: rng.permutation(labels)})
         if contrast.within is None:
-            return with_arrays(inputs, {contrast.labels: rng.permutation(labels[row])[unit]})
-        # copies of a text are as good as texts of their own
-        classes = np.unique(inputs.arrays[contrast.within], return_inverse=True)[1]
-        (order,) = nulls.exchanged_within(classes, rng=rng, draws=1)
-        return with_arrays(inputs, {contrast.labels: labels[order]})
+            shuffled = rng.permutation(labels[row])[unit]
+        else:  # copies of a text are as good as texts of their own
+            classes = np.unique(inputs.arrays[contrast.within], return_inverse=True)[1]
+            shuffled = labels[nulls.exchanged_within(classes, rng=rng, draws=1)[0]]
+        return with_arrays(inputs, {contrast.labels: shuffled})
     if not others:
         (move,) = moves(inputs.arrays, contrast)
         signs = rng.choice([-1.0, 1.0], size=len(row))[unit]
         return with_arrays(inputs, {first: move.turned(signs * move.cosines)})
     (second,) = others
+    pairs: list[tuple[str, ...]] = [(first, second)]
     if groups[first] == groups[second]:
         swap = (rng.random(len(row)) < 0.5)[unit]
         here, there = np.arange(len(swap)), np.arange(len(swap)) + len(swap)
+        codes = np.concatenate([codes, codes])
         chosen = np.where(swap, there, here), np.where(swap, here, there)
-        return _dealt(inputs, [(first, second)], np.concatenate([codes, codes]), chosen)
-    parts = [tuple(name for name in contrast.parts[:2] if name in inputs.arrays)]
-    pairs = [(first, second), *(pair for pair in parts if pair)]
-    own = {groups[first], groups[second]}
-    if any(group in own and name not in itertools.chain(*pairs) for name, group in groups.items()):
-        raise NotApplicable("the items of a side belong to another input, too")
-    # the same code in both sets means two different clusters
-    apart = int(codes.max(initial=0)) + 1
-    codes = np.concatenate([codes, inputs.clusters[second] + apart])
-    in_first = np.isin(codes, rng.permutation(np.unique(codes))[: len(row)])
-    return _dealt(inputs, pairs, codes, (np.flatnonzero(in_first), np.flatnonzero(~in_first)))
-
-
-def _dealt(
-    inputs: MetricInputs,
-    pairs: Sequence[tuple[str, ...]],
-    codes: Rows,
-    chosen: tuple[Rows, Rows],
-) -> MetricInputs:
-    """Return inputs whose pairs of inputs have other rows of both, one below the other."""
+    else:
+        parts = tuple(name for name in contrast.parts[:2] if name in inputs.arrays)
+        pairs += [parts] if parts else []
+        moved = {*itertools.chain(*pairs)}
+        own = {groups[first], groups[second]}
+        if any(group in own and name not in moved for name, group in groups.items()):
+            raise NotApplicable("the items of a side belong to another input, too")
+        # the same code in both sets means two different clusters
+        codes = np.concatenate([codes, inputs.clusters[second] + codes.max(initial=0) + 1])
+        in_first = np.isin(codes, rng.permutation(np.unique(codes))[: len(row)])
+        chosen = np.flatnonzero(in_first), np.flatnonzero(~in_first)
     arrays, clusters, texts = dict(inputs.arrays), dict(inputs.clusters), dict(inputs.texts)
     for pair in pairs:
         both = np.concatenate([inputs.arrays[name] for name in pair])
@@ -452,22 +433,20 @@ def halves(
     return with_rows(inputs, first), with_rows(inputs, second)
 
 
-def contrast_words(instrument: Instrument, contrast: Contrast) -> list[tuple[str, int]]:
-    """Return the words, pairs or texts of the sides: the group of inputs and the cluster code."""
-    of_sides: list[tuple[str, int]] = []
+def without_one(
+    instrument: Instrument, contrast: Contrast, most: int, rng: np.random.Generator
+) -> list[MetricInputs]:
+    """Return the inputs without one word, pair or text of the sides: each, or `most` of them."""
+    inputs, words = instrument.inputs, []
     for group in dict.fromkeys(instrument.groups[side] for side in contrast.sides):
-        first = next(name for name, of in instrument.groups.items() if of == group)
-        of_sides += [(group, int(code)) for code in np.unique(instrument.inputs.clusters[first])]
-    return of_sides
-
-
-def without_one(instrument: Instrument, word: tuple[str, int]) -> MetricInputs:
-    """Return the inputs without one of `contrast_words`."""
-    inputs, (group, code) = instrument.inputs, word
-    members = [name for name, of in instrument.groups.items() if of == group]
-    return with_rows(
-        inputs, {name: np.flatnonzero(inputs.clusters[name] != code) for name in members}
-    )
+        members = [name for name, of in instrument.groups.items() if of == group]
+        words += [(members, code) for code in np.unique(inputs.clusters[members[0]])]
+    if len(words) > most:
+        words = [words[i] for i in rng.choice(len(words), most, replace=False)]
+    return [
+        with_rows(inputs, {name: np.flatnonzero(inputs.clusters[name] != code) for name in members})
+        for members, code in words
+    ]
 
 
 # The checks.
@@ -490,32 +469,22 @@ FEWEST = 20
 
 @dataclass(frozen=True)
 class Draws:
-    """Number of draws of each check.
-
-    Parameters
-    ----------
-    noise
-        Sets of random vectors, for each number of dimensions.
-    shuffled
-        Shuffled sides: the standard error of a share of .05 is .018 with 150.
-    power
-        Draws for each amplitude.
-    halves
-        Models of a random amplitude whose halves are compared, for each split.
-    words
-        Largest number of words that are left out, each alone.
-    """
+    """Number of draws of each check."""
 
     noise: int = 30
+    """Sets of random vectors, for each number of dimensions."""
     shuffled: int = 150
+    """Shuffled sides: the standard error of a share of .05 is .018."""
     power: int = 40
+    """Draws for each amplitude."""
     halves: int = 40
+    """Models of a random amplitude whose halves are compared, for each split."""
     words: int = 40
+    """Largest number of words that are left out, each alone."""
 
 
-def check(instrument: Instrument, *, seed: int, draws: Draws | None = None) -> dict[str, Any]:
+def check(instrument: Instrument, *, seed: int, draws: Draws = Draws()) -> dict[str, Any]:
     """Return the figures of `harness.task.validity.Validity` that are measured here, by name."""
-    draws = draws or Draws()
     rng = _rng(instrument, seed, "without contrast")
     noise: dict[str, float | None] = {}
     for d in NOISE:
@@ -553,18 +522,14 @@ def _of_contrast(
     def drawn(amplitude: float) -> MetricInputs:
         return biased(shuffled_sides(instrument, fair, contrast, rng), amplitude)
 
-    def read(inputs: MetricInputs) -> Reading:
-        return instrument.read(inputs, rng)
+    read = functools.partial(instrument.read, rng=rng)
 
     amplitudes = (*(-a for a in reversed(AMPLITUDES[1:])), *AMPLITUDES)
     figures: dict[str, Any] = {
         "own": amplitude_of(own, contrast),
         "planted": {f"{a:g}": _finite(read(biased(fair, a)).value) for a in amplitudes},
     }
-    words = contrast_words(instrument, contrast)
-    if len(words) > draws.words:
-        words = [words[i] for i in rng.choice(len(words), draws.words, replace=False)]
-    without = [read(without_one(instrument, word)).value for word in words]
+    without = [read(i).value for i in without_one(instrument, contrast, draws.words, rng)]
     values = [value for value in without if math.isfinite(value)]
     figures["without_one"] = (min(values), max(values)) if values else None
     readings = [read(drawn(0)) for _ in range(draws.shuffled)]
@@ -588,8 +553,7 @@ def _of_contrast(
         of_split, scores = _rng(instrument, seed, f"split {split}"), []
         for _ in range(draws.halves):
             inputs = drawn(of_split.random())
-            # The same cut for all: the choice of a half that moves all models alike changes no
-            # order.
+            # the same cut for all: a half that moves all models alike changes no order
             cut = halves(instrument, inputs, _rng(instrument, seed, f"cut {split}"))
             scores.append([instrument.read(half, of_split).value for half in cut])
         splits.append(np.reshape(scores, (-1, 2)))
@@ -649,15 +613,7 @@ words. A family that averages four tasks of .5 has .8 (Spearman–Brown)."""
 
 
 def failures(figures: Mapping[str, Any], scale: Scale) -> tuple[str, ...]:
-    """Return why a score should not rank, a short line each.
-
-    Parameters
-    ----------
-    figures
-        The figures of `harness.task.validity.Validity`, by name.
-    scale
-        Scale of the score.
-    """
+    """Return why a score of a scale should not rank, a short line each; figures of `check`."""
     failed = _sensitivity(figures, scale) if figures.get("planted") else []
     reliability = figures.get("reliability")
     if reliability is not None and reliability < RELIABILITY:

@@ -1,14 +1,13 @@
-"""`harness validate-metric`: the command line. Reads the options and prints; others measure."""
+"""`harness validate-metric`: the command line, and its table. Others measure."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.commands import arguments
-from harness.folders import Place
 from harness.printing import echo
 
 if TYPE_CHECKING:
@@ -45,14 +44,11 @@ if TYPE_CHECKING:
 @arguments.as_json
 def command(
     metrics: tuple[str, ...],
-    tasks: tuple[str, ...],
-    models: tuple[str, ...],
-    seed: int,
     record: bool,
-    cache: Place | None,
     include: tuple[Path, ...],
     trust: bool,
     as_json: bool,
+    **options: Any,
 ) -> int:
     """Check whether a metric sees planted bias, and what it shows by chance.
 
@@ -73,16 +69,9 @@ def command(
     from . import measuring
 
     registry = Registry(include=include, trust=trust)
-    measured = measuring.measure(
-        registry,
-        metrics,
-        tasks=tasks,
-        models=models,
-        seed=seed,
-        cache=cache,
-        progress=progress.for_terminal(),
+    rows, skipped = measuring.measure(
+        registry, metrics, progress=progress.for_terminal(), **options
     )
-    rows, skipped = measured.rows, measured.skipped
     if not rows and not skipped:
         skipped = ["no task is made for such a model, in a language of its card"]
     if as_json:
@@ -100,18 +89,47 @@ def command(
 def _show(rows: list[Validity]) -> None:
     from harness.commands import output
 
-    from . import page
-
+    drop = ("without one", "noise", "planted", "own")
     for metric in sorted({row.metric for row in rows}):
-        lines = [page.line(row) for row in rows if row.metric == metric]
-        output.table(
-            page.COLUMNS,
-            lines,
-            title=metric,
-            shorten=("result",),
-            drop=("without one", "noise", "planted", "own"),
-        )
+        lines = [line(row) for row in rows if row.metric == metric]
+        output.table(COLUMNS, lines, title=metric, shorten=("result",), drop=drop)
     failed = sum(bool(row.failures) for row in rows)
     untested = sum(bool(row.missing and not row.failures) for row in rows)
     counts = [f"{len(rows) - failed - untested} valid", f"{failed} not valid"]
     echo(", ".join([*counts, *([f"{untested} not fully measured"] if untested else [])]))
+
+
+COLUMNS = (
+    *("task", "model", "value", "own", "floor", "noise", "planted", "found", "rejected"),
+    *("reliability", "without one", "result"),
+)
+"""Columns of the table; docs/validity.md says what they hold."""
+
+
+def line(row: Validity) -> list[str]:
+    """Return the cells of a row, by `COLUMNS`."""
+    upwards = [value for amplitude, value in row.planted.items() if not amplitude.startswith("-")]
+    return [
+        row.task,
+        row.model,
+        number(row.value),
+        number(row.own, 2),
+        f"{number(row.floor)} ± {number(row.spread)}" if row.floor is not None else "–",
+        " ".join(number(value, 1) for value in row.noise.values()),
+        " ".join(map(number, upwards)) or "–",
+        number(row.detectable, 2),
+        number(row.rejected, 2),
+        number(row.reliability, 2),
+        " to ".join(map(number, row.without_one or ())) or "–",
+        "; ".join(row.failures or row.missing) or "valid",
+    ]
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Return a number without the 0 before the point; a dash for none."""
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}f}"
+    negative = text.startswith("-") and float(text) != 0
+    text = text.removeprefix("-")
+    return ("−" if negative else "") + (text.removeprefix("0") if text != "0" else text)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness import folders
 from harness.encode.stored_embedder import StoredEmbedder
-from harness.errors import HarnessError, UsageError
+from harness.errors import HarnessError, NotApplicable, UsageError
 from harness.folders import Place
 from harness.progress import Progress
 from harness.run.evaluation import Run
@@ -18,11 +17,10 @@ from harness.run.scoring import MetricInputs, too_few, usable_rows
 from harness.run.settings import Settings
 from harness.run.tasks import list_tasks
 from harness.task import validity
-from harness.task.task import Measurement, Task
+from harness.task.task import Task
 from harness.task.validity import Validity
 
 from . import checks
-from .checks import Instrument, with_units
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
@@ -30,22 +28,8 @@ if TYPE_CHECKING:
 
 MODELS = {"word": "glove-6b-50d", "text": "all-MiniLM-L6-v2"}
 """Model by kind, for tasks of that kind, where no model is named."""
-
-
-@dataclass
-class Measured:
-    """What validating metrics gave.
-
-    Parameters
-    ----------
-    rows
-        One for each metric, task and model.
-    skipped
-        What could not be measured, a line each with the reason.
-    """
-
-    rows: list[Validity] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
+DIGITS = 4
+"""Significant digits that are kept: more would change with the machine."""
 
 
 def measure(
@@ -57,9 +41,10 @@ def measure(
     seed: int = 0,
     cache: Place | None = None,
     progress: bool | Progress = False,
-    draws: checks.Draws | None = None,
-) -> Measured:
+) -> tuple[list[Validity], list[str]]:
     """Return the validity of metrics, on each of their tasks and with each model.
+
+    Besides, why something could not be measured, a line each.
 
     Parameters
     ----------
@@ -74,8 +59,6 @@ def measure(
         Names of models; by default one for each kind.
     seed
         Seed of all draws.
-    draws
-        Numbers of draws.
 
     Raises
     ------
@@ -87,16 +70,16 @@ def measure(
     chosen = list(tasks) or _tasks_of(registry, [metric.name for metric in added])
     run = Run(registry, settings, chosen, ["none"], added if tasks else ())
     named = {task.file.name for task in run.tasks.selected if task.is_named}
-    measured = Measured()
+    rows, skipped = [], []
     for name in models or MODELS.values():
         embedder = run.embedder(name)
         if isinstance(embedder, HarnessError):
-            measured.skipped.append(f"{name}: {embedder}")
+            skipped.append(f"{name}: {embedder}")
             continue
         for line in run.settle(embedder):
             settings.progress.say(line)
         plan = run.plan(embedder, None)
-        measured.skipped += [
+        skipped += [
             f"{entry.task}: {entry.reason}"
             for entry in plan.not_run
             if entry.kind != "embedder" and (entry.kind != "language" or entry.task in named)
@@ -108,13 +91,12 @@ def measure(
                 for job in plan.jobs:
                     own = [job.task.file.primary.metric]
                     for metric in [metric.name for metric in added] if added and tasks else own:
-                        row = _validity(job.task, metric, vectors, seed, draws)
-                        if isinstance(row, str):
-                            measured.skipped.append(f"{job.task.name}: {row}")
-                        else:
-                            measured.rows.append(row)
+                        try:
+                            rows.append(_validity(job.task, metric, vectors, seed))
+                        except NotApplicable as error:
+                            skipped.append(f"{job.task.name}: {error}")
                     advance(1)
-    return measured
+    return rows, skipped
 
 
 def _tasks_of(registry: Registry, metrics: Sequence[str]) -> list[str]:
@@ -132,10 +114,8 @@ def _tasks_of(registry: Registry, metrics: Sequence[str]) -> list[str]:
     return [task for name in metrics or primary for task in primary[name]]
 
 
-def _validity(
-    task: Task, metric: str, vectors: StoredEmbedder, seed: int, draws: checks.Draws | None
-) -> Validity | str:
-    """Return the validity of a metric on a task, or why there is none."""
+def _validity(task: Task, metric: str, vectors: StoredEmbedder, seed: int) -> Validity:
+    """Return the validity of a metric on a task; `NotApplicable` if it cannot be read there."""
     primary = task.file.primary
     is_primary = primary.metric == metric
     uses = [
@@ -146,12 +126,22 @@ def _validity(
         and (not is_primary or scenario.name == primary.scenario)
     ]
     if not uses:
-        return f"lacks the inputs of the metric '{metric}'"
-    score = primary.score if is_primary else next(iter(uses[0].metric.scores))
-    instrument = _instrument(uses[0], score, vectors, task.file.max_missing)
-    if isinstance(instrument, str):
-        return instrument
-    figures = checks.check(instrument, seed=seed, draws=draws)
+        raise NotApplicable(f"lacks the inputs of the metric '{metric}'")
+    use = uses[0]
+    by_input = {}
+    for input_ in use.inputs.values():
+        if input_.texts is not None:
+            with vectors.reading(input_.role):
+                by_input[input_.name] = vectors.encode(input_.texts)
+    kept = usable_rows(use.inputs, by_input)
+    if reason := too_few(use.inputs, kept, task.file.max_missing):
+        raise NotApplicable(reason)
+    score = primary.score if is_primary else next(iter(use.metric.scores))
+    groups = {name: input_.group for name, input_ in use.inputs.items()}
+    inputs = MetricInputs.of(use.inputs, by_input, kept)
+    inputs = checks.with_units(inputs, use.metric.contrast, groups)
+    instrument = checks.Instrument(use.metric, score, use.options, inputs, groups)
+    figures = checks.check(instrument, seed=seed)
     return Validity(
         task=task.name,
         version=task.file.version,
@@ -160,40 +150,12 @@ def _validity(
         model=vectors.info.name,
         fingerprint=vectors.info.fingerprint,
         seed=seed,
-        failures=checks.failures(figures, uses[0].metric.scores[score]),
+        failures=checks.failures(figures, use.metric.scores[score]),
         **figures,
     )
 
 
-def _instrument(
-    use: Measurement, score: str, vectors: StoredEmbedder, max_missing: float
-) -> Instrument | str:
-    """Return a measurement with its vectors, or why it cannot be scored."""
-    by_input = {}
-    for input_ in use.inputs.values():
-        if input_.texts is not None:
-            with vectors.reading(input_.role):
-                by_input[input_.name] = vectors.encode(input_.texts)
-    kept = usable_rows(use.inputs, by_input)
-    reason = too_few(use.inputs, kept, max_missing)
-    if reason:
-        return reason
-    groups = {name: input_.group for name, input_ in use.inputs.items()}
-    inputs = MetricInputs.of(use.inputs, by_input, kept)
-    return Instrument(
-        metric=use.metric,
-        score=score,
-        options=use.options,
-        inputs=with_units(inputs, use.metric.contrast, groups),
-        groups=groups,
-    )
-
-
 # The recorded validity: reads and writes the files of `harness.task.validity`.
-
-
-DIGITS = 4
-"""Significant digits that are kept: more would change with the machine."""
 
 
 def recorded(registry: Registry) -> list[Validity]:
@@ -207,38 +169,28 @@ def recorded(registry: Registry) -> list[Validity]:
 def write_recorded(registry: Registry, rows: Iterable[Validity]) -> list[Path]:
     """Record rows in the files of their tasks, in place of older ones; return the files.
 
-    The file is the one that the folder of the task or the folder above it has, else a new one
-    beside the task.
+    The file is beside the task, or in the folder above if only that has one.
     """
-    places = {entry.file.name: entry.document.path for entry in list_tasks(registry)}
+    places = {entry.file.name: entry.document.path.parent for entry in list_tasks(registry)}
     by_file: dict[Path, list[Validity]] = {}
     for row in rows:
-        folder = places[row.task].parent
-        path = folder / validity.NAME
-        if not path.exists() and (folder.parent / validity.NAME).exists():
-            path = folder.parent / validity.NAME
-        by_file.setdefault(path, []).append(row)
+        path = places[row.task] / validity.NAME
+        above = places[row.task].parent / validity.NAME
+        is_above = above.exists() and not path.exists()
+        by_file.setdefault(above if is_above else path, []).append(row)
     for path, new in by_file.items():
-        kept = {_key(row): row for row in (validity.read(path) if path.exists() else [])}
-        kept |= {_key(row): row for row in new}
-        lines = [json.dumps(as_json(kept[key]), ensure_ascii=False) for key in sorted(kept)]
-        text = "[\n" + ",\n".join(lines) + "\n]\n"
-        folders.write_atomically(path, text.encode())
+        kept = [*validity.read(path), *new] if path.exists() else new
+        by_key = {(row.task, row.metric, row.model): as_json(row) for row in kept}
+        lines = [json.dumps(by_key[key], ensure_ascii=False) for key in sorted(by_key)]
+        folders.write_atomically(path, ("[\n" + ",\n".join(lines) + "\n]\n").encode())
     return list(by_file)
 
 
 def as_json(row: Validity) -> dict[str, Any]:
-    """Return a row as JSON-like values, with few digits and without what is empty."""
-    return {key: _rounded(value) for key, value in row.model_dump(mode="json").items()}
+    """Return a row as JSON-like values, with `DIGITS`."""
 
+    def rounded(number: str) -> float:
+        return float(f"{float(number):.{DIGITS}g}")
 
-def _key(row: Validity) -> tuple[str, str, str]:
-    return row.task, row.metric, row.model
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _rounded(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_rounded(item) for item in value]
-    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+    found: dict[str, Any] = json.loads(row.model_dump_json(), parse_float=rounded)
+    return found

@@ -1,6 +1,6 @@
 """Writes the gaps of the reference encoders, and the scales of families, from results.
 
-`python -m harness.plugins.validity.references RESULTS FILE`; `harness.task.reference` reads FILE.
+`python perf/references.py RESULTS FILE`; `harness.task.reference` reads FILE.
 """
 
 from __future__ import annotations
