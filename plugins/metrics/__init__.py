@@ -1,7 +1,6 @@
 """Plugin of the built-in metrics: one file and one line per metric; a variant may join its file.
 
-`statistics/` holds the statistics behind them. `analogies_command` is `harness analogies`, with
-`analogies` behind it.
+`statistics/` holds the statistics behind them. `analogies` is `harness analogies`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 @hookimpl
 def harness_commands(group: click.Group) -> None:
     """Add `harness analogies`."""
-    from .analogies_command import command
+    from .analogies import command
 
     group.add_command(command)
 

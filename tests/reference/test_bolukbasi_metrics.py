@@ -17,7 +17,7 @@ from harness.chain import Chain, MitigatedEmbedder
 from harness.embedder import vocabulary_of
 from harness.metrics import Score
 from harness.plugins.embedders.vectors import spacy_vectors
-from harness.plugins.metrics.analogies import specific_words, words_of
+from harness.plugins.metrics.analogies import found, words_of
 from harness.plugins.metrics.direct_bias import direct_bias
 from harness.plugins.metrics.indirect_bias import gender_share, indirect_bias
 from harness.plugins.metrics.occupation_projection import occupation_projection
@@ -185,13 +185,13 @@ def test_generated_analogies_of_glove_are_as_measured(unique, key, glove_50d, ex
 
 def test_analogies_of_equation_2_have_little_to_do_with_gender(en_core_web_md, registry):
     """As in figure 9: none of the ten pairs that only equation 2 lists names a woman and a man."""
-    own = specific_words(registry.concept("gender"))
-    listed = words_of(en_core_web_md, ("she", "he"), size=20_000, leave_out=own)
-    only = listed.of_one_only(delta=1.0, top=10)
-    pairs = {equation: [(a.first, a.second) for a in of] for equation, of in only.items()}
-    assert ("southern", "northern") in pairs[2]
-    assert ("east", "west") in pairs[2], "the paper's list has east-west, too"
-    assert ("gorgeous", "splendid") in pairs[1], "the paper's list has glamorous-flashy"
+    own = words_of(registry.concept("gender"))
+    seeds = ("she", "he")
+    listed = found(en_core_web_md, seeds, left_out=own, equation="both", top=10, size=20_000)
+    only = {equation: [pair[:2] for pair in pairs] for equation, pairs in listed.items()}
+    assert ("southern", "northern") in only["equation 2"]
+    assert ("east", "west") in only["equation 2"], "the paper's list has east-west, too"
+    assert ("gorgeous", "splendid") in only["equation 1"], "the paper's: glamorous-flashy"
 
 
 def test_a_debiased_model_answers_that_she_is_a_physician(en_core_web_md, registry):
@@ -201,9 +201,8 @@ def test_a_debiased_model_answers_that_she_is_a_physician(en_core_web_md, regist
         (en_core_web_md, "nurse"),
         (MitigatedEmbedder(en_core_web_md, Chain([debiased])), "physician"),
     ):
-        listed = words_of(model, ("he", "she"), size=20_000)
-        answers = listed.answers("doctor", model.encode(["doctor"])[0], delta=1.0, top=1)
-        assert [answers[method][0].second for method in ("3CosAdd", "3CosMul")] == [answer] * 2
+        answers = found(model, ("he", "she"), "doctor", top=1, size=20_000)
+        assert [pairs[0][1] for pairs in answers.values()] == [answer] * 2
 
 
 def ratings() -> list[dict[str, str]]:

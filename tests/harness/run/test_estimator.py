@@ -99,7 +99,7 @@ def test_what_cannot_be_a_transformer_says_why():
             harness.Debiaser(mitigator).fit(VECTORS, GROUPS)
     with pytest.raises(NotApplicable, match="1 groups"):
         harness.Debiaser("leace").fit(VECTORS, np.ones(N))
-    with pytest.raises(NotApplicable, match="needs the group of each row"):
+    with pytest.raises(NotApplicable, match="group of each row"):
         harness.Debiaser("leace").fit(VECTORS)
-    with pytest.raises(ValueError, match="one group for each"):
+    with pytest.raises(ValueError, match="inconsistent"):
         harness.Debiaser("leace").fit(VECTORS, GROUPS[:5])
