@@ -61,7 +61,6 @@ LONG = (
     "plugins/embedders/test_mutations.py::test_each_change_of_a_model_in_memory",
     "plugins/embedders/transformers/test_exported_backend.py",
     "plugins/embedders/transformers/test_hub.py",
-    "plugins/embedders/transformers/test_model_settings.py::test_a_tokenizer_that_doubles",
     "plugins/embedders/vectors/test_spacy_vectors.py::test_french_vectors_of_spacy",
     "plugins/engines/test_devices.py::test_two_devices_give_the_vectors_of_one_on_a_real_model",
     "plugins/engines/test_ray.py",

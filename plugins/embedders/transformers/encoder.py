@@ -262,7 +262,6 @@ class TransformerEncoder:
 
     def _tokenizer_of(self, module: Module) -> Any:
         """Return a module's tokenizer of transformers."""
-        tokens.check_ends(module.folder / "tokenizer.json", self._folder.name)
         from transformers import AutoTokenizer
 
         with quiet_loading.loading(self._folder.name):

@@ -19,7 +19,6 @@ import numpy as np
 from harness.errors import ModelError
 
 from .. import quiet_loading, weight_files
-from . import tokens
 
 MAX_TOKENS = 512
 """Tokens after which model2vec cuts a text if config.json does not say."""
@@ -44,7 +43,6 @@ def load(folder: Path, name: str, *, normalize: bool, max_length: int | None) ->
     ModelError
         If a file is missing or the tokens do not fit the rows.
     """
-    tokens.check_ends(folder / "tokenizer.json", name)
     from safetensors.numpy import load_file
     from sentence_transformers import SentenceTransformer
     from tokenizers import Tokenizer

@@ -77,12 +77,8 @@ def checked(folder: ModelFolder) -> Iterator[None]:
     ------
     ModelError
         If a weight is missing, has another shape than the configuration says, or belongs to a part
-        of the model that the configuration lacks; or if there is no tokenizer, or one that does
-        not end.
+        of the model that the configuration lacks; or if there is no tokenizer.
     """
-    if not folder.is_one_file:
-        for module in folder.all_modules:
-            tokens.check_ends(module.folder / "tokenizer.json", folder.name)
     from transformers import PreTrainedModel
 
     folders = (

@@ -10,19 +10,15 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from harness import folders, limits
 from harness.embedder import NO_WORD, TokenStates, words, words_of_tokens
-from harness.errors import HarnessError, ModelError
+from harness.errors import ModelError
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -35,87 +31,6 @@ _PIECE = 10_000
 """Texts that are split into tokens at a time: the tokens of a text take more memory than it."""
 _AROUND = 8
 """Most tokens that a tokenizer puts around a text."""
-
-
-_SECONDS, _BYTES = 20, 4_000_000_000
-"""Processor time and memory for reading a `tokenizer.json` and a line; ours take 2 s and 1 GB."""
-_TRIAL = """
-import resource, sys
-from tokenizers import Tokenizer
-
-for kind, limit in (("RLIMIT_CPU", int(sys.argv[2])), ("RLIMIT_AS", int(sys.argv[3]))):
-    try:
-        resource.setrlimit(getattr(resource, kind), (limit, limit))
-    except (OSError, ValueError):  # a lower limit of the user, or a system without it
-        pass
-tokenizer = Tokenizer.from_file(sys.argv[1])
-tokenizer.no_padding()
-words = [c * n for c in map(chr, range(32, 127)) for n in (1, 2)]
-tokenizer.encode(" ".join(words) + " caf\\u00e9 \\u4f60\\u597d " + "a" * 100)
-"""
-
-
-def check_ends(file: Path, name: str) -> None:
-    """Check that reading a `tokenizer.json`, and a line with it, ends: a child process tries.
-
-    Its rules may double a text sixty times, or look for a pattern for years, and no call of the
-    library can be interrupted. Nothing is tried without the file, on a system without limits, or if
-    all rules are of kinds that can do neither, as those of BERT.
-
-    Raises
-    ------
-    ModelError
-        If the child process exceeds the time or the memory. Other errors are those of loading.
-    """
-    if file.is_file() and sys.executable and sys.platform != "win32":
-        status = file.stat()
-        if not _ends(file, status.st_size, status.st_mtime_ns):
-            raise ModelError(
-                f"'{name}': its tokenizer.json takes more than {_SECONDS} s or "
-                f"{_BYTES / 1e9:g} GB for a line of text"
-            )
-
-
-@functools.cache
-def _ends(file: Path, _size: int, _changed: int) -> bool:
-    if _has_only_plain_rules(file):
-        return True
-    # -P: else modules of the current folder, which may be the model's, would be imported.
-    trial = [sys.executable, "-P", "-c", _TRIAL, str(file), str(_SECONDS), str(_BYTES)]
-    try:
-        done = subprocess.run(trial, capture_output=True, timeout=10 * _SECONDS)  # noqa: S603  # ours
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode >= 0  # the kernel ended it otherwise
-
-
-_PLAIN_RULES = {
-    *("BertNormalizer", "Lowercase", "NFC", "NFD", "NFKC", "NFKD", "StripAccents", "Strip"),
-    *("BertPreTokenizer", "ByteLevel", "Digits", "Metaspace", "Punctuation", "Whitespace"),
-    "WhitespaceSplit",
-}
-"""Rules that take a time in proportion to a text, and make it longer by a small factor at most."""
-_MOST_RULES = 8
-
-
-def _has_only_plain_rules(file: Path) -> bool:
-    try:
-        content = json.loads(folders.read_bytes(file, limits.MODEL_JSON_BYTES))
-        rules = [*_rules(content["normalizer"]), *_rules(content["pre_tokenizer"])]
-        return len(rules) <= _MOST_RULES and _PLAIN_RULES.issuperset(rules)
-    except (HarnessError, ValueError, TypeError, KeyError, RecursionError):
-        return False
-
-
-def _rules(part: Any) -> Iterator[str]:
-    """Yield the kinds of the rules in a part of a `tokenizer.json`."""
-    if part is None:
-        return
-    if part["type"] != "Sequence":
-        yield part["type"]
-        return
-    for rule in part.get("normalizers") or part["pretokenizers"]:
-        yield from _rules(rule)
 
 
 class TextLengths:
@@ -214,7 +129,6 @@ class TextLengths:
     def _of_file(self, file: Path) -> Count:
         from tokenizers import Tokenizer
 
-        check_ends(file, str(file.parent))
         tokenizer = Tokenizer.from_file(str(file))
         tokenizer.no_padding()
         tokenizer.no_truncation()
@@ -276,7 +190,6 @@ def by_chat_template(folder: Path, *, is_plain: bool, trusted: bool) -> Count:
 
     It is the library's own transformer, with a model that has no weights.
     """
-    check_ends(folder / "tokenizer.json", str(folder))
     import torch
     from sentence_transformers.base.modules import Transformer
     from transformers import AutoModel

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 
 from harness.embedder import MockEmbedder
 from harness.encode.adapters import ObjectEmbedder
@@ -14,10 +13,6 @@ class Plain:
     def encode(self, texts):
         assert isinstance(texts, list)
         return [[1, len(text)] for text in texts]
-
-
-def lengths(texts):
-    return torch.tensor([[1, len(text)] for text in texts], dtype=torch.bfloat16)
 
 
 def test_an_adapted_object_returns_floats_and_has_a_new_fingerprint():
@@ -31,12 +26,6 @@ def test_an_adapted_object_returns_floats_and_has_a_new_fingerprint():
     assert first.info.fingerprint != second.info.fingerprint
 
 
-def test_an_object_that_nothing_identifies_says_so_and_how_to_change_it():
-    (note,) = ObjectEmbedder(Plain()).notes
-    for fact in ("Plain", "'fingerprint'"):
-        assert fact in note
-
-
 def test_an_object_with_a_fingerprint_keeps_it_under_its_name():
     plain, other, renamed = Plain(), Plain(), Plain()
     plain.fingerprint, other.fingerprint, renamed.fingerprint = "1", "2", "1"
@@ -45,19 +34,6 @@ def test_an_object_with_a_fingerprint_keeps_it_under_its_name():
     assert len({embedder.info.fingerprint for embedder in embedders}) == 3
     assert ObjectEmbedder(plain).info.fingerprint == embedders[0].info.fingerprint
     assert embedders[0].notes == ()
-
-
-def test_a_function_is_an_embedder_with_its_name():
-    embedder = ObjectEmbedder(lengths)
-    assert embedder.info.name == "lengths"
-    assert embedder.encode(["a", "bb"]).tolist() == [[1, 1], [1, 2]]
-    assert ObjectEmbedder(lambda texts: lengths(texts)).info.name == "lambda"
-
-
-def test_an_adapted_object_keeps_its_name():
-    plain = Plain()
-    plain.name = "mine"
-    assert ObjectEmbedder(plain).info.name == "mine"
 
 
 def test_the_store_of_an_unnamed_object_is_in_a_temporary_folder(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import uuid
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from harness.encode import admission
 from harness.encode.adapters import ObjectEmbedder
 from harness.encode.stored_embedder import LocalEngine
 from harness.errors import ModelError
-from harness.folders import Url
 from harness.store.folder import read_model_file
 from harness.store.store import Store
 
@@ -168,11 +166,6 @@ def test_a_model_with_a_fault_is_refused_with_one_line_and_nothing_is_stored(tmp
     assert model.n_encoded <= admission.MOST_TEXTS
 
 
-def test_the_second_run_refuses_it_again(tmp_path):
-    assert refused(tmp_path, Model(by_length)) == refused(tmp_path, Model(by_length))
-    assert encode(tmp_path, Model())[1] == [4]  # and no more once it is right
-
-
 @pytest.mark.parametrize("noise", [1e-6, 9e-3, 2.4e-2])
 def test_a_model_that_rounds_as_half_precision_does_passes(tmp_path, noise):
     def make(texts):
@@ -219,33 +212,6 @@ def test_a_run_counts_only_its_own_texts_and_a_warm_run_encodes_nothing(tmp_path
     assert (records.texts, records.encoded, again.n_encoded) == (8, 0, 0)
 
 
-def test_a_store_in_a_bucket_keeps_the_outcome_for_other_machines(on_machine):
-    place = Url(f"memory://{uuid.uuid4().hex}/embeddings")
-    for machine, n in (("first", 11 + 4), ("second", 1)):
-        on_machine(machine)
-        model = Model()
-        encode(place, model, WORDS if machine == "first" else ["more"])
-        assert model.n_encoded == n
-
-
-def test_a_damaged_model_file_costs_another_check(tmp_path):
-    store, _ = encode(tmp_path, Model())
-    store.files.write_model(b"{")
-    model = Model()
-    encode(tmp_path, model, ["more"])
-    assert model.n_encoded == 12
-    assert read_model_file(store.files)["admitted"]
-
-
-def test_the_outcome_is_kept_beside_what_a_store_says_of_its_model(tmp_path):
-    store = Store(tmp_path, "mine")
-    store.describe({"name": "mine", "dimensions": 16, "kind": "text"})
-    encode(tmp_path, Model())
-    facts = read_model_file(store.files)
-    assert facts.pop("admitted")
-    assert facts == {"fingerprint": "mine", "name": "mine", "kind": "text", "dimensions": 16}
-
-
 def test_a_model_that_knows_only_the_texts_of_the_run_is_checked_with_these(tmp_path):
     table = dict(zip(WORDS, hashed(WORDS), strict=True))
 
@@ -290,16 +256,6 @@ def test_a_model_that_cannot_be_checked_is_checked_by_the_next_run(tmp_path):
     store, _ = encode(tmp_path, Model(fails))
     assert "admitted" not in read_model_file(store.files)
     assert "another order" in refused(tmp_path, Model(by_length))
-
-
-def test_a_model_that_takes_one_text_at_a_time_passes(tmp_path):
-    def one_text(texts):
-        if len(texts) > 1:
-            raise ValueError("asked to pad without a padding token")
-        return hashed(texts)
-
-    _, done = encode(tmp_path, Model(one_text))
-    assert sum(done) == 4
 
 
 @pytest.mark.parametrize("most", [1, 2])
@@ -367,35 +323,6 @@ def test_word_embedders_and_hosted_models_are_not_asked(tmp_path):
         model = Model(**facts)
         encode(tmp_path / str(facts), model)
         assert model.n_encoded == len(WORDS)
-
-
-@pytest.mark.parametrize(
-    ("returned", "facts"),
-    [
-        (lambda texts: np.packbits(hashed(texts, 128) > 0, axis=1), ["uint8", "packed bits"]),
-        (lambda texts: (hashed(texts) * 127).astype(np.int8), ["int8"]),
-        (lambda texts: (hashed(texts) * 127).astype(int).tolist(), ["whole numbers"]),
-        (lambda texts: hashed(texts) > 0, ["bool"]),
-        (lambda texts: hashed(texts) * 1j, ["complex"]),
-        (lambda texts: hashed(texts)[:, : len(texts)], ["dimensions for one batch"]),
-        (by_length, ["another order"]),
-        (over_the_batch, ["in a batch"]),
-    ],
-)
-def test_objects_and_functions_are_checked_as_well(tmp_path, returned, facts):
-    message = refused(tmp_path, ObjectEmbedder(returned))
-    assert [fact for fact in facts if fact not in message] == []
-
-
-def test_tensors_of_bytes_are_refused_and_those_of_half_precision_read(tmp_path):
-    import torch
-
-    def half(texts):
-        return torch.tensor(hashed(texts)).bfloat16()
-
-    encode(tmp_path, ObjectEmbedder(half))
-    message = refused(tmp_path, ObjectEmbedder(lambda texts: (127 * half(texts)).to(torch.int8)))
-    assert "int8" in message
 
 
 def test_an_object_in_training_mode_is_refused_with_what_to_do(tmp_path):

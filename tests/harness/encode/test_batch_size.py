@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from harness.embedder import MockEmbedder
 from harness.encode import batches
 from harness.encode.batches import (
-    FIRST_BUDGET,
     LARGEST_BUDGET,
     BatchSize,
     MeasuredBatchSize,
-    default_token_budget,
     encode_batches,
 )
 
@@ -73,11 +70,6 @@ def test_the_budget_grows_until_larger_batches_are_no_faster():
     assert max(device.batches) == 2 * saturated_at
 
 
-def test_the_budget_stays_small_where_larger_batches_are_slower():
-    device = Device(lambda tokens: tokens * 1e-6 * (1 + tokens / 10_000))
-    assert encoded(device).batch_tokens == FIRST_BUDGET
-
-
 def test_the_budget_has_an_upper_bound():
     device = Device(lambda tokens: 1.0)  # any batch takes as long
     assert encoded(device).batch_tokens == LARGEST_BUDGET
@@ -98,20 +90,6 @@ def test_a_later_call_goes_on_with_the_budget_that_was_found():
         texts = TEXTS[start : start + 1_000]
         encode_batches(device, texts, writer, size=size, on_done=lambda n: None)
     assert size.budget == 8_192
-
-
-@pytest.mark.parametrize(
-    ("device", "options", "kind", "budget"),
-    [
-        ("cpu", {}, BatchSize, default_token_budget("cpu")),
-        ("cpu", {"measure": True}, MeasuredBatchSize, FIRST_BUDGET),
-        ("cuda:1", {}, MeasuredBatchSize, FIRST_BUDGET),
-        ("cuda", {"measure": False}, BatchSize, default_token_budget("cuda")),
-    ],
-)
-def test_a_gpu_is_measured_and_a_cpu_has_its_default(device, options, kind, budget):
-    size = batches.batch_size(MockEmbedder(), device, **options)
-    assert (type(size), size.budget) == (kind, budget)
 
 
 def test_the_budget_of_an_embedder_is_used_as_it_is():

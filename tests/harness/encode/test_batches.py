@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from harness.embedder import MockEmbedder, ModelInfo
 from harness.encode.batches import (
     BatchSize,
-    default_token_budget,
     encode_batches,
     is_out_of_memory,
     split,
@@ -47,24 +46,6 @@ class Recorder(MockEmbedder):
         if max(self.lengths(texts)) * len(texts) > self.fits:
             raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB\nmore lines")
         return super().encode(texts)
-
-
-class FailingLate(Recorder):
-    """Takes tokens, and fails when its vectors are read, as a GPU does."""
-
-    def encode(self, texts):
-        return self.begin(self.token_ids(texts))()
-
-    def token_ids(self, texts):
-        return [[1] * n for n in self.lengths(texts)]
-
-    def begin(self, ids):
-        self.batches.append(ids)
-
-        def vectors():
-            raise RuntimeError("device-side assert")
-
-        return vectors
 
 
 class Returning(MockEmbedder):
@@ -147,19 +128,6 @@ def test_a_text_that_does_not_fit_alone_fails_and_the_others_are_encoded(tmp_pat
     assert embedder.batches[-2:] == [texts[1:2], texts[2:]]  # one of them alone shows the way
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        MemoryError(),
-        RuntimeError("CUDA out of memory."),
-        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried …"),
-        type("OutOfMemoryError", (RuntimeError,), {})("any words"),
-    ],
-)
-def test_errors_of_exhausted_memory_are_recognised(error):
-    assert is_out_of_memory(error)
-
-
 def test_torchs_own_error_of_exhausted_memory_is_recognised():
     import torch
 
@@ -190,29 +158,6 @@ def test_texts_on_which_the_embedder_raises_fail_and_the_others_are_encoded(tmp_
     assert store.missing(texts) == [texts[1], texts[4]]
     assert [len(batch) for batch in embedder.batches] == [6, *[1] * 6, 4]
     assert (report.n_texts, report.n_halvings, report.batch_tokens) == (8, 0, 12)
-
-
-def test_the_reason_distinguishes_exhausted_memory_from_other_exceptions(tmp_path):
-    class Both(Recorder):
-        def encode(self, texts):
-            if any("w1" in text for text in texts):
-                raise ValueError("no")
-            return super().encode(texts)
-
-    texts = words(9, 9, 2, 2)
-    _, report = run(tmp_path, Both(fits=8), texts, tokens=100)
-    assert report.failed.keys() == {texts[0], texts[1]}
-    assert "memory" in report.failed[texts[0]]
-    assert report.failed[texts[1]] == "ValueError: no"
-
-
-def test_an_embedder_whose_token_count_raises_still_encodes(tmp_path):
-    class CannotCount(MockEmbedder):
-        def lengths(self, texts):
-            raise TypeError("no text")
-
-    _, report = run(tmp_path, CannotCount(), ["a", "b"])
-    assert (report.n_texts, report.failed) == (2, {})
 
 
 def test_a_harness_error_of_the_embedder_is_raised_unchanged(tmp_path):
@@ -263,13 +208,6 @@ def test_floats_of_any_precision_are_accepted(tmp_path, kind):
     assert store.get(["b"]).tolist() == [[1, 1, 1]]
 
 
-def test_torch_tensors_are_accepted(tmp_path):
-    import torch
-
-    store, _ = run(tmp_path, Returning(lambda texts: torch.ones(len(texts), 3)), ["a", "b"])
-    assert store.get(["b"]).tolist() == [[1, 1, 1]]
-
-
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e300])
 def test_a_vector_with_a_value_that_is_not_finite_fails_its_text_only(tmp_path, value):
     def make(texts):
@@ -290,13 +228,6 @@ def test_a_row_of_nan_of_a_word_embedder_means_no_vector_and_is_stored(tmp_path)
     store, report = run(tmp_path, embedder, ["known", "unknown"])
     assert report.failed == {}
     assert np.isnan(store.get(["unknown"])).all()
-
-
-def test_a_row_of_nan_of_a_text_encoder_is_a_failure_and_is_not_stored(tmp_path):
-    store, report = run(tmp_path, Returning(nan_for("bad")), ["good", "bad", "fine"])
-    assert list(report.failed) == ["bad"]
-    assert "NaN" in report.failed["bad"]
-    assert store.missing(["good", "bad", "fine"]) == ["bad"]
 
 
 def test_a_row_of_nan_of_a_text_that_the_encoder_lacks_is_stored(tmp_path):
@@ -342,24 +273,6 @@ def test_a_model_that_fails_at_every_text_is_given_up(tmp_path, error):
     assert {1, 299} <= tried
 
 
-def test_a_model_that_fails_when_vectors_are_read_is_given_up(tmp_path):
-    texts, embedder = words(*[2] * 300), FailingLate()
-    _, report = run(tmp_path, embedder, texts, tokens=4096)
-    assert set(report.failed) == set(texts)
-    assert len(embedder.batches) < 3 * FAILURES_IN_A_ROW
-
-
-def test_a_model_that_gives_only_nan_is_given_up(tmp_path):
-    embedder = Recorder()
-    embedder.encode = lambda texts: (
-        embedder.batches.append(texts) or np.full((len(texts), 4), np.nan)
-    )
-    texts = words(*[2] * 300)
-    _, report = run(tmp_path, embedder, texts, tokens=100)
-    assert set(report.failed) == set(texts)
-    assert len(embedder.batches) < 10 + 2 * FAILURES_IN_A_ROW
-
-
 @pytest.mark.parametrize("error", [IndexError("too long"), MemoryError("too long")])
 def test_a_model_that_fails_at_all_long_texts_encodes_the_others(tmp_path, error):
     class Short(Recorder):
@@ -392,12 +305,3 @@ def test_a_split_has_every_text_once_and_stays_within_the_budget(lengths, tokens
         assert len(batch) == 1 or lengths[batch].max() * len(batch) <= tokens
     longest = [lengths[batch].max() for batch in batches]
     assert longest == sorted(longest, reverse=True)
-
-
-def test_a_gpu_gets_larger_batches_than_a_cpu():
-    assert default_token_budget("cuda:1") > default_token_budget("cpu")
-
-
-def test_no_texts_are_no_batches(tmp_path):
-    _, report = run(tmp_path, Recorder(), [])
-    assert (report.n_texts, report.n_batches, report.failed) == (0, 0, {})

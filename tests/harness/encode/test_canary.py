@@ -1,16 +1,12 @@
 """Another model behind a hosted name is noticed, whatever embedder it is."""
 
-import json
-
 import numpy as np
-import pytest
 
 from harness.embedder import ModelInfo, gaussian_vectors
 from harness.encode import admission
 from harness.encode.admission import VARIANT, follow, remember, settle
 from harness.encode.quantized import Quantized
-from harness.errors import ModelError, PartlyEncoded, Unavailable
-from harness.store.store import Store
+from harness.errors import PartlyEncoded, Unavailable
 
 
 class Hosted:
@@ -61,13 +57,6 @@ def test_another_model_gets_a_fingerprint_and_has_it_whenever_it_answers(tmp_pat
     assert fingerprint(tmp_path, Hosted())[0] == "hosted-1"
 
 
-def test_it_costs_one_request_a_run(tmp_path):
-    for _ in range(2):
-        model = Hosted()
-        settle(model, tmp_path)
-        assert model.asked == [admission.CANARY_TEXTS]
-
-
 def test_other_models_are_not_asked(tmp_path):
     model = Hosted(hosted=False)
     assert fingerprint(tmp_path, model) == ("hosted-1", [])
@@ -114,52 +103,3 @@ def test_quantised_vectors_are_told_apart_by_the_whole_ones(tmp_path):
         assert model.asked == [admission.CANARY_TEXTS], "no text for calibration"
     (line,) = settle(Quantized(Hosted("x"), "binary"), tmp_path)
     assert "another model" in line
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "",
-        "{",
-        "[]",
-        '{"canaries": 1, "last_variant": 2}',
-        '{"canaries": {"hosted-1": "AAA", "hosted-2": null}, "last_variant": "../../x"}',
-    ],
-)
-def test_a_damaged_file_is_one_that_knows_nothing(tmp_path, damage):
-    path = Store(tmp_path, "hosted-1").folder / "model.json"
-    path.parent.mkdir(parents=True)
-    path.write_text(damage)
-    assert fingerprint(tmp_path, Hosted()) == ("hosted-1", [])
-    assert set(json.loads(path.read_text())["canaries"]) == {"hosted-1"}
-    assert VARIANT in fingerprint(tmp_path, Hosted("x"))[0]
-
-
-def test_other_facts_in_the_file_are_kept(tmp_path):
-    store = Store(tmp_path, "hosted-1")
-    store.describe({"name": "h", "kind": "text", "revision": "r"})
-    fingerprint(tmp_path, Hosted())
-    store.describe({"name": "h", "kind": "text", "revision": "s"})
-    content = json.loads((store.folder / "model.json").read_text())
-    assert content["revision"] == "s"
-    assert set(content["canaries"]) == {"hosted-1"}
-
-
-@pytest.mark.parametrize(
-    ("answer", "fact"),
-    [
-        (lambda vectors: (127 * vectors).round(), "whole numbers"),
-    ],
-)
-def test_a_model_whose_numbers_are_no_vectors_is_refused_without_another_request(
-    tmp_path, answer, fact
-):
-    class Wrong(Hosted):
-        def encode(self, texts):
-            return answer(super().encode(texts))
-
-    model = Wrong()
-    with pytest.raises(ModelError, match=fact):
-        settle(model, tmp_path)
-    assert model.asked == [admission.CANARY_TEXTS]
-    assert list(tmp_path.iterdir()) == []

@@ -65,12 +65,3 @@ def test_a_role_without_a_route_is_named():
         role_keys(["a"], "query", info.readings)
     with pytest.raises(NotApplicable, match="no route for plain texts"):
         role_keys(["a"], "text", info.readings)
-
-
-def test_prompts_and_routes_together_are_how_a_role_is_read():
-    routes = {"text": "one", "query": "one", "document": "one"}
-    info = ModelInfo(
-        name="m", kind="text", fingerprint="f", role_prompts={"text": "a: "}, routes=routes
-    )
-    assert set(info.readings.values()) == {("a: ", "one")}
-    assert info.readings.keys() == {"text", "query", "document"}

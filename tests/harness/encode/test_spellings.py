@@ -56,13 +56,6 @@ def test_texts_that_cannot_be_encoded_count_as_alike():
     assert Spellings.of(["He", "he"], fails).like(["He"]) == {"He", "he"}
 
 
-def test_nothing_is_encoded_without_two_spellings():
-    def fails(texts):
-        raise AssertionError(texts)
-
-    assert Spellings.of(["he", "she", "he"], fails).like(["he"]) == {"he"}
-
-
 def test_a_model_reads_case_if_any_two_spellings_with_vectors_are_apart():
     assert Spellings.of(["US", "us"], WORDS.encode).reads_case
     assert not Spellings.of(["He", "HE", "she"], WORDS.encode).reads_case
@@ -111,7 +104,3 @@ def test_texts_of_one_frame_differ_in_the_words_alone():
     assert frames[0].frame == frames[1].frame != frames[2].frame
     assert finder.held("She").alone
     assert not finder.held("She.").alone
-
-
-def test_no_words_are_found_nowhere():
-    assert held("He is here.") == held("He is here.", "", "...") == ()

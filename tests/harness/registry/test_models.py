@@ -94,12 +94,6 @@ def test_a_label_changes_neither_the_class_nor_the_fingerprint(models):
     assert embedder.info.fingerprint == "plain 4"
 
 
-def test_a_folder_that_exists_comes_before_an_alias(models, tmp_path, monkeypatch):
-    (tmp_path / "owner" / "mine").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path)
-    assert models.embedder("owner/mine").reference == "owner/mine"
-
-
 @pytest.mark.parametrize(
     ("name", "error", "facts"),
     [

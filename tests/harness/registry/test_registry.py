@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 from harness.errors import (
@@ -32,22 +29,6 @@ def message_of(error, call, *arguments):
     with pytest.raises(error) as caught:
         call(*arguments)
     return str(caught.value)
-
-
-def test_the_options_of_a_model_are_converted(registry):
-    assert registry.embedder("toy-letters").scale == 1.0
-    assert registry.embedder("toy-letters?scale=2").info.fingerprint == "letters 2.0"
-
-
-def test_a_provider_receives_the_reference_and_the_full_name(registry):
-    embedder = registry.embedder("toy:3")
-    assert embedder.info.name == "toy:3"
-    assert embedder.scale == 3.0
-
-
-def test_an_unknown_model_is_reported_with_the_nearest(registry):
-    message = message_of(UnknownName, registry.embedder, "toy-leters")
-    assert message.startswith("unknown model 'toy-leters'; did you mean 'toy-letters'")
 
 
 @pytest.mark.parametrize(
@@ -166,12 +147,6 @@ def test_a_name_in_two_files_is_an_error_only_for_who_uses_it(registry, write):
     assert more.notices == [f"left out: {caught.value}"]
 
 
-def test_the_same_folder_twice_is_no_clash(registry, write):
-    path = write("more/mine.yaml", "name: mine")
-    again = path.parent / ".." / "more"
-    assert "mine" in Registry(registry.plugins, include=[path.parent, again]).task_files
-
-
 def test_a_task_without_a_name_is_left_out_and_a_missing_folder_is_an_error(registry, write):
     path = write("more/mine.yaml", "title: x")
     more = Registry(registry.plugins, include=[path])
@@ -180,18 +155,3 @@ def test_a_task_without_a_name_is_left_out_and_a_missing_folder_is_an_error(regi
     assert f"{path}:1: name: " in notice
     with pytest.raises(InvalidFile, match="absent"):
         _ = Registry(registry.plugins, include=[path.parent / "absent"]).task_files
-
-
-def test_listing_loads_nothing_that_is_listed():
-    script = """
-import sys
-from harness.registry.registry import Registry
-registry = Registry()
-len(registry.metrics), len(registry.mitigators), len(registry.embedders), len(registry.task_files)
-heavy = {"numpy", "torch", "scipy", "sklearn", "polars", "transformers", "gensim"}
-print(sorted(heavy & set(sys.modules)))
-"""
-    said = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert said.stdout == "[]\n"

@@ -125,20 +125,6 @@ def test_a_file_with_the_size_and_time_of_another_is_hashed_again(tmp_path, monk
         assert hashes[0] != hashes[1]
 
 
-def test_the_hash_of_a_file_that_changed_a_moment_ago_is_not_remembered(tmp_path):
-    path = tmp_path / "weights"
-    path.write_bytes(bytes(digest.SMALL))
-    digest.remembered_sha256(path)
-    assert not (tmp_path / "cache" / "sha256").exists()
-
-
-def test_a_file_named_by_a_hash_is_hashed_by_its_content(tmp_path):
-    path = tmp_path / "blobs" / ("f" * 64)
-    path.parent.mkdir()
-    path.write_bytes(b"other")
-    assert digest.remembered_sha256(path) == hashlib.sha256(b"other").hexdigest()
-
-
 def test_a_remembered_hash_is_used_and_a_damaged_one_is_not(tmp_path, monkeypatch):
     monkeypatch.setattr(digest, "TICK", 0.0)
     path = tmp_path / "weights"

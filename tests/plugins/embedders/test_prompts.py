@@ -35,19 +35,9 @@ def test_the_names_of_the_library_come_first_and_need_no_notice():
     assert told(named) == []
 
 
-def test_an_empty_prompt_is_no_prompt():
-    named = {"query": "", "document": "", "search_query": "q: "}
-    assert used(named)["query"] == "q: "
-    assert used({"query": "", "document": ""}) == {}
-
-
 def test_the_default_prompt_is_for_texts_that_are_neither():
     named = {"sts": "similar: "}
     assert used(named, plain="similar: ") == {"text": "similar: ", "query": "", "document": ""}
-
-
-def test_the_prompt_of_a_card_for_any_text_is_for_all_roles():
-    assert used({"text": "about: "}, default="about: ") == {"text": "about: "}
 
 
 def test_prompts_that_are_not_understood_are_named_with_the_way_to_choose_one():
@@ -68,10 +58,6 @@ def test_who_has_chosen_needs_no_notice():
     assert told(named, query_prompt="STS", document_prompt="") == []
     (line,) = told(named, query_prompt="STS") or [""]
     assert "queries" not in line
-
-
-def test_a_model_without_prompts_needs_no_notice():
-    assert told({}) == []
 
 
 @pytest.mark.parametrize("instruction", ["Instruct: {task}\nQuery: ", "Represent {}: "])

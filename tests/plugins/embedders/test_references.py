@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import harness
-from harness.errors import HarnessError
 from harness.registry.registry import Registry
 
 NAMES = ("random-words", "random-texts", "constant-words", "constant-texts")
@@ -33,23 +32,6 @@ def test_random_vectors_are_gaussian():
     vectors = Registry().embedder("random-texts").encode([str(i) for i in range(200)])
     assert vectors.mean() == pytest.approx(0, abs=0.02)
     assert vectors.std() == pytest.approx(1, abs=0.02)
-
-
-def test_dimensions_are_an_option_and_part_of_what_identifies_the_model():
-    registry = Registry()
-    small, large = registry.embedder("random-words?dimensions=50"), registry.embedder(NAMES[0])
-    assert small.encode(["he"]).shape == (1, 50)
-    assert small.info.name == "random-words?dimensions=50"
-    assert small.info.fingerprint != large.info.fingerprint
-    with pytest.raises(HarnessError, match="dimensions=0"):
-        registry.embedder("random-words?dimensions=0")
-
-
-def test_the_vocabulary_has_the_words_of_the_analogies_and_any_word_has_a_vector():
-    words = Registry().embedder("constant-words")
-    assert len(words.words) == len(set(words.words)) == 13_629
-    assert {"Athens", "Greece", "she", "nurse"} <= set(words.words)
-    assert np.isfinite(words.encode(["no-such-word"])).all()
 
 
 @pytest.mark.parametrize("name", ["constant-words", "constant-texts"])

@@ -5,7 +5,6 @@ Classes of libraries that are no dependency of the tests are made here, with the
 
 from __future__ import annotations
 
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,11 +17,9 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 import harness
 from harness.embedder import Embedder
-from harness.encode import identity
 from harness.errors import HarnessError, ModelError
 from harness.registry.registry import Registry
 from harness.run import evaluation
@@ -156,23 +153,6 @@ def test_queries_and_documents_have_the_vectors_of_their_methods(class_):
     assert "nothing identifies" in made.notes[0]
 
 
-def test_the_words_of_mteb_are_used_if_it_is_loaded(monkeypatch):
-    import enum
-
-    PromptType = enum.Enum("PromptType", {"query": "query", "document": "document"})
-    monkeypatch.setitem(sys.modules, "mteb.types", SimpleNamespace(PromptType=PromptType))
-
-    class Model:
-        def encode(self, inputs, *, task_metadata, hf_split, hf_subset, prompt_type=None):
-            kinds.append(prompt_type)
-            return np.zeros((len(inputs.dataset), 2))
-
-    kinds = []
-    for role in ROLES:
-        embedder(Model()).encode(TEXTS, role=role)
-    assert kinds == [None, PromptType.query, PromptType.document]
-
-
 @pytest.mark.parametrize(
     "model",
     [
@@ -189,11 +169,6 @@ def test_a_vectoriser_of_scikit_learn_is_a_model(model):
     expected = expected.toarray() if scipy.sparse.issparse(expected) else expected
     np.testing.assert_array_equal(made.encode(TEXTS), expected.astype(np.float32))
     assert "nothing identifies" in made.notes[0]
-
-
-def test_a_pipeline_of_a_function_is_not_identified():
-    model = FunctionTransformer(lambda texts: np.array(lengths(texts)))
-    assert embedder(model).info.fingerprint.startswith(identity.UNNAMED)
 
 
 def test_what_is_not_fitted_or_no_vectoriser_is_refused():
@@ -225,22 +200,6 @@ def test_objects_that_are_no_models_say_what_to_write():
         (3, "encode(texts)"),
     ]:
         assert advice in refused(model), model
-
-
-def test_a_sentence_transformer_of_the_steps_of_a_sparse_encoder_is_refused():
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sparse_encoder.modules import SpladePooling
-
-    model = SentenceTransformer(modules=[static_embedding()[0], SpladePooling()], device="cpu")
-    assert "sparse" in refused(model)
-
-
-def test_a_torch_module_of_the_user_that_takes_texts_is_a_model():
-    class Lengths(torch.nn.Module):
-        def forward(self, texts):
-            return torch.tensor(lengths(texts))
-
-    assert embedder(Lengths()).encode(TEXTS).tolist() == lengths(TEXTS)
 
 
 def test_whatever_holds_a_vector_for_each_text_is_read():

@@ -6,27 +6,18 @@ the documentation of Jina's embeddings.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-from loopback import DIMENSIONS, TOO_MANY, Fault, Loopback, vector
-from openai.types import CreateEmbeddingResponse, EmbeddingCreateParams
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from loopback import DIMENSIONS, Loopback, vector
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from harness.errors import InvalidOption, Unavailable
-from harness.plugins.embedders.hosted.forms import COHERE_FORM, JINA_FORM, OPENAI_FORM
 from harness.registry.registry import Registry
 
 pytestmark = pytest.mark.long
-ROOT = Path(__file__).parents[4]
-PAGES = ("models.md", "use-with.md", "using.md")
-EMBEDDING_PARAMS = TypeAdapter(EmbeddingCreateParams)
-FORMS = {form.provider: form for form in (OPENAI_FORM, COHERE_FORM, JINA_FORM)}
 TEXTS = ["a nurse", "a doctor"]
 ROLES = {"text": TEXTS, "query": TEXTS, "document": TEXTS}
 SECRET = "Zq7Wx9Yv2Kp4Lm6Nt8Rb1"
@@ -162,28 +153,6 @@ def test_a_request_to_cohere_has_at_most_96_texts(create, loopback):
     np.testing.assert_array_equal(rows, vectors("search_document", texts, None))
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
-@pytest.mark.parametrize(
-    ("reference", "options", "faults", "words"),
-    [
-        ("", {"key": None}, [], r"requires a key \(401\).*key=NAME_OF_THE_VARIABLE"),
-        ("", {"key": "NOT_SET_KEY"}, [], "set the environment variable NOT_SET_KEY"),
-        ("", {}, [Fault(status=401)], r"rejects the key in LOOPBACK_KEY \(401\)"),
-        ("", {}, [TOO_MANY, TOO_MANY], "answers 429.*after up to 2 requests"),
-        ("no-model", {}, [], "has no model 'no-model' .*not found"),
-    ],
-    ids=["no key", "no variable", "401", "429", "no model"],
-)
-def test_an_error_is_one_line(create, loopback, provider, reference, options, faults, words):
-    encoder = create(provider, reference, **options)
-    loopback.faults = list(faults)
-    with pytest.raises(Unavailable) as error:
-        encoder.encode(TEXTS)
-    assert re.search(words, str(error.value))
-    assert "\n" not in str(error.value)
-    assert SECRET not in str(error.value)
-
-
 @pytest.mark.parametrize(("provider", "key"), [("cohere", "CO_API_KEY"), ("jina", "JINA_API_KEY")])
 def test_the_key_of_a_provider_is_in_its_own_variable(monkeypatch, provider, key):
     monkeypatch.delenv(key, raising=False)
@@ -200,51 +169,3 @@ def test_an_answer_of_cohere_without_vectors_is_refused(create, loopback, answer
     loopback.answer = lambda path, body: (200, answer)
     with pytest.raises(Exception, match="no list of vectors"):
         encoder.encode(["a"])
-
-
-def of_openai(path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
-    """Answer by the types of OpenAI's client; `input_type` is a field of others."""
-    asked = {name: value for name, value in body.items() if name != "input_type"}
-    EMBEDDING_PARAMS.validate_python(asked)
-    assert path == "/v1/embeddings"
-    assert asked.keys() <= EmbeddingCreateParams.__annotations__.keys()
-    rows = vectors(body.get("input_type", "text"), body["input"], body.get("dimensions"))
-    data = [
-        {"object": "embedding", "index": i, "embedding": row.tolist()} for i, row in enumerate(rows)
-    ]
-    usage = {"prompt_tokens": 2, "total_tokens": 2}
-    answer = {"object": "list", "model": body["model"], "data": data, "usage": usage}
-    CreateEmbeddingResponse.model_validate(answer)
-    return 200, answer
-
-
-def named_models() -> list[str]:
-    """Return the hosted models that the pages name."""
-    pages = "".join((ROOT / "docs" / page).read_text("utf-8") for page in PAGES)
-    provider = "((?:openai|cohere|jina):[\\w.-]"
-    quoted = re.findall(rf"[`']{provider}[^`'…\n]*)[`']", pages)
-    return sorted({*quoted, *re.findall(rf"--model {provider}\S*)", pages)})
-
-
-@pytest.mark.parametrize("named", named_models())
-def test_a_model_that_a_page_names_is_asked_in_a_valid_form(loopback, monkeypatch, named):
-    provider, _, rest = named.partition(":")
-    name, _, query = rest.partition("?")
-    options = dict(option.split("=", 1) for option in query.split("&") if option)
-    place = urlsplit(options.get("base_url", FORMS[provider].home.url)).path
-    options |= {"base_url": f"http://127.0.0.1:{loopback.port}{place}", "key": "LOOPBACK_KEY"}
-    monkeypatch.setenv("LOOPBACK_KEY", SECRET)
-    answer = {"cohere": of_cohere, "jina": of_jina, "openai": of_openai}[provider]
-    model, version = PROVIDERS.get(provider, (of_openai, name, "v1"))[1:]
-    loopback.answer = lambda path, body: answer(
-        path.replace(place, f"/{version}"), body | {"model": model}
-    )
-    text = "&".join(f"{option}={value}" for option, value in options.items())
-    encoder = Registry().embedder(f"{provider}:{name}?{text}")
-    for role in ROLES:
-        assert encoder.encode(TEXTS, role=role).shape[0] == 2
-    encoder.close()
-    sent = [request.get("input", request.get("texts"))[0] for request in loopback.requests]
-    roles = [request.get("input_type", request.get("task")) for request in loopback.requests]
-    prompted = {"query_prompt", "input_type"} & options.keys() or provider != "openai"
-    assert (len(set(zip(sent, roles, strict=True))) > 1) == bool(prompted)

@@ -6,12 +6,11 @@ import traceback
 
 import numpy as np
 import pytest
-from loopback import DIMENSIONS, Fault, Loopback, expected, twisted
+from loopback import Fault, Loopback, expected, twisted
 
 from harness.embedder import Embedder
 from harness.errors import HarnessError, InvalidOption, Unavailable
 from harness.plugins.embedders.hosted.openai import OpenAIEmbedder
-from harness.registry.registry import Registry
 
 SECRET = "sk-1234-never-to-be-seen"
 TEXTS = [f"text number {i}" for i in range(10)]
@@ -30,11 +29,6 @@ def test_vectors_equal_those_of_the_endpoint_bit_by_bit(loopback, embedder):
 def test_vectors_are_assigned_by_the_indices_of_the_answer(loopback, embedder):
     loopback.always = twisted(lambda data: data.reverse())
     np.testing.assert_array_equal(embedder().encode(TEXTS), expected(TEXTS))
-
-
-def test_no_texts_need_no_request(loopback, embedder):
-    assert embedder(dimensions=4).encode([]).shape == (0, 4)
-    assert loopback.requests == []
 
 
 def test_dimensions_and_prompt_are_sent(loopback, embedder):
@@ -117,23 +111,6 @@ def test_fingerprints_differ_by_endpoint_model_dimensions_and_prompt():
     assert fingerprint(**same, base_url="https://api.openai.com/v1/") == fingerprint()
 
 
-def test_the_reported_name_has_only_options_that_change_vectors(loopback):
-    options = f"base_url={loopback.url}&timeout=3&dimensions=4&key=SOME_KEY&retries=0"
-    info = Registry().embedder(f"openai:toy?{options}").info
-    assert info.name == f"openai:toy?base_url={loopback.url}&dimensions=4"
-
-
-def test_the_endpoint_counts_tokens_and_the_price_makes_them_a_cost(embedder):
-    encoder = embedder(price=1000, batch_texts=5)
-    assert encoder.notes == ()
-    encoder.encode(TEXTS)
-    (note,) = encoder.notes
-    assert note.startswith("openai:toy: ")
-    assert "30 tokens" in note
-    assert "2 requests" in note
-    assert "US$ 0.0300" in note
-
-
 @pytest.mark.parametrize(
     ("options", "fact"),
     [
@@ -169,12 +146,6 @@ def test_what_is_wrong_with_a_key_is_one_line(loopback, embedder, monkeypatch):
             embedder(key=key).encode(TEXTS)
         assert "sk-wrong" not in str(refused.value)
     assert len(loopback.requests) == 2, "a request with a wrong key is not repeated"
-
-
-def test_the_key_is_read_from_the_variable(loopback, embedder, monkeypatch):
-    loopback.key = SECRET
-    monkeypatch.setenv("SOME_KEY", SECRET)
-    assert embedder(key="SOME_KEY").encode(["a"]).shape == (1, DIMENSIONS)
 
 
 def test_a_key_goes_only_to_the_host_that_it_is_set_for(loopback, embedder, monkeypatch):

@@ -1,16 +1,13 @@
 """Hosted text encoders whose server misbehaves or refuses texts."""
 
 import base64
-import threading
-import time
 
 import numpy as np
 import pytest
-from loopback import BROKEN, BUSY, DIMENSIONS, TOO_MANY, Fault, Loopback, expected, vector
+from loopback import BROKEN, BUSY, DIMENSIONS, TOO_MANY, Fault, expected, vector
 
 from harness.encode.batches import BatchSize, encode_batches
 from harness.errors import ModelError, PartlyEncoded, Unavailable
-from harness.plugins.embedders.hosted.endpoint import map_in_threads
 from harness.store.store import Store
 
 TEXTS = [f"text number {i}" for i in range(10)]
@@ -64,13 +61,6 @@ def test_a_lasting_fault_is_one_line_with_the_address(loopback, embedder):
         assert f"127.0.0.1:{loopback.port}/v1" in message
         assert fact in message
         assert len(message) < 400
-
-
-def test_an_endpoint_that_nobody_serves_is_reported(embedder):
-    with Loopback() as gone:
-        pass
-    with pytest.raises(Unavailable, match=f"127.0.0.1:{gone.port}/v1 cannot be reached"):
-        embedder(base_url=gone.url, retries=0).encode(TEXTS)
 
 
 # Refused texts
@@ -189,19 +179,3 @@ def test_an_unavailable_endpoint_is_not_tried_again_in_the_run(loopback, embedde
         with pytest.raises(PartlyEncoded, match="503"):
             encoder.encode(["b"])
     assert len(loopback.requests) == 2
-
-
-def test_after_an_exception_no_item_is_started_and_none_is_waited_for():
-    started, may_end = [], threading.Event()
-
-    def work(item):
-        started.append(item)
-        if item == 0:
-            raise ValueError("no")
-        may_end.wait(30)
-
-    with pytest.raises(ValueError, match="no"):
-        map_in_threads(work, range(100), 3)
-    may_end.set()
-    time.sleep(0.05)
-    assert len(started) <= 5

@@ -7,7 +7,7 @@ import pytest
 
 from harness import Registry, evaluate
 from harness.arrays import Coordinates, both_sides, coordinates, cosines, own_coordinates
-from harness.embedder import packed, pair_keys, pair_of_key, similarity_of, unpacked
+from harness.embedder import similarity_of
 from harness.errors import ModelError
 from harness.plugins.embedders.transformers.comparers import (
     CrossEncoder,
@@ -302,22 +302,6 @@ def test_a_task_whose_metric_needs_vectors_does_not_apply(folder, registry, tmp_
     assert not_run.reason == "its metric 'ect' needs vectors, not only similarities"
 
 
-def test_the_length_of_a_pair_is_that_of_what_the_library_reads(folder):
-    kind, path = folder
-    model, texts = CLASSES[kind](str(path), device="cpu"), texts_of("q")
-    if kind != "cross-encoder":
-        assert len(model.lengths(texts)) == len(texts)
-        return
-    pairs = [(texts[0], text) for text in texts]
-    read = model.model.tokenizer([q for q, _ in pairs], [d for _, d in pairs])["input_ids"]
-    assert model.lengths(pair_keys(*zip(*pairs, strict=True))) == list(map(len, read))
-
-
-def test_a_text_that_is_no_key_of_a_pair_stands_for_itself():
-    for text in ("[1, 2]", '["a"]', "a text", "[", "3", '{"a": 1, "b": 2}'):
-        assert pair_of_key(text) is None
-
-
 def test_no_kind_is_loaded_as_another(folder, registry, built_model):
     kind, path = folder
     assert kind_of(path) == kind
@@ -362,12 +346,6 @@ def test_stored_rows_of_any_length_give_the_same_similarities(folder, library, t
     stored = again.get(texts)
     found = similarity_of(embedder)(stored[:6], stored[6:])
     np.testing.assert_allclose(found, library(texts[:6], texts[6:]), rtol=1e-4, atol=1e-6)
-
-
-def test_packed_rows_are_opened_again():
-    rows = [np.arange(n, dtype=np.float32) for n in (3, 0, 5)]
-    for before, after in zip(rows, unpacked(packed(rows)), strict=True):
-        np.testing.assert_array_equal(before, after)
 
 
 def test_coordinates_have_the_similarities_as_products():

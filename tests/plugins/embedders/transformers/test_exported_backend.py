@@ -11,7 +11,6 @@ import pytest
 from harness.errors import InvalidOption, ModelError, Unavailable
 from harness.plugins.embedders.transformers import exported_backend
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
-from harness.registry.registry import Registry
 
 TEXTS = ["the nurse is a woman", "hello", "", "a good man is a bad man unheard"]
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
@@ -134,28 +133,6 @@ def test_an_exported_model_leaves_its_prompt_out_of_the_pooling_as_torch_does(ex
     np.testing.assert_allclose(encoder.encode(TEXTS), plain.encode(TEXTS), atol=1e-4)
     states = encoder.token_states(["nurse"])[0]
     np.testing.assert_allclose(states.states.mean(axis=0), plain.encode(["nurse"])[0], atol=1e-4)
-
-
-def test_an_exported_model_needs_no_torch_weights(exported):
-    expected = embedder(exported).encode(TEXTS)
-    fingerprint = embedder(exported, backend="onnx").info.fingerprint
-    (exported / "model.safetensors").unlink()
-    encoder = Registry().embedder(f"sentence-transformers:{exported}?backend=onnx", device="cpu")
-    np.testing.assert_allclose(encoder.encode(TEXTS), expected, atol=1e-4)
-    assert encoder.info.fingerprint == fingerprint
-
-
-def test_another_export_has_another_fingerprint(exported):
-    before = embedder(exported, backend="onnx").info.fingerprint
-    with (exported / "onnx" / "model.onnx").open("ab") as file:
-        file.write(b"\0")
-    assert embedder(exported, backend="onnx").info.fingerprint != before
-
-
-def test_a_model_that_was_not_exported_is_refused(model):
-    pytest.importorskip("onnxruntime")
-    with pytest.raises(ModelError, match="backend=onnx"):
-        embedder(model, backend="onnx")
 
 
 def test_a_damaged_file_is_refused_in_one_line(exported):

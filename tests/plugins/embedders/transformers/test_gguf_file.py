@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from harness.errors import InvalidOption, ModelError, Unavailable
+from harness.errors import ModelError
 from harness.plugins.embedders.transformers.gguf_file import header
 from harness.plugins.embedders.transformers.last_token import LastTokenEmbedder
 from harness.registry.registry import Registry
@@ -125,15 +124,6 @@ def test_a_gguf_file_needs_no_provider(file, monkeypatch):
     assert len({info.fingerprint for info in infos}) == 1
 
 
-def test_files_beside_the_model_are_not_read(file, built_model):
-    vectors, info = embedder(file).encode(TEXTS), embedder(file).info
-    for other in built_model.iterdir():
-        if other.is_file():
-            shutil.copy(other, file.parent)
-    assert embedder(file).info == info
-    np.testing.assert_array_equal(embedder(file).encode(TEXTS), vectors)
-
-
 def test_the_fingerprint_is_of_the_content_and_the_options(file, tmp_path):
     first = embedder(file).info.fingerprint
     renamed = file.rename(tmp_path / "other.gguf")
@@ -143,15 +133,6 @@ def test_the_fingerprint_is_of_the_content_and_the_options(file, tmp_path):
     content[-1] ^= 1
     renamed.write_bytes(content)
     assert embedder(renamed).info.fingerprint != first
-
-
-def test_options_of_language_models_work(file):
-    encoder = embedder(file, pooling="mean", eos=True, normalize=True, max_length=6)
-    vectors = encoder.encode(TEXTS)
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    assert max(map(len, encoder._ids(TEXTS, ""))) == 6
-    with pytest.raises(InvalidOption, match="revision"):
-        embedder(file, revision="main")
 
 
 def test_a_damaged_file_is_an_error_of_one_line(file):
@@ -179,27 +160,3 @@ def test_one_of_several_parts_is_an_error_that_says_how_to_join_them(tmp_path):
     writer.close()
     with pytest.raises(ModelError, match="merge"):
         embedder(part)
-
-
-def test_without_the_package_the_error_names_the_extra(file, monkeypatch):
-    find = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: None if name == "gguf" else find(name)
-    )
-    with pytest.raises(Unavailable, match=r"\[gguf\]"):
-        embedder(file)
-
-
-def test_an_absurd_size_in_the_header_is_refused_before_the_model_is_built(file):
-    content = file.read_bytes()
-    at = content.index(b"llama.block_count") + len(b"llama.block_count") + 4  # behind its type
-    file.write_bytes(content[:at] + (10_000_000).to_bytes(4, "little") + content[at + 4 :])
-    with pytest.raises(ModelError, match="num_hidden_layers is 10000000, but the model has"):
-        embedder(file)
-
-
-def test_a_weight_that_the_file_lacks_is_named(file):
-    content = file.read_bytes()
-    file.write_bytes(content.replace(b"blk.1.attn_q.weight", b"blk.1.attn_x.weight"))
-    with pytest.raises(ModelError, match=r"layers\.1\.self_attn\.q_proj\.weight"):
-        embedder(file).encode(["the"])

@@ -231,14 +231,6 @@ def test_a_model_without_an_owner_is_found_online_and_in_the_cache(served, model
     assert served.ask(name) == online
 
 
-def test_the_library_s_own_owner_comes_first(served, model):
-    served.models = {"sentence-transformers/mine": model, "mine": model}
-    online = served.ask("mine")
-    assert online[0].startswith(COMMIT)
-    assert served.cached("sentence-transformers/mine").is_dir()
-    assert not served.cached("mine").exists()
-
-
 def test_a_name_that_the_hub_does_not_know_is_unknown(served):
     (line,) = served.ask("all-MiniLM-L6")
     assert line.startswith("UnknownName unknown model 'all-MiniLM-L6'; did you mean")
@@ -246,16 +238,6 @@ def test_a_name_that_the_hub_does_not_know_is_unknown(served):
     served.close()
     (line,) = served.ask("gpt3")
     assert line.startswith("UnknownName unknown model 'gpt3' (the hub cannot be asked: ")
-
-
-def test_pickled_weights_are_needed_only_where_there_are_no_others():
-    files = [
-        "a/model.safetensors",
-        "a/pytorch_model.bin",
-        "b/pytorch_model.bin",
-        "consolidated.pth",
-    ]
-    assert hub.needed(files) == ["a/model.safetensors", "b/pytorch_model.bin"]
 
 
 def test_exported_files_of_a_repository_are_needed_only_for_their_backend():

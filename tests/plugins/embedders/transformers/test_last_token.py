@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from harness.embedder import Card, Embedder, TokenStatesEmbedder
-from harness.errors import InvalidOption, ModelError
+from harness.errors import InvalidOption
 from harness.plugins.embedders.transformers.last_token import POOLINGS, LastTokenEmbedder, pool
 from harness.registry.registry import Registry
 
@@ -188,16 +188,6 @@ def test_an_empty_text_has_the_vector_of_the_start_token(built_llama):
     np.testing.assert_allclose(found[1:], [expected, expected], atol=1e-5)
 
 
-def test_a_text_without_tokens_gives_a_row_of_nan(llama):
-    tokenizer = json.loads((llama / "tokenizer.json").read_text())
-    (llama / "tokenizer.json").write_text(json.dumps(tokenizer | {"post_processor": None}))
-    found = embedder(llama).encode(["", "hello"])
-    assert np.isnan(found[0]).all()
-    np.testing.assert_allclose(found[1], embedder(llama).encode(["hello"])[0], atol=1e-6)
-    assert np.isnan(embedder(llama).encode([""])).all()
-    assert np.isfinite(embedder(llama, eos=True).encode([""])).all()
-
-
 def test_pooled_states_equal_the_vector_and_tokens_have_words(built_llama):
     encoder = embedder(built_llama, pooling="mean", eos=True, prompt="query a ")
     assert isinstance(encoder, TokenStatesEmbedder)
@@ -219,21 +209,6 @@ def test_a_folder_with_options_is_loaded_by_its_name(built_llama):
     np.testing.assert_array_equal(encoder.encode(TEXTS), expected.encode(TEXTS))
 
 
-def test_options_that_change_vectors_change_the_fingerprint(built_llama):
-    options = (
-        {},
-        {"pooling": "mean"},
-        {"eos": True},
-        {"prompt": "query a "},
-        {"precision": "float16"},
-        {"max_length": 8},
-        {"normalize": True},
-        {"dimensions": 8},
-    )
-    prints = {embedder(built_llama, **option).info.fingerprint for option in options}
-    assert len(prints) == len(options)
-
-
 def test_stated_defaults_keep_the_fingerprint_and_weights_change_it(built_llama, llama):
     same = embedder(llama, pooling="lasttoken", prompt="", dimensions=16, max_length=32)
     assert same.info.fingerprint == embedder(built_llama).info.fingerprint
@@ -247,30 +222,3 @@ def test_a_device_map_changes_no_vector(built_llama):
     mapped = LastTokenEmbedder(str(built_llama), device_map="auto")
     assert mapped.info.fingerprint == embedder(built_llama).info.fingerprint
     np.testing.assert_allclose(mapped.encode(TEXTS), by_hand(built_llama, TEXTS), atol=1e-4)
-
-
-def test_weights_with_a_missing_layer_are_refused(llama):
-    from safetensors.numpy import load_file, save_file
-
-    weights = load_file(llama / "model.safetensors")
-    weights.pop("model.layers.1.mlp.up_proj.weight")
-    save_file(weights, llama / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(ModelError, match=r"layers\.1\.mlp\.up_proj\.weight"):
-        embedder(llama).encode(TEXTS)
-
-
-def test_code_of_a_model_is_not_run_unless_it_is_trusted(llama):
-    config = json.loads((llama / "config.json").read_text())
-    code = {"AutoModel": "own.Own"}
-    (llama / "config.json").write_text(json.dumps(config | {"auto_map": code}))
-    with pytest.raises(ModelError, match="trust_remote_code=true"):
-        embedder(llama)
-    without = embedder(llama, trust_remote_code=False)
-    np.testing.assert_allclose(without.encode(TEXTS), by_hand(llama, TEXTS), atol=1e-5)
-
-
-def test_a_model_with_encoder_and_decoder_is_refused(llama):
-    config = json.loads((llama / "config.json").read_text())
-    (llama / "config.json").write_text(json.dumps(config | {"is_encoder_decoder": True}))
-    with pytest.raises(ModelError, match="sentence-transformers:"):
-        embedder(llama)

@@ -5,7 +5,6 @@ import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 
-import harness
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 from harness.registry.registry import Registry
 from harness.run import evaluation
@@ -44,13 +43,6 @@ def test_its_name_is_that_of_the_folder_without_the_path_or_the_one_it_states(mo
     assert adapted(loaded).info.name == model.name
     loaded.name = "mine"
     assert adapted(loaded).info.name == "mine"
-
-
-def test_a_model_from_the_cache_of_the_hub_has_its_id_as_its_name(model, tmp_path):
-    snapshot = tmp_path / "models--somebody--some-model" / "snapshots" / "0123abc"
-    snapshot.parent.mkdir(parents=True)
-    model.rename(snapshot)
-    assert adapted(load(snapshot)).info.name == "somebody/some-model"
 
 
 def test_settings_that_are_options_of_the_folder_keep_its_fingerprint(model):
@@ -149,16 +141,6 @@ def test_each_active_adapter_has_a_fingerprint_of_its_own_that_lasts(model):
     assert not np.allclose(vectors["plain"], vectors["debiased"], atol=1e-3)
 
 
-def test_scores_of_one_adapter_are_not_those_of_another(model, tmp_path):
-    loaded, values = with_adapters(model), []
-    for name in ("plain", "debiased", "plain"):
-        loaded.set_adapter(name)
-        results = harness.evaluate(loaded, "name-triplets", results=tmp_path / "results")
-        values.append({record.id: record.value for record in results})
-    assert values[0] == values[2]
-    assert not values[0].keys() & values[1].keys()
-
-
 def test_a_model_that_nothing_identifies_keeps_its_name_and_prompts(model):
     loaded, lock = load(model), iter([1])
     loaded[0].model.register_forward_hook(lambda m, a, o: o if lock else None)
@@ -167,17 +149,6 @@ def test_a_model_that_nothing_identifies_keeps_its_name_and_prompts(model):
     assert embedder.info.role_prompts == of_folder(model).info.role_prompts
     assert fingerprint(embedder) != fingerprint(adapted(loaded))
     assert "nothing identifies" in embedder.notes[0]
-
-
-def test_a_model_in_training_is_read_as_it_encodes(model):
-    assert fingerprint(adapted(load(model).train())) == fingerprint(of_folder(model))
-
-
-def test_a_model_whose_folder_is_gone_has_a_fingerprint_of_its_own(model):
-    loaded = load(model)
-    model.rename(model.with_name("moved"))
-    assert fingerprint(adapted(loaded)) != fingerprint(of_folder(model.with_name("moved")))
-    assert adapted(loaded).info.name == model.name
 
 
 def test_a_model_in_memory_states_its_precision_for_the_admission_check(model):

@@ -80,12 +80,6 @@ def test_a_step_of_another_kind_is_refused(model):
             SentenceTransformersEmbedder(str(model), trust_remote_code=True)
 
 
-def test_a_model_whose_first_step_takes_no_texts_is_refused(model):
-    steps = json.loads((model / "modules.json").read_text())
-    (model / "modules.json").write_text(json.dumps(steps[::-1]))
-    assert "begins with the step '" in refused(model)
-
-
 def test_a_model_without_a_pooling_step_is_refused(model):
     steps = json.loads((model / "modules.json").read_text())
     (model / "modules.json").write_text(json.dumps(steps[:1]))
@@ -99,20 +93,6 @@ def test_a_multi_vector_model_is_known_by_its_architecture_or_its_metadata(model
     change(folder / "config.json", architectures=["BertModel"])
     (folder / "artifact.metadata").write_text("{}")
     assert MULTI_VECTOR in refused(folder)
-
-
-def test_a_reranker_is_refused(model):
-    one = {"id2label": {"0": "LABEL_0"}, "architectures": ["BertForSequenceClassification"]}
-    folder = plain(model, **one)
-    assert CROSS_ENCODER in refused(folder)
-    assert CROSS_ENCODER in refused(folder, pooling="mean")
-
-
-def test_a_cross_encoder_with_several_labels_is_refused(model):
-    stated = {"activation_fn": "torch.nn.modules.linear.Identity", "version": "5.0.0"}
-    classifier = {"architectures": ["BertForSequenceClassification"]}
-    folder = plain(model, **classifier, sentence_transformers=stated)
-    assert CROSS_ENCODER in refused(folder, pooling="mean")
 
 
 def test_a_classifier_is_an_encoder_only_if_its_pooling_is_stated(model):

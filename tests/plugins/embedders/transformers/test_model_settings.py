@@ -1,13 +1,11 @@
 """Broken configurations and weights of model folders: one line with the file, the key and more."""
 
 import json
-import shutil
 from contextlib import contextmanager
 
 import pytest
 
 from harness.errors import ModelError
-from harness.plugins.embedders.transformers import tokens
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 
 CONFIG, SETTINGS = "config.json", "config_sentence_transformers.json"
@@ -68,12 +66,6 @@ def test_a_file_that_is_no_json_object_is_refused(model):
         assert fact in message
 
 
-def test_a_folder_in_the_place_of_a_file_is_refused(model):
-    (model / "model.safetensors").unlink()
-    (model / "model.safetensors").mkdir()
-    assert "model.safetensors is a folder; expected a file" in refused(model)
-
-
 def test_a_setting_of_the_wrong_type_is_refused(model):
     for file, key, value, fact in (
         (CONFIG, "max_position_embeddings", "many", 'is "many"; expected a whole number'),
@@ -112,11 +104,6 @@ def test_a_list_of_steps_that_is_none_is_refused(model):
         assert fact in message
 
 
-def test_a_step_without_its_folder_is_refused(model):
-    shutil.rmtree(model / "1_Pooling")
-    assert "1_Pooling/config.json is missing" in refused(model)
-
-
 def test_an_absurd_size_is_refused_before_the_model_is_built(model):
     for key, value, limit in (
         ("num_hidden_layers", 10_000_000, "the model has 23 weights"),
@@ -126,20 +113,6 @@ def test_an_absurd_size_is_refused_before_the_model_is_built(model):
     ):
         with changed(model, CONFIG, {key: value}):
             assert f"config.json: {key} is {value}, but {limit}" in refused(model)
-
-
-def test_more_layers_than_pickled_weights_are_refused(model):
-    import torch
-    from safetensors.torch import load_file
-
-    torch.save(load_file(model / "model.safetensors"), model / "pytorch_model.bin")
-    (model / "model.safetensors").unlink()
-    assert SentenceTransformersEmbedder(str(model), device="cpu").encode(["a"]).shape == (1, 16)
-    change(model / CONFIG, num_hidden_layers=10_000_000)
-    assert "the model has 23 weights" in refused(model)
-    for content in (b"", b"<html>", (model / "pytorch_model.bin").read_bytes()[:-2000]):
-        (model / "pytorch_model.bin").write_bytes(content)
-        assert "pytorch_model.bin is damaged" in refused(model)
 
 
 def test_weights_that_are_not_those_of_the_model_are_refused_by_name(model):
@@ -227,40 +200,11 @@ def test_a_broken_tokenizer_is_refused(model):
         assert "tokenizer.json cannot be read" in refused(model)
 
 
-def test_an_enormous_tokenizer_is_refused(model):
-    with (model / "tokenizer.json").open("r+b") as file:
-        file.truncate(10**10)  # takes no place on the disk
-    assert "tokenizer.json is a file of 10,000,000,000 bytes; at most 200,000,000" in refused(model)
-
-
 def test_a_model_without_a_tokenizer_is_refused(model):
     (model / "tokenizer.json").unlink()
     assert "no tokenizer: tokenizer.json is missing" in refused(model)
     (model / "vocab.json").write_text("{}")
     assert "vocab.json is there, but neither merges.txt" in refused(model)
-
-
-def test_a_tokenizer_that_doubles_a_text_sixty_times_is_refused(model, monkeypatch):
-    monkeypatch.setattr(tokens, "_BYTES", 400_000_000)
-    file = model / "tokenizer.json"
-    content = json.loads(file.read_text())
-    double = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
-    content["normalizer"] = {"type": "Sequence", "normalizers": [double] * 60}
-    file.write_text(json.dumps(content))
-    with pytest.raises(ModelError, match=r"takes more than 20 s or 0.4 GB for a line of text"):
-        SentenceTransformersEmbedder(str(model), device="cpu").encode(["the nurse"])
-
-
-def test_the_trial_of_a_tokenizer_imports_nothing_from_the_current_folder(model, monkeypatch):
-    file = model / "tokenizer.json"
-    content = json.loads(file.read_text())
-    content["normalizer"] = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
-    file.write_text(json.dumps(content))
-    for module in ("resource", "tokenizers"):
-        (model / f"{module}.py").write_text(f"open('ran-{module}', 'w')")
-    monkeypatch.chdir(model)
-    tokens.check_ends(file, "model")
-    assert list(model.glob("ran-*")) == []
 
 
 def test_a_tokenizer_of_another_model_is_refused(model):
@@ -270,27 +214,3 @@ def test_a_tokenizer_of_another_model_is_refused(model):
     vocabulary.update({f"more{i}": len(vocabulary) + i for i in range(3)})
     file.write_text(json.dumps(tokenizer))
     assert "its tokenizer has 20 tokens, but the weights have rows for 17" in refused(model)
-
-
-@pytest.fixture
-def dense(model, tmp_path):
-    """The model with a Dense step of 16 to 4 dimensions behind its pooling."""
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Dense
-
-    library = SentenceTransformer(str(model), device="cpu")
-    library.append(Dense(16, 4))
-    library.save(str(tmp_path / "dense"), create_model_card=False)
-    return tmp_path / "dense"
-
-
-def test_a_dense_step_that_is_not_that_of_its_weights_is_refused(dense):
-    for changes, fact in (
-        ({"in_features": "LEFT"}, "2_Dense/config.json: in_features is null"),
-        ({"out_features": 5}, "model.safetensors has 'linear.weight' of shape [4, 16]"),
-        ({"activation_function": "own.Function"}, "trust_remote_code"),
-        ({"bias": False}, '"linear.bias"'),
-    ):
-        with changed(dense, "2_Dense/config.json", changes), pytest.raises(ModelError) as caught:
-            SentenceTransformersEmbedder(str(dense), device="cpu").encode(["a"])
-        assert fact in str(caught.value)

@@ -85,13 +85,6 @@ def test_routes_may_be_named_by_mappings(model, saved):
     assert_as_the_library(encoder, SentenceTransformer(str(folder), device="cpu"))
 
 
-def test_a_router_behind_the_transformer_is_followed(model, saved):
-    ways = {route: [Dense(16, 4)] for route in ("query", "document")}
-    folder = saved(step(model, 1), Pooling(16), Router(ways, default_route="document"))
-    encoder = embedder(folder)
-    assert_as_the_library(encoder, SentenceTransformer(str(folder), device="cpu"))
-
-
 def test_routes_whose_vectors_differ_in_length_are_refused(model, saved):
     short = [step(model, 1), Pooling(16), Dense(16, 4)]
     folder = saved(Router({"query": short, "document": [step(model, 2), Pooling(16)]}))
@@ -200,12 +193,3 @@ def test_a_task_of_a_role_without_route_is_not_run(model, saved):
     (not_run,) = result.not_run
     assert not_run.task == "two-ways"
     assert "no route for documents" in not_run.reason
-
-
-def test_a_router_config_of_another_form_is_one_clear_line(model, saved):
-    folder = saved(two_ways(model))
-    (settings,) = folder.glob("**/router_config.json")
-    for content in ({}, {"structure": [1]}, {"structure": {"query": []}}):
-        settings.write_text(json.dumps(content))
-        with pytest.raises(ModelError, match=r"router_config\.json"):
-            embedder(folder)

@@ -128,13 +128,6 @@ def test_a_prompt_by_name_equals_the_prompt_by_its_text(model):
     )
 
 
-def test_a_model_can_be_used_again_after_it_was_closed(model):
-    encoder = embedder(model)
-    first = encoder.encode(TEXTS)
-    encoder.close()
-    np.testing.assert_array_equal(encoder.encode(TEXTS), first)
-
-
 def test_a_plain_transformers_folder_is_pooled_by_the_mean(model):
     (model / "modules.json").unlink()
     (model / "config_sentence_transformers.json").unlink()
@@ -143,17 +136,6 @@ def test_a_plain_transformers_folder_is_pooled_by_the_mean(model):
     assert (encoder.info.dimensions, encoder.info.max_tokens) == (16, 32)
     np.testing.assert_allclose(encoder.encode(TEXTS), encoded_by_the_library(model), atol=1e-6)
     assert encoder.info.fingerprint == embedder(model, pooling="mean").info.fingerprint
-
-
-def test_a_folder_with_options_is_loaded_by_its_name(model):
-    name = f"sentence-transformers:{model}?normalize=true&pooling=max&max_length=8"
-    encoder = Registry().embedder(name, device="cpu")
-    assert encoder.info.name == "model?pooling=max&max_length=8&normalize=true"
-    assert encoder.info.max_tokens == 8
-    np.testing.assert_array_equal(
-        encoder.encode(TEXTS),
-        embedder(model, pooling="max", max_length=8, normalize=True).encode(TEXTS),
-    )
 
 
 def test_an_invalid_option_is_refused(model):
@@ -203,19 +185,10 @@ def test_weights_that_are_damaged_or_a_pointer_are_refused(model):
     assert "git lfs pull" in refused(model)
 
 
-def test_an_adapter_without_its_base_model_is_refused(model):
-    (model / "adapter_config.json").write_text("{}")
-    assert "adapter_config.json" in refused(model)
-
-
 def test_modules_outside_the_folder_are_refused(model):
     modules = [{"type": "sentence_transformers.models.Transformer", "path": "../other"}]
     (model / "modules.json").write_text(json.dumps(modules))
     assert "../other" in refused(model)
-
-
-def test_a_missing_folder_is_refused():
-    assert refused("./nowhere") == "./nowhere: no such file or folder"
 
 
 def test_weights_that_do_not_fit_the_configuration_are_refused_in_one_line(model):
@@ -258,24 +231,6 @@ def kernels(monkeypatch):
         "find_spec",
         lambda name, package=None: name == "flash_attn" or find(name, package),
     )
-
-
-def test_attention_without_padding_is_part_of_the_fingerprint(model, kernels):
-    prints = [
-        SentenceTransformersEmbedder(str(model), **options).info.fingerprint
-        for options in (FLASH, FLASH, {"precision": "bfloat16"})
-    ]
-    assert prints[0] == prints[1] != prints[2]
-
-
-def test_attention_without_padding_is_refused_with_options_that_exclude_it(model, kernels):
-    for options, fact in (
-        ({"attention": "flash"}, "no kernels for float32; add precision=bfloat16"),
-        ({**FLASH, "device": "cpu"}, "runs on cuda, not on cpu"),
-        ({**FLASH, "precision": "float32", "backend": "auto"}, "for backend=torch, not auto"),
-    ):
-        with pytest.raises(InvalidOption, match=fact):
-            SentenceTransformersEmbedder(str(model), **options)
 
 
 def test_a_model_that_the_library_pads_all_the_same_is_refused(model, kernels, monkeypatch):

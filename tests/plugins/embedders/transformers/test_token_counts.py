@@ -138,24 +138,6 @@ def test_each_route_has_the_limit_and_the_tokenizer_of_its_own(model, saved):
         LastTokenEmbedder(str(folder))
 
 
-def test_a_limit_of_queries_cuts_queries_alone(model, saved):
-    transformer = Transformer(str(model))
-    transformer.query_length = 6
-    encoder = embedder(saved(transformer, Pooling(16)))
-    assert encoder.truncated(["good " * 5], role="query") == [True]
-    assert encoder.truncated(["good " * 5], role="document") == [False]
-    plain = LastTokenEmbedder(encoder._folder.path.as_posix(), device="cpu")
-    assert plain.info.routes == {}
-    assert plain.truncated(["good " * 5], role="query") == [False]
-
-
-def test_options_of_the_library_may_state_the_limit(model):
-    change(model / "sentence_bert_config.json", processing_kwargs={"text": {"max_length": 6}})
-    encoder = embedder(model)
-    assert encoder.lengths([LONG]) == [read_by_library(model, LONG)] == [6]
-    assert encoder.truncated(["good " * 5, "good"]) == [True, False]
-
-
 def test_tokens_at_the_ends_that_the_configuration_adds_are_counted(model):
     change(
         model / "tokenizer_config.json",

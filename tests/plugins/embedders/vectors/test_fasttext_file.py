@@ -12,7 +12,7 @@ from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
 
 import harness
 from harness.embedder import vocabulary_of
-from harness.errors import InvalidFile, InvalidOption, ModelError
+from harness.errors import InvalidFile, InvalidOption
 from harness.plugins.embedders.vectors import fasttext_file, objects
 from harness.plugins.embedders.vectors.vectors_file import vectors_file
 from harness.registry.registry import Registry
@@ -69,14 +69,6 @@ def test_vectors_of_all_words_are_those_of_gensim(tmp_path, options):
     np.testing.assert_allclose(rows, keyed.vectors[2:5], atol=1e-7)
 
 
-def test_a_model_without_ngrams_lacks_unknown_words(tmp_path):
-    save_facebook_model(model(min_n=0, max_n=0), str(tmp_path / "m.bin"))
-    embedder = vectors_file(str(tmp_path / "m.bin"))
-    assert np.isnan(embedder.encode(UNKNOWN)).all()
-    assert np.isfinite(embedder.encode(WORDS)).all()
-    assert embedder.notes == ()
-
-
 def test_the_end_of_a_sentence_has_no_ngrams(tmp_path):
     trained = FastText([["</s>", "he"]] * 3, min_count=1, vector_size=8, bucket=100, workers=1)
     save_facebook_model(trained, str(tmp_path / "m.bin"))
@@ -108,10 +100,6 @@ def test_composed_words_count_as_found_and_are_told(tmp_path, kind):
     (line,) = [line for line in records.notices if "n-grams" in line]
     assert "4 words are composed" in line
     assert "'doctors'" in line
-
-
-def test_a_text_with_a_space_is_no_word(path):
-    assert np.isnan(vectors_file(str(path)).encode(["he she", " "])).all()
 
 
 def test_the_ngrams_of_an_object_are_in_its_fingerprint():
@@ -148,29 +136,6 @@ def test_a_header_with_impossible_sizes_is_refused(path, tmp_path):
         (tmp_path / "m2.bin").write_bytes(changed)
         with pytest.raises(InvalidFile):
             vectors_file(str(tmp_path / "m2.bin")).encode(["he"])
-
-
-def test_words_that_are_not_utf8_are_an_error_or_left_out(path, tmp_path):
-    changed = path.read_bytes().replace(b"doctor\0", b"do\xfftor\0")
-    (tmp_path / "bad.bin").write_bytes(changed)
-    with pytest.raises(InvalidFile, match="not UTF-8"):
-        vectors_file(str(tmp_path / "bad.bin")).encode(["he"])
-    embedder = vectors_file(str(tmp_path / "bad.bin"), on_bad="skip")
-    whole = vectors_file(str(path))
-    assert vectors_file(str(tmp_path / "bad.bin")).info.fingerprint != whole.info.fingerprint
-    assert list(embedder.words) == [word for word in whole.words if word != "doctor"]
-    np.testing.assert_array_equal(embedder.encode(["she"]), whole.encode(["she"]))
-    assert "1 entry is left out" in embedder.notes[0]
-
-
-def test_a_vector_that_is_not_finite_is_an_error(path, tmp_path):
-    changed = bytearray(path.read_bytes())
-    start = changed.index(struct.Struct("<?2q").pack(False, 100 + len(WORDS), 8)) + 17
-    changed[start : start + 4] = np.float32(np.nan).tobytes()
-    (tmp_path / "nan.bin").write_bytes(changed)
-    embedder = vectors_file(str(tmp_path / "nan.bin"))
-    with pytest.raises(ModelError, match="not finite"):
-        embedder.encode([embedder.words[0]])
 
 
 def test_other_formats_and_compressed_models_are_refused(path, tmp_path):

@@ -5,13 +5,11 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-import os
 import resource
 import unicodedata
 
 import numpy as np
 import pytest
-from gensim.models import KeyedVectors
 
 from harness.errors import InvalidFile, InvalidOption
 from harness.plugins.embedders.vectors.vectors_file import vectors_file
@@ -64,14 +62,6 @@ def test_tabs_and_commas_stand_for_spaces(tmp_path):
         assert_right(read(tmp_path, HEADER + text))
 
 
-def test_words_between_tabs_may_have_spaces_and_commas(tmp_path):
-    words = [*WORDS, "New York", "a,b"]
-    items = [*OF.items(), ("New York", OF["he"]), ("a,b", OF["she"])]
-    text = "".join(line(*item, "\t", "\t") for item in items)
-    assert_right(read(tmp_path, text.encode()), words)
-    assert_right(read(tmp_path, f"{len(words)} {D}\n{text}".encode()), words)
-
-
 def test_a_word_with_a_space_is_read_also_with_a_tab_after_it_or_in_the_first_line(tmp_path):
     text = line("at name@domain.com", OF["he"], "\t").encode()
     rest = "".join(line(*item, "\t") for item in OF.items()).encode()
@@ -117,17 +107,6 @@ def test_a_bad_line_is_an_error_or_left_out_and_counted(tmp_path):
             assert f"line {number}" in note
 
 
-def test_bytes_that_are_not_utf8_are_replaced_and_counted(tmp_path):
-    bad = line("XX", OF["he"]).encode().replace(b"XX", b"\xe4ther")
-    embedder = read(tmp_path, TEXT + bad, on_bad="replace")
-    assert_right(embedder, [*WORDS, "\ufffdther"])
-    assert "1 entry is replaced" in embedder.notes[0]
-    assert f"line {len(WORDS) + 1}" in embedder.notes[0]
-    short = read(tmp_path, b"short 1 2\n" + TEXT, on_bad="replace")
-    assert_right(short)
-    assert "1 entry is left out" in short.notes[0]
-
-
 def test_a_word_cut_inside_a_character_is_left_out_and_counted(tmp_path):
     cut = "\u043f\u0440\u0438".encode()[:-1]
     content = BINARY.replace(HEADER, f"{len(WORDS) + 1} {D}\n".encode()) + record(cut, OF["he"])
@@ -137,16 +116,6 @@ def test_a_word_cut_inside_a_character_is_left_out_and_counted(tmp_path):
     assert "word 33" in refused(tmp_path, content, on_bad="error").problem
     assert_right(read(tmp_path, content, on_bad="skip"))
     assert_right(read(tmp_path, content, on_bad="replace"), [*WORDS, "\u043f\u0440\ufffd"])
-
-
-def test_bad_words_and_vectors_of_a_binary_file_are_left_out_and_counted(tmp_path):
-    bad = record("x", np.full(D, np.nan)) + record(b"\xffz", OF["he"])
-    content = f"{len(WORDS) + 2} {D}\n".encode() + bad + BINARY[len(HEADER) :]
-    assert "'x', word 1, is not finite" in refused(tmp_path, content).problem
-    embedder = read(tmp_path, content, on_bad="skip")
-    assert_right(embedder)
-    assert "2 entries are left out" in embedder.notes[0]
-    assert_right(read(tmp_path, content, on_bad="replace"), ["\ufffdz", *WORDS])
 
 
 def test_duplicates_are_counted(tmp_path):
@@ -165,23 +134,6 @@ def test_a_file_that_ends_inside_a_number_is_refused(tmp_path):
     assert_right(read(tmp_path, TEXT[:-4], on_bad="skip"), WORDS[:-1])
     assert "cut off" in refused(tmp_path, TEXT[:-40]).problem
     assert "cut off" in refused(tmp_path, HEADER + TEXT[:-4]).problem
-
-
-def test_whether_a_last_line_without_an_end_is_whole_is_told(tmp_path):
-    whole = read(tmp_path, TEXT[:-1])  # all of its numbers have as many digits
-    assert_right(whole)
-    assert whole.notes == ()
-    unsure = read(tmp_path, b"a 1.5 2.25\nb 3.25 4.5")
-    assert "may be cut off" in unsure.notes[0]
-    assert "'b'" in unsure.notes[0]
-
-
-def test_a_header_that_states_another_number_of_words_is_refused_or_told(tmp_path):
-    content = f"40 {D}\n".encode() + TEXT
-    assert "40 words, but 32 follow" in refused(tmp_path, content).problem
-    embedder = read(tmp_path, content, on_bad="skip")
-    assert_right(embedder)
-    assert "40 words, but 32 follow" in embedder.notes[0]
 
 
 def test_lone_carriage_returns_are_refused(tmp_path):
@@ -217,14 +169,6 @@ def test_a_word_with_a_space_in_a_binary_file_is_read_or_refused(tmp_path):
                 assert f"word {at + 1} seems to have a space" in error.problem
 
 
-def test_a_binary_file_with_phrases_that_gensim_wrote_is_refused(tmp_path):
-    keyed = KeyedVectors(D)
-    keyed.add_vectors([*WORDS, "New York", "Amy Ann"], np.vstack([VECTORS, VECTORS[:2]]))
-    keyed.save_word2vec_format(str(tmp_path / "p.bin"), binary=True)
-    with pytest.raises(InvalidFile, match=r"space .*save the vectors"):
-        _ = vectors_file(str(tmp_path / "p.bin"), on_bad="skip").vectors
-
-
 COLUMNS = b"word," + b",".join(b"%d" % i for i in range(D)) + b"\n"
 
 
@@ -245,23 +189,6 @@ def test_other_content_is_refused_by_name(tmp_path):
         (b"\xba\x16\x4f\x2f" + bytes(100), ".vec file"),
     ):
         assert fact in refused(tmp_path, content).problem
-
-
-def test_a_header_that_states_fewer_numbers_than_there_are_is_refused(tmp_path):
-    error = refused(tmp_path, f"{len(WORDS)} 10\n".encode() + TEXT)
-    assert error.line == 2
-    assert "20 numbers, the header states 10" in error.problem
-    error = refused(tmp_path, f"{len(WORDS)} 25\n".encode() + TEXT)
-    assert "25 numbers, but the line has 21 fields" in error.problem
-    phrases = f"3 {D}\n{line('Apollo 11', OF['he'])}{line('Apollo 13', OF['she'])}"
-    words = ["Apollo 11", "Apollo 13", "he"]
-    assert_right(read(tmp_path, (phrases + line("he", OF["he"])).encode()), words)
-
-
-def test_a_number_too_many_is_told(tmp_path):
-    embedder = read(tmp_path, TEXT + line("x", [0.5, *OF["he"]]).encode())
-    assert "1 word ends in a number" in embedder.notes[0]
-    assert "line 33" in embedder.notes[0]
 
 
 def test_accents_are_found_composed_and_decomposed(tmp_path):
@@ -316,9 +243,3 @@ def test_hostile_files_are_refused_with_little_memory(tmp_path, content):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     refused(tmp_path, content)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150_000  # kB
-
-
-def test_a_pipe_is_refused(tmp_path):
-    os.mkfifo(tmp_path / "v.txt")
-    with pytest.raises(InvalidFile, match="pipe"):
-        vectors_file(str(tmp_path / "v.txt"))

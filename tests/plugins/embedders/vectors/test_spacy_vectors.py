@@ -11,7 +11,6 @@ from harness.arrays import unit_rows
 from harness.embedder import WordEmbedder
 from harness.errors import HarnessError, ModelError
 from harness.plugins.embedders.vectors import spacy_vectors
-from harness.plugins.embedders.vectors.word_vectors import Table, WordVectors
 from harness.registry.registry import Registry
 
 
@@ -61,14 +60,6 @@ def test_words_that_name_symbols_of_spacy_have_vectors(embedder):
 
 def test_an_unknown_word_gives_a_row_of_nan(embedder):
     assert np.isnan(embedder.encode(["nosuchwordatall", "no such phrase"])).all()
-
-
-def test_an_alias_is_found_and_is_not_in_the_vocabulary():
-    info = WordVectors.of(["a"], [[1.0]]).info
-    table = Table(["a", "b"], np.float32([[1, 0], [0, 1]]), aliases={"c": 1, "b": 0})
-    words = WordVectors(info, lambda: table)
-    assert list(words.words) == ["a", "b"]
-    assert words.encode(["c", "C", "b"]).tolist() == [[0, 1]] * 3, "a word's own row comes first"
 
 
 def test_a_package_with_other_files_is_refused(tmp_path, monkeypatch):

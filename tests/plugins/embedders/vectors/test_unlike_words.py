@@ -68,7 +68,3 @@ def test_a_run_says_it_once_for_each_model_and_the_reason_in_the_record_stays_sh
     assert records[0].value is None
     assert "100% of 'targets_1' has no vector" in records[0].reason
     assert "JOHN" not in records[0].reason
-
-
-def test_a_few_missing_words_give_no_notice(tmp_path):
-    assert notices(tmp_path, WORDS[:-1])[0] == []

@@ -147,23 +147,6 @@ def test_a_binary_file_that_ends_early_is_refused_with_the_word(tmp_path):
     assert "word 10" in str(refused(path))
 
 
-def test_a_binary_file_with_more_data_is_refused(tmp_path):
-    path = written_by_gensim(tmp_path / "v.bin", binary=True)
-    path.write_bytes(path.read_bytes() + b"more")
-    assert "more data" in refused(path).problem
-
-
-def test_a_format_that_needs_a_header_is_refused_without_one(tmp_path):
-    path = written_by_gensim(tmp_path / "v.txt", header=False)
-    error = refused(path, format="word2vec")
-    assert error.line == 1
-    assert "format=glove" in error.problem
-
-
-def test_a_missing_file_is_refused(tmp_path):
-    assert refused(tmp_path / "v.txt").path == tmp_path / "v.txt"
-
-
 class Trap:
     """Creates a file if it is unpickled."""
 
@@ -189,11 +172,6 @@ def test_words_are_looked_up_as_they_are_then_lower_cased_then_joined():
         expected[row] = np.eye(6)[word]
     np.testing.assert_array_equal(embedder.encode(queries), expected)
     assert embedder.encode(queries).dtype == np.float32
-
-
-def test_a_zero_vector_stays_zero(tmp_path):
-    (tmp_path / "v.txt").write_text("a 0 0\nb 1 2\n")
-    np.testing.assert_array_equal(vectors_file(str(tmp_path / "v.txt")).encode(["a"]), [[0, 0]])
 
 
 def test_the_fingerprint_depends_on_the_content_and_the_format(tmp_path):
