@@ -69,7 +69,6 @@ LONG = (
     "plugins/metrics/test_residual_sides.py::test_neighbours_of_shuffled",
     "plugins/train/test_kill.py",
     "plugins/train/test_processes.py",
-    "tasks/test_fetching.py",
     "tasks/test_leaks.py",
     "tasks/test_tasks.py::test_the_shipped_facts",
 )

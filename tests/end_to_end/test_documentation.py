@@ -41,7 +41,7 @@ NOT_RUN = {
     r"harness train .*--corpus snli/.*": "takes minutes; test_fine_tuning.py measures a tiny model",
     r"torchrun .*": "needs several GPUs",
     r"python -m harness\.plugins\.train\.retraining.*": "minutes; test_retraining.py is small",
-    r"harness data fetch .*": "needs the network; test_fetching.py fetches from a local one",
+    r"harness data fetch .*": "needs the network; the tests of data files fetch from a local one",
     r"harness eval .*engine=llm.*": "needs an endpoint; test_anonymize_by_model.py has a local one",
     r"harness eval .*--model '?(openai|cohere|jina):.*": "test_forms.py asks a local endpoint",
     r"harness results show --over-seeds": "follows runs of an endpoint",

@@ -104,31 +104,6 @@ def test_a_bad_line_is_set_aside_with_its_place_and_the_rest_is_the_same(
         assert site_data.read(tmp_path / "site", name) == site_data.read(tmp_path / "plain", name)
 
 
-def test_the_scale_of_a_task_is_that_of_the_registered_task(results, tmp_path) -> None:
-    content = board_records()[2].model_dump(mode="json", by_alias=True)
-    liar = changed(
-        content, model__name="liar", model__fingerprint="l", created="2026-02-01T00:00:00+00:00",
-        ideal="higher", bounds=[-1e9, 1e9], category="mine", task__title="Mine",
-    )  # fmt: skip
-    add(results, liar.line())
-    command(results, "--out", tmp_path / "site")
-    (board,) = json.loads((tmp_path / "site/leaderboard.json").read_text())["boards"]
-    task = next(task for task in board["tasks"] if task["task"] == content["task"]["name"])
-    assert (task["ideal"], task["low_bound"], task["high_bound"]) == ("0.0", -4.0, 4.0)
-    assert (task["category"], task["title"]) == (content["category"], content["task"]["title"])
-
-
-def test_records_of_an_unknown_task_say_what_to_do(tmp_path) -> None:
-    record = board_records()[0].model_dump(mode="json", by_alias=True)
-    (tmp_path / "r.jsonl").write_text(changed(record, task__name="mine").line())
-    result = command(tmp_path / "r.jsonl", "--out", tmp_path / "site")
-    assert isinstance(result.exception, UsageError)
-    (line,) = result.stderr.splitlines()
-    assert "'mine'" in line
-    assert "--include" in line
-    assert not (tmp_path / "site").exists()
-
-
 def test_tasks_of_a_folder_are_included(tmp_path) -> None:
     from harness.registry.registry import Registry
 
@@ -145,18 +120,6 @@ def test_tasks_of_a_folder_are_included(tmp_path) -> None:
     assert result.exit_code == 0, result.output
     (entry,) = site_data.read(tmp_path / "site", "data/text.js")["tasks"]
     assert (entry["name"], entry["category"]) == ("mine", "own")
-
-
-def test_smoke_runs_alone_are_an_error(results, tmp_path) -> None:
-    (path,) = results.iterdir()
-    smoke = [record.model_copy(update={"limit": 5}) for record in board_records()]
-    path.write_text("".join(record.line() for record in smoke))
-    result = command(results, "--out", tmp_path / "site")
-    assert isinstance(result.exception, UsageError)
-    (line,) = result.stderr.splitlines()
-    assert f"{len(smoke)} alike" in line
-    assert "--limit" in line
-    assert not (tmp_path / "site").exists()
 
 
 def test_a_task_of_one_row_is_reported_everywhere_unless_the_tasks_are_chosen(
@@ -188,21 +151,6 @@ def test_who_submitted_results_stands_beside_the_model(tmp_path) -> None:
     }  # fmt: skip
 
 
-def test_a_withdrawn_record_is_set_aside_and_a_superseded_model_says_so(results, tmp_path) -> None:
-    record = board_records()[0]
-    withdrawn = {
-        "records": [{"id": record.id, "reason": "wrong words"}],
-        "models": [{"name": "better", "superseded_by": "best"}],
-    }
-    (results / "withdrawn.yaml").write_text(yaml.safe_dump(withdrawn))
-    result = command(results, "--out", tmp_path / "site")
-    assert "withdrawn: wrong words" in result.stderr
-    models = site_data.read(tmp_path / "site", "data/text.js")["models"]
-    assert {m["name"]: m["superseded_by"] for m in models if m["superseded_by"]} == {
-        "better": "best"
-    }
-
-
 def test_a_record_does_not_say_what_supersedes_a_registered_model(tmp_path) -> None:
     records = [
         changed(record.model_dump(mode="json", by_alias=True), model__superseded_by="advert")
@@ -212,15 +160,6 @@ def test_a_record_does_not_say_what_supersedes_a_registered_model(tmp_path) -> N
     command(tmp_path / "r.jsonl", "--out", tmp_path / "site")
     models = site_data.read(tmp_path / "site", "data/text.js")["models"]
     assert {m["name"] for m in models if m["superseded_by"] == "advert"} == {"stranger"}
-
-
-def test_an_empty_results_folder_is_an_error(tmp_path) -> None:
-    (tmp_path / "results").mkdir()
-    error = command(tmp_path / "results", "--out", tmp_path / "site").exception
-    assert isinstance(error, UsageError)
-    assert f"'{tmp_path / 'results'}'" in str(error)
-    assert len(str(error).splitlines()) == 1
-    assert not (tmp_path / "site").exists()
 
 
 def test_a_second_build_replaces_only_its_own_files(results, tmp_path) -> None:

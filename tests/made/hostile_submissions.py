@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import re
@@ -110,21 +109,6 @@ def entry(**changes: Any) -> Callable[[Path], Path]:
         content["runs"]["r1"].update(changes)
         path.write_text(json.dumps(content))
         return path
-
-    return written
-
-
-def beside(name: str, content: bytes | str | None = "x") -> Callable[[Path], Path]:
-    """Return what writes a valid record and something beside it; None for a folder."""
-
-    def written(root: Path) -> Path:
-        path = write(root, [one()]).parent / name
-        path.parent.mkdir(exist_ok=True)
-        if content is None:
-            path.mkdir()
-        else:
-            path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path.parent if path.parent.name in ("figures", "tables", "samples") else path
 
     return written
 
@@ -237,30 +221,18 @@ def _no_submission_file(root: Path) -> Path:
     return path
 
 
-LONG = "a" * 100_000
 SUBMISSIONS = (
     # Scripts and other texts in names.
     Hostile("script in a model's name", field(model__name=f"evil{SCRIPT}"), "row"),
-    Hostile("script in an alias", field(model__aliases=[SCRIPT]), "row"),
     Hostile("script in a mitigator's label", field(mitigator__label=f"none{SCRIPT}")),
     Hostile("script in a run", field(run=f"r{SCRIPT}"), "row"),
     Hostile("script as an address", field(model__url="javascript:alert(1)")),
-    Hostile("name that is a link", field(model__name="[prize](https://evil.example)"), "row"),
     Hostile("name that is a formula", field(model__name="=cmd|'/c calc'!A1"), "row"),
-    Hostile("name of 100,000 letters", field(model__name=LONG)),
     Hostile("name from right to left", field(model__name="evil\u202egpj")),
-    Hostile("name with zero width", field(model__name="model\u200b-a")),
-    Hostile("name with a terminal's codes", field(model__name="evil\x1b[2J")),
     # Paths.
     Hostile("name that climbs", field(model__name="../../../etc/cron.d/x"), "row"),
     Hostile("path of a machine", field(environment__device="/home/ada/.ssh/id_rsa"), "row"),
-    Hostile("path of Windows", field(mitigator__params={"file": "C:\\Users\\Ada\\w.txt"})),
-    Hostile("table that climbs", field(tables={"a": "../../../../etc/passwd"}), "row"),
     Hostile("link to a file", link("r2.jsonl", "/etc/passwd"), "row"),
-    Hostile("link as submission.json", link("submission.json", "/etc/passwd"), "row"),
-    Hostile("folder named as a file", beside("r2.jsonl", None), "row"),
-    Hostile("page of a figure", beside("figures/x.html", SCRIPT), "row"),
-    Hostile("hidden file", beside(".bashrc"), "row"),
     Hostile("records in the place of others", _elsewhere, "row"),
     # Who it is.
     Hostile("forged id", forged(id="0" * 32)),
@@ -268,8 +240,6 @@ SUBMISSIONS = (
     Hostile("another value for somebody else's id", of_victim(value=0.9), "conflict"),
     Hostile("another name for somebody else's model", of_victim(model__name="mine")),
     Hostile("model without identity", field(model__fingerprint="unnamed-" + "0" * 32), "row"),
-    Hostile("fingerprint without a hash", field(model__fingerprint="evil"), "row"),
-    Hostile("unknown kind of model", field(model__kind="image")),
     # What it says about tasks.
     Hostile("version 999", field(task__version=999)),
     Hostile("unregistered task", field(task__name="my-task")),
@@ -277,52 +247,32 @@ SUBMISSIONS = (
     Hostile("another ideal", field(ideal=0.9), "row"),
     Hostile("other bounds", field(bounds=[-1000.0, 1000.0]), "row"),
     Hostile("unranked", field(task__unranked="because"), "row"),
-    Hostile("not primary", field(primary=False), "row"),
-    Hostile("unknown metric", field(metric="mine")),
-    Hostile("unknown score", field(score="mine")),
     Hostile("unknown scenario", field(scenario="mine")),
     Hostile("smoke run", field(limit=5)),
     # Numbers.
     Hostile("NaN", text('"value":', '"value": NaN, "n":')),
-    Hostile("Infinity", text('"seconds":', '"seconds": Infinity, "n":')),
     Hostile("integer of 10,000 digits", text('"seed":0', f'"seed":{"9" * 10_000}')),
     Hostile("text as a number", field(value="0.1"), "row"),
     Hostile("value outside the bounds", field(value=7.0)),
-    Hostile("value without its reason", field(value=None, reason=None), "row"),
     Hostile("interval reversed",
             field(interval={"low": 0.2, "high": 0.1, "level": 0.95, "method": "x"})),
-    Hostile("bounds reversed", field(bounds=[1.0, 0.0]), "row"),
-    Hostile("p = -3", field(p_value=-3.0)),
-    Hostile("more found than asked", field(coverage={"asked": 10, "found": 11})),
-    Hostile("less than no items", field(n=-1)),
     Hostile("unit that makes a bias enormous", field(unit=1e-300)),
-    Hostile("text as a published score", field(model__published={"MTEB": "x"})),
-    Hostile("no name", field(model__name="")),
-    Hostile("name that looks like another", field(model__name="evil ")),
     Hostile("another seed of a reference", field(**NOISE, seed=7)),
-    Hostile("another name of a reference", field(**NOISE | {"model__name": "evil"})),
     # Dates.
     Hostile("date in the future", field(created="2999-01-01T00:00:00+00:00")),
-    Hostile("no date", field(created="yesterday")),
     # The file.
     Hostile("two values for one id", _duplicates),
     Hostile("unknown field", field(colour="red"), "row"),
     Hostile("missing field", text('"metric":', '"metrik":')),
     Hostile("another schema", field(schema=2)),
-    Hostile("broken line", lines(lambda content: b'{"schema": 1,,}\n')),
     Hostile("torn last line", lines(lambda content: content[:-100])),
-    Hostile("last line without an end", lines(lambda content: content.rstrip(b"\n")), "row"),
-    Hostile("UTF-16", lines(lambda content: content.decode().encode("utf-16"))),
     Hostile("empty file", lines(lambda content: b"")),
-    Hostile("compressed", lines(gzip.compress)),
     Hostile("200 MB", _sparse(200_000_000)),
-    Hostile("line of 2 MB", text('"details":{}', f'"details":{{"x":"{"a" * 2_000_000}"}}')),
     Hostile("30,000 brackets", _nested),
     Hostile("more runs than allowed", _many_runs, "row"),
     Hostile("study", _study, "row"),
     # submission.json.
     Hostile("no submission.json", _no_submission_file, "row"),
-    Hostile("nobody submitted it", entry(submitted_by=""), "row"),
     Hostile("script as the submitter", entry(submitted_by=SCRIPT), "row"),
     Hostile("path in the command", entry(command="harness eval -m /home/ada/model"), "row"),
     Hostile("no known licence", entry(licence="all mine"), "row"),

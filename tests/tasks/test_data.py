@@ -175,8 +175,9 @@ def test_every_shipped_file_is_read_by_a_task_with_its_checksum():
 
 def test_a_file_that_is_fetched_has_a_pinned_address_its_size_and_its_terms():
     raw = r"https://raw\.githubusercontent\.com/[\w.-]+/[\w.-]+/[0-9a-f]{40}/"
-    checked = set()
+    checked, contents = set(), {}
     for name, table in FROM_THE_WEB:
+        assert contents.setdefault(table["local"], table["sha256"]) == table["sha256"], name
         if not table["url"].startswith(ARCHIVES):
             assert re.match(raw, table["url"]), name
             assert name.startswith(OF_UNKNOWN_SIZE) or table["size"] > 0, name

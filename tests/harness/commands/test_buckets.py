@@ -134,18 +134,6 @@ def test_a_bucket_that_forbids_writing_is_one_line_before_anything_is_encoded(
     assert toy == []
 
 
-def test_what_is_not_there_is_one_line(s3, s3_bucket, harness, toy):
-    for arguments in (
-        ["results", "show", f"{s3_bucket}/nothing"],
-        ["results", "show", f"{s3_bucket}/nothing/a.jsonl"],
-        ["eval", "-m", "toy-letters", "-t", TASK, "--cache", "nonsense://a"],
-        ["study", "run", "a", "--results", s3_bucket],
-    ):
-        output = harness(*arguments)
-        assert output.code == 2
-        assert "Traceback" not in output.err
-
-
 def test_cache_lists_verifies_and_prunes_a_bucket(evaluated, s3_bucket, harness):
     evaluated("first")
     info = json.loads(harness("cache", "info", "--json").out)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from score_records import record
@@ -11,9 +10,6 @@ from score_records import record
 from harness.commands import cite
 from harness.registry.registry import Registry
 from harness.results.folder import ResultsFile
-
-ROOT = Path(__file__).parents[3]
-YEAR = re.compile(r"\b(?:1[89]|20)\d\d\)")
 
 
 @pytest.fixture(scope="module")

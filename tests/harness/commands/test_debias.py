@@ -107,32 +107,6 @@ def test_an_existing_file_is_replaced_only_with_overwrite(harness, source, tmp_p
     assert list(vectors_file(str(out)).words) == WORDS
 
 
-def refused(harness, tmp_path, *arguments, out="v.bin"):
-    before = written(tmp_path)
-    said = harness("debias", *arguments, "-o", tmp_path / out)
-    assert said.code in (1, 2)
-    assert said.err.count("\n") == 1
-    assert written(tmp_path) == before
-    return said.err
-
-
-def written(folder):
-    """Return what lies in a folder, but for what is kept of tasks and concepts."""
-    return sorted(path for path in folder.iterdir() if path.name != "cache")
-
-
-def test_a_mistake_is_one_line_and_nothing_is_written(harness, source, tmp_path):
-    model = ("-m", f"vectors:{source}")
-    hard = ("-M", "hard-debias")
-    assert "'v.pkl'" in refused(harness, tmp_path, *model, *hard, out="v.pkl")
-    assert "'bin'" in refused(harness, tmp_path, *model, *hard, "--format", "bin")
-    assert "'soft-boiled'" in refused(harness, tmp_path, *model, "-M", "soft-boiled")
-    assert "'gendre'" in refused(harness, tmp_path, *model, *hard, "--concept", "gendre")
-    assert "definitional_pairs" in refused(harness, tmp_path, *model, *hard, "--concept", "none")
-    assert "'context-injection'" in refused(harness, tmp_path, *model, "-M", "context-injection")
-    assert "none.bin" in refused(harness, tmp_path, "-m", "vectors:none.bin", *hard)
-
-
 def test_a_concept_may_be_an_object(tmp_path):
     model = WordVectors.of(WORDS, VECTORS, name="mine")
     concept = Concept(name="own", definitional_pairs=tuple(PAIRS))

@@ -76,14 +76,6 @@ def test_json_has_records_reasons_and_notices(evaluate, toy):
     assert "text embedders" in said["not_run"][0]["reason"]
 
 
-def test_a_skipped_task_is_printed_with_the_reason_and_is_no_failure(evaluate):
-    said = evaluate("-M", "none", "-M", "toy-polite", model="toy-words", tasks="toy-places*")
-    assert said.code == 0
-    (line,) = [line for line in said.err.splitlines() if line.startswith("skipped: ")]
-    for fact in ("toy-words", "'toy-polite'", "toy-places, toy-places-10", "word embedders"):
-        assert fact in line
-
-
 def test_a_mitigator_without_its_concept_is_skipped_and_the_others_are_run(evaluate):
     said = evaluate(
         "-M", "none", "-M", "toy-shift", "--concept", "none", tasks="toy-places,toy-ratings"

@@ -87,16 +87,6 @@ def test_an_invalid_name_is_an_error(harness, tmp_path, name):
     assert not (tmp_path / "out").exists()
 
 
-def test_an_existing_file_is_not_overwritten(harness, tmp_path):
-    harness("new", "task", "mine", "--out", tmp_path)
-    (tmp_path / "mine.yaml").write_text("my work")
-    result = harness("new", "task", "mine", "--out", tmp_path)
-    assert result.code == 2
-    assert f"'{tmp_path}/mine.yaml'" in result.err
-    assert result.err.count("\n") == 1
-    assert (tmp_path / "mine.yaml").read_text() == "my work"
-
-
 @pytest.mark.parametrize(
     ("kind", "name", "owner"),
     [("metric", "toy-gap", "'toy' (toy 1.0)"), ("task", "toy-places", "toy-places.yaml")],

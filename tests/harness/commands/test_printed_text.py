@@ -13,14 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hostile_files import TASK
 from loopback import Fault
 from score_records import record
 
 from harness.commands import main
 from harness.results.jsonl import RecordsFile
 from harness.results.record import Record
-from harness.store.store import Store
 
 pytestmark = pytest.mark.posix
 
@@ -99,46 +97,12 @@ def results(tmp_path: Path) -> Path:
     [
         ("results", "show"),
         ("results", "export", "--format", "csv"),
-        ("results", "export", "--format", "latex"),
-        ("results", "export", "--format", "markdown"),
         ("cite",),
     ],
     ids=" ".join,
 )
 def test_results_of_others(screen, results, command):
     check(screen(*command, results))
-
-
-def test_a_damaged_line(screen, tmp_path):
-    file = tmp_path / "records.jsonl"
-    file.write_text(
-        "".join(f"{json.dumps({text: text}, ensure_ascii=False)}\n" for text in HOSTILE)
-    )
-    check(screen("results", "check", file), "records.jsonl:1")
-
-
-@pytest.fixture
-def tasks(tmp_path: Path) -> list[Path]:
-    """Task files, each with one hostile text as its title, key or word."""
-    files = []
-    for i, text in enumerate(HOSTILE):
-        content = {**TASK, "name": f"t{i}", "title": text, "description": text}
-        if i % 3 == 1:
-            content[text] = text
-        if i % 3 == 2:
-            content["inputs"] = {**TASK["inputs"], "targets_1": {"words": [text, "b"]}}
-        files.append(tmp_path / "tasks" / f"t{i}.yaml")
-        files[-1].parent.mkdir(exist_ok=True)
-        files[-1].write_text(json.dumps(content), "utf-8")
-    return files
-
-
-def test_task_files(screen, tasks):
-    check(screen("validate", *tasks), "t0.yaml")
-    for file in tasks[:6]:
-        check(screen("show", "task", file))
-        check(screen("show", "task", file, "--json"))
-    check(screen("eval", "-m", "random-words", "-t", tasks[2], "--results", tasks[2].parent / "r"))
 
 
 def test_names_of_files_and_things(screen, tmp_path):
@@ -168,11 +132,3 @@ def test_errors_of_a_plugin(screen, install):
     install("hostile", {"hostile": "hostile_module"}, hostile_module=f"raise ValueError({text!r})")
     check(screen("plugins"), "said")
     check(screen("list", "tasks"), "said")
-
-
-def test_names_in_a_cache(screen, tmp_path, monkeypatch):
-    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
-    for i, text in enumerate(HOSTILE):
-        store = Store(tmp_path / "embeddings", f"model{i}")
-        store.describe({"name": text, "kind": "text"})
-    check(screen("cache", "info"), "EVIL")

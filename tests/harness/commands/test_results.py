@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import math
-import re
 from pathlib import Path
 
 import polars as pl
@@ -178,52 +177,6 @@ def test_export_writes_each_format(harness, folder, tmp_path):
     assert exported("markdown").read_text().count("| task |") == 4
 
 
-def test_the_means_can_be_computed_again_from_a_csv_alone(harness, tmp_path):
-    def ratio(gap, yardstick, power, *reference):
-        parts = {"gap": gap, "gap_error": 0.1, "yardstick": yardstick, "yardstick_error": 0.01}
-        references = dict(zip(("reference_gap", "reference_yardstick"), reference, strict=False))
-        fixed = {"value": 1.0, "low": 0.5, "high": 2.0, "t": 30.0, "df": 9.0, "of": "items"}
-        return parts | references | {"reference_error": 0.01, "power": power} | fixed
-
-    records = [
-        record("a-1", family="a", ratio=ratio(0.3, 0.4, 1, 0.2, 0.5)),
-        record("a-2", family="a", ratio=ratio(0.1, 0.9, 1, 0.4, 0.5)),
-        record("b", ratio=ratio(0.09, 0.25, 2, 0.04, 0.16)),
-        record("leak", ratio=ratio(9.0, 0.1, 1), overlap=("she",)),
-        record("u-1", value=0.4, measures="usefulness", family="u"),
-        record("u-2", value=0.9, measures="usefulness", family="u"),
-        record("v", value=0.2, measures="usefulness"),
-    ]
-    ResultsFile(tmp_path / "results", "m").add(records)
-    out = tmp_path / "scores.csv"
-    assert harness("results", "export", tmp_path / "results", "--out", out).code == 0
-    rows = [row for row in csv.DictReader(out.open()) if not row["left_out"]]
-    names = (
-        *("floor", "unit", "yardstick", "distance", "overlap", "low", "high", "level", "n"),
-        *("version", "revision", "harness"),
-    )
-    assert {*names} <= {*rows[0]}
-    families = {}
-    for row in rows:
-        families.setdefault((row["measures"], row["family"]), []).append(row)
-    means = {"bias": [], "usefulness": []}
-    for (measures, _), part in families.items():
-        if measures == "usefulness":
-            means[measures].append(sum(1 - float(row["distance"]) for row in part) / len(part))
-            continue
-        totals = [
-            sum(float(row[name]) for row in part)
-            for name in ("gap", "yardstick", "reference_gap", "reference_yardstick")
-        ]
-        root = 1 / int(part[0]["power"])
-        means[measures].append((totals[0] / totals[1] / (totals[2] / totals[3])) ** root)
-    said = json.loads(harness("results", "show", "--average", tmp_path / "results", "--json").out)
-    printed = {row["measures"]: row["mean"] for row in said["means"]}
-    for measures, parts in means.items():
-        assert len(parts) == 2
-        assert sum(parts) / len(parts) == pytest.approx(printed[measures])
-
-
 def total(rows, name):
     return math.fsum(float(row[name]) for row in rows)
 
@@ -299,33 +252,6 @@ def test_the_means_of_real_models_can_be_computed_again_from_a_csv_alone(harness
         expected = printed[model, mitigator]
         assert (mean is None) == (expected is None), (model, mitigator)
         assert mean is None or math.isclose(mean, expected), (model, mitigator)
-
-
-def test_export_replaces_no_file_unless_it_is_told_to(harness, folder, tmp_path):
-    out = tmp_path / "mine.tex"
-    out.write_text("mine")
-    arguments = ("results", "export", folder, "--format", "latex", "--out", out)
-    assert harness(*arguments).code == 2
-    assert out.read_text() == "mine"
-    assert harness(*arguments, "--overwrite").code == 0
-    assert "tabular" in out.read_text()
-
-
-def test_on_a_terminal_of_80_columns_no_line_wraps_and_the_best_value_is_bold(
-    harness, folder, monkeypatch
-):
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    recorded = ("compare", "--recorded", "none", "mitigator-1", "-r", folder, "--fail-on", "never")
-    for arguments in (("results", "show", folder), recorded):
-        monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-        said = harness(*arguments)
-        plain = re.sub("\x1b\\[[0-9;]*m", "", said.out)
-        assert said.code == 0
-        assert max(len(line.rstrip()) for line in plain.splitlines()) <= 80
-    said = harness("results", "show", folder)
-    assert "\x1b[1m•1.300**" in said.out
 
 
 def test_smoke_runs_are_set_aside_where_whole_records_are(harness, compared, folder):

@@ -5,16 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import re
-from pathlib import Path
 
 import pytest
 import small_study
 from jsonschema import Draft202012Validator
 from study_records import records_of, study_part
 
-import harness.tasks
-
-SHIPPED = Path(harness.tasks.__file__).parent / "studies"
 DISTANCES = {
     "none": {"WEAT": [2.0, 2.0, 2.0], "ECT": [0.9, 0.9, 0.9]},
     "normalize": {"WEAT": [1.0, 1.2, 1.4], "ECT": [0.5, 0.5, 0.8]},
@@ -45,13 +41,6 @@ def run(harness, folder):
         return harness("study", "run", "small", *options, *more)
 
     return make
-
-
-def test_a_study_by_its_path_finds_the_concepts_beside_it(harness, folder):
-    path = folder / "studies" / "small.yaml"
-    assert harness("show", "study", path).code == 0
-    said = harness("study", "run", path, "--results", folder / "results", "--workers", "1")
-    assert said.code == 0, said.err
 
 
 @pytest.fixture
@@ -185,17 +174,6 @@ def test_a_study_is_validated_with_the_folder_it_lies_in(harness, folder):
         assert fact in line
     assert result.code == 0
     assert "study 'small'" in harness("validate", folder).out
-
-
-def test_an_error_in_a_study_names_its_line_and_key(harness, folder):
-    content = small_study.content(folder)
-    content["mitigators"]["leace"] = {"grid": {"shrink": [0.1]}}
-    path = small_study.write(folder / "studies" / "small.yaml", content)
-    result = harness("validate", path)
-    assert result.code == 2
-    assert re.search(
-        rf"{re.escape(str(path))}:\d+: mitigators\.leace\.grid: .*'shrink'", result.out
-    )
 
 
 def test_a_study_file_and_its_records_fit_the_schemas(harness, folder, recorded):

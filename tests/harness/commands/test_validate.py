@@ -49,15 +49,6 @@ def test_a_task_that_gives_no_score_is_a_mistake(harness, toy, write):
     assert said.out.endswith("1 file, 1 with mistakes\n")
 
 
-def test_a_folder_is_checked_with_its_concepts(harness, toy):
-    said = harness("validate", TOYS)
-    assert said.code == 0
-    assert f"{TOYS}/concepts/toy-place.yaml: concept 'toy-place', 2 definitional pairs" in said.out
-    assert "task 'toy-sentences', 2 scenarios, 4 scores on a mock embedder" in said.out
-    assert "_shared" not in said.out
-    assert said.out.endswith("7 files, 0 with mistakes, 1 notice\n")
-
-
 def test_a_mistake_is_reported_once_with_its_place_and_the_other_files_are_checked(
     harness, toy, write
 ):
@@ -123,11 +114,7 @@ TABLE = TASK.replace("{words: [village, farm]}", "{table: t, column: a}").replac
     ("content", "line", "fact"),
     [
         ("a,b\nvillage,city\nfarm,street,\n", 3, "3"),
-        ("a,b\nvillage,city\nfarm\n", 3, "'b'"),
-        ("a,b\nvillage,city\n,street\n", 3, "'a'"),
-        ("a,a\nvillage,city\nfarm,street\n", 1, "'a'"),
         ('a,b\nvillage,city\nfarm,"street\n', 3, "'b'"),
-        ("a,b\nvillage,city\0\nfarm,street\n", 2, "'b'"),
     ],
 )
 def test_a_mistake_in_a_table_is_found_before_anything_is_encoded(
@@ -164,11 +151,8 @@ def test_missing_data_is_no_mistake_but_exits_with_1(harness, toy, write, monkey
     ("body", "facts"),
     [
         ("raise KeyError('x')", ["KeyError", "'x'"]),
-        ("raise ValueError('a\\nb')", ["ValueError: a"]),
         ("return Score(float('nan'), reason='few')", ["scenario 'default'", "few"]),
-        ("return float('nan')", ["'odd-metric'", "nan"]),
         ("return {'b': 1}", ["'odd-metric'", "['b']"]),
-        ("return Score(1, samples=[Samples('targets_1', [0])])", ["odd-metric", "contribution 1"]),
     ],
 )
 def test_a_task_is_really_run(harness, install, write, body, facts):
@@ -257,14 +241,6 @@ def test_the_schemas_fit_the_files_that_ship(schema, folder):
             assert not errors, f"{path}: {errors[0].message}"
 
 
-def test_the_schemas_find_mistakes(schema):
-    task = yaml.safe_load(TASK)
-    assert schema("task").is_valid(task)
-    for change in ({"titel": "x"}, {"version": 0}, {"kinds": ["words"]}, {"name": "a b"}):
-        assert not schema("task").is_valid(task | change)
-    assert not schema("concept").is_valid({"name": "c", "definitional_pairs": [["a"]]})
-
-
 def test_the_schema_of_records_fits_records(schema, registry):
     import harness as package
 
@@ -302,21 +278,3 @@ def test_every_mistake_in_inputs_metrics_and_primary_is_shown_at_once(harness, t
     assert len(mistakes) == 2
     assert "'farms'" in mistakes[0]
     assert "'streets'" in mistakes[1]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "facts"),
-    [
-        ("title: Mine", "title: Mine: yours", (":3: ", "': '", "quotes")),
-        ("version: 1", "\tversion: 1", (":2: ", "tab", "spaces")),
-        ("{words: [village, farm]}", "[village, farm]", (":6: ", "{words: [")),
-    ],
-)
-def test_a_usual_slip_in_yaml_is_one_line_that_says_what_would_be_right(
-    harness, toy, write, old, new, facts
-):
-    path = write("mine.yaml", TASK.replace(old, new))
-    result = harness("validate", path)
-    assert result.code == 2
-    line, _ = result.out.splitlines()
-    assert all(fact in line for fact in facts)

@@ -10,9 +10,7 @@ import sys
 import pytest
 
 import harness
-from harness import limits
 from harness.embedder import MockEmbedder
-from harness.errors import DiskError
 from harness.results.folder import Reading, ResultsFile, read
 
 
@@ -57,12 +55,9 @@ def test_two_models_with_one_file_name_keep_their_records(tmp_path, records):
 
 
 TAILS = {
-    "a byte": lambda line: line[:1],
     "half": lambda line: line[: len(line) // 2],
-    "almost all": lambda line: line[:-2],
     "half a character": lambda line: line[: line.index("ü".encode()) + 1],
     "NUL bytes": lambda line: b"\0" * 4096,
-    "a part and NUL bytes": lambda line: line[:40] + b"\0" * 100,
 }
 
 
@@ -115,16 +110,6 @@ def test_a_record_of_another_schema_is_left_out_with_both_versions(tmp_path, rec
     assert "version 1 " in notice
 
 
-def test_a_lock_that_cannot_be_made_is_a_disk_error(tmp_path, records):
-    file = ResultsFile(tmp_path, "m")
-    file.add(records)
-    (tmp_path / ".m.lock").unlink()
-    (tmp_path / ".m.lock").mkdir()
-    for some in (records, [records[0].model_copy(update={"id": "new"})]):
-        with pytest.raises(DiskError, match=r"m.jsonl' \(Is a directory\)"):
-            file.add(some)
-
-
 @pytest.mark.posix
 def test_a_full_disk_keeps_the_earlier_records(tmp_path, records):
     file = ResultsFile(tmp_path / "results", "m")
@@ -154,14 +139,6 @@ except errors.DiskError as error:
     assert reading.notices == ()
     ResultsFile(tmp_path / "results", "m").add(records[2:])
     assert read([tmp_path / "results"]).records == tuple(records)
-
-
-def test_two_writers_at_once_lose_nothing(tmp_path, records):
-    one, two = ResultsFile(tmp_path, "m"), ResultsFile(tmp_path, "m")
-    one.add(records[:1])
-    two.add(records[1:])
-    one.add([records[0].model_copy(update={"value": 9.0})])
-    assert {record.id for record in read([tmp_path]).records} == {r.id for r in records}
 
 
 def test_two_runs_on_one_file_add_to_each_others_records(tmp_path, records):
@@ -217,30 +194,6 @@ def test_a_check_is_no_part_of_a_record(records):
     again = type(records[0]).model_validate_json(records[0].line())
     assert again == records[0]
     assert again.line() == records[0].line()
-
-
-def test_a_line_that_is_too_long_is_left_out_and_kept(tmp_path, records, monkeypatch):
-    monkeypatch.setattr(limits, "OWN_LINE_BYTES", 5_000)
-    path = tmp_path / "m.jsonl"
-    long = '{"x": "' + "x" * 2_000_000 + '"}\n'
-    path.write_text(long + records[0].line())
-    reading = read([tmp_path])
-    assert reading.records == tuple(records[:1])
-    assert "2,000,010 bytes" in reading.notices[0]
-    file = ResultsFile(tmp_path, "m")
-    file.add(records[:1])
-    file.arrange([records[0].id])
-    assert path.read_text() == long + records[0].line()
-
-
-def test_a_lock_that_is_a_link_is_refused_and_what_it_leads_to_is_kept(tmp_path, records):
-    precious = tmp_path / "precious"
-    precious.write_text("mine")
-    (tmp_path / "results").mkdir()
-    (tmp_path / "results" / ".m.lock").symlink_to(precious)
-    with pytest.raises(DiskError, match="symbolic links"):
-        ResultsFile(tmp_path / "results", "m").add(records)
-    assert precious.read_text() == "mine"
 
 
 def test_records_are_brought_into_order_after_all_other_lines(tmp_path, records):

@@ -8,7 +8,7 @@ import io
 from score_records import many, record
 
 from harness.results import formats
-from harness.results.formats import Report, Sentences, Table, comma_separated
+from harness.results.formats import Report, Table, comma_separated
 from harness.results.tables import beside, legend, report, sections
 
 
@@ -52,12 +52,6 @@ def test_csv_quotes_what_a_spreadsheet_would_run():
     text = comma_separated([{"name": "=1+1", "value": -1.5, "params": {"k": 2}}])
     (line,) = csv.DictReader(io.StringIO(text))
     assert line == {"name": "'=1+1", "value": "-1.5", "params": '{"k": 2}'}
-
-
-TABLE = Table(
-    "few", ["name", "n", "share"], [["a|b", 1, 0.25], ["c", None, 1.0]], [["all", 1, 0.5]]
-)
-REPORT = Report("a_b", [TABLE, Sentences("Legend", ["share: of <all>"], "note: ")])
 
 
 def test_html_escapes_titles_cells_and_lines():

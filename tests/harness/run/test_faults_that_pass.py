@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.embedder import MockEmbedder, ModelInfo
-from harness.encode.stored_embedder import store_of
-from harness.errors import ModelError
+from harness.embedder import MockEmbedder
 
 PLUGIN = """
     from pathlib import Path
@@ -47,16 +45,6 @@ def test_the_first_run_says_so_and_the_second_one_mends_it(install, toy, harness
     assert '"toy-places"' in second.out
 
 
-def test_texts_that_an_older_version_stored_as_nan_are_encoded_again(evaluate, tmp_path):
-    embedder = MockEmbedder()
-    expected = [record.value for record in evaluate(embedder, "toy-places", cache=tmp_path / "a")]
-    with store_of(embedder, tmp_path / "b").writer() as writer:
-        writer.add(["barn", "farm"], np.full((2, 16), np.nan, dtype=np.float32))
-    records = evaluate(embedder, "toy-places", cache=tmp_path / "b")
-    assert [record.value for record in records] == expected
-    assert records.encoded == 6
-
-
 def test_texts_that_the_encoder_lacks_are_missing_and_no_failure(evaluate, tmp_path):
     class Lacking(MockEmbedder):
         def encode(self, texts):
@@ -71,17 +59,6 @@ def test_texts_that_the_encoder_lacks_are_missing_and_no_failure(evaluate, tmp_p
         gap, *_ = records = evaluate(Lacking(), "toy-places", cache=tmp_path / "cache")
         assert gap.coverage.missing == ("barn",)
         assert (records.encoded, records.failed) == (encoded, ())
-
-
-def test_a_model_that_ends_python_is_an_error_of_one_line(evaluate):
-    class Ends:
-        info = ModelInfo(name="ends", kind="text", dimensions=4, fingerprint="ends")
-
-        def encode(self, texts):
-            raise SystemExit(7)
-
-    with pytest.raises(ModelError, match=r"'ends'.*SystemExit: 7"):
-        evaluate(Ends(), "toy-places")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import pytest
 import small_study
 
 from harness.errors import InvalidFile, UsageError
-from harness.registry.discovery import Catalogue
 from harness.registry.registry import Registry
 from harness.study.study import resolve
 from harness.task import yaml_files
@@ -56,13 +55,9 @@ def test_the_digest_of_a_study_does_not_depend_on_its_prose_or_tests(resolved, c
     ("change", "problem"),
     [
         ({"baseline": "leice"}, r"small.yaml:\d+: baseline: .*'leice'.*'leace'"),
-        ({"criteria": ["WAET"]}, r"criteria: .*'WAET'.*'WEAT'"),
         ({"folds": 9}, r"folds: 9 .* 8 definitional pairs"),
-        ({"inner_folds": 7}, r"inner_folds: 7 .* 6 definitional pairs"),
         ({"concept": "side"}, r"concept: .*'side'.*'sides'"),
-        ({"folded": "definitional_sets"}, r"concept: .*'sides' .*definitional sets"),
         ({"mitigator": {}}, r"mitigator: .*'mitigator'.*'mitigators'"),
-        ({"models": []}, r"models: "),
     ],
 )
 def test_an_error_in_the_set_up_names_its_key(resolved, content, change, problem):
@@ -75,18 +70,11 @@ def test_an_error_in_the_set_up_names_its_key(resolved, content, change, problem
     ("use", "problem"),
     [
         ({"hard-debais": {}}, r"mitigators.hard-debais: .*'hard-debias'"),
-        ({"x": {"mitigator": "lace"}}, r"mitigators.x.mitigator: .*'lace'.*'leace'"),
         ({"hard-debias": {"grid": {"kk": [1]}}}, r"hard-debias.grid: .*'kk'"),
         ({"hard-debias": {"grid": {"k": ["x"]}}}, r"hard-debias.grid: .*k=x"),
-        ({"hard-debias": {"grid": {"k": []}}}, r"hard-debias.grid.k: "),
-        ({"hard-debias": {"grid": {"k": 1}}}, r"hard-debias.grid.k: "),
         (
             {"x": {"mitigator": "normalize+leace", "grid": {"k": [1]}}},
             r"x.grid: 'k' .*'normalize.k'",
-        ),
-        (
-            {"x": {"mitigator": "normalize+leace", "grid": {"leice.k": [1]}}},
-            r"x.grid: .*'leice'.*'leace'",
         ),
         ({"context-injection": {}}, r"context-injection: .*contexts.*'sides'"),
     ],
@@ -105,26 +93,6 @@ def test_a_measure_without_held_out_pairs_is_refused(resolved, content):
 
 
 # --- the mitigator of unit length -------------------------------------------------------------
-
-
-class Mitigators(Registry):
-    """The installed plugins, with other mitigators."""
-
-    def __init__(self, mitigators, folder):
-        super().__init__(include=[folder])
-        self.mitigators = Catalogue("mitigator")
-        self.mitigators.update(mitigators)
-
-
-@pytest.fixture
-def resolved_with(folder, content):
-    """Resolve the study with other mitigators installed."""
-
-    def make(mitigators):
-        path = small_study.write(folder / "small.yaml", content)
-        return resolve(yaml_files.load(path), Mitigators(mitigators, folder))
-
-    return make
 
 
 def test_a_measure_has_a_sign_if_swapped_sides_turn_it_round_its_fair_value(resolved, content):

@@ -9,7 +9,6 @@ from study_records import MEASURES, records_of, study_part
 
 from harness.study.summary import summarize
 
-FAIR = {"WEAT": [0.0, 0.0, 0.0], "ECT": [0.0, 0.0, 0.0]}
 DISTANCES = {
     "none": {"WEAT": [2.0, 2.0, 2.0], "ECT": [0.9, 0.9, 0.9]},
     "normalize": {"WEAT": [1.0, 1.2, 1.4], "ECT": [0.5, 0.5, 0.8]},

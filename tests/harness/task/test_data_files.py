@@ -10,7 +10,6 @@ import zipfile
 
 import pytest
 
-from harness import folders
 from harness.errors import InvalidFile, Unavailable
 
 URL = "https://data.example/a.tsv"
@@ -99,13 +98,6 @@ def test_what_is_fetched_is_told_with_its_terms(read, registry, web, capsys):
         assert fact in line
 
 
-def test_without_progress_the_terms_are_a_notice(read, registry, web):
-    web.pages[URL] = ROWS
-    read(table(local="a.tsv", terms="CC BY-NC 4.0"))
-    (notice,) = registry.notices
-    assert "CC BY-NC 4.0" in notice
-
-
 def test_a_folder_of_data_that_does_not_exist_is_told(registry, tmp_path, monkeypatch):
     monkeypatch.setenv("HARNESS_DATA", str(tmp_path / "absent"))
     (notice,) = registry.notices
@@ -126,14 +118,6 @@ def test_another_file_under_harness_data_is_an_error(refused, web, write, tmp_pa
     assert str(copy) in message
     assert sha256() in message
     assert not web.tunnels
-
-
-def test_a_damaged_file_in_the_cache_is_fetched_again(read, web, cache):
-    web.pages[URL] = ROWS
-    (cache / "data").mkdir(parents=True)
-    (cache / "data" / "a.tsv").write_bytes(ROWS[:-3])
-    assert read(table(local="a.tsv")) == (("a",), ("b",))
-    assert (cache / "data" / "a.tsv").read_bytes() == ROWS
 
 
 @pytest.mark.parametrize(
@@ -208,9 +192,7 @@ WRONG = {
     "another file": (b"another file", sha256()),
     "cut": (cut, "3 more expected"),
     "an error": (lambda page: page.send_error(500), "500"),
-    "nothing": (None, "404"),
     "a file of this machine": (lambda page: page.redirect("file:///etc/passwd"), "file:"),
-    "itself": (lambda page: page.redirect(URL), "redirects"),
 }
 
 
@@ -280,14 +262,6 @@ def test_a_certificate_that_is_not_trusted_is_refused(refused, web, monkeypatch)
     assert not web.requests
 
 
-def test_a_host_that_refuses_is_told_with_the_reason(refused, monkeypatch):
-    for name in ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    message = refused(table("https://127.0.0.1:9/a.tsv"))  # nothing listens there
-    assert "127.0.0.1:9 cannot be reached" in message
-    assert "refused" in message
-
-
 def test_all_missing_files_are_told_at_once_and_a_host_is_tried_for_one(refused, registry, web):
     web.down.add("data.example")
     tables = [table(f"https://data.example/{name}", local=name) for name in ("a.tsv", "b.tsv")]
@@ -297,17 +271,6 @@ def test_all_missing_files_are_told_at_once_and_a_host_is_tried_for_one(refused,
     assert web.tunnels == ["data.example"] * 2, "for the first file: pooch tries twice"
     (notice,) = registry.notices
     assert "3 data files" in notice
-
-
-def test_the_notice_of_a_run_names_few_of_many_missing_files(refused, registry, web):
-    web.down.add("data.example")
-    names = [f"{letter}.tsv" for letter in "abcd"]
-    message = refused(*(table(f"https://data.example/{name}", local=name) for name in names))
-    assert [name for name in names if f"'{name}'" not in message] == [], message
-    (notice,) = registry.notices
-    for fact in ("4 data files", "'a.tsv'", "and 1 more", "harness data status"):
-        assert fact in notice
-    assert "'d.tsv'" not in notice
 
 
 def test_a_file_without_an_address_is_missing_with_where_to_put_it(refused):
@@ -332,16 +295,6 @@ def test_a_file_of_an_installed_package_is_read(read, refused, tmp_path, write, 
     assert "'b.tsv'" in message
 
 
-def test_a_package_around_another_is_not_imported(read, refused, tmp_path, write, monkeypatch):
-    write("site/some_other_package/__init__.py", "raise RuntimeError('must not be imported')")
-    write("site/some_other_package/sets/__init__.py", "")
-    write("site/some_other_package/sets/a.tsv", ROWS.decode())
-    write("site/just_a_folder/a.tsv", ROWS.decode())
-    monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    assert read("package: some_other_package.sets, file: a.tsv") == (("a",), ("b",))
-    assert "just_a_folder" in refused("package: just_a_folder, file: a.tsv")
-
-
 @pytest.mark.parametrize("package", ["..json", "json/..", "", "a..b", "/etc"])
 def test_a_package_with_an_invalid_name_is_a_mistake(read, package):
     with pytest.raises(InvalidFile, match="invalid package"):
@@ -353,16 +306,3 @@ def test_a_link_out_of_the_folder_of_data_is_not_followed(refused, tmp_path, wri
     (tmp_path / "data" / "a.tsv").symlink_to(write("secret.tsv", ROWS.decode()))
     monkeypatch.setenv("HARNESS_DATA", str(tmp_path / "data"))
     assert "outside of HARNESS_DATA" in refused("local: a.tsv")
-
-
-def test_a_link_out_of_the_folder_of_tasks_is_not_followed(read, tmp_path, write):
-    secret = write("secret.tsv", ROWS.decode())
-    inside = write("family/a.tsv", "").with_name("b.tsv")
-    inside.symlink_to(secret)
-    assert folders.is_inside(inside, tmp_path)
-    assert not folders.is_inside(inside, inside.parent)
-
-
-def test_a_file_beside_the_task_that_is_not_there_is_a_mistake(read):
-    with pytest.raises(InvalidFile, match=r"absent\.tsv"):
-        read("file: absent.tsv")

@@ -179,11 +179,8 @@ def test_a_cell_that_is_no_number_is_a_mistake_where_one_is_needed(inputs, write
             ["'people'", "'plaice'", "'place'"],
         ),
         ("a: {table: people, column: who, where: {place: moon}}", "", ["empty"]),
-        ("a: {words: [nan], number: true}", "", ["finite"]),
         ("a: [{words: [x]}, {words: ['1'], number: true}]", "", ["numbers and texts"]),
-        ("a: [{words: [x]}, {words: [y], original: true}]", "", ["original"]),
         ("a: {vocabulary: {size: 5}}", "", ["kinds: [word]"]),
-        ("a: [{vocabulary: {size: 5}}, {words: [x]}]", "", ["vocabulary"]),
         ("a: {vocabulary: {size: 5, pattern: '(['}}", ".vocabulary.pattern", ["'(['"]),
         ("a: {vocabulary: {size: 5, pattern: '(a+)+#'}}", ".vocabulary.pattern", ["repeated"]),
     ],
@@ -204,16 +201,6 @@ def test_an_unknown_field_of_a_template_is_an_error(mistake, template):
     )
 
 
-@pytest.mark.parametrize("template", ["{text", "text}", "{text!"])
-def test_an_invalid_template_is_an_error(mistake, template):
-    mistake(
-        ["a: {words: [x], template: t}"],
-        f"templates: {{t: '{template}'}}\n",
-        at="12: templates.t",
-        of=[f"'{template}'", "brace"],
-    )
-
-
 def test_a_text_beyond_the_limit_is_an_error(mistake, monkeypatch):
     monkeypatch.setattr(limits, "TEXT_CHARACTERS", 30)
     mistake(
@@ -222,13 +209,6 @@ def test_a_text_beyond_the_limit_is_an_error(mistake, monkeypatch):
         at="12: templates.t",
         of=["35 characters", "30"],
     )
-
-
-@pytest.mark.parametrize("limit", ["INPUT_TEXTS", "INPUT_CHARACTERS"])
-def test_texts_beyond_the_limit_are_an_error(mistake, monkeypatch, limit):
-    monkeypatch.setattr(limits, limit, 5)
-    words = ", ".join("abcdef")
-    mistake([f"a: {{words: [{words}]}}"], at="11: inputs.a", of=["6", "at most 5"])
 
 
 def test_a_doubled_brace_is_a_brace(inputs):

@@ -118,13 +118,6 @@ def test_a_cycle_of_includes_is_an_error(write):
     mistake(path, at="a.yaml:1: include", of=["'b.yaml' includes itself"])
 
 
-def test_a_cycle_of_includes_through_another_folder_is_an_error(write):
-    (write("sub/x.yaml", "name: x")).unlink()
-    path = write("a.yaml", "include: sub/../a.yaml\nname: a")
-    with pytest.raises(InvalidFile, match="includes itself"):
-        yaml_files.load(path)
-
-
 def test_quoted_words_stay_text(write):
     path = write("a.yaml", "name: x\ninner: {one: {words: ['no', \"1984\", !!str 7]}}\n")
     assert yaml_files.load(path).validate(Schema).inner["one"].words == ("no", "1984", "7")
@@ -133,27 +126,19 @@ def test_quoted_words_stay_text(write):
 WORDS = "name: x\ninner:\n  one:\n    words: "
 MISTAKES = [
     ("name: x\ninclude: 3\n", ":2: include", "file name"),
-    ("name: x\ninclude: [1]\n", ":2: include[0]", "file name"),
     (f"{WORDS}[a, no]\n", ":4: inner.one.words[1]", "quotes"),
-    (f"{WORDS}[a, 1984]\n", ":4: inner.one.words[1]", " 1984,"),
     (f"{WORDS}[2020-01-01]\n", ":4: inner.one.words[0]", "quotes"),
-    (f"{WORDS}[2020-13-45]\n", ":4: inner.one.words[0]", "not YAML"),
     (f"{WORDS}nurse\n", ":4: inner.one.words", "[nurse]"),
     ("name: x\ninner:\n  one: {size: 1}\n  one: {size: 2}\n", ":4: inner.one", "duplicate"),
     ("name: x\ninner: {one: {size: many}}\n", ":2: inner.one.size", "'many'"),
-    ("name: x\ninner:\n  one: [a, b]\n", ":3: inner.one[0]", "mapping"),
     ("name: x\ninner:\n\tone: {size: 1}\n", ":3", "not YAML"),
     ("name: [x\n\n\ninner: {}\n", ":1", "bracket"),
-    ("name: 'x\n\n\ninner: {}\n", ":1", "quote"),
     ("name: a\0b", "", "not YAML"),
     ("- a\n- b\n", ":1", "mapping"),
-    ("", ":1", "mapping"),
     ("name: x\n---\nname: y\n", ":2", "not YAML"),
     ("name: !!python/object/apply:os.system ['true']\n", ":1", "python/object/apply:os.system"),
-    ("name: !!python/name:os.system\n", ":1: name", "python/name:os.system"),
     ("name: x\ninner: &loop\n  one: *loop\n", "", "contains itself"),
     ("nname: x\n", ":1: nname", "'name'"),
-    ("name: x\nzzzz: 1\n", ":2: zzzz", "inner, name"),
     ("inner: {}\n", ":1: name", "missing"),
     ("\n".join(["name: &l0 [x]"] + [f"l{i}: &l{i} [{', '.join([f'*l{i - 1}'] * 10)}]"
                                     for i in range(1, 12)]), "", "200,000"),

@@ -1,8 +1,5 @@
 """Boards: the choice of records, what counts, completeness, changes and labels."""
 
-import random
-
-import polars as pl
 import pytest
 
 from harness.leaderboard.boards.board import compile_boards
@@ -372,38 +369,12 @@ def test_models_of_one_name_with_different_weights_get_their_fingerprints(make_r
     assert only(records).rows["model"].sort().to_list() == ["m [aaaaaaaa]", "m [bbbbbbbb]"]
 
 
-def test_the_order_of_the_records_does_not_matter(make_rows, make_many) -> None:
-    records = [*make_many(), *make_rows({"x": {"seat-c6": 1.0}})]
-    expected = only(records)
-    random.Random(1).shuffle(records)
-    shuffled = only(records)
-    for name in ("tasks", "rows", "cells", "lacks", "others"):
-        assert getattr(shuffled, name).equals(getattr(expected, name)), name
-
-
 def test_models_are_ranked_without_mitigators(make_many) -> None:
     board = only(make_many())
     assert board.rows.filter("complete").height == 12
     ranked = board.rows.drop_nulls("rank")
     assert ranked["mitigator"].to_list() == ["none"] * 3
     assert ranked["rank"].to_list() == [1, 2, 3]
-
-
-def test_clones_of_rows_change_no_order(make_many) -> None:
-    """Dropping the rows under `normalize` changed the order of others."""
-    records = make_many()
-    order = only(records).rows.drop_nulls("rank")["model"].to_list()
-    without = [record for record in records if record.mitigator.name != "normalize"]
-    assert only(without).rows.drop_nulls("rank")["model"].to_list() == order
-    clones = [
-        record.model_copy(
-            update={"model": record.model.model_copy(update={"name": "clone", "fingerprint": "c"})}
-        )
-        for record in records
-        if record.model.name == order[-1]
-    ]
-    more = only([*records, *clones]).rows.drop_nulls("rank").filter(pl.col("model") != "clone")
-    assert more["model"].to_list() == order
 
 
 def test_where_no_bias_task_is_ranked_usefulness_decides_what_is_complete(make_rows) -> None:

@@ -202,32 +202,3 @@ def test_an_arrow_needs_evidence(tmp_path, visit, make_rows) -> None:
     assert "▲" in rows["good"]
     assert "better" in rows["good"]
     assert not {"▲", "▼"} & set(rows["idle"])
-
-
-def test_a_benchmark_has_its_description_tasks_and_mitigators(
-    tmp_path, visit, records, change
-) -> None:
-    def describe(board):
-        board["benchmarks"].append(
-            board["benchmarks"][0]
-            | {
-                "name": "small", "title": "A small one", "description": "Few tasks.",
-                "citation": "Somebody (2024)", "version": 3, "tasks": [0, 1],
-                "licences": ["MIT"], "finding": "Nothing much.", "notices": ["Beware."],
-            }
-        )  # fmt: skip
-
-    index = change(build(tmp_path, records), "text", describe)
-    page = visit(index, "#/text/benchmark")
-    assert [row[0] for row in table(page, "2 benchmarks")] == ["All tasks", "A small one"]
-    page.get_by_role("link", name="A small one").click()
-    page.wait_for_selector("h1:has-text('A small one')")
-    shown = facts(page)
-    assert shown["Citation"] == "Somebody (2024)"
-    assert shown["Version"] == "3"
-    assert shown["Licences"] == "MIT"
-    assert len(table(page, "The tasks of this benchmark")) == 2
-    assert page.locator("main .notice").inner_text() == "Beware."
-    assert page.get_by_text("Nothing much.").is_visible()
-    link = page.get_by_role("link", name="The models on this benchmark")
-    assert link.get_attribute("href") == "#/text?benchmark=small"

@@ -112,36 +112,3 @@ def test_bias_against_published_quality_has_rho_and_a_point_a_model(
     page.get_by_role("listbox").focus()
     page.keyboard.press("End")
     assert "published MTEB score 71" in page.get_by_role("option").inner_text()
-
-
-def test_bias_is_plotted_by_size_and_by_a_published_score(tmp_path, visit, make_record) -> None:
-    records = [
-        make_record(
-            model__name=name, model__fingerprint=name, model__published={"MTEB": mteb},
-            model__parameters=parameters, value=value,
-        )
-        for name, mteb, parameters, value in (
-            ("a", 56.0, 20_000_000, 0.5), ("b", 71.0, 7_000_000_000, 1.0), ("c", 64.0, None, 0.0),
-        )
-    ]  # fmt: skip
-    index = build(tmp_path, records)
-    page = visit(index, "#/text")
-    choice = page.get_by_label("Plot", exact=True)
-    assert choice.locator("option").all_inner_texts() == [
-        "Bias against usefulness",
-        "Bias by size",
-        "Bias by published MTEB",
-    ]
-    choice.select_option("MTEB")
-    page.wait_for_selector("figure[aria-label^='Bias by published MTEB']")
-    page.get_by_role("listbox").focus()
-    page.keyboard.press("End")
-    assert "Published MTEB 71" in page.locator(".plot-tip").inner_text()
-    assert page.url.endswith("#/text?plot=MTEB")
-    page = visit(index, "#/text?plot=size")
-    page.get_by_role("listbox").focus()
-    page.keyboard.press("Home")
-    assert page.locator(".plot-tip").inner_text().splitlines()[1] == "Parameters 20 M"
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    assert "Parameters 7.0 B" in page.locator(".plot-tip").inner_text(), "c has no size"

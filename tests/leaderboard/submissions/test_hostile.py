@@ -39,12 +39,6 @@ def good(tmp_path_factory) -> Path:
     return folder
 
 
-def test_there_are_more_than_fifty_and_each_has_a_name_of_its_own():
-    names = [hostile.name for hostile in SUBMISSIONS]
-    assert len(names) > 50
-    assert len(set(names)) == len(names)
-
-
 def test_each_is_refused_in_lines_that_name_its_file(good, tmp_path, capsys):
     failures = []
     comment = tmp_path / "comment.md"
@@ -70,10 +64,6 @@ def trusted(*paths: Path) -> Claims:
     claims = reading.read([path / "results" for path in paths])
     tasks = facts.known(claims.frame["task"].unique().to_list())
     return trust.trusted(claims, tasks, now=datetime(2026, 12, 1, tzinfo=UTC))
-
-
-def of_model(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
-    return frame.filter(pl.col("model").cast(pl.String).is_in(names)).cast({"file": pl.String})
 
 
 @pytest.fixture(scope="module")

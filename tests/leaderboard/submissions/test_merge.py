@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
 from pathlib import Path
 
 import pytest
-from disk import failing, kills, restore
+from disk import kills, restore
 from submission_records import changed, good_records, write
 
 from harness.commands.main import run
@@ -89,14 +88,6 @@ def test_a_conflict_that_the_maintainers_decided_is_none(board, rival, tmp_path,
     assert "conflict" not in capsys.readouterr().err
 
 
-def test_a_mistake_in_withdrawn_yaml_stops_the_merge_before_it_begins(board, rival, capsys):
-    (board / "withdrawn.yaml").write_text("model: []")
-    before = files(board)
-    assert merge(rival, into=board) == 2
-    assert "did you mean 'models'" in capsys.readouterr().err
-    assert files(board) == before
-
-
 def test_another_value_in_the_same_run_is_not_merged(board, tmp_path, capsys):
     first = next(record for record in good_records(tasks=3) if record.value is not None)
     write(tmp_path / "edited", [other_value(first, "r1")])
@@ -114,20 +105,11 @@ def test_an_entry_of_somebody_else_for_the_same_run_is_not_merged(board, tmp_pat
     assert files(board) == before
 
 
-def test_two_submissions_with_different_values_are_a_conflict(board, rival, tmp_path, capsys):
-    assert merge(board, rival, into=tmp_path / "new") == 1
-    assert "conflict" in capsys.readouterr().err
-    runs = {file.stem for file in (tmp_path / "new").rglob("*.jsonl")}
-    assert runs == {"r1", "r2"}
-
-
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
         ("r1.jsonl", "{}\n", "not a record"),
-        ("r1.jsonl", '{"a', "torn"),
         ("submission.json", "{}", "pack"),
-        ("page.html", "<script>", "page.html"),
     ],
 )
 def test_what_is_wrong_is_told_and_the_rest_is_merged(board, tmp_path, capsys, name, text, words):
@@ -161,23 +143,6 @@ def submitted(tmp_path: Path) -> Path:
     write(folder, good_records(tasks=5))
     write(folder, good_records("model-b", tasks=3), submitted_by="Bob Example")
     return folder
-
-
-def test_a_merge_that_fails_at_any_step_is_completed_by_the_next(board, submitted, tmp_path):
-    whole = tmp_path / "whole"
-    shutil.copytree(board, whole)
-    assert merge(submitted, into=whole) == 0
-    for k in itertools.count():
-        into = tmp_path / "failed"
-        shutil.rmtree(into, ignore_errors=True)
-        shutil.copytree(board, into)
-        with failing(k) as disk:
-            merge(submitted, into=into)
-        if disk.failed is None:
-            break
-        assert merge(submitted, into=into) == 0
-        assert files(into) == files(whole), disk.failed
-    assert k > 15
 
 
 @pytest.mark.posix

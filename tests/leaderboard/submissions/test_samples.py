@@ -11,7 +11,7 @@ import pytest
 from evidence_items import results_with_items
 
 from harness.commands.main import run
-from harness.leaderboard.claims.evidence import KEPT, Extract
+from harness.leaderboard.claims.evidence import Extract
 from harness.leaderboard.submissions.check import check
 
 Edit = Callable[[dict[str, Any]], Any]
@@ -93,39 +93,18 @@ def whole(**changes: Any) -> Edit:
     ("edit", "reason"),
     [
         (text(["<script>alert(1)</script>"]), "another text"),
-        (text(["<img src=x onerror=alert(1)>"]), "another text"),
-        (text(["\u202egnidaer"]), "another text"),
-        (text(["exec\u200butive"]), "another text"),
-        (text(["javascript:alert(1)"]), "another text"),
         (text(["programmer"]), "another text"),
-        (text(["x" * 301]), "300"),
-        (text(["x" * 5_000]), "300"),
         (text(["x" * 50_000]), "at most 16,000"),
         (text([]), "texts"),
-        (text("John"), "texts"),
-        (text([1]), "texts"),
         (first(of=["no-such-input"]), "no input with texts"),
-        (first(of=["__proto__"]), "no input with texts"),
         (first(of=[]), "of"),
-        (first(row=8), "has 8 there"),
-        (first(row=-1), "row"),
-        (first(row=10**30), "row"),
-        (first(row=0.5), "row"),
         (first(value=float("nan")), "NaN"),
-        (first(value="0.5"), "value"),
         (first(value=1e9), "not the mean"),
         (first(link="https://spam.example"), "link"),
-        (whole(id="f" * 32), "no record in the file beside it"),
-        (whole(id="../../etc/passwd"), "no record in the file beside it"),
         (whole(items=31), "32 items of 31"),
-        (whole(items=3_000), "has 32 texts"),
-        (whole(items=0), "items"),
-        (whole(strongest=[]), "strongest"),
         (whole(schema=2), "newer"),
-        (whole(note="<b>"), "note"),
         (lambda line: line["strongest"].reverse(), "not in order"),
         (lambda line: line["strongest"].insert(0, line["strongest"][0]), "33 items of 32"),
-        (lambda line: line["strongest"].extend(line["strongest"][: KEPT - 31]), "at most 40"),
     ],
 )
 def test_an_edited_line_is_refused_in_one_line(submission, edit, reason, capsys):

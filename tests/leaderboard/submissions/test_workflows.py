@@ -162,12 +162,6 @@ def test_a_maintainer_who_follows_the_readme_checks_merges_and_builds(
     assert "first-words" in (board / "site" / "leaderboard.csv").read_text("utf-8")
 
 
-def test_a_merge_from_a_folder_is_the_same_as_the_pull_request(board, submitter) -> None:
-    (command,) = re.findall(r"`(harness results merge [^`]*)`", (board / "README.md").read_text())
-    succeeds(command.replace("FOLDER", str(submitter / "submission")), board)
-    assert succeeds("git status --short", board) == "?? results/new-words/\n"
-
-
 def test_the_daily_build_publishes_the_board(board) -> None:
     (build,) = steps(board, "publish", "build").values()
     succeeds(build, board)
@@ -202,14 +196,6 @@ def test_the_comment_is_the_text_of_the_report_and_calls_nobody(host) -> None:
     assert (host / "comment.md").read_text("utf-8") == "valid, says @\u200bada\n"
 
 
-def test_a_long_report_is_cut_and_broken_bytes_are_left_out(host) -> None:
-    (host / "report" / "report.md").write_bytes(b"a\xff" + "ä".encode() * 100_000)
-    assert comment(host).returncode == 0
-    text = (host / "comment.md").read_bytes()
-    assert text.startswith("aää".encode())
-    assert len(text) <= 60_000
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -240,12 +226,3 @@ def test_a_pull_request_that_could_write_its_report_gets_none(host, files) -> No
     text = (host / "comment.md").read_text("utf-8")
     assert text.startswith("No report is shown: this pull request changes .github")
     assert "ada" not in text
-
-
-def test_a_report_of_another_commit_is_not_written(host) -> None:
-    gh = host / "bin" / "gh"
-    gh.write_text(GH.replace("0123abcd", "ffffffff"))
-    done = comment(host)
-    assert done.returncode != 0
-    assert "not the head" in done.stdout
-    assert not (host / "comment.md").exists()
