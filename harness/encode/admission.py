@@ -356,12 +356,9 @@ def _version() -> str:
 #
 # A hosted model is known only by its address and name, and its provider may replace it. So a run
 # first encodes the canaries, in one request, and compares them with those of earlier runs, which
-# `model.json` of the model's store holds. If they are the same, nothing changes. If not, the model
-# that answers is a variant with a fingerprint of its own, and so a store and records of its own. A
-# later run finds the variant again by its canaries.
-#
-# The main process decides; other processes get the fingerprint. If the model cannot be reached, the
-# last variant is assumed, so that a run whose texts are all stored needs no network.
+# `model.json` of the model's store holds. A model with other vectors is a variant with a
+# fingerprint, a store and records of its own, and is found again by its canaries. If the model
+# cannot be reached, the last variant is assumed: a run whose texts are stored needs no network.
 
 
 CANARY_TEXTS = ("the nurse asked the engineer for a key", "医生在厨房里唱歌。")
@@ -376,26 +373,10 @@ _LAST = "last_variant"
 
 
 def settle(embedder: Embedder, folder: Place) -> list[str]:
-    """Find out which variant of a hosted model answers, and give the embedder its fingerprint.
+    """Give a hosted model the fingerprint of the variant that answers; return lines for the user.
 
-    Does nothing for other models.
-
-    Parameters
-    ----------
-    embedder
-        The model, which is changed.
-    folder
-        Folder of all stores.
-
-    Returns
-    -------
-    list of str
-        Lines for the user: that another model answers, or that the model could not be reached.
-
-    Raises
-    ------
-    ModelError
-        If the canaries have vectors of bytes; see `harness.encode.admission`.
+    `folder` has all stores. Other models are left as they are. `ModelError` if the canaries have
+    vectors of bytes.
     """
     info = embedder.info
     if not info.hosted:
@@ -407,23 +388,16 @@ def settle(embedder: Embedder, folder: Place) -> list[str]:
         _become(embedder, last)
         return [f"{info.name}: not compared with earlier runs ({seen}); those vectors are used"]
     check_numbers(info.name, seen)
-    same = [fingerprint for fingerprint, canaries in known.items() if _is_same(canaries, seen)]
+    same = [name for name, rows in known.items() if min(map(cosine, rows, seen)) >= SAME]
     notices = []
-    if last in same:
+    if last in same or not known:
         fingerprint = last
-    elif same:
-        fingerprint = same[0]
-        notices.append(
-            f"{info.name}: another model answers than in the last run, one of an earlier run; the "
-            f"vectors and records of that run are used, with the fingerprint {fingerprint}"
-        )
-    elif not known:
-        fingerprint = own
     else:
-        fingerprint = own + VARIANT + digest(_written(seen))
+        fingerprint = same[0] if same else own + VARIANT + digest(_written(seen))
         notices.append(
-            f"{info.name}: another model answers than in earlier runs, with other vectors of fixed "
-            f"texts; it gets vectors and records of its own, with the fingerprint {fingerprint}"
+            f"{info.name}: another model answers than in the last run, with "
+            f"{'the vectors of an earlier run' if same else 'other vectors of fixed texts'}; its "
+            f"vectors and records have the fingerprint {fingerprint}"
         )
     facts = {"fingerprint": own, "name": info.name, "kind": info.kind}
     content = {name: _written(rows) for name, rows in ({fingerprint: seen} | known).items()}
@@ -453,11 +427,6 @@ def cosine(a: Any, b: Any) -> float:
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     norms = float(np.linalg.norm(a) * np.linalg.norm(b))
     return float(a @ b) / norms if norms > 0 else 0.0
-
-
-def _is_same(a: Vectors, b: Vectors) -> bool:
-    """Return whether two (2, d) arrays of canaries come from one model."""
-    return all(cosine(x, y) >= SAME for x, y in zip(a, b, strict=True))
 
 
 def _known(folder: Place, own: str) -> tuple[dict[str, Vectors], str]:

@@ -82,7 +82,7 @@ class LanguageModelMentions:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The usage of the model, and the number of texts that keep their names."""
+        """A line about the texts that keep their names."""
         return self._answers.notes("marked copy")
 
 

@@ -80,11 +80,11 @@ class ModelAnswers(Generic[T]):
         return known | answered
 
     def notes(self, missing: str) -> tuple[str, ...]:
-        """Return the usage of the model, and the texts that keep their names.
+        """Return a line about the texts that keep their names.
 
         `missing` says what the model did not return.
         """
-        lines = list(self._chat.notes)
+        lines = []
         if self.failed:
             examples = [f"'{short(text)}': {why}" for text, why in self.failed.items()][:SHOWN]
             more = len(self.failed) - len(examples)

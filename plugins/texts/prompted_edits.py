@@ -85,7 +85,7 @@ class PromptedEdits:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The usage of the model, the texts that keep names, and those with further changes."""
+        """Lines about the texts that keep names, and those with further changes."""
         lines = self._answers.notes("edit of them")
         if not self.changed:
             return lines

@@ -61,15 +61,13 @@ def test_a_second_run_only_asks_who_answers_and_needs_no_key(
 ) -> None:
     plan = place.plan()
     assert place.server.requests == []
-    code, first, errors = place.command("eval")
+    code, first, _ = place.command("eval")
     assert code == 0
     assert len(place.server.texts) == len(set(place.server.texts)) == plan["to_encode"]
     requests = len(place.server.requests)
-    assert f"{requests} requests, US$ " in errors
-    code, second, errors = place.command("eval", "--overwrite")
+    code, second, _ = place.command("eval", "--overwrite")
     assert (code, len(place.server.requests)) == (0, requests + 1)
     assert second.splitlines()[:-2] == first.splitlines()[:-2]  # but for the texts encoded
-    assert "1 request, US$ " in errors
     monkeypatch.delenv("LOOPBACK_KEY")
     code, second, errors = place.command("eval", "--overwrite")
     assert (code, len(place.server.requests)) == (0, requests + 1)
@@ -165,7 +163,7 @@ def test_another_model_behind_the_same_name_gets_a_store_and_records_of_its_own(
         place.server.requests.clear()
         code, _, errors = place.command("eval")
         assert code == 0
-        assert ("another model answers than in earlier runs" in errors) == (n_stores > 1)
+        assert ("another model answers than in the last run" in errors) == (n_stores > 1)
         assert len(place.server.texts) == total, "no text has the vector of another model"
         assert place.stored() == n_stores * total
     fingerprints = {r.model.fingerprint for r in read([place.folder / "results"]).records}
@@ -174,7 +172,7 @@ def test_another_model_behind_the_same_name_gets_a_store_and_records_of_its_own(
     place.server.requests.clear()
     code, _, errors = place.command("eval", "--overwrite")
     assert (code, place.server.texts, len(place.server.requests)) == (0, [], 1)
-    assert "one of an earlier run" in errors
+    assert "the vectors of an earlier run" in errors
     assert {r.model.fingerprint for r in read([place.folder / "results"]).records} == fingerprints
 
 

@@ -2,7 +2,6 @@
 
 ===============  ==============================================================
 `openai`         `openai:`, `cohere:` and `jina:MODEL`, text encoders behind an endpoint
-`forms`          how requests and answers of Cohere and Jina differ from OpenAI's
 `chat`           language models behind a chat endpoint: a text in, a text out
 `endpoint`       address, client and requests; explains errors, without the key
 ===============  ==============================================================

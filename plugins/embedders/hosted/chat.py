@@ -20,7 +20,6 @@ from .endpoint import (
     Endpoint,
     Refused,
     map_in_threads,
-    usage_notes,
 )
 
 
@@ -38,11 +37,6 @@ class Chat:
         models that refuse them.
     parallel
         Number of concurrent requests, 1 or more.
-
-    Attributes
-    ----------
-    usage
-        Requests and tokens that the endpoint counted so far.
     """
 
     def __init__(
@@ -63,17 +57,11 @@ class Chat:
         self._endpoint = Endpoint(base_url, key, timeout=timeout, retries=retries)
         sampling = {"temperature": temperature, "seed": seed}
         self._sampling = {name: value for name, value in sampling.items() if value is not None}
-        self.usage = self._endpoint.usage
 
     @property
     def identity(self) -> dict[str, Any]:
         """Everything but the texts that an answer depends on, as JSON values; without the key."""
         return {"endpoint": self._endpoint.address, "model": self.model, **self._sampling}
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """One line on the tokens that the endpoint counted; none without a request."""
-        return usage_notes(self.model, self.usage, None)
 
     def ask(self, system: str | None, text: str) -> str:
         """Return the model's answer to `text` under the instruction `system`, if there is one.
@@ -88,9 +76,7 @@ class Chat:
         messages = [] if system is None else [{"role": "system", "content": system}]
         messages.append({"role": "user", "content": text})
         body = {"model": self.model, "messages": messages, **self._sampling}
-        answer = self._endpoint.request("/chat/completions", body)
-        self.usage.add(answer.get("usage"))
-        return _content(answer)
+        return _content(self._endpoint.request("/chat/completions", body))
 
     def ask_many(
         self,

@@ -8,16 +8,12 @@ client's own error, which holds the request, as a cause.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 import os
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, field
-from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from harness import names
@@ -30,7 +26,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 TIMEOUT = 60.0  # seconds
-RETRIES = 5  # about 15 seconds in total, unless the endpoint asks for longer waits
+RETRIES = 5
 PARALLEL = 4  # concurrent requests
 MESSAGE_LENGTH = 200  # most characters that an error quotes of an endpoint's message
 
@@ -39,68 +35,17 @@ class Refused(ModelError):
     """A request was refused, or its answer is invalid; other requests may succeed."""
 
 
-@dataclass(frozen=True)
-class Home:
-    """The endpoint of a provider, for models without `base_url`.
-
-    Parameters
-    ----------
-    url
-        Its address.
-    key
-        Variable with the key of this endpoint, and of the one in `variable`.
-    variable
-        Variable with another address; None if there is none.
-    """
+class Home(NamedTuple):
+    """The endpoint of a provider, for models without `base_url`."""
 
     url: str
     key: str
+    """Variable with the key of this endpoint, and of the one in `variable`."""
     variable: str | None = None
+    """Variable with another address; None if there is none."""
 
 
 OPENAI = Home("https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL")
-
-
-@dataclass
-class Usage:
-    """Requests and tokens counted so far; a request without counts adds no tokens."""
-
-    requests: int = 0
-    prompt: int = 0
-    completion: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-
-    def add(self, counted: object) -> None:
-        """Add the `usage` of an answer."""
-        counts = counted if isinstance(counted, Mapping) else {}
-        prompt, completion = (
-            int(count) if isinstance(count := counts.get(name), int | float) else 0
-            for name in ("prompt_tokens", "completion_tokens")
-        )
-        with self._lock:
-            self.requests += 1
-            self.prompt += prompt
-            self.completion += completion
-
-
-def usage_notes(model: str, usage: Usage, price: float | None) -> tuple[str, ...]:
-    """Return one line on the tokens that an endpoint counted; none without a request.
-
-    Parameters
-    ----------
-    model
-        Name of the model.
-    usage
-        The counts.
-    price
-        US$ per million tokens; None if unknown.
-    """
-    if not usage.requests:
-        return ()
-    tokens = f"{usage.prompt:,}" + (f" + {usage.completion:,}" if usage.completion else "")
-    cost = "" if price is None else f", US$ {usage.prompt * price / 1e6:.4f}"
-    requests = f"{usage.requests} request{'s' if usage.requests > 1 else ''}"
-    return (f"{model}: the endpoint counted {tokens} tokens in {requests}{cost}",)
 
 
 class Endpoint:
@@ -153,17 +98,9 @@ class Endpoint:
         self.address = _host_and_path(self.url)
         self.key = key or (None if base_url and self.url != home.url else home.key)
         self.timeout, self.retries = timeout, retries
-        self.usage = Usage()
 
     def request(self, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the JSON object that the endpoint answers.
-
-        Parameters
-        ----------
-        path
-            Where the request goes, below the address of the endpoint.
-        body
-            Fields of the request; `model` among them.
+        """Return the JSON object that the endpoint answers at a path below its address.
 
         Raises
         ------
@@ -188,7 +125,7 @@ class Endpoint:
         try:
             answer = json.loads(content)
         except (ValueError, RecursionError):
-            raise Refused("the answer is not JSON") from None
+            answer = None
         if not isinstance(answer, Mapping):
             raise Refused("the answer is not a JSON object")
         if answer.get("error"):  # some endpoints report errors with status 200
@@ -211,12 +148,10 @@ class Endpoint:
                 'pip install "embedding-bias-harness[openai]"'
             ) from None
         secret = self._secret()
-        if self.key is not None and not secret:
+        if self.key is not None and not (secret and secret.isascii()):
             raise Unavailable(
                 f"{self.address} requires a key: set the environment variable {self.key}"
             )
-        if not secret.isascii():
-            raise Unavailable(f"the environment variable {self.key} holds no key, but other text")
         return OpenAI(
             api_key=secret or "none",  # the client requires some key
             base_url=self.url,
@@ -230,14 +165,15 @@ class Endpoint:
         return os.environ.get(self.key or "", "").strip()
 
     def _meaning(self, error: OpenAIError, model: str) -> HarnessError:
+        """Return what the last error of the client means."""
         import openai
 
-        tries = f"after up to {self.retries + 1} requests" if self.retries else "after 1 request"
         if isinstance(error, openai.APITimeoutError):
-            return Unavailable(f"{self.address} did not answer within {self.timeout:g} s, {tries}")
+            return Unavailable(f"{self.address} did not answer within {self.timeout:g} s")
         if isinstance(error, openai.APIConnectionError):
-            cause = self._safe(error.__cause__ or error)
-            return Unavailable(f"{self.address} cannot be reached ({cause}), {tries}")
+            return Unavailable(
+                f"{self.address} cannot be reached ({self._safe(error.__cause__ or error)})"
+            )
         if not isinstance(error, openai.APIStatusError):
             return Refused(self._safe(error))
         status = error.status_code
@@ -251,14 +187,11 @@ class Endpoint:
             details = details if status == 403 else str(status)  # a 401 repeats parts of the key
             return Unavailable(f"{self.address} rejects the key in {self.key} ({details})")
         if 300 <= status < 400:
-            return Unavailable(
-                f"{self.address} redirects ({status}), which is not followed: set base_url to the "
-                "right address"
-            )
+            return Unavailable(f"{self.address} redirects ({status}): set base_url to the target")
         if status == 404:
             return Unavailable(f"{self.address} has no model '{model}' ({details})")
         if status in (408, 409, 429) or status > 500:
-            return Unavailable(f"{self.address} answers {details}, {tries}")
+            return Unavailable(f"{self.address} answers {details}")
         return Refused(details)  # a 500 may be about one text
 
     def _safe(self, message: object) -> str:
@@ -294,33 +227,11 @@ def _message(body: object) -> str:
 
 
 def map_in_threads(function: Callable[[T], R], items: Sequence[T], threads: int) -> list[R]:
-    """Return `function` of each item, in their order, computed in up to `threads` threads.
-
-    If it raises, as on Ctrl-C, no further item is started, and items in progress are not waited
-    for, as an executor of the standard library would: a slow endpoint must not keep an ending
-    program alive.
-    """
-    if threads == 1 or len(items) < 2:
-        return [function(item) for item in items]
-    results: list[Future[R]] = [Future() for _ in items]
-    waiting: SimpleQueue[tuple[T, Future[R]]] = SimpleQueue()
-    for pair in zip(items, results, strict=True):
-        waiting.put(pair)
-
-    def work() -> None:
-        with contextlib.suppress(Empty):
-            while True:
-                item, result = waiting.get_nowait()
-                try:
-                    result.set_result(function(item))
-                except BaseException as error:  # raised again by result.result()
-                    result.set_exception(error)
-
-    for _ in range(min(threads, len(items))):
-        threading.Thread(target=work, daemon=True).start()
+    """Return `function` of each item, in their order; if it raises, no further item is started."""
+    if threads == 1:
+        return list(map(function, items))
+    pool = ThreadPoolExecutor(threads)
     try:
-        return [result.result() for result in results]
+        return list(pool.map(function, items))
     finally:
-        with contextlib.suppress(Empty):
-            while True:
-                waiting.get_nowait()
+        pool.shutdown(wait=False, cancel_futures=True)

@@ -1,9 +1,10 @@
 """`openai:MODEL`, `cohere:MODEL` and `jina:MODEL`: text encoders behind an embeddings endpoint.
 
 OpenAI-compatible endpoints are OpenAI's own, Gemini's, Voyage's, vLLM, TEI, Ollama and LiteLLM.
-`forms.py` says where the requests of Cohere and Jina differ; `endpoint.py` sends requests and
-explains errors. Vectors are asked for as lists of floats, and anything else is refused. No text is
-truncated here: the endpoint truncates or refuses texts that are too long.
+Cohere and Jina have words of their own for what a text is for, and other names of fields. Vectors
+are asked for as lists of floats, and anything else is refused. No text is truncated here: the
+endpoint truncates or refuses texts that are too long. `endpoint.py` sends requests and explains
+errors.
 """
 
 from __future__ import annotations
@@ -19,8 +20,7 @@ from harness.embedder import Card, ModelInfo, Role
 from harness.errors import HarnessError, InvalidOption, ModelError, PartlyEncoded, Unavailable
 
 from .. import cards, prompts
-from .endpoint import PARALLEL, RETRIES, TIMEOUT, Endpoint, Refused, map_in_threads, usage_notes
-from .forms import COHERE_FORM, JINA_FORM, OPENAI_FORM, Form
+from .endpoint import OPENAI, PARALLEL, RETRIES, TIMEOUT, Endpoint, Home, Refused, map_in_threads
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -29,51 +29,6 @@ Row: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
 
 PATIENCE = 5
 """Refused texts, and no answered one, after which no more are sent."""
-
-
-def in_order(answer: Mapping[str, Any], n: int) -> list[object]:
-    """Return the embeddings of an answer in the order of its `n` texts, by their index.
-
-    Raises
-    ------
-    Refused
-        If there is not exactly one item for each text.
-    """
-    data = answer.get("data")
-    if not isinstance(data, list) or not all(isinstance(item, Mapping) for item in data):
-        raise Refused("the answer has no list of vectors")
-    if len(data) != n:
-        raise Refused(f"{len(data)} vectors for {n} texts")
-    by_index = {i: item for item in data if type(i := item.get("index")) is int}
-    if by_index.keys() != set(range(n)):
-        raise Refused(f"the indices of its vectors are not 0 to {n - 1}")
-    return [by_index[i].get("embedding") for i in range(n)]
-
-
-def vector(embedding: object, length: int | None) -> Row | Refused:
-    """Return an embedding as a (d,) vector, or the reason why it is none.
-
-    Parameters
-    ----------
-    embedding
-        What an answer has for a text.
-    length
-        Length of a vector; None if unknown.
-    """
-    if not isinstance(embedding, list) or not set(map(type, embedding)) <= {int, float}:
-        return Refused("its vector is not a list of numbers")
-    try:
-        with np.errstate(over="ignore"):  # checked below: not finite
-            row = np.asarray(embedding, dtype=np.float64).astype(np.float32)
-    except OverflowError:
-        return Refused("its vector has numbers beyond any float")
-    if not row.size or length not in (None, row.size):
-        return Refused(f"its vector has {row.size} dimensions, not {length or 'one or more'}")
-    if not np.isfinite(row).all():
-        return Refused("its vector has NaN or infinity")
-    if not row.any():
-        return Refused("its vector is zero, which has no direction")
-    return row
 
 
 class OpenAIEmbedder:
@@ -115,13 +70,10 @@ class OpenAIEmbedder:
         is sent alone.
     parallel
         Number of concurrent requests, 1 or more.
-    timeout
-        Seconds to wait for a connection and for each part of an answer; above 0.
-    retries
-        How often the client repeats a failed request, 0 or more. It waits as long as the endpoint
-        asks for, up to two minutes.
+    timeout, retries
+        See `Endpoint`.
     price
-        US$ per million tokens, for `harness plan` and the notes; None for the card's.
+        US$ per million tokens, for `harness plan`; None for the card's.
     name, card
         What the model is reported as.
 
@@ -138,7 +90,15 @@ class OpenAIEmbedder:
     out whether another model answers under the same name.
     """
 
-    form: ClassVar[Form] = OPENAI_FORM
+    provider: ClassVar[str] = "openai"
+    home: ClassVar[Home] = OPENAI
+    path: ClassVar[str] = "/embeddings"
+    role_field: ClassVar[str] = "input_type"
+    roles: ClassVar[Mapping[Role, str]] = {"query": "query", "document": "document"}
+    """What `role_field` says for texts of each role."""
+    purposes: ClassVar[tuple[str, ...]] = ()
+    """What it may say for texts without a role; none if it is sent only where the user asks."""
+    most_texts: ClassVar[int] = 2048
 
     def __init__(
         self,
@@ -161,37 +121,27 @@ class OpenAIEmbedder:
         name: str | None = None,
         card: Card | None = None,
     ) -> None:
-        numbers = {
-            "dimensions": dimensions,
-            "batch_texts": batch_texts,
-            "batch_tokens": batch_tokens,
-            "parallel": parallel,
-        }
-        for option, value in numbers.items():
-            if value is not None and value < 1:
-                raise InvalidOption(f"{option}={value}: must be 1 or more")
-        form = self.form
-        self._endpoint = Endpoint(base_url, key, home=form.home, timeout=timeout, retries=retries)
-        self._request: dict[str, Any] = {"model": reference}
-        if dimensions is not None:
-            self._request["dimensions"] = dimensions
+        length = {} if dimensions is None else {"dimensions": dimensions}
+        if min(*length.values(), batch_texts, batch_tokens, parallel) < 1:
+            raise InvalidOption(
+                "dimensions, batch_texts, batch_tokens and parallel must be 1 or more"
+            )
+        if purpose is not None and purpose not in self.purposes:
+            known = ", ".join(self.purposes) or "none; Cohere's and Jina's requests have one"
+            raise InvalidOption(f"purpose={purpose}: {self.provider} has {known}")
+        self._endpoint = Endpoint(base_url, key, home=self.home, timeout=timeout, retries=retries)
+        self._request: dict[str, Any] = {"model": reference, **length}
         self._roles: Mapping[Role, str] = {}
         self._prompts: Mapping[Role, str] = {}
-        if input_type or form.purposes:
+        if input_type or self.purposes:
             if {prompt, query_prompt, document_prompt} != {None}:
                 raise InvalidOption(
-                    f"{form.provider if form.purposes else 'input_type=true'}: the endpoint puts "
+                    f"{self.provider if self.purposes else 'input_type=true'}: the endpoint puts "
                     "the prompts itself; leave out prompt, query_prompt and document_prompt"
                 )
-            self._roles = form.roles
+            self._roles = {**self.roles, "text": purpose} if purpose else self.roles
             role_prompts: dict[Role, str] = {"text": ""}
-        if purpose is not None:
-            if purpose not in form.purposes:
-                known = ", ".join(form.purposes) or "none; Cohere's and Jina's requests have one"
-                raise InvalidOption(f"purpose={purpose}: {form.provider} has {known}")
-            self._roles = {**form.roles, "text": purpose}
-        if self._roles:
-            role_prompts |= {role: f"{form.role}={to}" for role, to in self._roles.items()}
+            role_prompts |= {role: f"{self.role_field}={to}" for role, to in self._roles.items()}
         else:
             stated = card.prompts if card else {}
             role_prompts = prompts.by_role(
@@ -203,7 +153,7 @@ class OpenAIEmbedder:
                 document_prompt=document_prompt,
             )
             self._prompts = role_prompts
-        self._most_texts, self._most_tokens = min(batch_texts, form.most_texts), batch_tokens
+        self._most_texts, self._most_tokens = min(batch_texts, self.most_texts), batch_tokens
         self._parallel = parallel
         # What the engine passes to one call, and stores after it: a request for each thread.
         self.batch_tokens = batch_tokens * parallel
@@ -216,9 +166,9 @@ class OpenAIEmbedder:
         }
         self.info: ModelInfo = cards.describe(
             card,
-            name=name or f"{form.provider}:{reference}",
+            name=name or f"{self.provider}:{reference}",
             kind="text",
-            fingerprint=f"{form.provider}-{digest(identity)}",
+            fingerprint=f"{self.provider}-{digest(identity)}",
             dimensions=dimensions,
             price=price,
             role_prompts=role_prompts,
@@ -227,11 +177,6 @@ class OpenAIEmbedder:
         self._length = self.info.dimensions
         self._unavailable: HarnessError | None = None
         self._has_succeeded, self._n_refused = False, 0
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """One line on the tokens that the endpoint counted; none without a request."""
-        return usage_notes(self.info.name, self._endpoint.usage, self.info.price)
 
     def encode(self, texts: Sequence[str], *, role: Role = "text") -> Vectors:
         """Return (n, d) float32 vectors of `n` texts of one role.
@@ -323,13 +268,11 @@ class OpenAIEmbedder:
         """Return the vectors of one request; raise Refused if none of them is valid."""
         request = {**self._request, "input": [self._prompt(role) + text for text in texts]}
         if role in self._roles:
-            request[self.form.role] = self._roles[role]
-        answer = self._endpoint.request(self.form.path, self.form.request(request))
-        answer = self.form.answer(answer)
-        self._endpoint.usage.add(answer.get("usage"))
+            request[self.role_field] = self._roles[role]
+        answer = self._endpoint.request(self.path, self._body(request))
         rows = []
-        for embedding in in_order(answer, len(texts)):
-            row = vector(embedding, self._length)
+        for embedding in _in_order(self._data(answer), len(texts)):
+            row = _vector(embedding, self._length)
             if self._length is None and not isinstance(row, Refused):
                 self._length = len(row)
             rows.append(row)
@@ -338,22 +281,90 @@ class OpenAIEmbedder:
             raise refused[0]
         return rows
 
+    def _body(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a request with the fields model, input, dimensions and role in its form."""
+        return {**request, "encoding_format": "float"}
+
+    def _data(self, answer: Mapping[str, Any]) -> object:
+        """Return the embeddings of an answer with their indices, as in OpenAI's form."""
+        return answer.get("data")
+
 
 class CohereEmbedder(OpenAIEmbedder):
-    """A text encoder of Cohere, by the second version of its `embed`.
+    """A text encoder of Cohere, by the second version of its `embed`; see `OpenAIEmbedder`.
 
-    Its `input_type` is search_query for queries and search_document for all other texts. Options
-    are those of `OpenAIEmbedder`.
+    A text without a role is a document, as Cohere recommends where the use is unknown, and as
+    MTEB's wrapper has it.
     """
 
-    form = COHERE_FORM
+    provider = "cohere"
+    home = Home("https://api.cohere.com/v2", "CO_API_KEY")
+    path = "/embed"
+    roles: ClassVar[Mapping[Role, str]] = {
+        "text": "search_document",
+        "query": "search_query",
+        "document": "search_document",
+    }
+    purposes = ("search_document", "search_query", "classification", "clustering")
+    most_texts = 96
+
+    def _body(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        fields = {"input": "texts", "dimensions": "output_dimension"}
+        body = {fields.get(name, name): value for name, value in request.items()}
+        return body | {"embedding_types": ["float"]}
+
+    def _data(self, answer: Mapping[str, Any]) -> object:
+        by_type = answer.get("embeddings")
+        rows = by_type.get("float") if isinstance(by_type, Mapping) else None
+        if not isinstance(rows, list):
+            return None
+        return [{"index": i, "embedding": row} for i, row in enumerate(rows)]
 
 
 class JinaEmbedder(OpenAIEmbedder):
     """A text encoder of Jina that takes a `task`, as jina-embeddings-v3 and later ones do.
 
-    Its `task` is retrieval.query for queries, retrieval.passage for documents, and text-matching
-    for all other texts. Options are those of `OpenAIEmbedder`.
+    It asks for unit vectors, whatever the default is, and never for `late_chunking`, with which a
+    vector depends on the other texts of its request. See `OpenAIEmbedder`.
     """
 
-    form = JINA_FORM
+    provider = "jina"
+    home = Home("https://api.jina.ai/v1", "JINA_API_KEY")
+    role_field = "task"
+    roles: ClassVar[Mapping[Role, str]] = {
+        "text": "text-matching",
+        "query": "retrieval.query",
+        "document": "retrieval.passage",
+    }
+    purposes = (
+        *("text-matching", "classification", "clustering", "separation"),
+        *("retrieval.passage", "retrieval.query", "code.passage", "code.query"),
+    )
+
+    def _body(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        return {**request, "embedding_type": "float", "normalized": True}
+
+
+def _in_order(data: object, n: int) -> list[object]:
+    """Return the embeddings of an answer in the order of its `n` texts; else raise Refused."""
+    if not isinstance(data, list) or not all(isinstance(item, Mapping) for item in data):
+        raise Refused("the answer has no list of vectors")
+    if len(data) != n:
+        raise Refused(f"{len(data)} vectors for {n} texts")
+    by_index = {i: item for item in data if type(i := item.get("index")) is int}
+    if by_index.keys() != set(range(n)):
+        raise Refused(f"the indices of its vectors are not 0 to {n - 1}")
+    return [by_index[i].get("embedding") for i in range(n)]
+
+
+def _vector(embedding: object, length: int | None) -> Row | Refused:
+    """Return an embedding as a (d,) vector, of `length` if it is known; or why it is none."""
+    if not isinstance(embedding, list) or not set(map(type, embedding)) <= {int, float}:
+        return Refused("its vector is not a list of numbers")
+    with np.errstate(over="ignore"):  # checked below: not finite
+        row = np.array(list(map(float, embedding)), dtype=np.float32)
+    if not row.size or length not in (None, row.size):
+        return Refused(f"its vector has {row.size} dimensions, not {length or 'one or more'}")
+    if not np.isfinite(row).all() or not row.any():
+        return Refused("its vector has NaN or infinity, or is zero")
+    return row

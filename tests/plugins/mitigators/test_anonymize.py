@@ -109,7 +109,6 @@ def test_a_language_model_finds_the_names(loopback):
     loopback.reply = lambda system, text: text.replace("Zuri", "<person>Zuri</person>")
     mitigator = Anonymize(engine="llm", model="toy", base_url=loopback.url).fit(MockEmbedder())
     assert mitigator.rewrite(["Zuri's dog slept."]) == ["dog slept."]
-    assert any("toy" in note for note in mitigator.notes)
 
 
 def test_an_invalid_answer_of_the_language_model_is_reported_or_an_error(loopback):

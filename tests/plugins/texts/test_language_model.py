@@ -96,13 +96,11 @@ def test_each_text_is_sent_once(loopback, finder):
     assert again.notes == ()
 
 
-def test_the_temperature_is_zero_and_the_usage_is_reported(loopback, finder):
-    mentions = finder()
-    mentions.find(["Kashvi met Ravi."])
+def test_the_temperature_is_zero(loopback, finder):
+    finder().find(["Kashvi met Ravi."])
     (request,) = loopback.requests
     assert request["temperature"] == 0
     assert request["messages"][1] == {"role": "user", "content": "Kashvi met Ravi."}
-    assert any("toy" in note for note in mentions.notes)
 
 
 def test_an_invalid_answer_is_reported_and_the_text_is_sent_again_in_the_next_run(loopback, finder):
@@ -156,7 +154,7 @@ def test_an_answer_is_kept_as_soon_as_it_has_arrived(loopback):
     chat = Chat("toy", loopback.url, parallel=1)
     with pytest.raises(KeyboardInterrupt):
         ModelAnswers(chat, "copies", "Copy it.", interrupted).of(texts)
-    asked = chat.usage.requests
+    asked = len(loopback.requests)
     answers = ModelAnswers(chat, "copies", "Copy it.", lambda _, answer: answer).of(texts)
     assert answers == {text: text for text in texts}
-    assert chat.usage.requests - asked == 2
+    assert len(loopback.requests) - asked == 2

@@ -48,7 +48,7 @@ def test_a_temporary_fault_is_retried(loopback, embedder, fault):
 
 def test_a_lasting_fault_is_one_line_with_the_address(loopback, embedder):
     faults = {
-        "429: status 429 on demand, after up to 2 requests": TOO_MANY,
+        "429: status 429 on demand": TOO_MANY,
         "503: status 503 on demand": BUSY,
         "cannot be reached": Fault(cut=True),
         "502: <html> <html>": Fault(status=502, body=b"<html>\n" * 99),
@@ -92,8 +92,6 @@ def test_after_too_many_texts_requests_stay_smaller(loopback, embedder):
         ([0.5] * (DIMENSIONS - 1), "7 dimensions, not 8"),
         ([float("nan")] * DIMENSIONS, "NaN or infinity"),
         ([1e300] * DIMENSIONS, "NaN or infinity"),
-        ([10**400] * DIMENSIONS, "numbers"),
-        ([None] * DIMENSIONS, "numbers"),
         (None, "numbers"),
         ([0.0] * DIMENSIONS, "zero"),
         (["0.5"] * DIMENSIONS, "numbers"),
@@ -135,8 +133,7 @@ def test_an_answer_with_other_indices_than_those_of_its_texts_is_refused(loopbac
 @pytest.mark.parametrize(
     ("fault", "fact"),
     [
-        (Fault(body=b"<html>"), "not JSON"),
-        (Fault(body=b"[]"), "JSON object"),
+        (Fault(body=b"<html>"), "not a JSON object"),
         (Fault(body=b'{"data": [1]}'), "list of vectors"),
         (Fault(body=b'{"error": {"message": "no credit"}}'), "no credit"),
         (Fault(status=422, body=b'{"detail": "dimensions"}'), "422: dimensions"),
