@@ -28,7 +28,7 @@ from harness.errors import PLUGIN_ERRORS, one_line
 UNNAMED = "unnamed-"
 """Prefix of the fingerprint of an object whose vectors nothing identifies."""
 KNOWN = (
-    *("harness", "huggingface_hub", "mteb", "numpy", "peft", "sentence_transformers"),
+    *("harness", "huggingface_hub", "mteb", "peft", "sentence_transformers"),
     *("tokenizers", "torch", "transformers", "typing_extensions"),
 )
 """Packages whose objects are their weights and attributes, with code that their version names."""
@@ -50,12 +50,11 @@ NEUTRAL: Mapping[str, tuple[str, ...]] = {
 }
 """Attributes of a package's objects that do not change vectors: where, when and how an object was
 loaded, its caches, and settings of training."""
+_BUILT_IN = ("abc", "builtins", "collections", "typing")
 _CONTAINERS = (
     *(dict, list, tuple, set, frozenset, collections.OrderedDict, collections.defaultdict),
     MappingProxyType,
 )
-_HEAP = 1 << 9  # Python's flag of a class that is no fixed part of an extension
-_HOOKS = ("_forward_pre_hooks", "_forward_hooks")
 
 
 class Unidentified(Exception):
@@ -119,9 +118,8 @@ def content(value: Any, *, without: Iterable[str] = ()) -> Any:
 
 def is_of_user(value: Any) -> bool:
     """Return whether a function or class is of no installed package."""
-    module = str(value.__module__)
-    file = getattr(sys.modules.get(module), "__file__", None) or ""
-    return not (_is_known(module) or "site-packages" in file)
+    file = getattr(sys.modules.get(str(value.__module__)), "__file__", None) or ""
+    return not (_is_known(value) or "site-packages" in file)
 
 
 class _Content:
@@ -133,17 +131,14 @@ class _Content:
 
     def of(self, value: Any) -> Any:
         """Return a value as JSON types."""
-        if isinstance(value, enum.Enum):
-            return [_name(type(value)), value.name]
-        if type(value) is str:  # it may have half of a surrogate pair
-            return value.encode("utf-8", "backslashreplace").decode()
         if value is None or type(value) in (bool, int, float):
             return value
+        if type(value) is str:  # it may have half of a surrogate pair
+            return value.encode("utf-8", "backslashreplace").decode()
+        if isinstance(value, enum.Enum):
+            return [_name(type(value)), value.name]
         if isinstance(value, type | FunctionType | BuiltinFunctionType):
-            name = _library_name(value)
-            if name is None:
-                raise Unidentified(getattr(value, "__qualname__", "a function"))
-            return name
+            return _library_name(value)
         if id(value) in self._open:
             return f"the {_name(type(value))} around it"
         self._open.add(id(value))
@@ -156,54 +151,44 @@ class _Content:
         """Return the content of a value that may refer to others."""
         torch, transformers = sys.modules.get("torch"), sys.modules.get("transformers")
         tokenizers = sys.modules.get("tokenizers")
-        if isinstance(value, _CONTAINERS):
-            return self._items(value)
         if isinstance(value, MethodType):
             return [self.of(value.__func__), self.of(value.__self__)]
         if type(value) is np.ndarray and not value.dtype.hasobject:
             return _array(value)
-        if torch is not None and isinstance(value, torch.Tensor):
+        if torch and isinstance(value, torch.Tensor):
             return _tensor(value, torch)
-        if torch is not None and isinstance(value, torch.device):
-            return "torch.device"  # the device does not matter
-        if torch is not None and isinstance(value, torch.dtype):
-            return str(value)
-        if tokenizers is not None and isinstance(value, tokenizers.Tokenizer):
-            return digest(json.loads(value.to_str()))
-        if tokenizers is not None and isinstance(value, tokenizers.AddedToken):
-            return [_name(type(value)), repr(value)]
-        _check_class(type(value))
-        if transformers is not None and isinstance(value, transformers.PretrainedConfig):
-            skipped = self._skipped(value)
-            settings = [_without(value.to_dict(), skipped), value._attn_implementation]
-            return [_name(type(value)), json_like(settings)]
-        if transformers is not None and isinstance(value, transformers.PreTrainedTokenizerBase):
-            return self._tokenizer(value)
-        if torch is not None and isinstance(value, torch.nn.Module):
-            return self._module(value, torch)
+        if torch and isinstance(value, torch.device | torch.dtype):
+            return str(value) if isinstance(value, torch.dtype) else "a device"
+        if tokenizers and isinstance(value, tokenizers.Tokenizer | tokenizers.AddedToken):
+            is_token = isinstance(value, tokenizers.AddedToken)
+            return repr(value) if is_token else digest(json.loads(value.to_str()))
+        name = _name(type(value))
+        packages = {base.__module__.partition(".")[0] for base in type(value).__mro__}
+        if type(value) not in _CONTAINERS and not packages <= {*KNOWN, *_BUILT_IN}:
+            raise Unidentified(name)
+        if isinstance(value, _CONTAINERS):
+            own = self._state(value) if getattr(value, "__dict__", None) else {}
+            if isinstance(value, dict | MappingProxyType):
+                return [name, [[self.of(key), self.of(item)] for key, item in value.items()], own]
+            items = [self.of(item) for item in value]
+            is_set = isinstance(value, set | frozenset)
+            return [name, sorted(items, key=repr) if is_set else items, own]
+        if transformers and isinstance(value, transformers.PretrainedConfig):
+            settings = _without(value.to_dict(), self._skipped(value))
+            return [name, json_like([settings, value._attn_implementation])]
+        if transformers and isinstance(value, transformers.PreTrainedTokenizerBase):
+            return [name, *self._tokenizer(value)]
+        if torch and isinstance(value, torch.nn.Module):
+            return [name, *self._module(value, torch)]
         if not hasattr(value, "__dict__"):
-            raise Unidentified(_name(type(value)))
-        return [_name(type(value)), self._state(value)]
-
-    def _items(self, value: Any) -> Any:
-        """Return the content of a mapping, sequence or set, and its attributes if it has any."""
-        if type(value) not in _CONTAINERS:
-            _check_class(type(value))
-        if isinstance(value, dict | MappingProxyType):
-            found: Any = [[self.of(key), self.of(item)] for key, item in value.items()]
-            if isinstance(value, collections.defaultdict):
-                found.append(self.of(value.default_factory))
-        else:
-            found = [self.of(item) for item in value]
-            found = sorted(found, key=repr) if isinstance(value, set | frozenset) else found
-        own = self._state(value) if getattr(value, "__dict__", None) else {}
-        return [_name(type(value)), found, *([own] if own else [])]
+            raise Unidentified(name)
+        return [name, self._state(value)]
 
     def _state(self, value: Any, without: Iterable[str] = ()) -> dict[str, Any]:
         """Return the attributes of an object."""
-        skipped = self._skipped(value) | frozenset(without)
-        return {name: self.of(item) for name, item in sorted(vars(value).items())
-                if name not in skipped}  # fmt: skip
+        skipped = {*self._skipped(value), *without}
+        attributes = sorted(vars(value).items())
+        return {name: self.of(item) for name, item in attributes if name not in skipped}
 
     def _skipped(self, value: Any) -> frozenset[str]:
         """Return the names of attributes that do not count."""
@@ -211,7 +196,7 @@ class _Content:
         neutral = {name for package in packages for name in NEUTRAL.get(package, ())}
         return frozenset(neutral | self._without if value is self._root else neutral)
 
-    def _tokenizer(self, tokenizer: Any) -> Any:
+    def _tokenizer(self, tokenizer: Any) -> list[Any]:
         """Return the vocabulary, rules and settings of a tokenizer.
 
         Padding and truncation of its backend change with each call.
@@ -221,58 +206,39 @@ class _Content:
         words = json_like(tokenizer.get_vocab())
         if backend is not None:
             words = {**json.loads(backend.to_str()), "truncation": None, "padding": None}
-        return [_name(type(tokenizer)), digest(words), self._state(tokenizer, own)]
+        return [digest(words), self._state(tokenizer, own)]
 
-    def _module(self, module: Any, torch: Any) -> Any:
+    def _module(self, module: Any, torch: Any) -> list[Any]:
         """Return the weights and settings of a torch module and, in order, of its parts."""
         general = torch.nn.modules.module
-        hooks = [getattr(module, name) for name in _HOOKS]
-        hooks += [general._global_forward_pre_hooks, general._global_forward_hooks]
-        if any(hooks):
-            raise Unidentified(f"a hook of {_name(type(module))}")
+        hooks = (module._forward_pre_hooks, module._forward_hooks)
+        if any((*hooks, general._global_forward_pre_hooks, general._global_forward_hooks)):
+            raise Unidentified("a hook")
         weights = {**module._parameters, **module._buffers}
+        settings = self._state(module, vars(torch.nn.Module()))
         parts = [[name, self.of(part)] for name, part in module._modules.items()]
-        found = [
-            _name(type(module)),
-            {name: self.of(weight) for name, weight in weights.items()},
-            self._state(module, vars(torch.nn.Module())),
-            parts,
-        ]
-        if type(module).get_extra_state is not torch.nn.Module.get_extra_state:
-            found.append(self.of(module.get_extra_state()))
-        return [*found, "training"] if module.training and _differs(module, torch) else found
+        found = {name: self.of(weight) for name, weight in weights.items()}
+        return [found, settings, module.training, parts]
 
 
 def _name(class_: type) -> str:
     return f"{class_.__module__}.{class_.__qualname__}"
 
 
-def _is_known(module: str) -> bool:
-    package = module.partition(".")[0]
+def _is_known(value: Any) -> bool:
+    """Return whether a class or function is of `KNOWN` or of the standard library."""
+    package = str(value.__module__).partition(".")[0]
     return package in KNOWN or package in sys.stdlib_module_names - {"__main__"}
 
 
-def _library_name(value: Any) -> str | None:
-    """Return the name of a function or class under which one of `KNOWN` has it; else None."""
-    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
-    if not isinstance(module, str) or not _is_known(module):
-        return None
-    found: Any = sys.modules.get(module)
-    for part in name.split("."):
+def _library_name(value: Any) -> str:
+    """Return the name of a function or class under which a known package has it."""
+    found: Any = sys.modules.get(str(value.__module__)) if _is_known(value) else None
+    for part in value.__qualname__.split("."):
         found = getattr(found, part, None)
-    return f"{module}.{name}" if found is value else None
-
-
-def _check_class(class_: type) -> None:
-    """Raise Unidentified unless all code of a class is of `KNOWN`, and none of an extension."""
-    for base in class_.__mro__:
-        is_plain = base is object or base in _CONTAINERS or base.__module__ in ("abc", "typing")
-        is_known = base.__module__.partition(".")[0] in KNOWN and base.__flags__ & _HEAP
-        # A user may have replaced a method.
-        functions = [member for member in vars(base).values() if isinstance(member, FunctionType)]
-        modules = [str(function.__globals__.get("__name__", "abc")) for function in functions]
-        if not (is_plain or is_known) or not all(map(_is_known, modules)):
-            raise Unidentified(_name(class_))
+    if found is not value:
+        raise Unidentified(value.__qualname__)
+    return f"{value.__module__}.{value.__qualname__}"
 
 
 def _without(value: Any, names: frozenset[str]) -> Any:
@@ -281,19 +247,9 @@ def _without(value: Any, names: frozenset[str]) -> Any:
     return {name: _without(item, names) for name, item in value.items() if name not in names}
 
 
-def _differs(part: Any, torch: Any) -> bool:
-    """Return whether the mode of a torch module changes what it returns."""
-    if isinstance(part, torch.nn.modules.batchnorm._NormBase | torch.nn.RReLU):
-        return True
-    rates = [getattr(part, name, 0) for name in ("p", "dropout")]
-    return any(isinstance(rate, float) and rate > 0 for rate in rates)
-
-
 def _array(array: np.ndarray[Any, Any]) -> list[Any]:
-    data, hash_ = np.ascontiguousarray(array), hashlib.blake2b(digest_size=SIZE)
-    if data.size:  # an empty array has no bytes to view
-        hash_.update(data.reshape(-1).view(np.uint8).data)
-    return [str(array.dtype), list(array.shape), hash_.hexdigest()]
+    data = np.ascontiguousarray(array).tobytes()
+    return [str(array.dtype), array.shape, hashlib.blake2b(data, digest_size=SIZE).hexdigest()]
 
 
 def _tensor(tensor: Any, torch: Any) -> list[Any]:
@@ -301,4 +257,4 @@ def _tensor(tensor: Any, torch: Any) -> list[Any]:
         data = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
     except (AttributeError, NotImplementedError, RuntimeError, TypeError) as error:
         raise Unidentified(str(error)) from None  # for example a tensor without data
-    return [str(tensor.dtype), list(tensor.shape), _array(data)[2]]
+    return [str(tensor.dtype), list(tensor.shape), _array(data)]

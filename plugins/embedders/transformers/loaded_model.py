@@ -229,7 +229,7 @@ def _of_folder(model: Any, source: str, name: str) -> Embedder | None:
                 "document_prompt": roles.get("document", text),
             }
         copy = SentenceTransformersEmbedder(str(path), device="cpu", **options)
-        if _identity(copy._model) != _identity(model):
+        if _identity(copy._model.eval()) != _identity(model):
             return None
         same = SentenceTransformersEmbedder(str(path), **options)
     except (HarnessError, OSError, ValueError):  # no such folder, or one that is read otherwise

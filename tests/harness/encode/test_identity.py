@@ -101,16 +101,6 @@ def test_what_only_the_user_knows_leaves_a_module_unidentified():
     )
 
 
-def test_a_method_of_a_library_that_the_user_replaced_counts(monkeypatch):
-    monkeypatch.setattr(torch.nn.Linear, "forward", lambda self, x: x)
-    assert identity.of_model(network()) is None
-
-
-def test_the_mode_of_modules_without_dropout_does_not_matter():
-    layer = torch.nn.Linear(2, 2)
-    assert identity.of_model(layer.train()) == identity.of_model(layer.eval())
-
-
 def test_code_of_a_user_has_no_identity_unless_it_states_one():
     first, second = (lambda x: x), (lambda x: x)
     assert identity.of_code(first) != identity.of_code(first), "what it reads may have changed"
