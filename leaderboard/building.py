@@ -24,7 +24,6 @@ from .claims import reading, trust
 from .claims.facts import TaskFacts
 from .claims.reading import Claims
 from .submissions import submission, withdrawn
-from .submissions.withdrawn import Decision
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
@@ -47,15 +46,12 @@ class Ranked:
         Facts of the registered tasks.
     notices
         Lines on references that are missing, and on files that are left out.
-    decisions
-        What became of models and tasks that maintainers withdrew, replaced or renamed.
     """
 
     boards: Sequence[Board]
     claims: Claims
     facts: Mapping[str, TaskFacts]
     notices: Sequence[str]
-    decisions: Sequence[Decision] = ()
 
 
 def rank(
@@ -92,7 +88,6 @@ def rank(
     report = say if claims.frame.height >= MANY else _silent
     report(f"read {claims.frame.height:,} records")
     files = withdrawn.find(results)
-    decisions = withdrawn.decisions(claims.frame, files)
     claims = withdrawn.apply(claims, files)
     facts = task_facts.known(claims.frame["task"].unique().to_list(), include)
     claims = trust.trusted(claims, facts, sources=sources_of(claims.frame, results))
@@ -123,7 +118,7 @@ def rank(
         variants,
         _without_prompts(frame["model"].unique().cast(pl.String).to_list(), registry),
     )
-    return Ranked(boards, Claims(frame, aside), facts, [*notices, *registry.notices], decisions)
+    return Ranked(boards, Claims(frame, aside), facts, [*notices, *registry.notices])
 
 
 def sources_of(frame: pl.DataFrame, results: Sequence[Path]) -> dict[str, str]:

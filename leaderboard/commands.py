@@ -104,7 +104,6 @@ def build(
         sources=results,
         url=address or who.url or "",
         who=who,
-        decisions=ranked.decisions,
         evidence=items,
     )
     if line := about.advice(who, results):
@@ -305,42 +304,30 @@ def pack(
 @click.option("--model", "-m", help="Name of the model; needed if there are several.")
 @click.option("--mitigator", "-M", default="none", show_default=True, help="Label of a mitigator.")
 @click.option("--url", help="Address of the board, as the source of the scores.")
-@click.option(
-    "--evals",
-    metavar="DATASET",
-    help="Print a file of .eval_results instead, for this benchmark on the hub: OWNER/NAME "
-    "or OWNER/NAME@REVISION, a data set whose eval.yaml has the tasks.",
-)
 @arguments.include
 def card(
     results: tuple[Path, ...],
     model: str | None,
     mitigator: str,
     url: str | None,
-    evals: str | None,
     include: tuple[Path, ...],
 ) -> None:
     """Print the scores of a model in RESULTS for its page on a hub.
 
     Prints metadata of a model card (model-index) and a table in Markdown, which together begin a
-    README.md. With --evals, prints community evals; leaks are left out. Only scores of registered
-    tasks are printed.
+    README.md. Only scores of registered tasks are printed.
 
     \b
     harness results card results --model all-MiniLM-L6-v2 > card.md
-    harness results card results --evals OWNER/NAME > .eval_results/bias.yaml
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness.results.formats import markdown_text
 
-    from .submissions.card import eval_results, model_index, scores_for_card, table
+    from .submissions.card import model_index, scores_for_card, table
     from .submissions.check import listed
 
     scores = scores_for_card(results, model, mitigator, include=include)
     for line in listed(map(str, scores.aside), "record"):
         echo(line, err=True)
-    if evals is not None:
-        echo(eval_results(scores.rows, evals, url=url), nl=False)
-        return
     under = "" if mitigator == "none" else f" under the mitigator {markdown_text(mitigator)}"
     echo(f"---\n{model_index(scores.rows, url=url)}\n---\n")
     echo(f"Bias and usefulness{under}, by the Embedding Bias Harness:\n")

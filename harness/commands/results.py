@@ -14,7 +14,7 @@ from harness.commands import arguments, output, result_tables
 from harness.printing import echo
 
 if TYPE_CHECKING:
-    from harness.results.comparison import Comparison, Items
+    from harness.results.comparison import Comparison
     from harness.results.reading import SetAside
     from harness.results.record import Line, Record
     from harness.results.records import Records
@@ -244,9 +244,6 @@ width = click.option(
     show_default=True,
     help="Column of the samples to compare, such as projection.",
 )
-@_out("Figure to write, with a point for each item of one score: .svg, .pdf or .png.")
-@width
-@arguments.overwrite
 @filters
 @arguments.as_json
 def items_command(
@@ -254,9 +251,6 @@ def items_command(
     b: str,
     results: Path,
     column: str,
-    out: Path | None,
-    width: float | None,
-    overwrite: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -270,11 +264,8 @@ def items_command(
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness.results.comparison import items_of
 
-    _check_out(out, overwrite=overwrite)
     compared = read_comparison(a, b, results, options)
     pairs = items_of(compared.comparisons, column, compared.folder, compared.folder_b)
-    if out is not None:
-        _write(out, pairs, a, b, width)
     rows = [
         {
             "context": part.context,
@@ -291,19 +282,6 @@ def items_command(
         output.as_json([row | {"column": column, "items": part.rows()} for row, part in parts])
         return
     output.lines(rows, title=f"{column} of the items: {a} and {b}")
-
-
-def _write(out: Path, parts: list[Items], a: str, b: str, width: float | None) -> None:
-    from harness.errors import UsageError
-    from harness.results.figures import write_figure
-
-    if len(parts) > 1:
-        raise UsageError(
-            f"--out draws the items of one score, here are {len(parts)}: choose with --tasks, "
-            "--scenario, --metric, --model or --mitigator"
-        )
-    write_figure(out, *parts[0].figure(a, b), width=width)
-    echo(f"wrote {out}", err=True)
 
 
 def _check_out(out: Path | None, *, overwrite: bool) -> None:

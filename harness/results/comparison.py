@@ -12,7 +12,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from harness.results.columns import Columns
-    from harness.results.figures import Panel
 
 
 Folders: TypeAlias = "tuple[Path | str | None, Path | str | None]"
@@ -603,14 +601,6 @@ class Items:
         """Return one flat mapping per item."""
         values = zip(self.texts, self.a, self.b, strict=True)
         return [{"text": text, "a": a, "b": b} for text, a, b in values]
-
-    def figure(self, a: str, b: str) -> tuple[str, list[Panel]]:
-        """Return the figure of the items for `figures.write_figure`; `a` and `b` name the axes."""
-        from harness.results import figures
-
-        rho = "" if self.spearman is None else f", Spearman {self.spearman:.3f}"
-        title = f"{self.pair.a.task.name}: {self.column} of {len(self.texts)} items{rho}"
-        return title, [partial(figures.points, x=self.a, y=self.b, axes=(a, b))]
 
 
 def items_of(

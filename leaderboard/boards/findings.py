@@ -221,18 +221,10 @@ def _unguarded(tasks: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
     lines = []
     ranked = tasks.filter(pl.col("not_ranked").is_null())["measures"].to_list()
     without = tasks.filter(measures="bias", not_ranked=NO_YARDSTICK)
-    # The reference encoder has a yardstick for each task that has one by now.
-    is_older = pl.col("reference_error") > 0
-    for some, advice in (
-        (without.filter(~is_older), ""),
-        (without.filter(is_older), ": evaluate again, the records are older than the yardstick"),
-    ):
-        if not some.is_empty():
-            has = "has" if some.height == 1 else "have"
-            lines.append(
-                f"{listed(some['task'].cast(pl.String).to_list())} {has} no gap over a yardstick "
-                f"and {'is' if some.height == 1 else 'are'} not ranked{advice}"
-            )
+    if not without.is_empty():
+        has, are = ("has", "is") if without.height == 1 else ("have", "are")
+        names = listed(without["task"].cast(pl.String).to_list())
+        lines.append(f"{names} {has} no gap over a yardstick and {are} not ranked")
     if "bias" in ranked and not rows["is_noise"].any():
         kind = "words" if "word" in rows["kind"] else "texts"
         lines.append(

@@ -10,7 +10,6 @@ import gc
 import json
 import os
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -132,12 +131,8 @@ def frame_of(records: Iterable[Record]) -> pl.DataFrame:
     return frame.with_columns(family=families, **nowhere).select(*SCHEMA)
 
 
-MOST_LISTED = 1_000
-"""Number of invalid lines of a file that are listed one by one."""
-MOST_SHORT = 100_000
-"""Number of lines that are too short for a record, after which a file is not read further."""
-_SHORTEST = 300
-"""Bytes; a shorter line is not a record, and may be blank."""
+MOST_INVALID = 1_000
+"""Number of invalid lines after which a file is not read further."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +183,6 @@ def read(paths: Iterable[Path]) -> Claims:
         reason = pl.lit("not a record: a text or a number in it cannot be stored")
         aside += asides(frame.filter(~is_stored), reason)
         frame = frame.filter(is_stored)
-    aside = _told(aside)
     aside.sort(key=lambda entry: (entry.file, entry.line))
     return Claims(frame, tuple(aside))
 
@@ -244,7 +238,7 @@ def _claims_in(
     file: Path, name: str, reader: PartsReader, aside: list[SetAside]
 ) -> Iterator[tuple[int, _Claim]]:
     """Yield the records of a file with the numbers of their lines; invalid lines go to `aside`."""
-    short = 0
+    invalid = 0
     try:
         size = file.stat().st_size
         if not file.is_file():
@@ -262,37 +256,19 @@ def _claims_in(
             claim = judged(line, Record, Trust.ANYBODY, size)
             if claim is None:
                 continue
-            short += size < _SHORTEST
             if not isinstance(claim, tuple):
                 yield number, claim
-            elif size >= _SHORTEST or short <= MOST_LISTED:
-                aside.append(SetAside(name, number, claim[1]))
-            if short > MOST_SHORT:
-                reason = "most lines are too short for a record; the rest is not read"
+                continue
+            aside.append(SetAside(name, number, claim[1]))
+            invalid += 1
+            if invalid == MOST_INVALID:
+                reason = f"{invalid:,} lines are no records; the rest of the file is not read"
                 aside.append(SetAside(name, 0, reason))
                 return
     except OSError as error:
         aside.append(SetAside(name, 0, f"cannot be read ({error.strerror})"))
     except DiskError as error:
         aside.append(SetAside(name, 0, str(error)))
-
-
-def _told(aside: list[SetAside]) -> list[SetAside]:
-    """Return the first entries of each file, and one entry with the number of the others."""
-    counts = Counter(entry.file for entry in aside)
-    if max(counts.values(), default=0) <= MOST_LISTED:
-        return aside
-    listed: Counter[str] = Counter()
-    kept = []
-    for entry in sorted(aside, key=lambda entry: (entry.file, entry.line)):
-        listed[entry.file] += 1
-        if listed[entry.file] <= MOST_LISTED:
-            kept.append(entry)
-    return kept + [
-        SetAside(file, 0, f"further lines that are no records: {n - MOST_LISTED}")
-        for file, n in counts.items()
-        if n > MOST_LISTED
-    ]
 
 
 def asides(frame: pl.DataFrame, reason: pl.Expr) -> list[SetAside]:

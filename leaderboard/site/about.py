@@ -244,27 +244,9 @@ def reading_page(
 
 
 def _run_for(board: Board) -> str:
-    """Return what a model is run on to be ranked on the benchmark that a board opens on.
-
-    These are the names of few benchmarks, those that add most tasks first, and of further tasks.
-    """
-    first, *others = board.benchmarks
-    if first.version is not None:
-        return first.name
-    left, names = set(first.tasks), []
-    while left:
-        best = max(others, key=lambda part: len(left & set(part.tasks)), default=None)
-        if best is None or not left & set(best.tasks):
-            break
-        names.append(best.name)
-        left -= set(best.tasks)
-    if len(left) > MOST_TASKS:
-        return "all"
-    return ",".join([*names, *sorted(left)])
-
-
-MOST_TASKS = 5
-"""Most single tasks in a command; with more, all tasks are run."""
+    """Return what a model is run on to be ranked on the benchmark that a board opens on."""
+    first = board.benchmarks[0]
+    return "all" if first.version is None else first.name
 
 
 def bibliography(

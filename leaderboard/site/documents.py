@@ -638,6 +638,7 @@ def _model_facts(entry: Mapping[str, Any]) -> dict[str, str]:
     return _known(
         {
             "Encoder": entry["encoder"],
+            "Superseded by": entry["superseded_by"],
             "Web page": entry["url"],
             "Licence": entry["licence"],
             "Weights": weights,

@@ -78,34 +78,23 @@ def short(value: float, *, sign: bool = False, digits: int = 3) -> str:
 
 LONGEST_SLUG = 60
 """Longest slug without its hash."""
-_RESERVED = frozenset(
-    (
-        "index",
-        "con",
-        "prn",
-        "aux",
-        "nul",
-        *(f"{port}{i}" for port in ("com", "lpt") for i in "0123456789"),
-    )
-)
-"""Names of lists, and of devices of Windows, which no file may have, whatever follows a dot."""
+LIST = "index"
+"""Name of the page that lists those of a kind."""
 _HASHED = re.compile(r"-[0-9a-f]{8}\Z")
 
 
 def slug(name: str) -> str:
     """Return the name of a page in addresses, for any name.
 
-    It has lower-case letters of ASCII, digits, `.`, `-` and `_`, and is a file name everywhere. It
-    ends with a hash of the name if it is not the name itself, so that names that differ only in
-    case or in what an address cannot hold have different pages. It depends on nothing but the name,
-    so an address lasts.
+    It has lower-case letters of ASCII, digits, `.`, `-` and `_`. It ends with a hash of the name if
+    it is not the name itself, so that names that differ only in case or in what an address cannot
+    hold have different pages. It depends on nothing but the name, so an address lasts.
     """
     base = re.sub(r"[^a-z0-9._-]+", "-", name.lower())[:LONGEST_SLUG].strip(".-_")
-    is_device = base.partition(".")[0] in _RESERVED
-    if name and base == name and not is_device and not _HASHED.search(name):
+    if name and base == name and name != LIST and not _HASHED.search(name):
         return name
     end = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    return f"{base.replace('.', '-') if is_device else base or 'name'}-{end}"
+    return f"{base or 'name'}-{end}"
 
 
 DIGITS = 6

@@ -19,7 +19,6 @@ from harness.results.formats import NOTHING, p_text
 from ..boards.board import Board
 from ..boards.findings import count, ordinal
 from ..boards.ranking import ENOUGH_FAMILIES
-from ..submissions.withdrawn import Decision
 from .documents import (
     BenchmarkOnBoard,
     ConceptOnBoard,
@@ -298,50 +297,6 @@ def site_address(text: str) -> str:
             "expected such as https://example.org/board/"
         )
     return text.removesuffix("index.html").rstrip("/") + "/"
-
-
-# What became of models and tasks that maintainers withdrew, replaced or renamed.
-
-
-class Notice(NamedTuple):
-    """What a page says of a decision."""
-
-    sentence: str
-    successor: str
-    path: str
-    """Path of the page of the successor; empty if it has none."""
-
-
-def notices_of(
-    decisions: Iterable[Decision], documents: Mapping[str, Sequence[Document]]
-) -> dict[tuple[str, str], list[Notice]]:
-    """Return what is decided on models and tasks, by kind and name."""
-    pages = {(kind, each.name): each.path for kind in documents for each in documents[kind]}
-    found: dict[tuple[str, str], list[Notice]] = {}
-    for decision in decisions:
-        successor = decision.successor or ""
-        notice = Notice(decision.sentence, successor, pages.get((decision.kind, successor), ""))
-        found.setdefault((decision.kind, decision.name), []).append(notice)
-    return found
-
-
-def tombstones(
-    notices: Mapping[tuple[str, str], Sequence[Notice]],
-    documents: Mapping[str, Sequence[Document]],
-) -> Iterator[Page]:
-    """Yield the pages of what is withdrawn or renamed, and on no board: old links lead there."""
-    present = {(kind, each.name) for kind in documents for each in documents[kind]}
-    for (kind, name), own in notices.items():
-        if (kind, name) not in present:
-            yield Page(
-                path=path_of(kind, name),
-                title=name,
-                description=own[0].sentence,
-                template="tombstone.html.j2",
-                content={"notices": own},
-                kind=kind,
-                name=name,
-            )
 
 
 # The pages of documents.

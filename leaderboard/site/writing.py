@@ -12,7 +12,7 @@ import io
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -28,7 +28,6 @@ from harness.results.formats import FORMULAS
 from ..boards.board import Board
 from ..claims.reading import Claims
 from ..submissions import submission
-from ..submissions.withdrawn import Decision
 from . import about, badges
 from .about import BoardFile
 from .documents import documents_of
@@ -39,22 +38,18 @@ from .payload import (
     board_data,
     details_data,
     layout_of,
-    rounded,
     script,
 )
 from .registered import NOTHING, Registered
 from .rendering import ASSETS, assets_folder, check_ours, grouped, significant, text_of
 from .static_pages import (
-    Notice,
     Page,
     Site,
     home_page,
     menu_of,
-    notices_of,
     pages_of,
     publish_pages,
     title_of,
-    tombstones,
 )
 
 # The files to download: leaderboard.csv, leaderboard.json and records.parquet.
@@ -73,16 +68,6 @@ _RECORD = (
     *("found", "truncated", "word_share", "created", "run", "harness"),
 )
 """Columns of records.parquet that a record states; those of `claims.reading.SCHEMA`."""
-_BITS = {
-    "value": 17,
-    **dict.fromkeys(("gap", "yardstick"), 14),
-    "measure": 13,
-    **dict.fromkeys(("low", "high", "gap_error", "yardstick_error"), 10),
-    **dict.fromkeys(("p_value", "floor"), 9),
-    **dict.fromkeys(("floor_sd", "word_share"), 8),
-}
-"""Bits of the mantissas of numbers in records.parquet: five digits of values, four of what ranks,
-as the page has them, two or three of others. Fewer bits make a smaller file."""
 
 
 def to_frame(boards: Iterable[Board]) -> pl.DataFrame:
@@ -107,7 +92,6 @@ def to_json(
     notices: Iterable[str],
     built: str,
     aside: Sequence[dict[str, Any]] = (),
-    decisions: Sequence[Decision] = (),
 ) -> dict[str, Any]:
     """Return the contents of leaderboard.json: everything but the values of single tasks."""
     return {
@@ -118,7 +102,6 @@ def to_json(
         "notices": list(notices),
         "boards": [_board(board) for board in boards],
         "aside": list(aside),
-        "decisions": [asdict(decision) for decision in decisions],
     }
 
 
@@ -142,16 +125,12 @@ def downloadable_records(frame: pl.DataFrame, boards: Iterable[Board]) -> pl.Dat
     every = pl.concat([pl.DataFrame(schema=schema | {"ranked": pl.Boolean}), *cells])
     # Numbers of a task are alike, so together they make a smaller file.
     order = ("kind", "task", "scenario", "metric", "model", "fingerprint", "label", "params")
-    lines = (
+    return (
         frame.select("id", *_RECORD)
         .join(every, on="id", how="left")
         .drop("id")  # follows from the fingerprints, the digest and the names
         .sort(*order, "score", "seed", "mitigator_fingerprint")
         .with_columns(pl.col("ranked", "leak").fill_null(value=False))
-    )
-    return lines.with_columns(
-        pl.Series(name, rounded(lines[name], bits), nan_to_null=True)
-        for name, bits in _BITS.items()
     )
 
 
@@ -232,7 +211,6 @@ def write(
     sources: Iterable[Path] = (),
     url: str = "",
     who: BoardFile = NOBODY,
-    decisions: Sequence[Decision] = (),
     evidence: Evidence = NO_EVIDENCE,
 ) -> Path:
     """Write the leaderboard of `boards` into `folder`, and return the path of its page.
@@ -260,8 +238,6 @@ def write(
         Address of the site, as of `static_pages.site_address`; empty if it is not known.
     who
         Who publishes the board.
-    decisions
-        What became of models and tasks that maintainers withdrew, replaced or renamed.
     evidence
         The strongest items of the cells.
 
@@ -285,7 +261,6 @@ def write(
         submissions = submissions_of(claims.frame) if claims else {}
         people = {key: sorted({run.submitted_by for run in of}) for key, of in submissions.items()}
         documents = documents_of(boards, registered, people)
-        decided = notices_of(decisions, documents)
         data = _DataFiles(files)
         entries = [_entry(board) for board in boards]
         for board, entry in zip(boards, entries, strict=True):
@@ -299,9 +274,7 @@ def write(
         table = to_frame(boards)
         columns[CSV] = about.columns_of(table)
         files.write(CSV, table.write_csv())
-        content = to_json(
-            boards, title=title, notices=notices, built=built, aside=aside, decisions=decisions
-        )
+        content = to_json(boards, title=title, notices=notices, built=built, aside=aside)
         files.write(JSON, text_of(content))
         menu = menu_of(board.kind for board in boards)
         contents = {
@@ -315,11 +288,6 @@ def write(
                 group._asdict() | {"links": [link._asdict() for link in group.links]}
                 for group in menu
             ],
-            "decisions": [
-                {"kind": kind, "name": name, "sentence": n.sentence, "successor": n.successor}
-                for (kind, name), of_name in decided.items()
-                for n in of_name
-            ],
             "files": [CSV, JSON, *([PARQUET] if claims and boards else [])],
         }
         for asset in sorted(ASSETS.iterdir()):
@@ -332,11 +300,7 @@ def write(
         runs = [run for of in submissions.values() for run in of]
         listed = _downloads(files, columns)
         every = chain(  # a page at a time is in memory
-            (
-                _with_leads(page, decided.get((page.kind, page.name), ()), url)
-                for page in pages_of(documents)
-            ),
-            tombstones(decided, documents),
+            (_with_badge(page, url) for page in pages_of(documents)),
             about.pages(who, boards, registered, runs, listed, cited, head),
             [about.reading_page(boards, notices, aside)],
         )
@@ -406,15 +370,15 @@ def data_path(file: str, build: str) -> str:
     return file.replace("/", f"/{build}/")
 
 
-def _with_leads(page: Page, notices: Sequence[Notice], url: str) -> Page:
-    """Return a page of a model or task with what became of it, and how to show its badge."""
+def _with_badge(page: Page, url: str) -> Page:
+    """Return a page, of a model with its badge and how to show it elsewhere."""
     badge = None
     if page.kind == "model" and page.name:
         badge = {
             "path": badges.path_of(page.name),
             "markdown": badges.markdown(url, page.name),
         }
-    return replace(page, content={**page.content, "notices": notices, "badge": badge})
+    return replace(page, content={**page.content, "badge": badge})
 
 
 _CONTENTS = {

@@ -1,11 +1,10 @@
-"""The scores of a model for its page on a hub: `model-index`, a table, and community evals.
+"""The scores of a model for its page on a hub: `model-index`, and a table.
 
 They have only scores that a board would count: those of registered tasks, with their scales.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,81 +117,6 @@ def model_index(rows: pl.DataFrame, *, url: str | None) -> str:
     ]
     data = ModelCardData(model_name=rows["model"][0], eval_results=results)
     return data.to_yaml()
-
-
-def eval_results(rows: pl.DataFrame, dataset: str, *, url: str | None) -> str:
-    """Return the scores as YAML for a file `.eval_results/*.yaml` of a model on the hub.
-
-    The hub gathers such values on the leaderboard of a benchmark, where their notes are not seen:
-    so leaks are left out.
-
-    Parameters
-    ----------
-    rows
-        Scores of one model, from `scores`.
-    dataset
-        The benchmark, a data set of the hub: `OWNER/NAME` or `OWNER/NAME@REVISION`. Its `eval.yaml`
-        lists the tasks by their names.
-    url
-        Address of the board, as their source.
-
-    Raises
-    ------
-    UsageError
-        If `dataset` is no id of a data set, or all scores are leaks.
-
-    References
-    ----------
-    https://huggingface.co/docs/hub/eval-results
-    """
-    import yaml
-    from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
-
-    parts = re.fullmatch(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?", dataset, re.ASCII)
-    if parts is None:
-        raise UsageError(
-            f"'{dataset}' is no data set of the hub; write OWNER/NAME or OWNER/NAME@REVISION"
-        )
-    entries = [
-        EvalResultEntry(
-            dataset_id=parts[1],
-            task_id=row["task"],
-            value=round(row["value"], DIGITS),
-            dataset_revision=parts[2],
-            date=row["created"],
-            source_name=SOURCE if url else None,
-            source_url=url,
-            notes=_notes(row),
-        )
-        for row in _texts(rows)
-        if not _is_leak(row)
-    ]
-    if not entries:
-        raise UsageError(f"all scores are leaks: {LEAK_MEANS}")
-    return yaml.safe_dump(
-        eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True, width=100
-    )
-
-
-def _notes(row: dict[str, Any]) -> str:
-    """Return how a value was measured, how sure it is, and its yardstick."""
-    parts = [_score(row), f"ideal {row['ideal'].removesuffix('.0')}"]
-    if row["low"] is not None:
-        level = f"{100 * row['level']:g}% interval"
-        parts.append(f"{level} {row['low']:.3g} to {row['high']:.3g}")
-    if row["p_value"] is not None:
-        parts.append(f"p {p_text(row['p_value'])}")
-    if row["gap"] is not None:
-        squares = ", both squared" if row["power"] == 2 else ""
-        yardstick = f"a yardstick of {row['yardstick']:.3g} ({row['of']})"
-        parts.append(f"gap {row['gap']:.3g} over {yardstick}{squares}")
-    if row["unranked"]:
-        parts.append(f"not ranked: {row['unranked']}")
-    if row["label"] != "none":
-        parts.append(f"under the mitigator {row['label']}")
-    parts.append(f"task version {row['version']}, digest {row['digest']}")
-    parts.append(f"harness {row['harness']}")
-    return "; ".join(parts)
 
 
 def table(rows: pl.DataFrame) -> str:

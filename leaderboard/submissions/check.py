@@ -109,7 +109,7 @@ def check(
     good = [r for (file, n), r in records.items() if not {(file, n), (file, 0)} & wrong]
     return Checked(
         problems=tuple(_one_a_line(problems)),
-        warnings=(*joined.outside(trees), *_warnings(records, joined, registered)),
+        warnings=tuple(_warnings(records, joined, registered)),
         records=tuple(record for record in good if record.id not in joined.ids),
         known=sum(record.id in joined.ids for record in good),
     )
@@ -178,14 +178,8 @@ def _reason(record: Record, place: tuple[str, ...], base: Base) -> str:
     if record.tables or record.samples is not None:
         return "tables and samples are not taken; `harness results pack` leaves them out"
     known = base.names.get(model.fingerprint, model.name)
-    if model.name not in (known, *base.former_names.get(model.fingerprint, ())):
+    if model.name != known:
         return f"this fingerprint is that of the model '{known}'; submit it under that name"
-    if model.kind not in base.kinds.get(model.fingerprint, (model.kind,)):
-        return f"the base has no {model.kind} embedder of this fingerprint, but one of another kind"
-    mitigator = record.mitigator
-    labels = base.labels.get(mitigator.fingerprint, (mitigator.label,))
-    if mitigator.label not in labels:
-        return f"this fingerprint is that of the mitigator '{min(labels)}'; keep its label"
     return ""
 
 

@@ -328,7 +328,6 @@ def _tree_problem(path: Path, reason: str) -> SetAside:
 # The repository that a submission joins. Nothing of it may change, and it decides names.
 
 
-_GIT = ".git"
 _DEPTH = 3
 """Parts of `MODEL/FINGERPRINT/RUN.jsonl`."""
 
@@ -351,15 +350,9 @@ class Base:
         return cls() if folder is None else cls(tree(folder))
 
     @cached_property
-    def _stated(self) -> Claims:
-        """Its records as they are."""
-        return reading.read([] if self.tree is None else self.tree.runs)
-
-    @cached_property
     def claims(self) -> Claims:
-        """Its records, unjudged, with the new names of renamed models."""
-        frame = withdrawn.renamed(self._stated.frame, self.withdrawn)
-        return Claims(frame, self._stated.aside)
+        """Its records, unjudged."""
+        return reading.read([] if self.tree is None else self.tree.runs)
 
     @cached_property
     def withdrawn(self) -> list[Path]:
@@ -372,27 +365,6 @@ class Base:
         pairs = self.claims.frame.select("fingerprint", "model").cast(pl.String).unique()
         shipped = {r.model.fingerprint: r.model.name for r in references.shipped()}
         return dict(pairs.iter_rows()) | shipped
-
-    @cached_property
-    def former_names(self) -> Mapping[str, frozenset[str]]:
-        """The names that its records state of each fingerprint, which maintainers may rename."""
-        frame = self._stated.frame.select("fingerprint", "model").cast(pl.String)
-        names = frame.group_by("fingerprint").agg("model")
-        return {fingerprint: frozenset(of) for fingerprint, of in names.iter_rows()}
-
-    @cached_property
-    def kinds(self) -> Mapping[str, frozenset[str]]:
-        """The kinds of embedder that its records have with each fingerprint."""
-        return self._texts("fingerprint", "kind")
-
-    @cached_property
-    def labels(self) -> Mapping[str, frozenset[str]]:
-        """The labels of mitigators that its records have with each fingerprint of one."""
-        return self._texts("mitigator_fingerprint", "label")
-
-    def _texts(self, key: str, column: str) -> dict[str, frozenset[str]]:
-        frame = self.claims.frame.select(key, column).cast(pl.String).group_by(key)
-        return {text: frozenset(texts) for text, texts in frame.agg(column).iter_rows()}
 
     @cached_property
     def fingerprints(self) -> Mapping[str, str]:
@@ -440,17 +412,6 @@ class Base:
                     )
                     yield SetAside(str(path), 0, reason)
 
-    def outside(self, trees: Iterable[Tree]) -> Iterator[SetAside]:
-        """Yield a warning for each file outside `results` that a changed copy changes or adds."""
-        for copy in trees:
-            if self.tree is None or not copy.whole:
-                continue
-            own, root = self.tree.root.parent, copy.root.parent
-            for name in sorted({*_outside_results(root), Path(withdrawn.NAME)}):
-                if not _are_same(own / name, root / name):
-                    reason = "not a file of results; only maintainers change it"
-                    yield SetAside(str(root / name), 0, reason)
-
     def changed(self, path: Path) -> Iterator[SetAside]:
         """Yield a problem if lines of a file of the base are changed or gone."""
         own = self.counterpart(path)
@@ -479,25 +440,6 @@ class Base:
             if entries.get(run, None if whole else entry) != entry:
                 reason = f"runs.{run}: the entry of the base is changed or gone; restore it"
                 yield SetAside(str(path), 0, reason)
-
-
-def _outside_results(root: Path) -> Iterator[Path]:
-    """Yield the files of a repository outside its results, without those of git."""
-    for folder, subfolders, files in os.walk(root):
-        if Path(folder) == root:
-            subfolders[:] = [name for name in subfolders if name not in (ROOT, _GIT)]
-            files = [name for name in files if name != _GIT]  # of a worktree
-        links = (name for name in subfolders if Path(folder, name).is_symlink())
-        yield from (Path(folder, name).relative_to(root) for name in (*files, *links))
-
-
-def _are_same(a: Path, b: Path) -> bool:
-    """Return whether both are files or links with the same content, or neither exists."""
-    if a.is_symlink() or b.is_symlink():
-        return a.is_symlink() and b.is_symlink() and a.readlink() == b.readlink()
-    if a.is_file() and b.is_file():
-        return filecmp.cmp(a, b, shallow=False)
-    return not a.exists() and not b.exists()
 
 
 # Whether others can repeat the scores of a model: its exact weights must be known and available.
@@ -573,15 +515,6 @@ def warning(model: ModelPart, registered: Mapping[str, str]) -> str:
 # The lines of a file of records, read strictly: each problem has its line and its key.
 
 
-_KINDS = {
-    b"\x1f\x8b": "compressed; unpack it",
-    b"\xff\xfe": "UTF-16; write it as UTF-8",
-    b"\xfe\xff": "UTF-16; write it as UTF-8",
-    b"\xef\xbb\xbf": "it begins with a byte order mark; write it as UTF-8 without one",
-}
-"""The format of a file that begins with these bytes."""
-
-
 @dataclass(frozen=True)
 class Lines:
     """The lines of a file of records.
@@ -609,9 +542,6 @@ def read_record_lines(path: Path) -> Lines:
     content = path.read_bytes()
     if not content.strip():
         return _refused(path, "no record in it")
-    for start, kind in _KINDS.items():
-        if content.startswith(start):
-            return _refused(path, kind)
     if b"\0" in content:
         before = content.count(b"\n", 0, content.index(b"\0"))
         return _refused(path, "a NUL byte; it is no text", before + 1)

@@ -1,10 +1,8 @@
-"""`withdrawn.yaml`: what the maintainers of a repository withdrew, replaced or renamed, and why.
+"""`withdrawn.yaml`: what the maintainers of a repository withdrew or replaced, and why.
 
 Claims of different people may contradict each other. Only this file decides: strict YAML in the
 folder of the results or in the folder above it, which only the maintainers change. A submission
 cannot contain one: a file deeper in the results is never read.
-
-Renaming comes first: all other entries name models as they are called after it.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
@@ -43,6 +41,12 @@ class Entry(Strict):
     superseded_by: Text | None = None
     """Name of its replacement: it stays on the board, and its row shows this name."""
 
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if self.reason is None and self.superseded_by is None:
+            raise ValueError("expected either 'reason' or 'superseded_by', or both")
+        return self
+
 
 class WithdrawnRecord(Strict):
     """A record that does not count, or all records of a file."""
@@ -63,25 +67,17 @@ class WithdrawnRecord(Strict):
 
 
 class WithdrawnModel(Entry):
-    """A model, by its name or by its fingerprint: withdrawn, superseded or renamed."""
+    """A model, by its name or by its fingerprint."""
 
     name: Text | None = None
     """Name of the model; the entry covers all its fingerprints."""
     fingerprint: Text | None = None
     """Fingerprint of the model."""
-    renamed: Text | None = None
-    """Its new name: all its records count under it, and the old name leads to it."""
 
     @model_validator(mode="after")
     def _names_one_model(self) -> Self:
         if (self.name is None) == (self.fingerprint is None):
             raise ValueError("expected either 'name' or 'fingerprint'")
-        if self.reason is None and self.superseded_by is None and self.renamed is None:
-            raise ValueError("expected either 'reason' or 'superseded_by', or both, or 'renamed'")
-        if self.superseded_by is not None and self.renamed is not None:
-            raise ValueError(
-                "expected either 'superseded_by' (another model) or 'renamed' (the same model)"
-            )
         return self
 
 
@@ -91,12 +87,6 @@ class WithdrawnTask(Entry):
     name: Text
     """Name of the task."""
 
-    @model_validator(mode="after")
-    def _says_something(self) -> Self:
-        if self.reason is None and self.superseded_by is None:
-            raise ValueError("expected either 'reason' or 'superseded_by', or both")
-        return self
-
 
 class Withdrawn(Strict):
     """The file."""
@@ -104,7 +94,7 @@ class Withdrawn(Strict):
     records: tuple[WithdrawnRecord, ...] = ()
     """Records that do not count. This decides conflicts of two records."""
     models: tuple[WithdrawnModel, ...] = ()
-    """Models that are withdrawn, superseded or renamed."""
+    """Models that are withdrawn or superseded."""
     tasks: tuple[WithdrawnTask, ...] = ()
     """Tasks that are withdrawn or superseded."""
 
@@ -139,50 +129,8 @@ def read(file: Path) -> Withdrawn:
     return yaml_files.load(file).validate(Withdrawn)
 
 
-@dataclass(frozen=True)
-class Decision:
-    """What became of a model or task, for its page.
-
-    Parameters
-    ----------
-    kind
-        Whether it is a model or a task.
-    name
-        Its name; of a renamed model the old one.
-    became
-        Withdrawn, superseded or renamed.
-    successor
-        Name of the model or task that is now used; None if it is withdrawn.
-    reason
-        Why; empty if nothing is said.
-    fingerprint
-        The fingerprint of the model, if only this one is meant.
-    """
-
-    kind: Literal["model", "task"]
-    name: str
-    became: Literal["withdrawn", "superseded", "renamed"]
-    successor: str | None
-    reason: str
-    fingerprint: str = ""
-
-    @property
-    def sentence(self) -> str:
-        """What became of it, for its page."""
-        who = f"{self.kind.capitalize()} {self.name}"
-        if self.fingerprint:
-            who += f" ({self.fingerprint})"
-        became = {
-            "renamed": f"is now called {self.successor}",
-            "superseded": f"is superseded by {self.successor}",
-            "withdrawn": "is withdrawn",
-        }[self.became]
-        why = f": {self.reason.rstrip('.')}" if self.reason else ""
-        return f"{who} {became}{why}."
-
-
 def apply(claims: Claims, files: Sequence[Path]) -> Claims:
-    """Rename models, and set aside what is withdrawn: records, models and tasks.
+    """Set aside what is withdrawn: records, models and tasks.
 
     Call it before `claims.trust` looks for conflicts, since it decides them.
 
@@ -213,64 +161,19 @@ def apply(claims: Claims, files: Sequence[Path]) -> Claims:
     entries = [entry for file in files for entry in _entries(file)]
     if not entries:
         return claims
-    every = renamed(claims.frame, files)
-    texts = every.select(pl.col(*_COLUMNS).cast(pl.String), "line")
+    texts = claims.frame.select(pl.col(*_COLUMNS).cast(pl.String), "line")
     frame = texts.with_columns(
         shown=pl.col("file").fill_null(""), file=_resolved(texts["file"], entries)
     ).with_row_index("place")
-    renaming = [entry for entry in entries if entry.renamed is not None]
-    others = [entry for entry in entries if entry.renamed is None]
-    withdrawing = [entry for entry in others if entry.superseded_by is None]
+    withdrawing = [entry for entry in entries if entry.superseded_by is None]
     lines = {}
     for row in frame.filter(_named(withdrawing)).iter_rows(named=True):
         reason = next((entry.reason for entry in withdrawing if entry.names(row)), None)
         if reason is not None:
             line = SetAside(row["shown"], row["line"] or 0, f"withdrawn: {reason}", row["id"])
             lines[row["place"]] = line
-    kept = every.filter(~pl.int_range(pl.len()).is_in(list(lines)))
-    stated = claims.frame.select(pl.col("model", "fingerprint").cast(pl.String))
-    unknown = (*_naming_nothing(renaming, stated), *_naming_nothing(others, frame, renaming))
-    return Claims(kept, (*claims.aside, *lines.values(), *unknown))
-
-
-def renamed(frame: pl.DataFrame, files: Sequence[Path]) -> pl.DataFrame:
-    """Return records with the new names of renamed models; errors are those of `apply`."""
-    import polars as pl
-
-    for entry in (entry for file in files for entry in _entries(file) if entry.renamed is not None):
-        is_named = pl.col(entry.column).cast(pl.String) == entry.name
-        new = pl.when(is_named).then(pl.lit(entry.renamed)).otherwise(pl.col("model"))
-        frame = frame.with_columns(model=new.cast(frame.schema["model"]))
-    return frame
-
-
-def decisions(frame: pl.DataFrame, files: Sequence[Path]) -> list[Decision]:
-    """Return what became of models and tasks of records, as they were read.
-
-    An entry by fingerprint is one decision for each name that records state of it. Entries that
-    match no record are left out. Errors are those of `apply`.
-    """
-    import polars as pl
-
-    names = pl.col("model", "fingerprint", "task").cast(pl.String)
-    stated, after = frame.select(names), renamed(frame, files).select(names)
-    found: dict[Decision, None] = {}
-    for entry in (entry for file in files for entry in _entries(file)):
-        if entry.column in ("id", "file"):
-            continue
-        known = stated if entry.renamed is not None else after
-        kind: Literal["model", "task"] = "task" if entry.column == "task" else "model"
-        for name in known.filter(pl.col(entry.column) == entry.name)[kind].unique().sort():
-            decision = Decision(
-                kind=kind,
-                name=name,
-                became=entry.became,
-                successor=entry.superseded_by or entry.renamed,
-                reason=entry.reason,
-                fingerprint=entry.name if entry.column == "fingerprint" else "",
-            )
-            found[decision] = None
-    return [decision for decision in found if decision.name != decision.successor]
+    kept = claims.frame.filter(~pl.int_range(pl.len()).is_in(list(lines)))
+    return Claims(kept, (*claims.aside, *lines.values(), *_naming_nothing(entries, frame)))
 
 
 def mark(frame: pl.DataFrame, files: Sequence[Path]) -> pl.DataFrame:
@@ -304,16 +207,8 @@ class _Entry:
     reason: str
     place: tuple[Path, int]
     superseded_by: str | None = None
-    renamed: str | None = None
     file: str | None = None
     """The whole path of the file, if the entry names one."""
-
-    @property
-    def became(self) -> Literal["withdrawn", "superseded", "renamed"]:
-        """What became of the model or task."""
-        if self.renamed is not None:
-            return "renamed"
-        return "withdrawn" if self.superseded_by is None else "superseded"
 
     def names(self, row: Mapping[str, Any]) -> bool:
         """Return whether the entry matches a record."""
@@ -339,7 +234,6 @@ def _entries(file: Path) -> Iterator[_Entry]:
             model.reason or "",
             place(("models", i)),
             model.superseded_by,
-            model.renamed,
         )
     for i, task in enumerate(content.tasks):
         yield _Entry(
@@ -369,20 +263,15 @@ def _named(entries: Sequence[_Entry]) -> pl.Expr:
     )
 
 
-def _naming_nothing(
-    entries: Sequence[_Entry], frame: pl.DataFrame, renaming: Sequence[_Entry] = ()
-) -> Iterator[SetAside]:
+def _naming_nothing(entries: Sequence[_Entry], frame: pl.DataFrame) -> Iterator[SetAside]:
     """Yield a line on each entry that matches no record, model or task."""
     from harness.results.reading import SetAside
 
-    new_names = {entry.name: entry.renamed for entry in renaming}
     for column in _COLUMNS:
         wanted = [entry for entry in entries if entry.column == column]
         known = set(frame[column].drop_nulls()) if wanted else set()
         for entry in wanted:
             if entry.name not in known:
                 near = suggestion(entry.name, known) if column in ("model", "task") else ""
-                if column == "model" and entry.name in new_names:
-                    near = f": it is renamed; name '{new_names[entry.name]}'"
                 reason = f"no record has the {column} '{entry.name}'{near}"
                 yield SetAside(str(entry.place[0]), entry.place[1], reason)

@@ -1215,24 +1215,7 @@ var harness = (() => {
   function classOf(column) {
     return [column.number && "number", column.class].filter(Boolean).join(" ") || null;
   }
-  function decisionNotices(site, route, known) {
-    const own = site.decisions.filter(({ kind, name }) => kind === route.page && name === route.name);
-    return own.map(({ kind, sentence, successor }) => {
-      const href = known.includes(successor) && address(route.kind, kind, successor);
-      return h(
-        "p",
-        { class: "notice" },
-        sentence,
-        href ? [" ", h("a", { href }, `To ${successor}`)] : []
-      );
-    });
-  }
   function unknownName(main, site, route, names) {
-    const decided = decisionNotices(site, route, names);
-    if (decided.length) {
-      main.append(trail(site, route, route.name), h("h1", {}, route.name), ...decided);
-      return;
-    }
     const near = nearNames(route.name, names);
     const links = near.flatMap((name, i) => [
       i ? ", " : "",
@@ -3855,7 +3838,7 @@ var harness = (() => {
         ...usefulnessSentence(board, row),
         h("p", { class: "quiet" }, unknownSentence(board, row)),
         ...unevenNotice(board, row),
-        ...supersededBy(site, board, route, model)
+        ...supersededBy(board, route, model)
       ),
       modelCard(board, model)
     );
@@ -3964,11 +3947,10 @@ var harness = (() => {
     const meaning = "A larger yardstick makes bias look smaller, so compare this model with care.";
     return [h("p", { class: "notice" }, `${capital(note)}. ${meaning}`)];
   }
-  function supersededBy(site, board, route, model) {
+  function supersededBy(board, route, model) {
     const names = board.models.map(({ name: name2 }) => name2);
-    const decided = decisionNotices(site, route, names);
     const next = model.superseded_by;
-    if (!next || decided.length) return decided;
+    if (!next) return [];
     const name = names.includes(next) ? pageLink(route, "model", next) : next;
     return [h("p", { class: "notice" }, "Superseded by ", name, ".")];
   }

@@ -120,37 +120,13 @@ function classOf(column) {
 }
 
 /**
- * Return what maintainers decided on a model or task, each with its reason and successor.
- * @param {Site} site
- * @param {Route} route
- * @param {string[]} known names of the board's models or tasks
- */
-export function decisionNotices(site, route, known) {
-  const own = site.decisions.filter(({ kind, name }) => kind === route.page && name === route.name);
-  return own.map(({ kind, sentence, successor }) => {
-    const href = known.includes(successor) && address(route.kind, kind, successor);
-    return h(
-      "p",
-      { class: "notice" },
-      sentence,
-      href ? [" ", h("a", { href }, `To ${successor}`)] : [],
-    );
-  });
-}
-
-/**
- * Say that a name is unknown, and which names are near it; or what became of it.
+ * Say that a name is unknown, and which names are near it.
  * @param {HTMLElement} main
  * @param {Site} site
  * @param {Route} route
  * @param {string[]} names all names that are known
  */
 export function unknownName(main, site, route, names) {
-  const decided = decisionNotices(site, route, names);
-  if (decided.length) {
-    main.append(trail(site, route, route.name), h("h1", {}, route.name), ...decided);
-    return;
-  }
   const near = nearNames(route.name, names);
   const links = near.flatMap((name, i) => [
     i ? ", " : "",

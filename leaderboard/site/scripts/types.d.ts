@@ -11,8 +11,6 @@ interface Site {
   boards: BoardEntry[];
   /** The menu of every page. */
   menu: { label: string; style: string; links: MenuLink[] }[];
-  /** What became of models and tasks that maintainers withdrew, replaced or renamed. */
-  decisions: Decision[];
   /** Names of the files to download, such as leaderboard.csv. */
   files: string[];
 }
@@ -23,15 +21,6 @@ interface MenuLink {
   path: string;
   /** Name of the page of the shown board that stands in its place; empty if there is none. */
   page: string;
-}
-
-interface Decision {
-  kind: "model" | "task";
-  name: string;
-  /** What became of it, and why. */
-  sentence: string;
-  /** Name of the model or task that is now used; empty if there is none. */
-  successor: string;
 }
 
 interface BoardEntry {

@@ -41,17 +41,6 @@ def test_items_are_joined_by_their_text_and_correlated(harness, folder):
     assert part["items"][0] == {"text": "<i>nurse", "a": -0.4, "b": -0.5}
 
 
-def test_the_figure_draws_each_item_of_one_score(harness, folder, tmp_path):
-    page = tmp_path / "new" / "items.svg"
-    line = ("results", "items", "one", "two", "-r", folder, "--column", "projection", "-o", page)
-    assert harness(*line).code == 0
-    assert "Spearman 0.500" in page.read_text("utf-8")
-    assert harness(*line).code == 2, "the page exists"
-    said = harness(*line, "--overwrite", "--scenario", "*")
-    assert said.code == 2
-    assert "--scenario" in said.err
-
-
 @pytest.fixture
 def with_table(tmp_path):
     """A results folder, in which a score that is not the primary one has a table."""
@@ -124,8 +113,7 @@ def test_the_items_of_a_task_are_drawn_in_one_and_other_suffixes_are_mistakes(
     text = (tmp_path / "items.svg").read_text("utf-8")
     assert "occupations, one" in text
     assert "occupations, two" in text
-    for command in (line, ("results", "items", "one", "two", "-r", folder)):
-        said = harness(*command, "--out", tmp_path / "items.html")
-        assert said.code == 2
-        assert ".svg, .pdf, .png" in said.err
+    said = harness(*line, "--out", tmp_path / "items.html")
+    assert said.code == 2
+    assert ".svg, .pdf, .png" in said.err
     assert not (tmp_path / "items.html").exists()

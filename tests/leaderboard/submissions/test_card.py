@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from huggingface_hub import ModelCard, parse_eval_result_entries
+from huggingface_hub import ModelCard
 from submission_records import changed, good_records, write
 
 from harness.commands.main import run
@@ -70,53 +70,3 @@ def test_a_hostile_name_stays_a_text(tmp_path, capsys):
     text = card(capsys, str(tmp_path))
     (entry,) = yaml.safe_load(text.split("\n---\n\nBias")[0].removeprefix("---\n"))["model-index"]
     assert entry["name"] == name
-
-
-def evals(capsys, *arguments: str):
-    entries = yaml.safe_load(card(capsys, *arguments))
-    return {entry.task_id: entry for entry in parse_eval_result_entries(entries)}
-
-
-def test_the_hub_reads_community_evals_back(board, capsys):
-    options = ("--evals", "acme/bias@0123abc", "--url", "https://board.example")
-    entries = evals(capsys, str(board), "--model", "model-a", *options)
-    records = {r.task.name: r for r in good_records("model-a") if r.primary and r.value is not None}
-    assert {name: entry.value for name, entry in entries.items()} == pytest.approx(
-        {name: record.value for name, record in records.items()}, abs=1e-4
-    )
-    for name, entry in entries.items():
-        record = records[name]
-        assert (entry.dataset_id, entry.dataset_revision) == ("acme/bias", "0123abc")
-        assert (entry.source_url, entry.source_name) == (
-            "https://board.example",
-            "Embedding Bias Harness",
-        )
-        assert entry.date == record.created
-        assert entry.notes.startswith(f"{record.metric}: {record.score}")
-        assert f"digest {record.task.digest}" in entry.notes
-
-
-def test_notes_say_the_interval_the_yardstick_and_the_mitigator(tmp_path, capsys):
-    record = next(r for r in good_records("model-a") if r.primary and r.value is not None)
-    content = record.model_dump(mode="json", by_alias=True)
-    content["interval"] = {"low": 0.1, "high": 0.25, "level": 0.95, "method": "jackknife"}
-    ratio = {"value": 0.5, "low": 0.2, "high": 0.8, "gap": 0.01, "gap_error": 0.001, "t": 9.0}
-    content["ratio"] = ratio | {"yardstick": 0.02, "yardstick_error": 0.001, "df": 9, "of": "items"}
-    write(tmp_path, [changed(content, value=0.2)])
-    entries = evals(capsys, str(tmp_path), "--evals", "acme/bias")
-    (entry,) = entries.values()
-    assert "95% interval 0.1 to 0.25; " in entry.notes
-    assert "gap 0.01 over a yardstick of 0.02 (items)" in entry.notes
-    assert (entry.source_url, entry.dataset_revision) == (None, None)
-
-
-def test_a_leak_is_no_community_eval(tmp_path, capsys):
-    leaked = next(
-        r for r in good_records() if r.primary and r.value is not None and r.task.measures == "bias"
-    )
-    content = leaked.model_dump(mode="json", by_alias=True)
-    mitigator = {"name": "hard-debias", "label": "hard-debias"}
-    write(tmp_path, [changed(content, overlap=["he"], mitigator=content["mitigator"] | mitigator)])
-    options = ["--mitigator", "hard-debias", "--evals", "acme/bias"]
-    assert run(["results", "card", str(tmp_path), *options]) == 2
-    assert "all scores are leaks: " in capsys.readouterr().err

@@ -13,7 +13,6 @@ from harness.commands.main import run
 from harness.leaderboard.submissions import submission
 from harness.leaderboard.submissions.check import check
 from harness.leaderboard.submissions.init import PROJECT
-from harness.results.record import Record
 
 
 def reasons(paths: Path | list[Path], base: Path | None = None) -> list[str]:
@@ -78,16 +77,6 @@ def test_an_entry_of_the_base_cannot_get_another_name(base, fork):
     assert "runs.r1" in problem
 
 
-@pytest.mark.parametrize("name", ["withdrawn.yaml", ".github/workflows/check.yml", "README.md"])
-def test_a_maintainer_is_told_of_changed_files_beside_the_results(base, fork, name):
-    assert check([fork], base).warnings == ()
-    (fork / name).parent.mkdir(parents=True, exist_ok=True)
-    (fork / name).write_text("models: [{name: model-a, reason: rude}]")
-    (fork / ".git").write_text("gitdir: of a worktree")
-    (warning,) = check([fork], base).warnings
-    assert warning.file == str(fork / name)
-
-
 def test_a_second_run_of_a_model_of_the_base_is_valid(base, tmp_path):
     records = good_records("model-a", run="r2")
     seeded = [changed(r.model_dump(mode="json", by_alias=True), seed=1) for r in records]
@@ -115,17 +104,6 @@ def test_a_fingerprint_of_the_base_keeps_its_name(base, tmp_path):
     assert "'model-a'" in found[0]
 
 
-@pytest.mark.parametrize("name", ["model-a", "model-z"])
-def test_a_renamed_model_is_submitted_under_its_old_or_its_new_name(base, tmp_path, name):
-    (base / "withdrawn.yaml").write_text("models: [{name: model-a, renamed: model-z}]")
-    records = [
-        changed(json.loads(record.line()), model__name=name, seed=1)
-        for record in good_records("model-a", run="r2")
-    ]
-    write(tmp_path / "packed", records)
-    assert reasons(tmp_path / "packed", base) == []
-
-
 def test_a_maintainer_is_warned_of_a_known_name_with_other_weights(base, tmp_path):
     records = [
         changed(json.loads(record.line()), model__fingerprint="vectors-" + "a" * 32)
@@ -136,24 +114,6 @@ def test_a_maintainer_is_warned_of_a_known_name_with_other_weights(base, tmp_pat
     assert checked.problems == ()
     (warning,) = checked.warnings
     assert "'model-a'" in str(warning)
-
-
-def again(**changes: object) -> list[Record]:
-    """The records of a model of the base, changed."""
-    records = good_records("model-a", run="r2")
-    return [changed(json.loads(record.line()), **changes) for record in records]
-
-
-def test_a_mitigator_of_the_base_keeps_its_label(base, tmp_path):
-    write(base, again(**HARD))
-    other = {"mitigator__name": "best", "mitigator__label": "best", "model__name": "model-c",
-             "model__fingerprint": "vectors-" + "c" * 32}  # fmt: skip
-    write(tmp_path / "packed", again(**HARD | other))
-    assert "hard-debias" in reasons(tmp_path / "packed", base)[0]
-
-
-HARD = {"mitigator__name": "hard-debias", "mitigator__label": "hard-debias",
-        "mitigator__fingerprint": "h" * 32, "mitigator__method": "m"}  # fmt: skip
 
 
 @pytest.mark.parametrize(

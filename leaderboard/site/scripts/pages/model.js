@@ -14,7 +14,7 @@ import {
 } from "../formats.js";
 import { benchmarkScores } from "../kept_scores.js";
 import { unevenNote } from "../model_cell.js";
-import { decisionNotices, factList, folded, pageLink, trail, unknownName } from "../page_parts.js";
+import { factList, folded, pageLink, trail, unknownName } from "../page_parts.js";
 import { tasksOf } from "../pooling.js";
 import { address } from "../state.js";
 import {
@@ -53,7 +53,7 @@ export const modelPage = (main, site, board, route) => {
       ...usefulnessSentence(board, row),
       h("p", { class: "quiet" }, unknownSentence(board, row)),
       ...unevenNotice(board, row),
-      ...supersededBy(site, board, route, model),
+      ...supersededBy(board, route, model),
     ),
     modelCard(board, model),
   );
@@ -212,18 +212,16 @@ function unevenNotice(board, row) {
 }
 
 /**
- * Return what maintainers decided on a model, or else what its authors recommend in its place.
- * @param {Site} site
+ * Return what is used in the place of a model, as its authors or the maintainers say.
  * @param {Board} board
  * @param {Route} route
  * @param {Model} model
  * @returns {HTMLElement[]}
  */
-function supersededBy(site, board, route, model) {
+function supersededBy(board, route, model) {
   const names = board.models.map(({ name }) => name);
-  const decided = decisionNotices(site, route, names);
   const next = model.superseded_by;
-  if (!next || decided.length) return decided;
+  if (!next) return [];
   const name = names.includes(next) ? pageLink(route, "model", next) : next;
   return [h("p", { class: "notice" }, "Superseded by ", name, ".")];
 }
