@@ -40,7 +40,6 @@ COMMANDS = {
     "cache": ("cache:command", "Show, verify and prune the cached embeddings."),
     "schema": ("schema:command", "Print the JSON Schema of a kind of file."),
     "help": ("main:help_command", "Show the help of a command, such as `harness help eval`."),
-    "version": ("main:version_command", "Print the version."),
     "completion": ("listing:completion_command", "Print the completion script of a shell."),
 }
 """By name: `module:attribute` in `harness.commands`, and the line in `harness --help`."""
@@ -111,12 +110,6 @@ def help_command(ctx: click.Context, names: tuple[str, ...]) -> None:
     harness help results export
     """  # noqa: D301  # click keeps the lines after a backspace
     group.main(args=[*names, "--help"], prog_name="harness", standalone_mode=False, obj=ctx.obj)
-
-
-@click.command("version")
-def version_command() -> None:
-    """Print the version, as --version does."""
-    group.main(args=["--version"], prog_name="harness", standalone_mode=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

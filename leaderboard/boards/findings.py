@@ -183,37 +183,7 @@ def notices(
         *narrow(ranked, failing, "bias"),
         *narrow(ranked, failing, "usefulness"),
         *_contents(grid, others, tasks),
-        *_not_mitigated(ranked),
     )
-
-
-FORGOTTEN = 0.1
-"""Largest share of the tasks that no mitigator was run on and that a notice names. Where it is
-larger, mitigators were run on fewer tasks on purpose."""
-
-
-def _not_mitigated(ranked: pl.DataFrame) -> list[str]:
-    """Return a line on the few tasks that every model has and no mitigated row."""
-    by_role = ranked.group_by("task", "role").agg(
-        every=pl.col("held").all(), held=pl.col("held").any()
-    )
-    has = by_role.filter(pl.when(pl.col("role") == "model").then("every").otherwise("held"))
-    lines = ranked.filter(role="mitigated").select("row", "task")
-    of_models, of_mitigated = (has.filter(role=role) for role in ("model", "mitigated"))
-    lacking = (
-        lines.select("task")
-        .unique()
-        .join(of_models, on="task", how="semi")
-        .join(of_mitigated, on="task", how="anti")
-    )["task"].cast(pl.String)
-    if not 0 < len(lacking) <= FORGOTTEN * of_models.height:
-        return []
-    n = lines["row"].n_unique()
-    return [
-        f"no mitigator was run on {listed(lacking.sort().to_list())}, so "
-        f"{count(n, 'mitigated row is', 'mitigated rows are')} incomplete: changes are on the "
-        "other tasks"
-    ]
 
 
 def _unguarded(tasks: pl.DataFrame, rows: pl.DataFrame) -> list[str]:
