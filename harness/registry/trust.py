@@ -8,6 +8,7 @@ file, sends a request or creates a model.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -67,15 +68,7 @@ def of_options(spec: Spec | None, values: Mapping[str, Any], registry: Registry)
 
 
 class Gate:
-    """What a parsed file asks for that needs trust, by the key that asks.
-
-    Parameters
-    ----------
-    document
-        The file.
-    registry
-        Where names are looked up; it knows whether the user trusts files.
-    """
+    """What a parsed file asks for that needs trust, by the key that asks."""
 
     def __init__(self, document: Document, registry: Registry) -> None:
         self.document, self.registry = document, registry
@@ -90,10 +83,9 @@ class Gate:
     ) -> None:
         """Add what a mitigator asks for, with the values of its grids by `STAGE.NAME` or `NAME`."""
         self._add(key, of_mitigator(name, self.registry))
-        for stage in names.chain_stages(name):
-            spec = self.registry.mitigators.get(stage.name)
-            for grid in grids:
-                self.options(spec, {o.rpartition(".")[2]: v for o, v in grid.items()}, key)
+        values = [{o.rpartition(".")[2]: v for o, v in grid.items()} for grid in grids]
+        for stage, of_grid in itertools.product(names.chain_stages(name), values):
+            self.options(self.registry.mitigators.get(stage.name), of_grid, key)
 
     def options(self, spec: Spec | None, values: Mapping[str, Any], key: KeyPath) -> None:
         """Add what options ask for."""
@@ -115,11 +107,10 @@ class Gate:
 
     def check(self) -> None:
         """Raise `InvalidFile` for what a file that is not trusted may not ask for."""
-        if not self.document.places:  # a mapping from Python, not a file
-            return
         mistakes = Collector()
         for key in dict.fromkeys(key for key, _ in self.asked):
-            if not self.registry.trusts(self.document.file_of(key)):
+            # A mapping from Python has no places: it is no file.
+            if self.document.places and not self.registry.trusts(self.document.file_of(key)):
                 wishes = dict.fromkeys(wish for at, wish in self.asked if at == key)
                 with mistakes.collecting():
                     raise self.document.error(f"{', '.join(wishes)}; --trust allows it", key)
@@ -134,12 +125,14 @@ def of_task(document: Document, registry: Registry) -> Gate:
     """Return what a task asks for; `InvalidFile` if it has a mistake in it."""
     file = document.validate(TaskFile)
     gate = Gate(document, registry)
-    for name, use in file.metrics.items():
-        gate.options(registry.metrics.get(name), use.options, ("metrics", name, "options"))
+    asked: list[tuple[KeyPath, str, Mapping[str, Any]]] = [
+        (("metrics", name, "options"), name, use.options) for name, use in file.metrics.items()
+    ]
     for label, scenario in file.scenarios.items():
-        for name, values in scenario.options.items():
-            key: KeyPath = ("scenarios", label, "options", name)
-            gate.options(registry.metrics.get(name), values, key)
+        options = scenario.options.items()
+        asked += [(("scenarios", label, "options", name), name, values) for name, values in options]
+    for key, name, values in asked:
+        gate.options(registry.metrics.get(name), values, key)
     gate.tables(file.tables)
     return gate
 
@@ -161,14 +154,12 @@ def _is_hosted(spec: Spec, registry: Registry) -> bool:
     return any(map(names.is_secret, names.parameters_of(target)))
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item)
-    else:
-        yield value if isinstance(value, str) else names.option_text(value)
+def _texts(value: Any) -> list[str]:
+    """Return all texts in the value of an option."""
+    if isinstance(value, Mapping | list | tuple):
+        items = value.values() if isinstance(value, Mapping) else value
+        return [text for item in items for text in _texts(item)]
+    return [value if isinstance(value, str) else names.option_text(value)]
 
 
 def _by_name(option: str, text: str) -> Sensitive | None:
