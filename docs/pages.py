@@ -26,7 +26,7 @@ from kept_scores import Scores, keep
 
 import harness
 from harness import folders
-from harness.plugins.reproduction import rows, status
+from harness.plugins.reproduction import rows
 from harness.plugins.validity import command as validity_command
 from harness.plugins.validity import measuring
 from harness.registry.registry import Registry
@@ -88,7 +88,7 @@ def with_number(match: re.Match[str]) -> str:
 @functools.cache
 def numbers() -> dict[str, float]:
     """Return the recorded values of the rows of all papers, and the number of languages."""
-    results = status.of_recorded(rows.read(Registry()).values())
+    results = rows.of_recorded(rows.read(Registry()).values())
     recorded = {result.row.id: result.here for result in results}
     recorded["languages"] = len({entry.file.language for entry in list_tasks(Registry())})
     return {name: value for name, value in recorded.items() if isinstance(value, int | float)}
@@ -106,14 +106,95 @@ def kept_scores() -> Scores:
     return Scores()
 
 
+NOT_VALID = {
+    "association-test/proportion": "an offset of all attributes changes the count",
+    "concept-direction/auc": "the best of many components, without its floor",
+    "ect/coherence": "does not move with the bias",
+    "mac/distance": "does not move with the bias",
+    "reference-correlation/pooled_pearson": "pools the levels of whole articles",
+    "reference-correlation/pooled_spearman": "pools the levels of whole articles",
+    "ripa/association": "a single set of attributes has an offset",
+    "rnd/difference": "a single set of attributes has an offset",
+    "rnsb/divergence": "does not move with the bias",
+    "weat/effect_size": "standardised: no magnitude of bias",
+}
+"""Why a published score is not valid, by `metric/score`; docs/claims.md has the measurements.
+
+A number may reproduce and still say nothing about bias. It counts where no ranked task has the
+score for its primary one: RND of two contrasted attribute sets is valid, that of single sets not.
+"""
+
+
+def valid(entry: rows.Entry) -> str:
+    """Return whether tasks rank by the score of a row: `yes`, `no: ` and why, or a dash.
+
+    It is the primary score of a task that is ranked and no control.
+    """
+    answer, source, unranked = entry.answer, entry.source, None
+    if isinstance(answer, rows.StudyAnswer):
+        measure = source["measures"].get(answer.measure)
+        if measure is None:
+            return "–"
+        metric = measure["metric"]
+        score = measure.get("score") or next(iter(Registry().metric(metric).scores))
+    elif answer is None or answer.field != "value":
+        return "–"
+    else:
+        metric, score, unranked = answer.metric, answer.score, source.get("unranked")
+        primary = (source["primary"]["metric"], source["primary"]["score"])
+        if (metric, score) == primary and unranked is None:
+            return "–" if source.get("measures") == "control" else "yes"
+    reason = NOT_VALID.get(f"{metric}/{score}") or unranked
+    return f"no: {reason}" if reason else "–"
+
+
 def papers() -> str:
     """Return how many rows of each paper reproduce."""
-    return status.summary(rows.read(Registry()).values())
+    lines = []
+    for name, file in rows.read(Registry()).items():
+        of_paper = rows.of_recorded([file])
+        items = {item for result in of_paper for item in result.row.items}
+        printed = [sum(item.startswith(kind) for item in items) for kind in ("Table", "Figure")]
+        counts = [sum(r.status == status for r in of_paper) for status in rows.SHOWN]
+        lines.append((name, *map(str, (*printed, sum(counts), *counts))))
+    totals = [str(sum(int(line[i]) for line in lines)) for i in range(1, 7)]
+    columns = ("paper", "tables", "figures", "rows", *rows.SHOWN)
+    return formats.markdown_grid(columns, [*lines, ("**all**", *totals)]) + "\n"
 
 
 def reproduction() -> str:
-    """Return the rows of all papers."""
-    return status.tables(rows.read(Registry()).values())
+    """Return the rows of each paper under a heading, with the commands below them."""
+    return "\n".join(map(_paper, rows.read(Registry()).values()))
+
+
+def _paper(file: rows.PaperFile) -> str:
+    of_paper, paper = rows.of_recorded([file]), file.paper
+    commands = list(dict.fromkeys(r.entry.command for r in of_paper if r.entry.command))
+    lines = []
+    for result in of_paper:
+        row, entry = result.row, result.entry
+        texts = (row.claim, result.printed, result.found, valid(entry), entry.model or "–")
+        number = str(commands.index(entry.command) + 1) if entry.command else "–"
+        cells = [*map(_escaped, texts), number, _escaped(result.verdict)]
+        lines.append((", ".join(row.items), *cells))
+    columns = ("item", "claim", "printed", "here", "valid score", "model", "command", "status")
+    parts = [
+        f"## {paper.name}",
+        f"{_escaped(paper.title)}. {_escaped(paper.citation)}.",
+        formats.markdown_grid(columns, lines),
+    ]
+    if commands:
+        parts.append("\n".join(f"{i}. `{command}`" for i, command in enumerate(commands, 1)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _escaped(value: str) -> str:
+    """Return a text for a cell in Markdown; what stands in backticks is code."""
+    texts_and_codes = re.split("`([^`]+)`", value)
+    return "".join(
+        f"`{part.replace('|', chr(92) + '|')}`" if i % 2 else formats.markdown_text(part)
+        for i, part in enumerate(texts_and_codes)
+    )
 
 
 def validity() -> str:

@@ -6,7 +6,7 @@
 `data_files`          finds or fetches the files of tables, and reads them
 `inputs`              the texts of each input, per scenario: templates, smoke rows
 `task`                the resolved task: texts, concept and metrics
-`lint`                warnings for task files
+`beside`              reads files of measured rows beside the tasks
 `validity`            reads the recorded validity of a task's score
 ====================  ==============================================================
 """

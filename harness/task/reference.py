@@ -7,15 +7,13 @@ reference encoder. `python perf/references.py RESULTS FILE` writes the file.
 
 from __future__ import annotations
 
-import functools
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from harness.embedder import Kind
-from harness.errors import InvalidFile, one_line, unreadable
+from harness.task.beside import rows_of
 from harness.task.schema import Strict
 
 NAME = "reference.json"
@@ -66,32 +64,5 @@ def of_task(task_file: Path, name: str, version: int) -> dict[Kind, Reference]:
     InvalidFile
         If the file of references cannot be read.
     """
-    for folder in (task_file.parent, task_file.parent.parent):
-        path = folder / NAME
-        if path.is_file():
-            rows = read(path)
-            return {r.kind: r for r in rows if (r.task, r.version) == (name, version)}
-    return {}
-
-
-def read(path: Path) -> tuple[Reference, ...]:
-    """Return what a file of references holds.
-
-    Raises
-    ------
-    InvalidFile
-        If it cannot be read.
-    """
-    try:
-        return _read(path, path.stat().st_mtime_ns)
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except (ValueError, ValidationError, TypeError) as error:
-        problem = f"not a file of references ({one_line(error)})"
-        raise InvalidFile(problem, path=path) from None
-
-
-@functools.lru_cache(maxsize=8)
-def _read(path: Path, changed: int) -> tuple[Reference, ...]:
-    """Return what the file holds since it was `changed`: one file is asked for every task of it."""
-    return tuple(map(Reference.model_validate, json.loads(path.read_text(encoding="utf-8"))))
+    rows = rows_of(task_file, NAME, Reference)
+    return {row.kind: row for row in rows if (row.task, row.version) == (name, version)}

@@ -1,20 +1,16 @@
 """The recorded validity of a task's score: the file `validity.json` of a folder of tasks.
 
-`harness validate-metric` computes and writes it; `harness show task` prints it. Nothing here
-measures.
+`harness validate-metric --json` prints it; `harness show task` reads it. Nothing here measures.
 """
 
 from __future__ import annotations
 
-import functools
-import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from harness.errors import InvalidFile, one_line, unreadable
+from harness.task.beside import rows_of
 from harness.task.schema import Strict, TaskFile
 
 NAME = "validity.json"
@@ -64,37 +60,9 @@ class Validity(Strict):
     """Why the score should not rank; empty if it may."""
 
 
-def read(path: Path) -> Sequence[Validity]:
-    """Return the entries of a file of validity, in its order.
-
-    Raises
-    ------
-    InvalidFile
-        If it cannot be read.
-    """
-    try:
-        return _read(path, path.stat().st_mtime_ns)
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except (ValueError, ValidationError, TypeError) as error:
-        problem = f"not a file of validity ({one_line(error)})"
-        raise InvalidFile(problem, path=path) from None
-
-
-@functools.lru_cache(maxsize=8)
-def _read(path: Path, changed: int) -> tuple[Validity, ...]:
-    """Return the entries of a file; cached until it is `changed`, since all tasks read it."""
-    lines: list[Any] = json.loads(path.read_text(encoding="utf-8"))
-    return tuple(Validity.model_validate(line) for line in lines)
-
-
 def of_task(task_file: Path, name: str) -> list[Validity]:
     """Return the validity of a task, for each model; `task_file` is the path of its file."""
-    for folder in (task_file.parent, task_file.parent.parent):
-        path = folder / NAME
-        if path.is_file():
-            return [validity for validity in read(path) if validity.task == name]
-    return []
+    return [row for row in rows_of(task_file, NAME, Validity) if row.task == name]
 
 
 def facts(task_file: Path, file: TaskFile) -> dict[str, Any]:

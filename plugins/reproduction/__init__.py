@@ -1,12 +1,9 @@
 """What five papers print, beside what comes out here; the command `harness reproduce`.
 
 ===========  =====================================================================
-`rows`       reads the files of rows: what a paper prints, and what answers it
-`status`     reproduced, differs or needs: computed, never typed; tables of the page
+`rows`       reads the files of rows: what a paper prints, what answers it, the status
 `reproduce`  runs what rows select, and prints
 ===========  =====================================================================
-
-Rows are in the subfolder `reproduction` of a folder of tasks, one file a paper.
 """
 
 from __future__ import annotations

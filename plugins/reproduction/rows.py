@@ -1,6 +1,7 @@
-"""Reads the files of rows: what a paper prints, and what answers it.
+"""The rows of papers: what a paper prints, what answers it, and whether both agree.
 
-tasks/reproduction/README.md says what each key means.
+Rows are in the subfolder `reproduction` of a package's folder of tasks, one file a paper;
+tasks/reproduction/README.md says what each key means. A status is computed, never typed.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import (
     Field,
@@ -18,17 +20,13 @@ from pydantic import (
     StrictFloat,
     StrictInt,
     StringConstraints,
-    TypeAdapter,
     model_validator,
 )
 
-from harness import folders
 from harness.concept import Name
-from harness.errors import InvalidFile, UnknownName, UsageError, one_line, unreadable
-from harness.registry import trust
+from harness.errors import UnknownName, UsageError
 from harness.registry.discovery import files_of, load_file
 from harness.task.schema import DEFAULT_SCENARIO, Strict
-from harness.task.yaml_files import Collector
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
@@ -37,20 +35,18 @@ if TYPE_CHECKING:
 
 Text = Annotated[str, StringConstraints(strict=True, min_length=1)]
 Number = StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)]
-Numbers = Annotated[int, Field(ge=0, le=1000)] | tuple[int, ...]
-Item = Annotated[
-    str,
-    StringConstraints(
-        pattern=r"^(Table|Figure|Section|Equation|Algorithm|Appendix) [A-Z0-9][A-Za-z0-9.]*$"
-        r"|^Abstract$|^Conclusion$"
-    ),
-]
-"""Place in a paper, such as `Table 4`, `Section 3.2.3` or `Abstract`."""
 FIELD = r"^(value|p_value|n|details(\.[\w-]+)+)$"
 ANSWERS = ("score", "study", "here", "holds", "needs")
 """Keys of a row of which each row has exactly one."""
 NOT_PRINTED = "not printed"
 """Stands for what a paper prints of a model that it does not have."""
+SLACK = 1e-9
+"""For the arithmetic of decimal numbers: |0.49 − 0.48| is more than 0.01 in binary."""
+Status: TypeAlias = Literal["reproduced", "differs", "needs", "no value", "not printed"]
+"""`no value`: not run here, for lack of data for example. `not printed`: the paper has no value for
+this model."""
+SHOWN: tuple[Status, ...] = ("reproduced", "differs", "needs")
+"""What a row of the page may have."""
 
 
 class ScoreAnswer(Strict):
@@ -86,12 +82,6 @@ class StudyAnswer(Strict):
     field: Literal["mean", "sd", "verdict"] = "mean"
     parameter: Text | None = None
 
-    @model_validator(mode="after")
-    def _has_one_subject(self) -> Self:
-        if (self.measure is None) == (self.parameter is None):
-            raise ValueError("expected either 'measure' or 'parameter'")
-        return self
-
     def value(self, summary: Summary) -> float | str | None:
         """Return what a study's summary says; `UsageError` if it has no such cell."""
         found: float | str | None
@@ -112,7 +102,8 @@ class Row(Strict):
     """One table, figure, cell or claim of a paper."""
 
     id: Name
-    item: Item | tuple[Item, ...]
+    item: Text | tuple[Text, ...]
+    """Place in the paper, such as `Table 4`, `Section 3.2.3` or `Abstract`."""
     claim: Text
     printed: Number | Text
     source: Text | None = None
@@ -141,6 +132,7 @@ class Row(Strict):
         answers = [name for name in ANSWERS if getattr(self, name) is not None]
         in_words = isinstance(self.printed, str)
         is_run = self.score is not None or self.study is not None
+        is_number = not in_words and (is_run or self.here is not None)
         rules = {
             f"expected exactly one of {', '.join(ANSWERS)}": len(answers) != 1,
             "a score or study requires a 'model'": is_run and self.model is None,
@@ -148,13 +140,7 @@ class Row(Strict):
             and self.command is None,
             "'holds' requires 'evidence', and 'holds: false' a 'reason'": self.holds is not None
             and (self.evidence is None or not (self.holds or self.reason)),
-            "words are compared with words, numbers with numbers": (
-                in_words and self.score is not None
-            )
-            or (self.here is not None and isinstance(self.here, str) != in_words),
-            "a number requires a 'tolerance'": not in_words
-            and (is_run or self.here is not None)
-            and self.tolerance is None,
+            "a number requires a 'tolerance'": is_number and self.tolerance is None,
         }
         for problem, broken in rules.items():
             if broken:
@@ -163,50 +149,45 @@ class Row(Strict):
 
 
 class Paper(Strict):
-    """A file of rows: one paper."""
+    """A file of rows: one paper, and how many tables and figures it has, or their numbers."""
 
     name: Name
     title: Text
     citation: Text
-    tables: Numbers
-    figures: Numbers
+    tables: int | tuple[int, ...]
+    figures: int | tuple[int, ...]
     rows: tuple[Row, ...]
-
-    @model_validator(mode="after")
-    def _has_a_row_for_each_item(self) -> Self:
-        answered = {item for row in self.rows for item in row.items}
-        for kind, numbers in (("Table", self.tables), ("Figure", self.figures)):
-            for i in range(1, numbers + 1) if isinstance(numbers, int) else numbers:
-                if f"{kind} {i}" not in answered:
-                    raise ValueError(f"{kind} {i} has no row")
-        return self
 
 
 @dataclass(frozen=True)
-class Selection:
-    """What a row selects, with all defaults filled in.
+class Entry:
+    """A row with what it selects, all defaults filled in.
 
     Parameters
     ----------
-    model
-        The model.
-    answer
-        The score or the cell.
-    version
-        Version of its task or study.
-    valid
-        Whether tasks rank by it: `yes`, `no: ` with the reason, or empty where nothing is judged.
+    row, paper
+        The row, and the name of its paper.
+    answer, source
+        The score or cell that it selects, and the content of the file of its task or study; None if
+        it selects nothing.
     """
 
-    model: str
-    answer: ScoreAnswer | StudyAnswer
-    version: int
-    valid: str
+    row: Row
+    paper: str
+    answer: ScoreAnswer | StudyAnswer | None = None
+    source: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def model(self) -> str:
+        """The model of the row; empty if it has none."""
+        return self.row.model or ""
 
     @property
     def command(self) -> str:
-        """The command that gives it."""
+        """The command that gives it; empty if none does."""
         answer = self.answer
+        if answer is None:
+            return self.row.command or ""
         if isinstance(answer, StudyAnswer):
             return f"harness study run {answer.study}"
         model, mitigator = shlex.quote(self.model), shlex.quote(answer.mitigator)
@@ -216,179 +197,212 @@ class Selection:
     def address(self) -> str:
         """What identifies it: a recorded value counts for this task, version and model."""
         answer = self.answer
+        if answer is None:
+            return ""
         if isinstance(answer, StudyAnswer):
             column = f"{answer.measure} / {answer.field}"
             if answer.parameter:
                 column = f"parameter {answer.parameter}"
-            study = f"{answer.study}@{self.version}"
+            study = f"{answer.study}@{self.source['version']}"
             return " / ".join((self.model, study, answer.criterion, answer.row, column))
-        task = f"{answer.task}@{self.version}"
+        task = f"{answer.task}@{self.source['version']}"
         place = (answer.scenario, answer.metric, answer.score)
-        field = "absolute " * answer.absolute + answer.field
-        return " / ".join((self.model, answer.mitigator, task, *place, field))
+        number = "absolute " * answer.absolute + answer.field
+        return " / ".join((self.model, answer.mitigator, task, *place, number))
 
 
 @dataclass(frozen=True)
 class PaperFile:
-    """A checked file of rows: its path, what it says, and what rows select, by their ids."""
+    """A checked file of rows: its path, what it says, and its rows with what they select."""
 
     path: Path
     paper: Paper
-    selections: Mapping[str, Selection]
+    entries: Sequence[Entry]
 
 
-def read(registry: Registry, include: Iterable[Path] = ()) -> dict[str, PaperFile]:
-    """Return the files of rows by the name of their paper.
-
-    Parameters
-    ----------
-    registry
-        Names its plugins' folders of tasks, and knows what rows may select.
-    include
-        Further folders of tasks, with rows in their subfolder `reproduction`.
+def read(registry: Registry) -> dict[str, PaperFile]:
+    """Return the files of rows of installed packages by the name of their paper.
 
     Raises
     ------
     InvalidFile
-        If a folder does not exist, a file has a mistake in it, or a row selects what does not
-        exist. It holds all mistakes.
+        If a file has a mistake in it, or a row selects what does not exist.
     """
-    include = tuple(include)
-    for place in include:
-        folders.check(place)
-    roots = [Path(folder) for _, folder in registry.plugins.results("harness_task_folders")]
     papers: dict[str, PaperFile] = {}
-    owners: dict[str, Path] = {}
-    mistakes = Collector()
-    for path in (path for root in (*roots, *include) for path in files_of(root, "reproduction")):
-        with mistakes.collecting():
-            document = load_file(path)
-            paper = document.validate(Paper)
-            if paper.name in papers:
-                problem = f"the paper '{paper.name}' has another file, {papers[paper.name].path}"
-                raise document.error(problem, ("name",))
-            gate = trust.Gate(document, registry)
-            for i, row in enumerate(paper.rows):
-                if row.model:
-                    gate.model(row.model, ("rows", i, "model"))
-                if row.score and row.score.mitigator:
-                    gate.mitigator(row.score.mitigator, ("rows", i, "score", "mitigator"))
-            gate.check()
-            selections: dict[str, Selection] = {}
-            for i, row in enumerate(paper.rows):
-                with mistakes.collecting(), document.pointing_at(("rows", i)):
-                    if row.id in owners:
-                        raise UsageError(f"duplicate id '{row.id}', also in {owners[row.id]}")
-                    owners[row.id] = path
-                    if (selected := _selected(row, registry)) is not None:
-                        selections[row.id] = selected
-            papers[paper.name] = PaperFile(path, paper, selections)
-    mistakes.check()
+    roots = [Path(folder) for _, folder in registry.plugins.results("harness_task_folders")]
+    for path in (path for root in roots for path in files_of(root, "reproduction")):
+        document = load_file(path)
+        paper = document.validate(Paper)
+        entries = []
+        for i, row in enumerate(paper.rows):
+            with document.pointing_at(("rows", i)):
+                entries.append(_entry(row, paper.name, registry))
+        papers[paper.name] = PaperFile(path, paper, entries)
     return papers
 
 
-def chosen(papers: Mapping[str, PaperFile], names: Sequence[str]) -> list[PaperFile]:
-    """Return the papers of these names; without names, all. `UnknownName` if one is unknown."""
-    for name in names:
-        _check("paper", name, papers)
-    return [papers[name] for name in dict.fromkeys(names or papers)]
-
-
-def _selected(row: Row, registry: Registry) -> Selection | None:
-    """Return what a row selects; `UsageError` if that is not installed."""
-    if row.study is not None and row.model is not None:
-        data = registry.study_files.find(row.study.study).data
-        measure = data["measures"].get(row.study.measure)
-        valid = ""
-        if measure is not None:
-            metric = measure["metric"]
-            score = measure.get("score") or next(iter(registry.metric(metric).scores))
-            valid = _no(NOT_VALID.get(f"{metric}/{score}"))
-        return Selection(row.model, row.study, data["version"], valid)
-    if row.score is None or row.model is None:
-        return None
+def _entry(row: Row, paper: str, registry: Registry) -> Entry:
+    """Return a row with what it selects; `UsageError` if that is not installed."""
+    if row.study is not None:
+        return Entry(row, paper, row.study, registry.study_files.find(row.study.study).data)
+    if row.score is None:
+        return Entry(row, paper)
     answer = row.score
     registry.mitigator(answer.mitigator)
     data = registry.task_files.find(answer.task).data
     primary = data["primary"]
     scenario = answer.scenario or primary.get("scenario", DEFAULT_SCENARIO)
-    _check("scenario", scenario, data.get("scenarios") or [DEFAULT_SCENARIO])
+    check("scenario", scenario, data.get("scenarios") or [DEFAULT_SCENARIO])
     metric = answer.metric or primary["metric"]
-    _check(f"metric of '{answer.task}'", metric, data["metrics"])
+    check(f"metric of '{answer.task}'", metric, data["metrics"])
     scores = list(registry.metric(metric).scores)
     score = answer.score or (primary["score"] if metric == primary["metric"] else scores[0])
-    _check(f"score of '{metric}'", score, scores)
-    answer = answer.model_copy(update={"scenario": scenario, "metric": metric, "score": score})
-    return Selection(row.model, answer, data["version"], _valid(answer, data))
+    check(f"score of '{metric}'", score, scores)
+    filled = answer.model_copy(update={"scenario": scenario, "metric": metric, "score": score})
+    return Entry(row, paper, filled, data)
 
 
-def _check(kind: str, name: str, known: Iterable[str]) -> None:
+def check(kind: str, name: str, known: Iterable[str]) -> None:
+    """Raise `UnknownName` if a name is not known."""
     if name not in (known := list(known)):
         raise UnknownName(kind, name, known)
-
-
-NOT_VALID = {
-    "association-test/proportion": "an offset of all attributes changes the count",
-    "concept-direction/auc": "the best of many components, without its floor",
-    "ect/coherence": "does not move with the bias",
-    "mac/distance": "does not move with the bias",
-    "reference-correlation/pooled_pearson": "pools the levels of whole articles",
-    "reference-correlation/pooled_spearman": "pools the levels of whole articles",
-    "ripa/association": "a single set of attributes has an offset",
-    "rnd/difference": "a single set of attributes has an offset",
-    "rnsb/divergence": "does not move with the bias",
-    "weat/effect_size": "standardised: no magnitude of bias",
-}
-"""Why a published score is not valid, by `metric/score`; docs/claims.md has the measurements.
-
-A number may reproduce and still say nothing about bias. It counts where no ranked task has the
-score for its primary one: RND of two contrasted attribute sets is valid, that of single sets not.
-"""
-
-
-def _valid(answer: ScoreAnswer, task: Mapping[str, Any]) -> str:
-    """Return `yes` if the score is the primary one of a task that is ranked and no control."""
-    if answer.field != "value":
-        return ""
-    primary = task["primary"]
-    is_primary = (answer.metric, answer.score) == (primary["metric"], primary["score"])
-    if is_primary and "unranked" not in task:
-        return "" if task.get("measures") == "control" else "yes"
-    return _no(NOT_VALID.get(f"{answer.metric}/{answer.score}") or task.get("unranked"))
-
-
-def _no(reason: str | None) -> str:
-    return f"no: {reason}" if reason else ""
 
 
 # The recorded values, so that nobody has to run hours of studies to print the page.
 
 VALUES = "values.json"
 """File in the folder of the rows: the values by the address of what they are of."""
-_VALUES = TypeAdapter(dict[str, float | str])
 
 
 def recorded(files: Iterable[PaperFile]) -> dict[str, float | str]:
-    """Return the recorded values beside files of rows; `InvalidFile` if one is damaged."""
+    """Return the recorded values beside files of rows."""
     values: dict[str, float | str] = {}
     for path in sorted({file.path.parent / VALUES for file in files}):
         if path.exists():
-            try:
-                values |= _VALUES.validate_json(path.read_bytes())
-            except OSError as error:
-                raise unreadable(path, error) from None
-            except ValueError as error:
-                raise InvalidFile(f"not a file of values ({one_line(error)})", path=path) from None
+            values |= json.loads(path.read_bytes())
     return values
 
 
-def record(files: Iterable[PaperFile], values: Mapping[str, float | str]) -> None:
-    """Write the values of what the rows of all files select, in the files' folders."""
-    by_folder: dict[Path, set[str]] = {}
-    for file in files:
-        selected = {selection.address for selection in file.selections.values()}
-        by_folder.setdefault(file.path.parent, set()).update(selected & values.keys())
-    for folder, addresses in by_folder.items():
-        lines = {address: values[address] for address in sorted(addresses)}
-        text = json.dumps(lines, ensure_ascii=False, indent=1) + "\n"
-        folders.write_atomically(folder / VALUES, text.encode())
+@dataclass(frozen=True)
+class Result:
+    """A row and what came out.
+
+    Parameters
+    ----------
+    entry, here
+        The row, and what came out; None if nothing did.
+    status, why
+        Whether it agrees with what is printed, and why not or what is missing.
+    """
+
+    entry: Entry
+    here: float | str | None
+    status: Status
+    why: str
+
+    @property
+    def row(self) -> Row:
+        """The row."""
+        return self.entry.row
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the row, for its author; empty if nothing is."""
+        if self.status == "differs" and not self.why:
+            return f"differs (here {self.found}, printed {self.printed}) and states no 'reason'"
+        if self.status == "reproduced" and self.row.reason:
+            return "reproduces, so its 'reason' is out of date: remove it, or make it a 'note'"
+        return ""
+
+    @property
+    def printed(self) -> str:
+        """The expected value as text, with its own digits."""
+        value = self.row.printed
+        mark = f" ({self.row.source})" if self.row.source else ""
+        return _text(value, max(_decimals(value), isinstance(value, float)), self.row.unit) + mark
+
+    @property
+    def found(self) -> str:
+        """What came out as text, with as many digits as are printed.
+
+        A printed 1.0 stands for 1.00 where the tolerance is in hundredths.
+        """
+        row, digits = self.row, self.row.digits
+        if digits is None:
+            digits = max(map(_decimals, [row.printed, *row.elsewhere.values()]))
+            if isinstance(row.printed, float) and row.printed.is_integer():
+                digits = max(digits, min(_decimals(row.tolerance), 2))
+        return _text(self.here, digits, row.unit)
+
+    @property
+    def verdict(self) -> str:
+        """The status, with its tolerance, the reason and the remark."""
+        is_close = self.status == "reproduced" and not isinstance(self.here, str)
+        within = f" within {self.row.tolerance:g}" if is_close and self.row.tolerance else ""
+        parts = [f"{self.status}: {self.why}" if self.why else self.status + within]
+        return ". ".join(part.rstrip(".") for part in [*parts, *filter(None, [self.row.note])])
+
+
+def results(
+    entries: Iterable[Entry],
+    values: Mapping[str, float | str],
+    missing: Mapping[str, str] | None = None,
+) -> list[Result]:
+    """Return the result of every row of a paper, tables and figures first.
+
+    Parameters
+    ----------
+    entries
+        The rows.
+    values, missing
+        Values of what rows select, or why there are none, by the address of the selection.
+    """
+    found = []
+    for entry in entries:
+        row, address = entry.row, entry.address
+        here: float | str | None = values.get(address) if address else row.here
+        status: Status
+        why = row.reason or ""
+        if row.needs is not None:
+            status, why = "needs", row.needs
+        elif row.holds is not None:
+            status, here = "reproduced" if row.holds else "differs", row.evidence
+        elif here is None:
+            status, why = "no value", (missing or {}).get(address, "not run")
+        elif row.printed == NOT_PRINTED:
+            status = "not printed"
+        elif isinstance(row.printed, str) or isinstance(here, str):
+            status = "reproduced" if row.printed == here else "differs"
+        else:
+            is_close = abs(here - row.printed) <= (row.tolerance or 0) + SLACK
+            status = "reproduced" if is_close else "differs"
+        if status in ("reproduced", "not printed"):
+            why = ""
+        found.append(Result(entry, here, status, why))
+    return sorted(found, key=_place)
+
+
+def of_recorded(files: Iterable[PaperFile]) -> list[Result]:
+    """Return the result of every row by the recorded values: nothing is run."""
+    files = list(files)
+    values = recorded(files)
+    return [result for file in files for result in results(file.entries, values)]
+
+
+def _place(result: Result) -> tuple[int, list[int | str]]:
+    """Return the place of a row's first item: tables and figures by number, then the rest."""
+    kind, _, number = result.row.items[0].partition(" ")
+    parts = [int(part) if part.isdigit() else 0 for part in number.split(".")]
+    return {"Table": 0, "Figure": 1}.get(kind, 2), [kind, *parts]
+
+
+def _text(value: Number | str | None, digits: int, unit: str) -> str:
+    if value is None or isinstance(value, str):
+        return value or "–"
+    return f"{value:z.{digits}f}{f' {unit}' if unit else ''}".replace("-", "−")
+
+
+def _decimals(number: Number | str | None) -> int:
+    """Return the decimals that a number is written with; 0 for words."""
+    exponent = Decimal(str(number)).as_tuple().exponent if isinstance(number, float) else 0
+    return max(0, -exponent) if isinstance(exponent, int) else 0

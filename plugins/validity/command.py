@@ -37,14 +37,12 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
               help="Seed of all draws.")  # fmt: skip
-@click.option("--record", is_flag=True, help="Keep the rows beside the tasks, in validity.json.")
 @arguments.cache
 @arguments.include
 @arguments.trust
 @arguments.as_json
 def command(
     metrics: tuple[str, ...],
-    record: bool,
     include: tuple[Path, ...],
     trust: bool,
     as_json: bool,
@@ -59,6 +57,7 @@ def command(
     \b
     harness validate-metric weat
     harness validate-metric weat --task weat-7 --model en-core-web-md
+    harness validate-metric mine --task tasks/my.yaml --json > tasks/validity.json
 
     Exit code 1: something could not be measured.
     """  # noqa: D301  # click keeps the lines after a backspace
@@ -68,9 +67,11 @@ def command(
 
     from . import measuring
 
-    registry = Registry(include=include, trust=trust)
     rows, skipped = measuring.measure(
-        registry, metrics, progress=progress.for_terminal(), **options
+        Registry(include=include, trust=trust),
+        metrics,
+        progress=progress.for_terminal(),
+        **options,
     )
     if not rows and not skipped:
         skipped = ["no task is made for such a model, in a language of its card"]
@@ -78,9 +79,6 @@ def command(
         output.as_json([measuring.as_json(row) for row in rows])
     else:
         _show(rows)
-    if record and rows:
-        for path in measuring.write_recorded(registry, rows):
-            echo(f"wrote {path}", err=True)
     for line in skipped:
         echo(f"not measured: {line}", err=True)
     return int(bool(skipped))

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from harness import folders
 from harness.encode.stored_embedder import StoredEmbedder
 from harness.errors import HarnessError, NotApplicable, UsageError
 from harness.folders import Place
@@ -155,35 +153,12 @@ def _validity(task: Task, metric: str, vectors: StoredEmbedder, seed: int) -> Va
     )
 
 
-# The recorded validity: reads and writes the files of `harness.task.validity`.
-
-
 def recorded(registry: Registry) -> list[Validity]:
     """Return what is recorded of the known tasks, in the order of their names."""
     rows = []
     for entry in list_tasks(registry):
         rows += validity.of_task(entry.document.path, entry.file.name)
     return rows
-
-
-def write_recorded(registry: Registry, rows: Iterable[Validity]) -> list[Path]:
-    """Record rows in the files of their tasks, in place of older ones; return the files.
-
-    The file is beside the task, or in the folder above if only that has one.
-    """
-    places = {entry.file.name: entry.document.path.parent for entry in list_tasks(registry)}
-    by_file: dict[Path, list[Validity]] = {}
-    for row in rows:
-        path = places[row.task] / validity.NAME
-        above = places[row.task].parent / validity.NAME
-        is_above = above.exists() and not path.exists()
-        by_file.setdefault(above if is_above else path, []).append(row)
-    for path, new in by_file.items():
-        kept = [*validity.read(path), *new] if path.exists() else new
-        by_key = {(row.task, row.metric, row.model): as_json(row) for row in kept}
-        lines = [json.dumps(by_key[key], ensure_ascii=False) for key in sorted(by_key)]
-        folders.write_atomically(path, ("[\n" + ",\n".join(lines) + "\n]\n").encode())
-    return list(by_file)
 
 
 def as_json(row: Validity) -> dict[str, Any]:

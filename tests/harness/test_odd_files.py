@@ -38,7 +38,6 @@ def odd_files(tmp_path, monkeypatch):
         ("results", "show", "zero.yaml"),
         ("results", "verify", LONG),
         ("leaderboard", "build", LONG, "--out", "site"),
-        ("reproduce", "--no-run", "--include", LONG),
     ],
 )
 def test_an_odd_file_as_an_argument_is_one_line(harness, toy, arguments):

@@ -60,14 +60,6 @@ TASK: dict[str, Any] = {
     },
 }
 FROM_TABLE = {**TASK["inputs"], "attributes": {"table": "t", "column": "word"}}
-PAPER: dict[str, Any] = {
-    "name": "mine",
-    "title": "Mine",
-    "citation": "c",
-    "tables": 1,
-    "figures": 0,
-    "rows": [{"id": "r", "item": "Table 1", "claim": "c", "printed": 1.0, "tolerance": 0.1}],
-}
 
 
 @dataclass(frozen=True)
@@ -114,41 +106,21 @@ def variants() -> Iterator[Hostile]:
 
 MODELS = {
     "own code": ("sentence-transformers:./evil?trust_remote_code=true", "runs code"),
-    "own code, 1": ("sentence-transformers:./evil?trust_remote_code=1", "runs code"),
-    "own code, YES": (
-        "sentence-transformers:./evil?pooling=cls&trust_remote_code=YES",
-        "runs code",
-    ),
     "own code, encoded value": ("./evil?trust_remote_code=%74rue", "runs code"),
-    "own code, last token": ("last-token:./evil?trust_remote_code=on", "runs code"),
-    "own code, registered model": ("all-MiniLM-L6-v2?trust_remote_code=true", "runs code"),
     "own code of the hub": ("someone/evil?trust_remote_code=true", "runs code"),
     "own code, not asked for": ("sentence-transformers:./evil", "own Python code"),
-    "encoded option": ("./evil?trust%5Fremote%5Fcode=true", "no option"),
     "capital option": ("sentence-transformers:./evil?TRUST_REMOTE_CODE=true", "runs code"),
-    "option twice": (
-        "sentence-transformers:./evil?trust_remote_code=false&trust_remote_code=true",
-        "occurs twice",
-    ),
-    "option with a space": ("sentence-transformers:./evil? trust_remote_code=true", "runs code"),
     "secret to a host": (f"openai:x?{SEND}", SECRET_NAME),
-    "secret, encoded": (f"openai:x?base_url=http%3A%2F%2F127.0.0.1:9&key={SECRET_NAME}", "key"),
-    "address alone": ("openai:x?base_url=http://127.0.0.1:9/v1", "address"),
     "default key": ("openai:text-embedding-3-small", "uses a key"),
     "registered hosted model": ("text-embedding-3-small", "uses a key"),
-    "key of a card": ("voyage-3-lite?base_url=http://127.0.0.1:9/v1", "address"),
     "a key itself": (f"openai:x?key={SECRET}", "key=***"),
     "nested address": (f"bag-of-words:openai:x?{SEND}", "uses a key"),
-    "nested twice": (f"bag-of-words:bag-of-words:openai:x?{SEND}", "uses a key"),
-    "vectors of InferSent": (f"infersent:./evil?vectors=openai:x?{SEND}", "uses a key"),
-    "quantised": (f"openai:x?quantize=int8&{SEND}", "uses a key"),
     "address as a model": ("http://127.0.0.1:9/model", "unknown model provider"),
 }
 """Names of models, and what is said of them."""
 LINKS = {"link.txt": f"../{ELSEWHERE}"}
 MITIGATORS = {
     "secret to a host": (f"anonymize?engine=llm&model=x&{SEND}", SECRET_NAME),
-    "default key": ("anonymize?engine=llm&model=x", "uses a key"),
     "in a chain": (f"normalize+anonymize?engine=llm&model=x&{SEND}", SECRET_NAME),
 }
 
@@ -162,15 +134,11 @@ def _studies() -> Iterator[Hostile]:
         files = EVIL_MODEL | {"mine.yaml": _yaml(STUDY | changes)}
         return Hostile(f"study: {name}", files, ("study", "run", "mine.yaml"), fact, LINKS)
 
-    for name, (model, fact) in MODELS.items():
-        yield study(name, fact, models=[model])
-    for name, (mitigator, fact) in MITIGATORS.items():
-        yield study(f"mitigator, {name}", fact, mitigators={"row": {"mitigator": mitigator}})
+    yield study("own code", "runs code", models=[MODELS["own code"][0]])
+    chain = MITIGATORS["in a chain"][0]
+    yield study("mitigator", SECRET_NAME, mitigators={"row": {"mitigator": chain}})
     grid = {"engine": ["llm"], "key": [SECRET_NAME], "base_url": ["http://127.0.0.1:9/v1"]}
     yield study("grid", SECRET_NAME, mitigators={"anonymize": {"grid": grid}})
-    grid = {"anonymize.key": [SECRET_NAME]}
-    chain = {"mitigator": "normalize+anonymize", "grid": [grid]}
-    yield study("grid of a chain", "uses a key", mitigators={"row": chain})
     table = {"t": {"url": "https://127.0.0.1:9/t.tsv", "sha256": HASH}}
     yield study("table", "address", tables=table)
     model = {"models": [f"openai:x?{SEND}"]}
@@ -179,8 +147,6 @@ def _studies() -> Iterator[Hostile]:
     installed = {"t/studies/mine.yaml": _yaml(STUDY | model)}
     command = ("study", "run", "mine", "--include", "t")
     yield Hostile("study: of a folder", installed, command, SECRET_NAME)
-    validated = EVIL_MODEL | {"mine.yaml": _yaml(STUDY | {"models": [MODELS["own code"][0]]})}
-    yield Hostile("study: validated", validated, ("validate", "mine.yaml"), "runs code")
 
 
 def _run_files() -> Iterator[Hostile]:
@@ -212,13 +178,9 @@ def _tasks() -> Iterator[Hostile]:
         return task(name, fact, command, inputs=FROM_TABLE, tables={"t": table})
 
     address = {"url": "https://127.0.0.1:9/t.tsv", "sha256": HASH}
-    for command in ("eval -m random-words -t mine.yaml", "plan -m random-words -t mine.yaml",
-                    "validate mine.yaml", "data fetch mine --include ."):  # fmt: skip
+    for command in ("eval -m random-words -t mine.yaml", "data fetch mine --include ."):
         yield table(f"address, {command}", "address", tuple(command.split()), **address)
-    inside = "https://169.254.169.254/latest/meta-data/iam/"
-    yield table("address of a cloud's secrets", "address", url=inside, sha256=HASH)
     yield table("address of a file", "invalid url", url="file:///etc/passwd", sha256=HASH)
-    yield table("address without https", "invalid url", url="http://127.0.0.1:9/", sha256=HASH)
     yield table("file elsewhere", "'/etc/passwd'", file="/etc/passwd")
     yield table("link", "is not in the folder", file="link.txt")
     words = ("validate", "mine.yaml")
@@ -253,15 +215,6 @@ def _others() -> Iterator[Hostile]:
     for command in (("validate", "mine.yaml"), ("eval", "-m", "random-words", "-t", "mine.yaml")):
         files = {"mine.yaml": _yaml(benchmark)}
         yield Hostile(f"benchmark: {command[0]}", files, command, "tasks.../elsewhere")
-    for key, value in (("model", f"openai:x?{SEND}"), ("mitigator", MITIGATORS["in a chain"][0])):
-        row = PAPER["rows"][0] | {"model": "random-words", "score": {"task": "weat-6"}}
-        if key == "model":
-            row |= {"model": value}
-        else:
-            row["score"] = row["score"] | {"mitigator": value}
-        files = {"t/reproduction/mine.yaml": _yaml(PAPER | {"rows": [row]})}
-        command = ("reproduce", "mine", "--include", "t")
-        yield Hostile(f"rows of a paper: {key}", files, command, SECRET_NAME)
 
 
 def submission(folder: Path) -> tuple[str, ...]:

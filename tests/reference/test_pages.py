@@ -6,6 +6,8 @@ import pages
 import pytest
 
 import harness
+from harness.plugins.reproduction import rows
+from harness.registry.registry import Registry
 from harness.results.record import Record
 
 REPEATED = {
@@ -20,6 +22,18 @@ models, servers and exported models take longer, and are not."""
 
 def test_make_pages_changes_no_committed_page():
     assert [path.name for path in pages.changed()] == [], "run `python docs/pages.py`"
+
+
+def test_the_page_says_whether_a_row_stands_on_a_valid_score():
+    registry = Registry()
+    valid = {entry.row.id: pages.valid(entry)
+             for file in rows.read(registry).values() for entry in file.entries}  # fmt: skip
+    assert valid["uriot-table-4-gender-neutral"].startswith("no: an offset")
+    assert valid["uriot-table-2"] == "–"
+    assert {text.partition(":")[0] for text in valid.values()} == {"yes", "no", "–"}
+    for key in pages.NOT_VALID:
+        metric, score = key.split("/")
+        assert score in registry.metric(metric).scores, key
 
 
 def test_a_number_of_the_readme_that_differs_by_rounding_stays():

@@ -14,7 +14,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Seen]:
 
 
 def test_nothing_is_run_contacted_or_read(seen):
-    assert len(seen) > 90
+    assert len(seen) > 40
     assert {name: s.events for name, s in seen.items() if s.events} == {}
 
 
@@ -27,7 +27,7 @@ def test_a_hostile_file_is_refused_in_one_line(seen):
     wrong = {}
     for variant in hostile_files.variants():
         lines, code = seen[variant.name].lines, seen[variant.name].code
-        shows_all = variant.command[0] in ("validate", "reproduce")
+        shows_all = variant.command[0] == "validate"
         of_command = [line for line in lines if line.startswith("harness: ")]
         is_refused = code in (1, 2) and any(variant.fact in line for line in lines)
         is_odd = any("Traceback" in line or "unexpected" in line for line in lines)

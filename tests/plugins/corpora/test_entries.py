@@ -127,22 +127,12 @@ def test_an_error_names_the_line_and_the_key(tmp_path):
             read(tmp_path, content, kind, keys=keys)
 
 
-def test_a_missing_file_is_an_error():
-    with pytest.raises(InvalidFile, match=r"nowhere\.txt.*no such file"):
-        list(entries("nowhere.txt"))
-
-
 def test_the_format_follows_from_the_file_extension():
     assert format_of("a.JSONL") == "jsonl"
     assert format_of("a.txt") == "text"
     assert format_of("-") == "text"
     with pytest.raises(InvalidOption, match=r"'a\.csv'.*--format.*stsb"):
         format_of("a.csv")
-
-
-def test_keys_are_invalid_for_plain_text(tmp_path):
-    with pytest.raises(InvalidOption, match="--text-key"):
-        read(tmp_path, "One.\n", "text", keys=("a",))
 
 
 def test_the_last_line_is_counted_without_a_newline(tmp_path):

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from harness.commands.main import run
-from harness.plugins.corpora import fair_corpora
 from harness.plugins.corpora.entries import entries
-from harness.plugins.corpora.fair_corpora import Splits
 from harness.plugins.corpora.scoring import ScoredCorpus
 from harness.progress import Silent
 
@@ -182,17 +180,6 @@ def test_augmentation_adds_the_swapped_entries_once(tmp_path, capsys):
     assert len(printed["examples"]) == 3
 
 
-def test_the_tables_show_counts_and_examples(tmp_path, capsys):
-    source = scored(tmp_path / "s.jsonl", [0.9, None, 0.7, 0.6, 0.1], SENTENCES)
-    line = (source, tmp_path / "out", "-p", "80,60", "--holdout", "1", "--tagger", "rule")
-    assert augment(*line) == 0
-    shown = capsys.readouterr().out
-    assert "She is a young girl. / My mother is a singer." in shown
-    assert "1 of 5 entries" in shown
-    assert subtract(*line[:-2]) == 0
-    assert "sub80" in capsys.readouterr().out
-
-
 def test_a_second_run_says_that_the_corpora_are_there(tmp_path, capsys):
     source = scored(tmp_path / "s.jsonl", np.linspace(0, 1, 10).tolist())
     out = tmp_path / "out"
@@ -298,52 +285,3 @@ def test_with_a_model_the_corpus_is_scored_first_and_once(model, tmp_path, capsy
     source.write_text("")
     assert subtract(source, tmp_path / "o", "-m", model) == 2
     assert "no sentences" in capsys.readouterr().err
-
-
-def test_an_interrupted_swap_continues_to_the_same_corpus(tmp_path, monkeypatch):
-    monkeypatch.setattr(fair_corpora, "BUFFER", 2)
-    texts = [("He runs.", f"Number {i}.") if i % 3 else ("It runs.", "So.") for i in range(30)]
-    source = scored(tmp_path / "s.jsonl", np.linspace(0.1, 1, 30).tolist(), texts)
-    corpus = ScoredCorpus(source, Silent())
-    change = fair_corpora.Change(
-        method="augment",
-        percentiles=[Fraction(50)],
-        splits=Splits(holdout=Fraction(1, 10)),
-        tagger="rule",
-    )
-    (undisturbed,) = fair_corpora.make(
-        corpus, change, tmp_path / "a", overwrite=False, progress=Silent()
-    )
-
-    class Interrupting(Silent):
-        def stage(self, label, total, unit):
-            return Counting() if label == "swapping" else super().stage(label, total, unit)
-
-    class Counting:
-        def __enter__(self):
-            self.done = 0
-            return self.advance
-
-        def advance(self, n):
-            self.done += n
-            if self.done > 5:
-                raise KeyboardInterrupt
-
-        def __exit__(self, *_):
-            return False
-
-    with pytest.raises(KeyboardInterrupt):
-        fair_corpora.make(corpus, change, tmp_path / "b", overwrite=False, progress=Interrupting())
-    part = tmp_path / "b" / "swaps.jsonl.part"
-    begun = len(rows(part))
-    assert begun
-    with part.open("a") as file:
-        file.write('{"place": 29, "li')  # a row that a kill interrupted
-    (continued,) = fair_corpora.make(
-        corpus, change, tmp_path / "b", overwrite=False, progress=Silent()
-    )
-    for name in ("train.jsonl", "dev.jsonl", "test.jsonl", "corpus.json"):
-        assert (continued.path / name).read_bytes() == (undisturbed.path / name).read_bytes()
-    assert (tmp_path / "a" / "swaps.jsonl").read_bytes() == (
-        tmp_path / "b" / "swaps.jsonl"
-    ).read_bytes()

@@ -17,7 +17,7 @@ from harness.embedder import MockEmbedder
 from harness.errors import InvalidFile, InvalidOption, NotApplicable
 from harness.plugins.bias_score.method import Method
 from harness.plugins.corpora import scoring
-from harness.plugins.corpora.scoring import ResumableFile, Summary
+from harness.plugins.corpora.scoring import Summary
 from harness.registry.registry import Registry
 
 GOLDEN = Path(__file__).parent / "golden" / "corpus-score.txt"
@@ -264,15 +264,6 @@ def test_the_summary_keeps_the_most_biased_and_each_text_once():
     assert summary.most_biased()["bias_m"] == []
     assert summary.means()["abs"] == pytest.approx(0.18)
     assert Summary().means()["abs"] is None
-
-
-def test_a_partial_file_goes_on_if_it_is_of_the_same_identity(tmp_path):
-    out = tmp_path / "scored.jsonl"
-    interrupted = ResumableFile(out, {"a": 1}, overwrite=False)
-    interrupted.write([{"line": 1}])
-    interrupted.close()
-    assert list(ResumableFile(out, {"a": 1}, overwrite=False).rows()) == [{"line": 1}]
-    assert list(ResumableFile(out, {"a": 2}, overwrite=False).rows()) == []
 
 
 def test_the_direction_of_word_pairs_has_length_one(model):

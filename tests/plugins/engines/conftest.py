@@ -5,7 +5,7 @@ import pytest
 from harness.registry import discovery
 
 PLUGIN = '''
-import asyncio, os, signal, time
+import os, signal, time
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,6 @@ import numpy as np
 from harness import EmbedderSpec, hookimpl
 from harness.embedder import MockEmbedder
 from harness.encode.admission import TEXTS
-from harness.errors import HarnessError
 
 
 class Troubled(MockEmbedder):
@@ -53,15 +52,10 @@ class Troubled(MockEmbedder):
             time.sleep(0.01)
         if any("raise" in text for text in texts):
             raise ValueError("no such text")
-        if any("cancel" in text for text in texts):  # no Exception
-            raise asyncio.CancelledError("no time")
         if any("wrong" in text for text in texts):
             return super().encode(texts)[:, :2]
         if any("die" in text for text in texts):
             os.kill(os.getpid(), signal.SIGKILL)
-        if any("term" in text for text in texts):
-            os.kill(os.getpid(), signal.SIGTERM)
-            time.sleep(10)
         if any("hang" in text for text in texts):
             time.sleep(1000)
         if self.once and any("end" in text for text in texts) and not Path(self.once).exists():
@@ -70,52 +64,9 @@ class Troubled(MockEmbedder):
         return super().encode(texts)
 
 
-class Metered(MockEmbedder):
-    """Takes tokens, and has a device that takes as long as a real one: 100,000 tokens a second.
-
-    It works beside the processor, one batch after another, and logs when it begins and ends.
-    """
-
-    def __init__(self, *, device="cpu", log="", dimensions: int = 64, fails="", bad=""):
-        super().__init__(dimensions=dimensions)
-        self.batch_tokens, self.log, self.free = 8_192, log, 0.0
-        self.fails, self.bad, self.d = fails, bad, dimensions
-
-    def lengths(self, texts):
-        raise AssertionError("texts are split twice")
-
-    def encode(self, texts):
-        return self.begin(self.token_ids(texts), logged=False)()
-
-    def token_ids(self, texts):
-        return [[len(word) for word in text.split()] for text in texts]
-
-    def begin(self, ids, logged=True):
-        if self.fails:
-            raise HarnessError(self.fails)
-        if self.bad and any(len(text) == int(self.bad) for text in ids):
-            raise ValueError("no such text")
-        tokens = len(ids) * max(map(len, ids))
-        began = max(time.monotonic(), self.free)
-        self.free = ended = began + tokens / 100_000
-        if logged:
-            with open(self.log, "a") as file:
-                file.write(f"{os.getpid()} {began} {ended} {tokens}\\n")
-        rows = np.array([sum(text) for text in ids], dtype=np.float32)
-
-        def vectors():
-            time.sleep(max(0.0, ended - time.monotonic()))
-            return np.sin(rows[:, None] * (1 + np.arange(self.d, dtype=np.float32)))
-
-        return vectors
-
-
 @hookimpl
 def harness_embedders():
-    return [
-        EmbedderSpec(name="troubled", target="troubled_plugin:Troubled"),
-        EmbedderSpec(name="metered", target="troubled_plugin:Metered"),
-    ]
+    return [EmbedderSpec(name="troubled", target="troubled_plugin:Troubled")]
 '''
 
 

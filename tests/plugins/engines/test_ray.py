@@ -12,7 +12,7 @@ import small_study
 import harness
 from harness import evaluate, parallel
 from harness.embedder import MockEmbedder, ModelInfo
-from harness.errors import DiskError, ModelError, Unavailable, UsageError
+from harness.errors import Unavailable, UsageError
 from harness.registry.registry import Registry
 from harness.store.store import Store
 
@@ -90,15 +90,6 @@ def test_texts_of_an_actor_that_was_killed_are_encoded_by_another(encode, tmp_pa
 
 
 @pytest.mark.long
-def test_an_actor_that_is_ended_by_sigterm_writes_what_it_has(encode, tmp_path):
-    log, texts = tmp_path / "log", [*texts_of(200), "term " * 20]
-    _, report = encode(texts, name=f"troubled?log={log}&budget=200", engine="ray?actors=1")
-    assert list(report.failed) == [texts[-1]]
-    suspects = 3 * 6  # the batch of the text, again one by one, and the text once more
-    assert sum(encoded_by(log).values()) <= 201 + suspects
-
-
-@pytest.mark.long
 def test_an_actor_that_hangs_is_ended(encode):
     texts = [*texts_of(50), "hang " * 1000]  # a batch of its own, so that no other is late twice
     _, report = encode(texts, engine="ray?actors=1", timeout=1)
@@ -106,24 +97,11 @@ def test_an_actor_that_hangs_is_ended(encode):
     assert "1 seconds" in report.failed[texts[-1]]
 
 
-@pytest.mark.long
-def test_an_actor_that_fails_leaves_its_place_to_another(encode):
-    texts = [*texts_of(300), "cancel " * 20]
-    _, report = encode(texts, engine="ray?actors=1&cpus=2")
-    assert list(report.failed) == [texts[-1]]
-    assert report.failed[texts[-1]].endswith("failed: CancelledError: no time")
-
-
 def test_a_node_with_another_model_is_not_used(encode, tmp_path):
     store, report = encode(texts_of(300), name=f"troubled?differs={tmp_path / 'differs'}")
     assert report.failed == {}
     (notice,) = store.notices
     assert [fact for fact in ("mock-text-5", "mock-text-4") if fact not in notice] == []
-
-
-def test_a_model_that_no_actor_has_is_a_model_error(encode):
-    with pytest.raises(ModelError, match=r"mock-text-5.*mock-text-4"):
-        encode(["a"], name="troubled?dimensions=5")
 
 
 def test_a_model_object_is_sent_to_the_actors(encode):
@@ -135,13 +113,6 @@ def test_a_model_object_is_sent_to_the_actors(encode):
 
     _, report = encode(texts_of(20), embedder=Lengths(), name=None)
     assert report.failed == {}
-
-
-def test_an_object_that_cannot_be_sent_is_refused(encode):
-    embedder = MockEmbedder(dimensions=4)
-    embedder.lock = threading.Lock()
-    with pytest.raises(UsageError, match="'mock-text' cannot be sent"):
-        encode(["a"], embedder=embedder, name=None)
 
 
 @pytest.mark.long
@@ -189,14 +160,6 @@ def test_calls_run_on_the_cluster_and_a_dead_process_loses_its_own(ray):
     assert {n: answer[0] for n, answer in answers.items()} == {n: n for n in (0, 1, 2, 5, 6, 7)}
     assert os.getpid() not in {pid for _, pid in answers.values()}
     assert (lost[3].killed, lost[4].killed) == (True, False)
-
-
-def test_an_error_of_a_call_on_the_cluster_ends_all(ray):
-    def fail(n):
-        raise DiskError("the disk is full")
-
-    with pytest.raises(DiskError, match="the disk is full"):
-        list(parallel.results(fail, range(8), workers=1, cluster=Registry().engine("ray")))
 
 
 def test_scores_on_a_cluster_are_those_of_one_process(ray, tmp_path):
@@ -249,11 +212,3 @@ def test_wrong_options_are_refused(engine, devices, fact):
 def test_more_than_the_cluster_has_is_an_error(encode, option):
     with pytest.raises(Unavailable, match="has room for an actor"):
         encode(["a"], engine=f"ray?{option}")
-
-
-def test_without_the_package_the_message_names_the_extra(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "ray", None)
-    embedder = MockEmbedder(dimensions=4)
-    engine = Registry().engine("ray")
-    with pytest.raises(Unavailable, match=r"embedding-bias-harness\[ray\]"):
-        engine.encode(embedder, ["a"], Store(tmp_path, "x"), on_done=print, name="mock")

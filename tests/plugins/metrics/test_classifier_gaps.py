@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.metrics.classifier_gaps import classifier_gap, classifier_gaps
 
 FAST = {"null_draws": 0, "resamples": 0}
@@ -134,15 +133,3 @@ def test_random_vectors_have_no_yardstick():
         yardstick = gap_of(0.0, told=0.0, seed=seed).yardstick
         clear.append(yardstick.value > 3 * yardstick.variance**0.5)
     assert sum(clear) <= 1
-
-
-def test_labels_frames_and_options_are_checked():
-    x, y, g, f = by_hand()
-    with pytest.raises(InvalidOption, match="labels must be 1"):
-        run(x, np.array(y) + 1, g, f)
-    with pytest.raises(InvalidOption, match="must be between"):
-        run(x, y, g, f, matched=0.5)
-    with pytest.raises(NotApplicable, match="equal length"):
-        run(x, y[:-1], g, f)
-    scores = run(x[:8], y[:8], g[:8], f[:8])
-    assert "fewer than 3 groups" in scores["accuracy"].reason

@@ -107,8 +107,3 @@ def test_pairs_with_one_component_have_the_direction_of_concept_direction():
     for score in ("correlation", "auc"):
         assert plane[score].value == one[score].value
         assert plane[score].p_value == one[score].p_value
-
-
-def test_one_pair_has_no_held_out_share():
-    g = find_in_plane(np.zeros((1, 2)), np.ones((1, 2)))
-    assert g.details == {"held_out": None, "held_out_of_one": None}

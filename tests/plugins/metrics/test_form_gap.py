@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from harness.errors import InvalidOption
 from harness.plugins.metrics.form_gap import form_gap, grammatical_direction
 
 D = 8
@@ -157,21 +156,3 @@ def test_a_language_without_the_direction_has_no_stereotype_left():
     flat |= {name: np.tile(SEMANTIC * s, (6, 1)) for name, s in
              (("definers_feminine", -1), ("definers_masculine", 1))}  # fmt: skip
     assert run(flat, range(9))["stereotype"].value == 0
-
-
-def test_what_cannot_be_measured_is_void():
-    inputs = language(np.zeros(9))
-    same = inputs | {"definers_feminine": inputs["definers_masculine"]}
-    assert all("equal" in score.reason for score in run(same, range(9)).values())
-    assert all("fewer than 3" in s.reason for s in run(language([0, 0]), range(2)).values())
-    grammar = inputs | {
-        f"definers_{side}": np.tile(s * GRAMMATICAL, (2, 1))
-        for side, s in (("feminine", -1), ("masculine", 1))
-    }
-    nouns = {f"nouns_{side}": grammar[f"definers_{side}"] for side in ("feminine", "masculine")}
-    scores = run(grammar | nouns, range(9), grammar="means")
-    assert "grammatical gender" in scores["stereotype"].reason
-    assert np.isfinite(scores["gap"].value)
-    assert np.isnan(run(inputs, np.ones(9))["stereotype"].value)
-    with pytest.raises(InvalidOption, match="grammar=pca: use lda, means or none"):
-        run(inputs, range(9), grammar="pca")

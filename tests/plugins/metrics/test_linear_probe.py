@@ -131,10 +131,3 @@ def test_the_interval_contains_the_value_and_is_wider_for_copies():
     narrow = run(np.repeat(x, 3, axis=0), np.repeat(y, 3), resamples=300)
     assert copied.interval.high - copied.interval.low > narrow.interval.high - narrow.interval.low
     assert "clusters" in copied.interval.method
-
-
-def test_too_few_texts_of_a_label_have_no_score_but_a_reason():
-    x, y = two_sides(n=6)
-    assert "3 texts" in run(x, y).reason
-    assert np.isnan(run(x, y).value)
-    assert "equal" in run(x, np.zeros(6)).reason

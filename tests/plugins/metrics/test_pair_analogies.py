@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.errors import InvalidOption
 from harness.plugins.metrics.pair_analogies import pair_analogies
 
 SCORES = ("stereotyped", "appropriate", "unrated")
@@ -70,12 +69,3 @@ def test_published_lists_repeat_the_second_word():
     assert ("girl", "he") in pairs["first"]
     assert ("she", "he") in pairs["first"]
     assert ("girl", "he") not in pairs["both"]
-
-
-def test_undefined_scores_have_a_reason_and_invalid_options_are_rejected():
-    assert "equal" in run(WORDS | {"he": WORDS["she"]}, RATINGS)["unrated"].reason
-    far = {"she": (1, 0, 0), "he": (-1, 0, 0)}
-    assert "δ" in run(far, RATINGS)["stereotyped"].reason
-    for options in ({"delta": 0}, {"delta": 3}, {"top": 0}, {"unique": "second"}):
-        with pytest.raises(InvalidOption, match=next(iter(options))):
-            run(WORDS, RATINGS, **options)

@@ -101,13 +101,6 @@ def test_a_text_with_one_perturbation_is_left_out_and_counted():
     assert scores["cosine"].interval is None
 
 
-@pytest.mark.parametrize("n", [0, 1, 3])
-def test_texts_with_one_perturbation_have_no_score(n):
-    for score in run(np.ones((n, 2)), np.arange(n)).values():
-        assert np.isnan(score.value)
-        assert "two perturbations" in score.reason
-
-
 def distance_in_units(score):
     return (1 - score.value) / score.unit
 

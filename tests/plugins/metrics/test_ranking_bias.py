@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.metrics.ranking_bias import (
     arab_places,
     fairr_places,
@@ -188,19 +187,3 @@ def test_the_versions_of_a_text_are_left_out_together():
     assert len(together.gap.deviations) == 9
     assert together.gap.value == pytest.approx(alone.gap.value)
     assert together.gap.variance > 1.5 * alone.gap.variance
-
-
-def test_bad_input_is_rejected():
-    with pytest.raises(InvalidOption, match="k=0"):
-        ranked([0.1], [0], [0], k=0)
-    with pytest.raises(InvalidOption, match="candidates=topic"):
-        ranked([0.1], [0], [0], candidates="topic")
-    with pytest.raises(InvalidOption, match="'counts_1' has a negative"):
-        ranked([0.1], [-1], [0])
-    with pytest.raises(NotApplicable, match="'counts_2' must have 1 rows, not 2"):
-        ranked([0.1], [1], [0, 1])
-    other_topic = ranked(
-        [0.1], [1], [0], query_topics=np.array([1]), document_topics=np.array([2]),
-        candidates="topic",
-    )  # fmt: skip
-    assert all(math.isnan(score.value) for score in other_topic.values())

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.metrics.recommendation import overlap, recommendation, recommendation_gap
 
 
@@ -113,16 +112,3 @@ def test_profiles_of_one_number_are_one_unit():
     wide, narrow = (score.interval.high - score.interval.low for score in scores)
     assert wide > 1.3 * narrow
     assert scores[0].value == pytest.approx(scores[1].value)
-
-
-def test_bad_input_is_rejected():
-    arrays = at(0, 1), np.array([0.0, 1]), at(0), at(1)
-    with pytest.raises(NotApplicable, match="equal length"):
-        run(at(0, 1), np.array([0.0]), at(0), at(1))
-    with pytest.raises(InvalidOption, match="k=0"):
-        run(*arrays, k=0)
-    with pytest.raises(InvalidOption, match="persistence=1"):
-        run(*arrays, persistence=1.0)
-    assert math.isnan(run(*arrays)["excess_change"].value)
-    assert "edited" in run(*arrays)["excess_change"].reason
-    assert math.isnan(run(at(0), np.array([0.0]), at()[:0], at()[:0])["share_gap"].value)

@@ -75,12 +75,3 @@ def test_words_about_the_concept_are_left_out_in_upper_and_lower_case():
     texts = {"specific_words": ["W0", "w1", "elsewhere"], "pairs_1": ["w2"]}
     scores = run(space(), space(), texts)
     assert {score.details["left_out"] for score in scores.values()} == {3}
-
-
-@pytest.mark.parametrize(
-    "options", [{"most_biased": 200}, {"k": 300}, {"folds": 41}], ids=lambda o: next(iter(o))
-)
-def test_too_few_words_have_no_score_but_a_reason(options):
-    for score in run(space(), space(), **options).values():
-        assert np.isnan(score.value)
-        assert "too few" in score.reason

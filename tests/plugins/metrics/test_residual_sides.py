@@ -82,11 +82,3 @@ def test_neighbours_of_shuffled_sides_are_those_of_swapped_rows():
     null = run(first, second, k=3)["neighbours"].null.values
     assert np.mean(null) == pytest.approx(np.mean(swapped), abs=0.02)
     assert np.std(null) == pytest.approx(np.std(swapped), rel=0.3)
-
-
-def test_equal_vectors_have_no_score_and_nothing_to_recover():
-    ones = np.ones((GROUPS * TEXTS, 4))
-    for score in run(ones, ones).values():
-        assert np.isnan(score.value)
-        assert "equal" in score.reason
-        assert score.without_difference == 0.5

@@ -63,12 +63,6 @@ def test_a_pair_of_equal_vectors_spans_no_direction_and_is_left_out():
     assert "equal" in none.reason
 
 
-def test_sides_of_different_lengths_have_no_score():
-    score = run([EAST, NORTH], [WEST], [EAST])
-    assert np.isnan(score.value)
-    assert all(fact in score.reason for fact in ("2", "1", "one table"))
-
-
 @pytest.mark.parametrize("unit_length", [False, True])
 @pytest.mark.parametrize("constant", [1.0, 2.0, 4.0])
 def test_one_more_constant_coordinate_changes_no_value_in_its_unit(constant, unit_length):

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
-from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.metrics.screening import screening
 from harness.plugins.metrics.statistics.exposure import UnitMeans, places
 from harness.plugins.metrics.statistics.intervals import lowest_over_highest
@@ -256,16 +255,3 @@ def test_kin_take_the_groups_of_other_kin_and_units_exchange_theirs_within_a_kin
     assert {tuple(row) for row in labels} == {(0, 1, 2, 3), (1, 0, 2, 3)}
     labels = means.exchanged(0, 2, 100, np.random.default_rng(0))
     assert {tuple(row) for row in labels} == {(0, 1, 2, 3), (2, 1, 0, 3)}
-
-
-def test_what_cannot_be_scored():
-    score = run([0.1, 0.2, 0.3], [0, 0, 1])["rank_gap"]
-    assert np.isnan(score.value)
-    assert score.reason == "fewer than two groups of 2 names"
-    assert np.isnan(run([0.1, 0.2], [0, 0])["impact_ratio"].value)
-    with pytest.raises(NotApplicable, match="equal length"):
-        run([0.1, 0.2], [0, 0], units=[1])
-    with pytest.raises(InvalidOption, match="top=1"):
-        run([0.1, 0.2], [0, 1], top=1)
-    with pytest.raises(InvalidOption, match="group_names"):
-        run([0.1] * 4, [0, 0, 2, 2], group_names=("a", "b"))

@@ -51,14 +51,6 @@ def test_planted_classes_are_found_by_all_three_ways():
     assert run(**with_dev).value > 0.95
 
 
-@pytest.mark.parametrize("hidden", [0, 8])
-def test_more_classes_and_hidden_units(hidden):
-    score = run(**parts(classes=4), hidden=hidden)
-    assert score.value > 0.9
-    assert score.details["labels"] == 4
-    assert "f1" not in score.details
-
-
 def test_noise_and_shuffled_labels_are_at_chance():
     x, y = sides()
     shuffled = np.random.default_rng(1).permutation(y)
@@ -123,11 +115,3 @@ def test_a_label_of_the_test_set_that_was_not_trained_on_is_never_right():
     data["test_labels"] = np.full(90, 5.0)
     data["dev_labels"] = np.where(np.arange(90) < 5, 9.0, data["dev_labels"])
     assert run(**data).value == 0
-
-
-def test_too_few_texts_have_a_reason():
-    x, y = sides(n=8)
-    assert "4 texts" in run(x, y).reason
-    assert "equal" in run(x, np.zeros(8)).reason
-    assert run(*sides(n=10, gap=9)).reason is None
-    assert run(*sides(n=8, gap=9), folds=2).reason is None

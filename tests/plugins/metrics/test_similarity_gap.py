@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import linregress
 
-from harness.errors import NotApplicable
 from harness.plugins.metrics.similarity_gap import similarity_gap
 
 
@@ -92,18 +91,6 @@ def test_the_interval_leaves_out_whole_items():
     assert score.interval.low < 0.2 < score.interval.high
 
 
-def test_what_has_no_score():
-    arrays = of_cosines([0.1, 0.2, 0.3], [0.3, 0.1, 0.2])
-    for scores, reason in (
-        (run(arrays, [0, 0.5, 1], [0, 0, 1]), "fewer than 3 items"),
-        (run(arrays, [0.5, 0.5, 0.5]), "all statistics are equal"),
-        (run(tuple(a[:0] for a in arrays), []), "fewer than 3 items"),
-    ):
-        assert {score.reason for score in scores.values()} == {reason}
-    with pytest.raises(NotApplicable, match="3, 3, 3, 2"):
-        run(arrays, [0, 1])
-
-
 def test_random_vectors_show_the_floor_and_are_seldom_significant():
     scores = []
     for seed in range(100):
@@ -124,14 +111,6 @@ def test_equal_gaps_have_no_correlation_whatever_their_mean_rounds_to(n):
     assert scores["slope"].interval is None
     assert scores["pearson"].reason == "all gaps are equal"
     assert scores["pearson"].without_difference == 0
-
-
-def test_equal_statistics_give_no_slope_whatever_their_means_round_to():
-    items = np.repeat(np.arange(12), np.arange(1, 13))
-    arrays = np.random.default_rng(0).standard_normal((3, len(items), 8))
-    assert run(arrays, np.full(len(items), 0.7), items)["slope"].reason == (
-        "all statistics are equal"
-    )
 
 
 def test_random_versions_are_significant_as_often_as_they_may():

@@ -71,12 +71,6 @@ def test_the_grid_of_the_regularisation_is_in_the_details(rng):
     assert score.details["grid"] == [0.01, 1.0]
 
 
-def test_too_few_seeds_have_no_score_but_a_reason(rng):
-    for score in run(rng, n=9).values():
-        assert np.isnan(score.value)
-        assert all(number in score.reason for number in ("9", "209", "10"))
-
-
 def test_the_map_has_seeds_below_the_boundary_and_other_words_above_between_the_poles(rng):
     seeds, words = drawn(12, 3.0, rng), drawn(30, -3.0, rng)
     names = [f"s{i}" for i in range(12)], [f"<w{i}>" for i in range(30)]

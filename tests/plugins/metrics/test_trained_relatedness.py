@@ -92,17 +92,6 @@ def test_signs_of_dimensions_do_not_matter_and_a_rotation_changes_features():
     assert turned["pearson"].value > 0.6
 
 
-def test_constant_vectors_and_too_few_pairs_have_a_reason():
-    train, dev, test = three()
-    flat = [(np.ones_like(u), np.ones_like(v), ratings) for u, v, ratings in (train, dev, test)]
-    scores = run(*flat)
-    assert "equal" in scores["pearson"].reason
-    assert scores["pearson"].details["development"] is None
-    few = tuple(column[:2] for column in dev)
-    assert "development" in run(train, few, test)["spearman"].reason
-    assert "fewer than three" in run(train, dev, tuple(c[:2] for c in test))["pearson"].reason
-
-
 @pytest.mark.parametrize("levels", [(), (1,), (1, 3, 5), (5, 4)])
 def test_levels_are_in_steps_of_one(levels):
     with pytest.raises(InvalidOption, match="levels"):

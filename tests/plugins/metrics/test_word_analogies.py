@@ -91,14 +91,6 @@ def test_words_are_found_as_written_and_then_in_lower_case():
     assert run(upper, words, vectors) == run(questions, words, vectors)
 
 
-def test_without_questions_there_is_no_accuracy_but_a_reason():
-    _, words, vectors = random_questions(3)
-    for score in run([("x", "y", "z", "w0")], words, vectors).values():
-        assert np.isnan(score.value)
-        assert score.reason
-        assert score.details["not_asked"] == 1
-
-
 def test_intervals_contain_the_value_and_resample_pairs():
     questions, words, vectors = random_questions(4, n=400, size=12)
     for score in run(questions, words, vectors, resamples=200).values():

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from harness.arrays import unit_rows
 from harness.concept import Concept
 from harness.embedder import MockEmbedder
-from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.metrics.weat import weat
 from harness.plugins.mitigators.amplify_bias import AmplifyBias
 from harness.plugins.mitigators.hard_debias import HardDebias
@@ -96,26 +95,6 @@ def test_the_map_does_the_same_and_leaves_nothing_out(normalize):
     as_map = mitigator.as_map()
     assert as_map.apply(vectors) == pytest.approx(mitigator.transform(vectors, NEUTRAL), abs=1e-6)
     assert not as_map.omits
-
-
-def test_a_missing_word_stays_missing():
-    embedder = vocabulary(0)
-    vectors = np.array(embedder.encode(NEUTRAL))
-    vectors[1] = np.nan
-    result = AmplifyBias().fit(embedder, GENDER).transform(vectors, NEUTRAL)
-    assert np.isnan(result[1]).all()
-    assert np.isfinite(np.delete(result, 1, axis=0)).all()
-
-
-@pytest.mark.parametrize("options", ["strength=-1.5", "strength=nan", "strength=1e9", "k=0"])
-def test_an_impossible_option_is_an_error(options):
-    with pytest.raises(InvalidOption, match=r"amplify-bias: (strength|k)="):
-        Registry().mitigator(f"amplify-bias?{options}")
-
-
-def test_it_needs_definitional_pairs():
-    with pytest.raises(NotApplicable, match="amplify-bias needs a concept with definitional_pairs"):
-        AmplifyBias().fit(vocabulary(0), Concept(name="gender"))
 
 
 def test_controls_say_so_and_a_chain_with_one_is_a_control():

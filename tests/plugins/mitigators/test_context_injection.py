@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 from harness.concept import Concept
 from harness.embedder import MockEmbedder
@@ -51,11 +50,6 @@ def test_adding_the_context_twice_equals_adding_it_once(texts):
     assert fitted().rewrite(once) == once
 
 
-def test_vectors_are_unchanged():
-    rows = MockEmbedder().encode(["a", "b"])
-    assert (fitted().transform(rows, ["a", "b"]) == rows).all()
-
-
 def test_the_error_of_an_unknown_context_names_the_known_ones():
     with pytest.raises(NotApplicable, match=r"'debias'.*'debiasing'"):
         fitted(context="debias")
@@ -67,9 +61,3 @@ def test_the_error_of_an_unknown_context_names_the_known_ones():
 def test_a_concept_without_contexts_is_not_applicable(concept):
     with pytest.raises(NotApplicable, match="contexts"):
         ContextInjection().fit(MockEmbedder(), concept)
-
-
-def test_it_rewrites_texts_and_can_be_cloned():
-    assert ContextInjection.kinds == ("text",)
-    assert ContextInjection().rewrites
-    assert clone(ContextInjection(context="positive")).context == "positive"

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
-from sklearn.base import clone
 
 from harness.concept import Concept
-from harness.embedder import MockEmbedder, ModelInfo
-from harness.errors import InvalidOption, NotApplicable
+from harness.embedder import ModelInfo
+from harness.errors import InvalidOption
 from harness.plugins.mitigators.double_hard_debias import DoubleHardDebias, without_frequency
 from harness.plugins.mitigators.hard_debias import HardDebias
 
@@ -162,23 +161,3 @@ def test_the_same_seed_gives_the_same_result_and_missing_words_are_named():
     assert np.isnan(missing[0]).all()
     assert np.isfinite(missing[1]).all()
     assert mitigator.fitting_texts(GENDER) == HardDebias().fitting_texts(GENDER)
-
-
-def test_unsuitable_concepts_embedders_and_options_are_errors():
-    embedder = Vocabulary()
-    with pytest.raises(NotApplicable, match=r"double-hard-debias.*definitional_pairs"):
-        DoubleHardDebias().fit(embedder)
-    with pytest.raises(NotApplicable, match="has no vocabulary"):
-        DoubleHardDebias().fit(MockEmbedder("text"), GENDER)
-    with pytest.raises(NotApplicable, match=r"\b9 words has 1$"):
-        DoubleHardDebias().fit(Vocabulary(n=3), GENDER)
-    for name in ("n_components", "n_words"):
-        with pytest.raises(InvalidOption, match=f"{name}=0"):
-            DoubleHardDebias(**{name: 0}).fit(embedder, GENDER)
-
-
-def test_a_clone_has_the_parameters_but_is_not_fitted():
-    fitted = DoubleHardDebias(**FEW).fit(Vocabulary(), GENDER)
-    result = clone(fitted)
-    assert result.get_params() == fitted.get_params()
-    assert not hasattr(result, "frequency_")

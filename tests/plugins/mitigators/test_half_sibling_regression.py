@@ -7,12 +7,10 @@ import pytest
 from given_vectors import Vocabulary
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
 from harness.concept import Concept
-from harness.embedder import MockEmbedder
-from harness.errors import InvalidOption, NotApplicable
+from harness.errors import NotApplicable
 from harness.plugins.mitigators.half_sibling_regression import HalfSiblingRegression
 
 GENDER = Concept(
@@ -108,14 +106,6 @@ def test_least_squares_on_linearly_dependent_words_leaves_what_the_others_do_not
     assert debiased(embedder, NEUTRAL, alpha=0) == pytest.approx(residuals, abs=1e-5)
 
 
-def test_text_encoders_are_debiased_too():
-    embedder = MockEmbedder("text", 16)
-    texts = ["A nurse.", "she"]
-    result = debiased(embedder, texts, alpha=1)
-    assert result[1] == pytest.approx(embedder.encode(["she"])[0])
-    assert np.linalg.norm(result[0]) < 1
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -133,21 +123,3 @@ def test_the_words_may_come_from_any_list_of_the_concept(words):
     assert debiased(vocabulary(), NEUTRAL, concept) == pytest.approx(
         debiased(vocabulary(), NEUTRAL, expected)
     )
-
-
-def test_unsuitable_concepts_and_options_are_errors():
-    with pytest.raises(NotApplicable, match="no concept"):
-        HalfSiblingRegression().fit(vocabulary())
-    with pytest.raises(NotApplicable, match="'age'"):
-        HalfSiblingRegression().fit(vocabulary(), Concept(name="age"))
-    with pytest.raises(NotApplicable, match=r"\b1 words.*'age'"):
-        HalfSiblingRegression().fit(vocabulary(), Concept(name="age", specific_words=("old",)))
-    with pytest.raises(InvalidOption, match="alpha=-1"):
-        HalfSiblingRegression(alpha=-1).fit(vocabulary(), GENDER)
-
-
-def test_a_clone_has_the_parameters_but_is_not_fitted():
-    fitted = HalfSiblingRegression(alpha=3).fit(vocabulary(), GENDER)
-    result = clone(fitted)
-    assert result.get_params() == {"alpha": 3}
-    assert not hasattr(result, "kept_")

@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 
 from harness.concept import Concept
 from harness.embedder import MockEmbedder
-from harness.errors import InvalidOption, NotApplicable
+from harness.errors import NotApplicable
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.mitigators.inlp import Inlp
 
@@ -95,26 +95,6 @@ def test_debiasing_a_rotated_vocabulary_rotates_the_debiased_one(seed):
     original = Inlp(**options).fit(embedder, GENDER).transform(embedder.vectors, WORDS)
     rotated = Inlp(**options).fit(turned, GENDER).transform(turned.vectors, WORDS)
     assert original @ turn == pytest.approx(rotated, abs=1e-2)
-
-
-def test_nan_stays_nan_zero_stays_zero_and_missing_words_are_named():
-    mitigator = fitted()
-    rows = np.zeros((2, 8), np.float32)
-    rows[0] = np.nan
-    result = mitigator.transform(rows, ["a", "b"])
-    assert np.isnan(result[0]).all()
-    assert not result[1].any()
-    assert result.dtype == np.float32
-    assert mitigator.missing_ == ["gal", "guy"]
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{"n_iterations": 0}, {"stop_accuracy": 0.3}, {"n_words": 1}, {"vocabulary_size": 0}],
-)
-def test_options_out_of_range_are_errors(options):
-    with pytest.raises(InvalidOption, match="inlp"):
-        Inlp(**options).fit(vocabulary(), GENDER)
 
 
 def test_unsuitable_concepts_and_embedders_are_not_applicable():

@@ -123,15 +123,6 @@ def test_text_encoders_are_shrunk_by_default_and_word_embedders_are_not():
     assert 0 < Leace().fit(MockEmbedder("text", 50), GENDER).shrinkage_ <= 1
 
 
-def test_nan_stays_nan_and_missing_words_are_named():
-    concept = GENDER.model_copy(update={"definitional_pairs": (*PAIRS, ("vixen", "fox"))})
-    mitigator = Leace().fit(vocabulary(), concept)
-    assert mitigator.missing_ == ["fox", "vixen"]
-    result = mitigator.transform(np.full((1, 6), np.nan, np.float32), ["x"])
-    assert np.isnan(result).all()
-    assert result.dtype == np.float32
-
-
 def test_with_templates_the_sentences_are_labelled_and_erased():
     embedder = MockEmbedder("text", 50)
     few = Concept(name="gender", definitional_pairs=PAIRS[:3], equalize_sets=PAIRS[3:5])

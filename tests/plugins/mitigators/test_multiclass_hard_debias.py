@@ -7,10 +7,9 @@ import pytest
 from given_vectors import Vocabulary
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 from harness.concept import Concept
-from harness.errors import InvalidOption, NotApplicable
+from harness.errors import NotApplicable
 from harness.plugins.mitigators.hard_debias import HardDebias
 from harness.plugins.mitigators.multiclass_hard_debias import MulticlassHardDebias
 
@@ -127,35 +126,3 @@ def test_directions_of_rounding_errors_are_an_error_where_published_code_removes
     assert abs(published[0][2] @ published[1][2]) < 0.999
     right = MulticlassHardDebias(k=2).fit(embedder, concept).subspace_
     assert np.linalg.norm(right @ published[1][:2].T) == pytest.approx(2**0.5)
-
-
-@pytest.mark.parametrize("solver", ["randomized", "arpack"])
-def test_the_solvers_agree(solver):
-    embedder = vocabulary()
-    approximate = MulticlassHardDebias(solver=solver).fit(embedder, RELIGION)
-    full = MulticlassHardDebias().fit(embedder, RELIGION)
-    assert approximate.subspace_ == pytest.approx(full.subspace_, abs=1e-6)
-    assert approximate.explained_ == pytest.approx(full.explained_)
-
-
-def test_unsuitable_concepts_and_options_are_errors():
-    with pytest.raises(NotApplicable, match=r"definitional_sets.*no concept"):
-        MulticlassHardDebias().fit(vocabulary())
-    with pytest.raises(NotApplicable, match="'age'"):
-        MulticlassHardDebias().fit(vocabulary(), Concept(name="age"))
-    with pytest.raises(NotApplicable, match=r"k=5.*2 of the 2"):
-        MulticlassHardDebias(k=5).fit(vocabulary(), RELIGION)
-    with pytest.raises(InvalidOption, match="k=0"):
-        MulticlassHardDebias(k=0).fit(vocabulary(), RELIGION)
-    with pytest.raises(InvalidOption, match="solver=svd"):
-        MulticlassHardDebias(solver="svd").fit(vocabulary(), RELIGION)
-    embedder = Vocabulary({word: row[:4] for word, row in vocabulary().rows.items()})
-    with pytest.raises(InvalidOption, match=r"solver=arpack.*\b4\b"):
-        MulticlassHardDebias(k=4, solver="arpack").fit(embedder, RELIGION)
-
-
-def test_a_clone_has_the_parameters_but_is_not_fitted():
-    fitted = MulticlassHardDebias(k=1, equalize=False).fit(vocabulary(), RELIGION)
-    result = clone(fitted)
-    assert result.get_params() == fitted.get_params()
-    assert not hasattr(result, "subspace_")

@@ -7,11 +7,9 @@ import warnings
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 from harness.arrays import cosines
 from harness.plugins.mitigators.normalize import Normalize
-from harness.registry.registry import Registry
 
 
 def test_rows_get_length_one_and_nan_and_zero_rows_are_unchanged():
@@ -29,10 +27,3 @@ def test_cosines_are_unchanged(seed):
     result = Normalize().transform(rows, list("abcde"))
     np.testing.assert_allclose(cosines(result, result), cosines(rows, rows), atol=1e-6)
     np.testing.assert_allclose(np.linalg.norm(result, axis=1), 1, atol=1e-6)
-
-
-def test_the_registered_mitigator_can_be_cloned():
-    result = Registry().mitigator("normalize")
-    assert "Normalize" in repr(result)
-    assert isinstance(clone(Normalize()), Normalize)
-    assert not Normalize().rewrites

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from harness.arrays import unit_rows
-from harness.errors import InvalidOption
 from harness.plugins.mitigators.nuisance import Nuisance
-from harness.registry.registry import Registry
 
 TEXTS = ["This is a cat.", "That is a cat.", "a dog"]
 VECTORS = np.random.default_rng(0).normal(size=(3, 64)).astype(np.float32)
@@ -37,20 +34,3 @@ def test_four_bits_leave_fifteen_steps_and_most_of_a_cosine():
     assert len(np.unique(np.round(result * 7, 4))) <= 15
     cosines = (unit_rows(result) * unit_rows(VECTORS)).sum(axis=1)
     assert (cosines > 0.95).all()
-
-
-def test_a_missing_word_stays_missing():
-    vectors = VECTORS.copy()
-    vectors[1] = np.nan
-    for kind in ("noise", "coin", "bits", "scale"):
-        result = Nuisance(kind, 3).transform(vectors, TEXTS)
-        assert np.isnan(result[1]).all()
-        assert np.isfinite(result[[0, 2]]).all()
-
-
-@pytest.mark.parametrize(
-    "options", ["size=0", "size=-1", "kind=bits&size=2.5", "kind=bits&size=99"]
-)
-def test_an_impossible_size_is_an_error(options):
-    with pytest.raises(InvalidOption, match="nuisance: size"):
-        Registry().mitigator(f"nuisance?{options}")

@@ -11,9 +11,7 @@ from scipy.stats import ortho_group
 
 from harness.arrays import unit_rows
 from harness.concept import Concept
-from harness.embedder import MockEmbedder
 from harness.embedder import vocabulary_of as words_of
-from harness.errors import InvalidOption, NotApplicable
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.mitigators.fitting.neighbours import Neighbours, nearest
 from harness.plugins.mitigators.ran import Ran, indirect_bias
@@ -138,37 +136,3 @@ def test_with_the_swapped_arguments_of_wefe_words_move_farther():
         result = Ran(*weights, n_neighbours=20).fit(embedder, GENDER).transform(rows, texts)
         cosine[name] = (result * rows).sum(axis=1).mean()
     assert cosine["wefe, swapped"] < cosine["wefe's weights, anchored"] < cosine["paper"]
-
-
-def test_nan_stays_nan_zero_stays_zero_and_missing_words_are_named():
-    mitigator = Ran().fit(vocabulary(), GENDER)
-    rows = np.zeros((2, 6), np.float32)
-    rows[0] = np.nan
-    result = mitigator.transform(rows, ["a", "b"])
-    assert np.isnan(result[0]).all()
-    assert not result[1].any()
-    assert result.dtype == np.float32
-    assert {"gal", "guy"} <= set(mitigator.missing_)
-    assert mitigator.transform(np.zeros((0, 6), np.float32), []).shape == (0, 6)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"repulsion": -0.1},
-        {"repulsion": 0, "attraction": 0, "neutralisation": 0},
-        {"n_neighbours": 0},
-        {"epochs": 0},
-        {"learning_rate": 0.0},
-    ],
-)
-def test_options_out_of_range_are_errors(options):
-    with pytest.raises(InvalidOption, match="ran: "):
-        Ran(**options).fit(vocabulary(), GENDER)
-
-
-def test_unsuitable_concepts_and_embedders_are_not_applicable():
-    with pytest.raises(NotApplicable, match=r"ran.*definitional_pairs"):
-        Ran().fit(vocabulary(), Concept(name="empty"))
-    with pytest.raises(NotApplicable, match="has no vocabulary"):
-        Ran().fit(MockEmbedder("text"), GENDER)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness.concept import Concept
 from harness.embedder import MockEmbedder, ModelInfo
-from harness.errors import InvalidOption, NotApplicable
+from harness.errors import NotApplicable
 from harness.plugins.mitigators.fitting.sentences import TEMPLATES
 from harness.plugins.mitigators.sent_debias import SentDebias
 
@@ -83,28 +83,6 @@ def test_fitting_texts_equal_the_encoded_texts():
     assert set(encoded) == set(mitigator.fitting_texts(GENDER))
     assert len(encoded) == 4 * len(TEMPLATES)
     assert mitigator.fitting_texts(None) == []
-
-
-def test_nan_stays_nan():
-    mitigator = SentDebias().fit(MockEmbedder("text", 12), GENDER)
-    result = mitigator.transform(np.full((1, 12), np.nan), ["x"])
-    assert np.isnan(result).all()
-    assert result.dtype == np.float32
-
-
-def test_unsuitable_concepts_and_options_are_errors():
-    embedder = MockEmbedder("text", 12)
-    with pytest.raises(NotApplicable, match="'empty'"):
-        SentDebias().fit(embedder, Concept(name="empty"))
-    with pytest.raises(NotApplicable, match="no concept"):
-        SentDebias().fit(embedder)
-    with pytest.raises(InvalidOption, match="k=0"):
-        SentDebias(k=0).fit(embedder, GENDER)
-    with pytest.raises(NotApplicable, match=r"k=13.*\b12\b"):
-        SentDebias(k=13).fit(embedder, GENDER)
-    same = Concept(name="x", definitional_pairs=(("a", "a"),))
-    with pytest.raises(NotApplicable, match=r"k=1\b.*\b0\b"):
-        SentDebias().fit(embedder, same)
 
 
 def test_a_concept_in_another_language_is_put_into_its_sentences():

@@ -98,10 +98,6 @@ def test_sets_may_have_unequal_sizes():
     assert rows[0] == pytest.approx(rows[1], abs=1e-6)
 
 
-def test_nan_stays_nan():
-    assert np.isnan(fitted().transform(np.full((1, 8), np.nan), ["she said"])).all()
-
-
 def test_a_concept_without_words_is_not_applicable():
     with pytest.raises(NotApplicable, match="'empty'"):
         fitted(Concept(name="empty"))

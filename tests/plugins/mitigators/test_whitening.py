@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness.arrays import cosines
 from harness.embedder import MockEmbedder
-from harness.errors import InvalidOption, NotApplicable
+from harness.errors import NotApplicable
 from harness.plugins.embedders.vectors.word_vectors import WordVectors
 from harness.plugins.mitigators.fitting.sentences import neutral_sentences
 from harness.plugins.mitigators.whitening import Whitening
@@ -88,21 +88,6 @@ def test_text_encoders_are_fitted_on_sentences_or_on_the_lines_of_a_file(tmp_pat
     assert own.fitting_texts(None) == ["one", "two", "three"]
     lines = MockEmbedder("text", 16).encode(["one", "two", "three"])
     assert own.fit(MockEmbedder("text", 16)).mean_ == pytest.approx(lines.mean(axis=0), abs=1e-6)
-
-
-def test_nan_stays_nan():
-    result = Whitening().fit(words()).transform(np.full((1, 5), np.nan), ["x"])
-    assert np.isnan(result).all()
-    assert result.dtype == np.float32
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{"k": 0}, {"shrinkage": 1.5}, {"vocabulary_size": 1}, {"texts": "no/such/file.txt"}],
-)
-def test_options_out_of_range_are_errors(options):
-    with pytest.raises(InvalidOption, match="whitening"):
-        Whitening(**options).fit(MockEmbedder("text"))
 
 
 def test_a_sample_with_too_little_variance_is_not_applicable():

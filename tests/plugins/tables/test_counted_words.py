@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from harness.errors import InvalidOption
 from harness.plugins.tables.counted_words import counted_words
 
 WORDS = {"words_1": ("she", "woman"), "words_2": ("he", "man")}
@@ -28,12 +25,3 @@ def test_several_columns_are_one_passage_that_may_be_cut():
     assert (whole["passage"], whole["other"], whole["group"]) == ("A man and a woman", 1, 2)
     (cut,) = counted_words([row], columns=("title", "text"), first_words=3, **WORDS)
     assert (cut["passage"], cut["count_1"], cut["count_2"]) == ("A man and", 0, 1)
-
-
-def test_bad_options_are_one_line():
-    with pytest.raises(InvalidOption, match="no column 'txt'"):
-        counted_words([{"text": "a"}], columns=("txt",), **WORDS)
-    with pytest.raises(InvalidOption, match="'she' is in 'words_1' and in 'words_2'"):
-        counted("a", words_2=("She",))
-    with pytest.raises(InvalidOption, match="first_words=0"):
-        counted("a", first_words=0)

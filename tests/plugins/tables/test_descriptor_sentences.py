@@ -73,13 +73,6 @@ def test_a_sample_has_whole_descriptors():
     assert set(texts("labels", most=4)) < set(texts("labels"))
 
 
-@pytest.mark.parametrize("content", [[], {"eyes": ["blue"]}, {"eyes": {"all": [{"name": "x"}]}}])
-def test_other_json_is_rejected_in_one_line(content):
-    with pytest.raises(InvalidOption, match="descriptor-sentences") as caught:
-        descriptor_sentences(lines(content), axis="eyes", **OPTIONS)
-    assert "\n" not in str(caught.value)
-
-
 def test_an_unknown_axis_and_an_empty_one_are_rejected():
     with pytest.raises(InvalidOption, match=r"unknown axis 'eye'.*eyes"):
         texts("eye")

@@ -23,18 +23,6 @@ def test_each_element_becomes_a_row():
     ]
 
 
-@pytest.mark.parametrize(
-    ("columns", "fact"),
-    [
-        (("summary",), "'summary'.*'summaries'"),
-        (("title",), "row 0.*'title'"),
-    ],
-)
-def test_a_missing_column_and_a_cell_without_a_list_are_rejected(columns, fact):
-    with pytest.raises(InvalidOption, match=fact):
-        explode(TABLE, columns=columns)
-
-
 def test_lists_of_different_lengths_are_rejected():
     rows = [{"a": [1, 2], "b": [1]}]
     with pytest.raises(InvalidOption, match=r"row 0.*'a': 2.*'b': 1"):

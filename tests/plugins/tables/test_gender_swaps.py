@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from harness.errors import InvalidOption
 from harness.plugins.tables.gender_swaps import gender_swaps
 
 
@@ -25,9 +22,3 @@ def test_a_sentence_counts_once_and_parts_are_equal_to_within_one():
     made = gender_swaps(rows(*["A girl."] * 3, *(f"Boy {i}." for i in range(6)), column="s"),
                         column="s", parts=3)  # fmt: skip
     assert [row["part"] for row in made] == [0, 1, 2, 0, 1, 2, 0]
-
-
-@pytest.mark.parametrize(("options", "fact"), [({"column": "x"}, "'x'"), ({"parts": 0}, "parts=0")])
-def test_a_wrong_option_is_named(options, fact):
-    with pytest.raises(InvalidOption, match=fact):
-        gender_swaps(rows("She sleeps."), **options)

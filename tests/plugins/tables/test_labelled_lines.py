@@ -22,11 +22,6 @@ def test_a_label_without_a_text_is_left_out():
     ]
 
 
-def test_a_missing_column_is_rejected():
-    with pytest.raises(InvalidOption, match="'line'"):
-        labelled_lines([{"text": "1 x"}])
-
-
 def test_another_mark_separates_and_other_columns_stay():
     rows = [{"src": "Fix this: A time: ten.", "n": 1}, {"src": "No mark", "n": 2}]
     found = labelled_lines(rows, column="src", mark=": ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.errors import HarnessError, InvalidOption
+from harness.errors import HarnessError
 from harness.plugins.tables.marked_names import marked_names
 
 ROWS = [
@@ -58,15 +58,6 @@ def test_placeholders_are_numbered_separately_in_each_text():
     assert texts(names="replaced", identifiers="numbers")[2] == "CHAR_1 sold CHAR_2 a dog."
 
 
-def test_a_missing_column_is_rejected():
-    with pytest.raises(InvalidOption, match=r"'querry'.*'query'"):
-        marked_names(ROWS, columns=["querry"])
-
-
 def test_an_invalid_mark_is_rejected():
     with pytest.raises(HarnessError, match="\\[Mike\\|man"):
         marked_names([{"query": "[Mike|man]"}], columns=["query"])
-
-
-def test_no_rows_are_no_rows():
-    assert marked_names([]) == []

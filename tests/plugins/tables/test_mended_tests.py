@@ -79,15 +79,6 @@ def test_a_mistaken_option_is_named(options, message):
         mended_tests(rows(), **options)
 
 
-def test_rows_that_are_no_tests_are_refused():
-    with pytest.raises(InvalidOption, match="needs the inputs"):
-        mended_tests(rows()[:3])
-    with pytest.raises(InvalidOption, match="no column 'test'"):
-        mended_tests([{"words": "a"}])
-    with pytest.raises(InvalidOption, match="such as 'weat7'"):
-        mended_tests(rows("seven"))
-
-
 def test_checks_say_what_is_wrong_with_a_test():
     lists = word_lists(rows(targets_1="a|a|b b|c|d", attributes_1="j|J|k|l|m", attributes_2="m|n"))
     found = checks(lists["weat7"])

@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from harness.errors import InvalidOption, Unavailable
 from harness.plugins.tables.name_perturbations import name_perturbations
 from harness.registry.registry import Registry
 
@@ -76,21 +75,3 @@ def test_draws_depend_only_on_the_text_and_the_seed(known_names):
 def test_texts_without_names_to_replace_are_left_out(known_names):
     assert perturbed(known_names, "It rained in Paris.", what="both") == []
     assert perturbed(known_names, "Mike slept.", what="countries") == []
-
-
-@pytest.mark.parametrize(
-    ("options", "fact"),
-    [
-        ({"k": 0}, "k=0"),
-        ({"people": "people_franc"}, "'people_franc'.*'people_france'"),
-        ({"column": "txt"}, "'txt'"),
-    ],
-)
-def test_invalid_options_are_rejected(known_names, options, fact):
-    with pytest.raises(InvalidOption, match=fact):
-        perturbed(known_names, PLOT, **options)
-
-
-def test_a_missing_pipeline_is_unavailable():
-    with pytest.raises(Unavailable, match="spaCy"):
-        perturbed("no_such_pipeline", PLOT)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from harness.errors import InvalidOption
 from harness.plugins.tables.named_texts import named_texts
 
 TEXTS = [
@@ -35,8 +32,3 @@ def test_places_may_be_restricted_to_countries_or_excluded(known_names):
 def test_long_texts_are_left_out(known_names):
     assert chosen(known_names, max_words=3) == [0, 2]
     assert chosen(known_names, max_words=None) == [0, 2, 3, 4, 5]
-
-
-def test_a_missing_column_is_rejected(known_names):
-    with pytest.raises(InvalidOption, match=r"'text'.*'txt'"):
-        named_texts([{"txt": "Mike"}], model=known_names)

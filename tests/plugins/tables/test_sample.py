@@ -51,12 +51,6 @@ def test_all_rows_are_kept_without_n_or_with_a_large_n():
     assert sample(TABLE, n=1000, by="label") == TABLE
 
 
-@pytest.mark.parametrize("options", [{"n": 0}, {"n": 3, "by": "colour"}])
-def test_invalid_options_are_rejected(options):
-    with pytest.raises(InvalidOption, match=next(reversed(options))):
-        sample(TABLE, **options)
-
-
 def test_each_value_may_have_the_same_number_of_rows():
     drawn = sample(TABLE, n=20, by="label", each=True)
     assert Counter(row["label"] for row in drawn) == {"even": 20, "odd": 20}

@@ -46,24 +46,10 @@ def test_pairs_of_which_a_part_is_empty_are_left_out():
         shared_words(rows[:3], first="a", second="b")
 
 
-def test_an_unknown_column_or_unit_is_a_mistake():
-    with pytest.raises(InvalidOption, match="no column 'c'"):
-        shared_words([{"a": "x", "b": "y"}], first="a", second="c")
-    with pytest.raises(InvalidOption, match="units=letters"):
-        shared_words([], first="a", second="b", units="letters")
-
-
 def test_a_blank_is_left_out_with_its_space():
     rows = [{"text": "The BLANK cat sleeps."}, {"text": "It is BLANK."}, {"text": "BLANK, he said"}]
     rests = [row["rest"] for row in left_out(rows, column="text", word="BLANK")]
     assert rests == ["The cat sleeps.", "It is.", ", he said"]
-
-
-def test_a_text_of_a_blank_alone_is_a_mistake():
-    with pytest.raises(InvalidOption, match="row 1: nothing is left"):
-        left_out([{"text": "BLANK."}], column="text", word="BLANK")
-    with pytest.raises(InvalidOption, match="must not be empty"):
-        left_out([{"text": "a"}], column="text", word="")
 
 
 def test_json_rows_are_the_objects_of_a_list():

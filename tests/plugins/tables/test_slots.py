@@ -76,11 +76,6 @@ def test_a_text_filled_with_its_own_names_is_unchanged(words):
     assert set(people) == {"Ann", "Bo", "Cy Lee"} & set(words)
 
 
-def test_a_text_without_names_is_unchanged():
-    name_slots = slots("It rained.", [])
-    assert name_slots.filled("It rained.", [], []) == "It rained."
-
-
 def test_the_countries_of_the_concept_are_known_countries():
     assert set(Registry().concept("names").names["countries"]) <= COUNTRIES
     assert "" not in COUNTRIES

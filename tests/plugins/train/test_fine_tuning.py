@@ -65,11 +65,6 @@ def test_an_encoder_needs_no_dev_pairs(place):
     assert trained.best_epoch == trained.epochs == 1
 
 
-def test_options_of_a_bilstm_are_refused(place):
-    with pytest.raises(InvalidOption, match="hidden=8: is for a BiLSTM"):
-        train(settings(place, place[0], "never", hidden=8))
-
-
 def test_a_model_without_weights_of_its_own_cannot_be_fine_tuned(place):
     base = f"bag-of-words:{tiny.vectors(place[0])}"
     with pytest.raises(NotApplicable, match="cannot be trained"):

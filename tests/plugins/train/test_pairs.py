@@ -65,18 +65,6 @@ def test_a_wrong_label_names_file_and_line(tmp_path):
         assert error.value.line == 2
 
 
-def test_inference_may_have_two_labels(tmp_path):
-    corpus = read(tmp_path, [PAIR, PAIR | {"label": "not_entailment"}])
-    assert corpus.names == ("entailment", "not_entailment")
-
-
-def test_a_dev_label_that_no_training_pair_has_is_unknown(tmp_path):
-    dev = tiny.write(tmp_path / "dev.jsonl", [PAIR | {"label": "c"}])
-    with pytest.raises(InvalidFile, match="unknown label 'c'") as error:
-        read(tmp_path, [PAIR | {"label": "a"}, PAIR | {"label": "b"}], dev=str(dev))
-    assert error.value.path == dev
-
-
 def test_what_cannot_be_learnt_is_refused(tmp_path):
     for rows, error, message in (
         ([], InvalidFile, "no pairs"),

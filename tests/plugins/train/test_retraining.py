@@ -250,7 +250,3 @@ class TestStatistics:
 
     def test_means_within_the_noise_have_no_chance(self):
         assert chance_of_claim({"original": np.array([-1.0, 1.0])})[1] is None
-
-    def test_one_seed_is_refused(self, tmp_path):
-        with pytest.raises(UsageError, match="two seeds"):
-            retrain(Setup(corpus="x", out=tmp_path, seeds=(1,)), Registry(), Silent())

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
-import sys
 
 import numpy as np
 import pytest
 import tiny_corpus as tiny
-import torch
 from safetensors import safe_open
 
 from harness.commands.main import run
-from harness.errors import InvalidOption, Unavailable, UsageError
+from harness.errors import InvalidOption, UsageError
 from harness.plugins.train.settings import TrainSettings
 from harness.plugins.train.training import train
 from harness.plugins.train.training_folder import CHECKPOINTS, curves
@@ -169,30 +166,5 @@ def test_what_cannot_be_trained_is_one_line(place):
         train(settings(place, "never", corpus=corpus))
 
 
-def test_a_loss_that_is_no_number_is_one_line(place, capsys):
-    folder, base = place
-    options = ["--hidden", "4", "--lr", "1e38", "--device", "cpu", "--out", str(folder / "nan")]
-    assert run(["train", "-b", base, "-i", str(folder / "corpus"), *options]) == 1
-    assert re.search("the loss is (nan|inf) in epoch 1", capsys.readouterr().err)
-
-
 def test_training_stops_under_the_smallest_learning_rate(place):
     assert train(settings(place, "slow", lr=1.1e-5)).epochs < OPTIONS["epochs"]
-
-
-def test_too_little_memory_is_one_line_that_names_the_sizes(place, capsys):
-    folder, base = place
-    options = ["--hidden", "2000000", "--device", "cpu", "--out", str(folder / "huge")]
-    assert run(["train", "-b", base, "-i", str(folder / "corpus"), *options]) == 1
-    assert "out of memory with batch size 64, hidden 2000000" in capsys.readouterr().err
-
-
-def test_a_missing_library_names_the_extra(place, monkeypatch):
-    monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(Unavailable, match=r"'datasets': pip install .*\[train\]"):
-        train(settings(place, "never"))
-
-
-def test_mixed_precision_trains_a_bilstm_too(place):
-    low = train(settings(place, "bfloat16", precision="bfloat16", epochs=1, device=None))
-    assert torch.isfinite(torch.tensor(low.scores["test"]["accuracy"]))

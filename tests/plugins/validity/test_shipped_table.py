@@ -77,7 +77,7 @@ def test_rows_are_of_the_primary_score_of_the_installed_version(tasks, rows):
         file = tasks[name]
         assert (row.version, row.metric, row.score) == (
             file.version, file.primary.metric, file.primary.score,
-        ), f"{name}: `harness validate-metric {row.metric} --record` measures it again"  # fmt: skip
+        ), f"{name}: `python perf/recorded.py validity {row.metric}` measures it again"  # fmt: skip
 
 
 def test_a_task_that_fails_is_unranked(tasks, rows):

@@ -136,27 +136,3 @@ def test_a_classifier_is_kept_as_it_was_at_its_best_look():
     assert fitted.quality.tolist() == [[0.9]]
     assert fitted.epochs.tolist() == [[2]]
     np.testing.assert_array_equal(fitted.probabilities(x, 0), states[1])
-
-
-def test_a_quality_of_nan_is_never_the_best():
-    x, y = data()
-    rows = np.arange(150)
-    fitted = train(
-        x, np.eye(3)[y], [(rows, rows)], np.zeros((1, 1)), lambda p, dev: np.array([np.nan]),
-        loss=cross_entropy, seed=0, schedule=SHORT,
-    )  # fmt: skip
-    assert fitted.quality.tolist() == [[-np.inf]]
-    assert np.isfinite(fitted.probabilities(x, 0)).all()
-
-
-def test_training_ends_after_the_most_epochs_and_leaves_the_threads_of_torch():
-    x, y = data()
-    threads = torch.get_num_threads()
-    counter = iter(range(1000))
-    rows = np.arange(150)
-    fitted = train(
-        x, np.eye(3)[y], [(rows, rows)], np.zeros((1, 1)), lambda p, dev: np.array([next(counter)]),
-        loss=cross_entropy, seed=0, schedule=Schedule(epochs=4, tenacity=5, most_epochs=8),
-    )  # fmt: skip
-    assert fitted.epochs.tolist() == [[12]]  # as in the toolkit: one look more than 8 / 4
-    assert torch.get_num_threads() == threads

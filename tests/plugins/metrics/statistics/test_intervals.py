@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from harness.errors import InvalidOption
 from harness.plugins.metrics.statistics import intervals
 from harness.plugins.metrics.statistics.intervals import auc, jackknife_interval, pearson
 
@@ -119,11 +118,6 @@ def test_there_is_no_interval_of_what_no_item_changes_or_leaves_defined():
     assert interval_of(mean_of(np.full(20, 0.1)), [20]) is None
     assert interval_of(lambda counts: np.full(len(counts), np.nan), [20]) is None
     assert interval_of(lambda counts: np.where(counts[:, 0] == 1, 1.0, np.nan), [20]) is None
-
-
-def test_a_confidence_of_percents_is_refused():
-    with pytest.raises(InvalidOption, match="confidence"):
-        interval_of(mean_of(np.arange(9.0)), [9], confidence=95)
 
 
 def test_many_items_are_left_out_in_batches_of_bounded_size(monkeypatch):

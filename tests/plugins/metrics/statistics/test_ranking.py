@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from harness.errors import InvalidOption
 from harness.plugins.metrics.statistics.exposure import dynamic_k, dynamic_k_symmetric, plain
 
 SIMILARITIES = arrays(np.float64, (3, 7), elements=st.integers(-5, 5).map(float))
@@ -44,14 +43,6 @@ def test_equal_similarities_keep_the_order_of_the_documents():
 @pytest.mark.parametrize("retrieve", [lambda s: plain(s, 9), lambda s: dynamic_k(s, s, 9)])
 def test_k_beyond_the_documents_retrieves_all(retrieve):
     assert retrieve(FEMALE).retrieved.all()
-
-
-@pytest.mark.parametrize("k", [0, -1])
-def test_k_below_one_is_rejected(k):
-    with pytest.raises(InvalidOption, match=f"k={k}"):
-        plain(FEMALE, k)
-    with pytest.raises(InvalidOption, match=f"k={k}"):
-        dynamic_k(FEMALE, MALE, k)
 
 
 @given(SIMILARITIES, SIMILARITIES, st.integers(1, 7))

@@ -8,7 +8,7 @@ import weakref
 import numpy as np
 
 from harness.embedder import Vocabulary
-from harness.plugins.mitigators.fitting.vocabulary import KEPT, VocabularyCache
+from harness.plugins.mitigators.fitting.vocabulary import VocabularyCache
 
 
 class Result:
@@ -34,18 +34,3 @@ def test_an_object_is_dropped_with_its_vocabulary():
     del vocabulary
     gc.collect()
     assert result() is None
-
-
-def test_only_the_most_recent_vocabularies_are_kept():
-    cache = VocabularyCache(Result)
-    first, *others = [words() for _ in range(KEPT + 1)]
-    result = cache.of(first)
-    for vocabulary in others[:-1]:
-        cache.of(vocabulary)
-    assert cache.of(first) is result  # and is now the most recent
-    second = weakref.ref(cache.of(others[0]))
-    cache.of(first)
-    cache.of(others[-1])
-    gc.collect()
-    assert second() is None
-    assert cache.of(first) is result

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -72,34 +70,9 @@ def test_a_search_that_exceeds_the_capacity_leaves_the_cache_unchanged(monkeypat
     assert words.read == 0
 
 
-def test_repeated_rows_and_no_rows_are_valid():
-    words = CountingVocabulary()
-    assert_equal_to_a_search(unit_rows(words.vectors[[1, 1, 2]]), words, 5)
-    assert not list(cached_nearest(np.empty((0, 6)), words, 5))
-
-
 def test_each_vocabulary_has_its_own_cache():
     first, second = CountingVocabulary(), CountingVocabulary(seed=1)
     rows = unit_rows(first.vectors[:4])
     assert_equal_to_a_search(rows, first, 5)
     assert_equal_to_a_search(rows, second, 5)
     assert_equal_to_a_search(rows, first, 5)
-
-
-def test_concurrent_searches_give_the_same_result():
-    words = CountingVocabulary()
-    rows = unit_rows(words.vectors)
-    failures = []
-
-    def search(start: int) -> None:
-        try:
-            assert_equal_to_a_search(rows[start : start + 20], words, 10 + start)
-        except AssertionError as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=search, args=(start,)) for start in range(0, 80, 10)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
