@@ -64,9 +64,28 @@ class Troubled(MockEmbedder):
         return super().encode(texts)
 
 
+class Counted(MockEmbedder):
+    """Takes the lengths of words as tokens, as encoders that use all GPUs take tokens."""
+
+    def __init__(self, *, device="cpu"):
+        super().__init__(dimensions=4)
+
+    def encode(self, texts):
+        return self.begin(self.token_ids(texts))()
+
+    def token_ids(self, texts):
+        return [[len(word) for word in text.split()] for text in texts]
+
+    def begin(self, ids):
+        return lambda: np.array([[sum(row), len(row), row[0], 1.5] for row in ids], np.float32)
+
+
 @hookimpl
 def harness_embedders():
-    return [EmbedderSpec(name="troubled", target="troubled_plugin:Troubled")]
+    return [
+        EmbedderSpec(name="troubled", target="troubled_plugin:Troubled"),
+        EmbedderSpec(name="counted", target="troubled_plugin:Counted"),
+    ]
 '''
 
 

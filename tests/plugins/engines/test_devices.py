@@ -278,14 +278,12 @@ def gpus(tmp_path, monkeypatch):
 
 
 def test_all_visible_gpus_are_used_unless_devices_are_chosen(tmp_path, plugin, gpus, monkeypatch):
-    model = "troubled"
-    task = json.loads(json.dumps(FEW_WORDS).replace("hang", "him"))
-    records = evaluate(model, [task], cache=tmp_path / "all")
+    records = evaluate("counted", [FEW_WORDS], cache=tmp_path / "all")
     assert records.notices[0].endswith(": encodes on cuda:0, cuda:1; set --devices for fewer")
     assert records[0].environment.device == "cuda:0,cuda:1"
-    again = evaluate(model, [task], cache=tmp_path / "all")
+    again = evaluate("counted", [FEW_WORDS], cache=tmp_path / "all")
     assert again.notices == ()  # nothing is left to encode
-    chosen = evaluate(model, [task], cache=tmp_path / "one", devices="cuda:1")
+    chosen = evaluate("counted", [FEW_WORDS], cache=tmp_path / "one", devices="cuda:1")
     assert chosen.notices == ()
     assert chosen[0].environment.device == "cuda:1"
 
