@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from harness import limits
+from harness import letters, limits
 
 Name = Annotated[
     str,
@@ -14,7 +14,9 @@ Name = Annotated[
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=limits.PLAIN_NAME_CHARACTERS
     ),
 ]
-Word = Annotated[str, StringConstraints(strict=True, min_length=1)]
+Word = Annotated[
+    str, StringConstraints(strict=True, min_length=1), AfterValidator(letters.composed)
+]
 
 
 class Concept(BaseModel):

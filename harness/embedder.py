@@ -9,7 +9,6 @@ import contextlib
 import dataclasses
 import itertools
 import json
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import (
@@ -24,8 +23,11 @@ from typing import (
     runtime_checkable,
 )
 
+import regex
+
 from harness.digest import digest
 from harness.errors import ModelError, NotApplicable
+from harness.letters import RUN, lower
 
 if TYPE_CHECKING:
     import numpy as np
@@ -561,7 +563,7 @@ NO_WORD = -1
 """The word index of a token that belongs to no word: a special token, or one of a prompt."""
 # A possessive 's is a separate word, so that "woman's" is found as "woman". A punctuation mark is
 # a word too, because it takes part in pooling.
-_WORD = re.compile(r"['’]s\b|[^\W_]+(?:(?:-|['’](?!s\b))[^\W_]+)*|\S")
+_WORD = regex.compile(rf"['’]s\b|{RUN}(?:(?:[-׳״]|['’](?!s\b)){RUN})*|\S")
 
 
 class Word(NamedTuple):
@@ -620,7 +622,7 @@ def words(text: str) -> list[Word]:
     A word consists of letters and digits; it may have hyphens and apostrophes inside
     (mother-in-law, don't). A possessive ('s) and any other mark are separate words.
     """
-    return [Word(m.group().lower(), m.start(), m.end()) for m in _WORD.finditer(text)]
+    return [Word(lower(m.group()), m.start(), m.end()) for m in _WORD.finditer(text)]
 
 
 def words_of_tokens(

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import itertools
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from harness import letters
 from harness.arrays import Vectors, has_direction
 from harness.errors import HarnessError
 
@@ -109,13 +109,10 @@ def _differ_by_case(
 
 
 def _spaced(text: str) -> str:
-    return unicodedata.normalize("NFC", text.replace("_", " "))
+    return letters.composed(text.replace("_", " "))
 
 
 # Words in texts, as whole words. In a language that writes no spaces none is found inside a text.
-
-
-WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -154,20 +151,20 @@ class Finder:
         spelled = {self._read(word).strip() for word in words}
         if not ignoring_case:
             spelled |= {word[:1].upper() + word[1:] for word in spelled}
-        firsts = {word: WORD.search(word) for word in spelled}
-        self._firsts = {first[0] for first in firsts.values() if first}
-        longest_first = sorted((w for w, first in firsts.items() if first), key=len, reverse=True)
-        either = "|".join(
-            r"[\s-]+".join(map(re.escape, re.split(r"[\s-]+", word))) for word in longest_first
+        found = {word: letters.words(word) for word in spelled}
+        self._firsts = {first for first, *_ in filter(None, found.values())}
+        self._pattern = letters.whole(
+            r"[\s-]+".join(map(re.escape, re.split(r"[\s-]+", word)))
+            for word in sorted(spelled, key=len, reverse=True)
+            if found[word]
         )
-        self._pattern = re.compile(rf"(?<!\w)({either})(?!\w)")
 
     def held(self, text: str) -> Held | None:
         """Return the words that a text holds; None if there are none."""
         if not self._firsts:
             return None
         read = self._read(text)
-        if self._firsts.isdisjoint(WORD.findall(read)):
+        if self._firsts.isdisjoint(letters.words(read)):
             return None
         parts = self._pattern.split(read)  # what is around the words, and between them the words
         frame, words = tuple(parts[::2]), tuple(parts[1::2])

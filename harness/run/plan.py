@@ -31,8 +31,9 @@ from harness.embedder import (
     vocabulary_of,
 )
 from harness.encode import identity
-from harness.encode.spellings import WORD, Finder, Held, Spellings
+from harness.encode.spellings import Finder, Held, Spellings
 from harness.errors import PLUGIN_ERRORS, HarnessError, NotApplicable, UsageError, one_line
+from harness.letters import words as words_in
 from harness.metrics import Compares
 from harness.mitigator import Mitigator, check_needs, clone
 from harness.registry.registry import Registry
@@ -799,7 +800,7 @@ def fitting_words(texts: Iterable[str], concept: Concept | None) -> list[str]:
     words: list[str] = []
     sentences: list[str] = []
     for text in dict.fromkeys(texts):
-        is_phrase = len(WORD.findall(text)) <= LONGEST_PHRASE
+        is_phrase = len(words_in(text, "_")) <= LONGEST_PHRASE
         (words if is_phrase else sentences).append(text)
     if concept is None or not sentences:
         return words

@@ -5,7 +5,6 @@ They are controls. A measure of bias that a nuisance lowers measures something e
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import ClassVar, Literal
@@ -14,6 +13,7 @@ import numpy as np
 
 from harness.arrays import Floats, Reals, Vectors, unit_rows
 from harness.errors import InvalidOption
+from harness.letters import words
 from harness.mitigator import Mitigator
 
 Kind = Literal["noise", "coin", "word-coin", "constant", "scale", "bits"]
@@ -94,5 +94,4 @@ class Nuisance(Mitigator):
 
 
 def _last_word(text: str) -> str:
-    words = re.findall(r"\w+", text.lower())
-    return words[-1] if words else text
+    return (words(text.lower(), "_") or [text])[-1]

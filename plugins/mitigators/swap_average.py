@@ -6,14 +6,16 @@ Generalised to any concept whose words are in sets. Texts that name no group are
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
+import regex
 
 from harness.arrays import Reals, Vectors, unit_rows
 from harness.concept import Concept
 from harness.embedder import Embedder, Kind
+from harness.letters import composed, lower, whole
 from harness.mitigator import Mitigator
 
 from ..texts.swapping import swap, with_case_of
@@ -123,8 +125,11 @@ def _others(texts: Sequence[str], concept: Concept) -> dict[int, list[str]]:
     """Return the texts about the other groups by index, for texts that have any."""
     sets = (*concept.definitional_pairs, *concept.definitional_sets, *concept.equalize_sets)
     listed = {word for members in sets for word in members}.union(concept.specific_words)
-    alone = find(texts, {word.lower() for word in listed}, ignoring_case=True)
+    language = concept.language
+    words = {lower(word, language) for word in listed}
+    alone = find(texts, words, ignoring_case=True, language=language)
     group_swaps = swaps(concept)
+    texts = list(map(composed, texts))
     swapped_texts = {
         i: list(dict.fromkeys(swap_group(text) for swap_group in group_swaps))
         for i, text in enumerate(texts)
@@ -138,9 +143,9 @@ def swaps(concept: Concept) -> list[Swap]:
     """Return, for each other group, a function that makes a text be about it."""
     if {"she", "he"} in [set(map(str.lower, pair)) for pair in concept.definitional_pairs]:
         return [swap]
-    sets = [tuple(map(str.lower, members)) for members in swapped_sets(concept)]
-    articles = ARTICLES.get(concept.language, ({}, {}))
-    return [_turned(sets, by, articles) for by in range(1, max(map(len, sets)))]
+    language = concept.language
+    sets = [[lower(word, language) for word in members] for members in swapped_sets(concept)]
+    return [_turned(sets, by, language) for by in range(1, max(map(len, sets)))]
 
 
 def swapped_sets(concept: Concept) -> list[tuple[str, ...]]:
@@ -153,9 +158,7 @@ def swapped_sets(concept: Concept) -> list[tuple[str, ...]]:
     return [*sets, *pairs, *zip(*forms, strict=False)]
 
 
-def _turned(
-    sets: Sequence[Sequence[str]], by: int, articles: tuple[Mapping[str, str], Mapping[str, str]]
-) -> Swap:
+def _turned(sets: Sequence[Sequence[str]], by: int, language: str) -> Swap:
     """Return a function that replaces each word by the one `by` positions further in its set."""
     others: dict[str, str] = {}
     second: set[str] = set()  # words that stand for the second group
@@ -164,17 +167,17 @@ def _turned(
             if word not in others:
                 others[word] = members[(i + by) % len(members)]
                 second.update([word] if i else [])
-    agreeing = {article for of_side in articles for article in of_side}
-    before = rf"(?:\b({_any(agreeing)})(\s+))?" if agreeing else "()()"
-    words = re.compile(rf"{before}\b({_any(others)})\b", re.IGNORECASE)
+    articles = ARTICLES.get(language, ({}, {}))
+    agreeing = "|".join(article for of_side in articles for article in of_side)
+    before = rf"(?:\b({agreeing})(\s+))?" if agreeing else "()()"
+    words = whole(map(regex.escape, others), before, ignoring_case=True)
 
     def other(match: re.Match[str]) -> str:
         article, blank, word = match.groups("")
-        agreed = articles[word.lower() in second].get(article.lower(), article)
-        return with_case_of(article, agreed) + blank + with_case_of(word, others[word.lower()])
+        form = lower(word, language)
+        if form not in others:  # IŞ is matched by iş, but is no capital of it in Turkish
+            return match[0]
+        agreed = articles[form in second].get(article.lower(), article)
+        return with_case_of(article, agreed) + blank + with_case_of(word, others[form], language)
 
-    return lambda text: words.sub(other, text)
-
-
-def _any(words: Iterable[str]) -> str:
-    return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    return lambda text: str(words.sub(other, text))

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.errors import InvalidOption
+from harness.letters import words
 
 from .named_texts import column_of
-
-_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 
 
 def counted_words(
@@ -52,7 +51,8 @@ def counted_words(
     made = []
     for row, texts in zip(rows, cells, strict=True):
         passage = " ".join(" ".join(texts).split()[:first_words])
-        found = [word.split("'")[0] for word in _WORD.findall(passage.lower().replace("’", "'"))]
+        plain = re.sub(r"\d", " ", passage.lower().replace("’", "'"))
+        found = [word.split("'")[0] for word in words(plain, "'")]
         count_1, count_2 = (sum(word in group for word in found) for group in (first, second))
         group = 2 if count_1 == count_2 else int(count_2 > count_1)
         made.append(

@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from typing import Any, Literal, TypeAlias
 
 from harness.errors import InvalidOption
+from harness.letters import words
 
 from .named_texts import column_of
 
@@ -91,5 +92,4 @@ def _script(character: str) -> str:
 
 
 def _plain(text: str) -> str:
-    kept = (c if c.isalnum() else " " for c in text.casefold())
-    return " ".join("".join(kept).split())
+    return " ".join(words(text.casefold()))

@@ -11,6 +11,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
+import regex
+
+from harness.letters import LETTER, words
+
 Kind: TypeAlias = Literal[
     "person", "place", "organisation", "group", "product", "facility", "other"
 ]
@@ -35,7 +39,6 @@ PARTICLES = frozenset({
 })
 # fmt: on
 SHORTEST_PART = 3  # letters
-_WORD = re.compile(r"\w+(?:[-.'’]\w+)*")
 _ENDING = re.compile(r"['’]s$")
 _EDGES = " \t\n\r\"'“”‘’«»()[]{}.,;:!?*_`-–—"
 
@@ -98,12 +101,12 @@ def everywhere(text: str, mentions: Iterable[Mention]) -> list[Mention]:
 
 def parts(mention: Mention) -> list[str]:
     """Return the words of a person's full name that can be used instead of it."""
-    words = _WORD.findall(mention.text) if mention.kind == "person" else []
-    if len(words) < 2:
+    names = words(mention.text, "-.'’_") if mention.kind == "person" else []
+    if len(names) < 2:
         return []
     return [
         word
-        for word in words
+        for word in names
         if len(word) >= SHORTEST_PART and word[0].isupper() and word.lower() not in TITLES
     ]
 
@@ -145,11 +148,8 @@ def _places(text: str, name: str) -> Iterator[int]:
     """Yield where `name` is a whole word in `text`. A regular expression of all names is slower."""
     start = text.find(name) if name else -1
     while start >= 0:
-        around = (
-            text[max(start - 1, 0) : start],
-            text[start + len(name) : start + len(name) + 1],
-        )
-        if not any(letter.isalnum() or letter == "_" for letter in around):
+        around = text[max(start - 1, 0) : start] + text[start + len(name) :][:1]
+        if not regex.search(f"{LETTER}|_", around):
             yield start
         start = text.find(name, start + 1)
 

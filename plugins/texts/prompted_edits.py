@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from harness.errors import ModelError
+from harness.letters import words
 
 from ..embedders.hosted.chat import Chat
 from .model_answers import ModelAnswers, short, unfenced
@@ -43,7 +44,6 @@ REPLACE = (
 )
 LEAST_SHARED = 0.5
 """An answer with a smaller share of words that are the text's, in its order, is no edit of it."""
-_WORD = re.compile(r"[^\W_]+")
 _PLACEHOLDER = re.compile(r"\b(?:CHAR|LOC|ORG)_\w+")
 
 
@@ -106,7 +106,7 @@ def read(text: str, answer: str) -> str:
         words.
     """
     edited = unfenced(answer)
-    if not edited and any(word.islower() for word in _WORD.findall(text)):
+    if not edited and any(word.islower() for word in words(text)):
         raise ModelError("it is empty")
     if shared(text, edited) < LEAST_SHARED:
         raise ModelError(f"'{short(edited)}' has mostly other words")
@@ -118,8 +118,8 @@ def shared(text: str, edited: str) -> float:
 
     Placeholders do not count. 1 if `edited` has no words: then all were removed.
     """
-    before = _WORD.findall(text)
-    after = _WORD.findall(_PLACEHOLDER.sub(" ", edited))
+    before = words(text)
+    after = words(_PLACEHOLDER.sub(" ", edited))
     return _longest_common(before, after) / len(after) if after else 1.0
 
 

@@ -11,7 +11,10 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
+import regex
+
 from harness.errors import InvalidOption
+from harness.letters import LETTER, upper
 
 from .taggers import Places, Tag, by_rule, by_spacy
 
@@ -73,7 +76,7 @@ PEOPLE: Sequence[Pair] = (
 Words after Bolukbasi et al. (2016), appendix B, and Zhao et al. (2018), Gender bias in coreference
 resolution (WinoBias, MIT), with plurals, without pairs that differ in more than gender."""
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’](?:am|AM))?")
+_WORD = regex.compile(rf"(?:(?!\d){LETTER})+(?:['’](?:am|AM))?")
 
 
 class Swapper:
@@ -167,7 +170,7 @@ class Swapper:
                     new, surname = self._names[word], match.end() + 1
             return match[0] if new is None else with_case_of(match[0], new)
 
-        return _WORD.sub(counterpart, text)
+        return str(_WORD.sub(counterpart, text))
 
 
 def swap(text: str) -> str:
@@ -198,11 +201,11 @@ def one_to_one(pairs: Iterable[Pair]) -> list[Pair]:
     return kept
 
 
-def with_case_of(old: str, new: str) -> str:
+def with_case_of(old: str, new: str, language: str = "en") -> str:
     """Return `new` with the capitals of `old`: all letters, the first letter, or none."""
     if len(old) > 1 and old.isupper():
-        return new.upper()
-    return new[:1].upper() + new[1:] if old[:1].isupper() else new
+        return upper(new, language)
+    return upper(new[:1], language) + new[1:] if old[:1].isupper() else new
 
 
 _OTHERS = {"hers": "his", "him": "her"}

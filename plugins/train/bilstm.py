@@ -18,6 +18,7 @@ import numpy as np
 
 from harness.embedder import Embedder, vocabulary_of
 from harness.errors import NotApplicable
+from harness.letters import LETTER, composed
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
@@ -92,8 +93,8 @@ LEAST_COVERAGE = 0.5
 _SAMPLE = 20_000  # texts that the share is measured on
 _SPACE = "▁"  # put before each word by the tokenizer, so that no single letter passes for a word
 _PAD = f"{_SPACE}<pad>"
-_PARTS = r"n't\b|'(?:s|m|d|re|ve|ll)\b|(?:(?!n't\b)[^\W_])+|[^\w\s]|_"
-_WHOLE = r"[^\W_]+(?:'[^\W_]+)*|[^\w\s]|_"  # for vocabularies that have don't, not do and n't
+_PARTS = rf"n't\b|'(?:s|m|d|re|ve|ll)\b|(?:(?!n't\b){LETTER})+|[^\w\s]|_"
+_WHOLE = rf"{LETTER}+(?:'{LETTER}+)*|[^\w\s]|_"  # for vocabularies that have don't, not do and n't
 
 
 @dataclass(frozen=True)
@@ -167,9 +168,9 @@ def _tokenizer(words: Sequence[str]) -> Any:
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    vocabulary = {_PAD: 0} | {f"{_SPACE}{word}": i for i, word in enumerate(words, 1)}
+    vocabulary = {_PAD: 0} | {f"{_SPACE}{composed(word)}": i for i, word in enumerate(words, 1)}
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[], ignore_merges=True))
-    steps: list[Any] = [normalizers.Replace("’", "'")]
+    steps: list[Any] = [normalizers.NFC(), normalizers.Replace("’", "'")]
     if not any(_is_capitalised(word) for word in words):
         steps.append(normalizers.Lowercase())
     tokenizer.normalizer = normalizers.Sequence(steps)

@@ -8,18 +8,19 @@ published weights. This module trains nothing.
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import regex
 
 from harness import folders
 from harness.digest import digest, remembered_sha256
 from harness.embedder import NO_WORD, Card, Embedder, ModelInfo, TokenStates, words
 from harness.errors import InvalidOption
+from harness.letters import LETTER, RUN, composed
 from harness.names import reference_label
 
 from .. import cards, quiet_loading
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from harness.arrays import Vectors
 
 # The parts that a word is looked up in if it is not in the vocabulary: do + n't, mother + in + law.
-_PART = re.compile(r"n['’]t\b|['’][^\W_]+|(?:(?!n['’]t\b)[^\W_])+|\S")
-_RULES = 1  # version of the way texts become tokens, since that changes vectors
+_PART = regex.compile(rf"n['’]t\b|['’]{RUN}|(?:(?!n['’]t\b){LETTER})+|\S")
+_RULES = 2  # version of the way texts become tokens, since that changes vectors
 
 
 class _Tokens(NamedTuple):
@@ -198,7 +199,7 @@ class InferSentEmbedder:
 
     def _candidates(self, text: str) -> list[tuple[int, list[str]]]:
         """Return the index of each word, with its forms to look up: itself, then its parts."""
-        written = [text[word.start : word.end] for word in words(text)]
+        written = [composed(text[word.start : word.end]) for word in words(text)]
         if self._config.lowercase:
             written = [word.lower() for word in written]
         return [

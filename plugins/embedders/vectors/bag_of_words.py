@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -11,16 +10,16 @@ import numpy as np
 from harness.digest import digest
 from harness.embedder import Embedder
 from harness.errors import InvalidOption
+from harness.letters import words as words_in
 
 from .. import cards
 
 if TYPE_CHECKING:
     from harness.arrays import Vectors
 
-WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-"""Letters and digits of any script, with apostrophes and hyphens inside: don't, anti-semitic."""
-_PART = re.compile(r"[^\W_]+")
-_RULES = 1  # version of the way texts are split into words, since that changes vectors
+INSIDE = "'’-׳״"
+"""What a word may have inside: don't, anti-semitic, marks of Hebrew."""
+_RULES = 2  # version of the way texts are split into words, since that changes vectors
 
 
 class BagOfWords:
@@ -84,7 +83,7 @@ class BagOfWords:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return (n, d) float32, a row of NaN for each text without a known word."""
-        words_of = [WORD.findall(text) for text in texts]
+        words_of = [words_in(text, INSIDE) for text in texts]
         known = self._look_up({word for words in words_of for word in words})
         rows_of = [[row for word in words for row in known.rows[word]] for words in words_of]
         counts = np.array([len(rows) for rows in rows_of])
@@ -106,14 +105,14 @@ class BagOfWords:
     def _look_up(self, words: set[str]) -> _Known:
         """Return the vectors of words, and of the parts of words without a vector."""
         whole = sorted(words)
-        parts = sorted({part for word in whole for part in _PART.findall(word)} - words)
+        parts = sorted({part for word in whole for part in words_in(word)} - words)
         names = whole + parts
         vectors = self._embedder.encode(names)
         row_of = {names[i]: i for i in np.flatnonzero(np.isfinite(vectors).all(axis=1)).tolist()}
         rows = {
             word: (row_of[word],)
             if word in row_of
-            else tuple(row_of[part] for part in _PART.findall(word) if part in row_of)
+            else tuple(row_of[part] for part in words_in(word) if part in row_of)
             for word in whole
         }
         return _Known(vectors, rows)

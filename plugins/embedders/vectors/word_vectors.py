@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from harness import letters
 from harness.digest import SIZE, text_keys
 from harness.embedder import ModelInfo, Vocabulary
 from harness.errors import ModelError
@@ -339,7 +340,7 @@ class WordVectors:
         row = self._rows.get(text)
         if row is not None:
             return row
-        lower = text.lower()
+        lower = letters.lower(text, *self.info.languages[:1])
         forms = (lower, text.replace(" ", "_"), lower.replace(" ", "_"))
         for form in forms:
             if form in self._rows:
@@ -401,7 +402,7 @@ class ComposedVectors(WordVectors):
 
 
 def _plain_form(text: str) -> str:
-    return unicodedata.normalize("NFC", text.lower().replace("_", " "))
+    return letters.lower(text.replace("_", " "))
 
 
 def first_of_each(words: list[str], vectors: Vectors) -> Table:

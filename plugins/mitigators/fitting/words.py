@@ -10,6 +10,7 @@ from harness.arrays import Floats, unit_rows
 from harness.concept import Concept
 from harness.embedder import Embedder
 from harness.errors import NotApplicable
+from harness.letters import lower
 
 
 def require(
@@ -74,7 +75,9 @@ def ignores_case(vectors: Mapping[str, Floats], words: Iterable[str]) -> bool:
     )
 
 
-def find(texts: Sequence[str], keys: Collection[str], *, ignoring_case: bool) -> dict[int, str]:
+def find(
+    texts: Sequence[str], keys: Collection[str], *, ignoring_case: bool, language: str = ""
+) -> dict[int, str]:
     """Return the `texts` that are in `keys`, by index: as written, else in lower case.
 
     Parameters
@@ -85,17 +88,19 @@ def find(texts: Sequence[str], keys: Collection[str], *, ignoring_case: bool) ->
         Words of the concept, in lower case if `ignoring_case`.
     ignoring_case
         Whether to look up texts in lower case only.
+    language
+        The language whose lower case it is.
     """
     matches: dict[int, str] = {}
     known = frozenset(keys)
     for start in range(0, len(texts), _AT_ONCE):
         part = texts[start : start + _AT_ONCE]
         joined = "".join(part)
-        if joined.lower() == joined:  # one call says so of all: most vocabularies are in lower case
+        if lower(joined, language) == joined:  # one call says so of all: most are in lower case
             if not known.isdisjoint(part):
                 matches |= {i: text for i, text in enumerate(part, start) if text in known}
             continue
-        lowered = list(map(str.lower, part))
+        lowered = [lower(text, language) for text in part]
         if not known.isdisjoint(lowered):
             matches |= {i: text for i, text in enumerate(lowered, start) if text in known}
         if not ignoring_case and not known.isdisjoint(part):

@@ -104,3 +104,10 @@ def test_texts_of_one_frame_differ_in_the_words_alone():
     assert frames[0].frame == frames[1].frame != frames[2].frame
     assert finder.held("She").alone
     assert not finder.held("She.").alone
+
+
+def test_a_word_is_not_found_inside_a_word_with_vowel_signs_or_joiners():
+    finder = Finder(["पुत्र", "پسر"], ignoring_case=True)
+    assert finder.held("यह पुत्र है").words == ("पुत्र",)
+    assert finder.held("यह पुत्री है") is None
+    assert finder.held("پسر\u200cها") is None

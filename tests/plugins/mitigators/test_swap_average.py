@@ -142,3 +142,37 @@ def test_the_gender_of_each_shipped_language_is_swapped():
     for language, (text, swapped) in texts.items():
         concept = registry.concept(f"gender-{language}")
         assert SwapAverage().reads([text], concept) == [swapped]
+
+
+TURKISH = Concept(
+    name="gender-tr", language="tr", definitional_pairs=(("kadın", "erkek"), ("kız", "iş adamı"))
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "swapped"),
+    [
+        ("KADIN geldi.", ["ERKEK geldi."]),
+        ("Bir KIZ geldi.", ["Bir İŞ ADAMI geldi."]),
+        ("İş adamı geldi.", ["Kız geldi."]),
+        ("kadin geldi", []),  # written without dots: another word
+        ("kadınlar geldi", []),
+    ],
+)
+def test_turkish_words_are_swapped_in_capitals_and_no_word_fails(text, swapped):
+    assert SwapAverage().reads([text], TURKISH) == swapped
+
+
+def test_a_word_is_swapped_whole_and_in_any_form_of_its_accents():
+    pairs = (("पुत्र", "कन्या"), ("پسر", "دختر"), ("be\u0301be\u0301", "père"))
+    concept = Concept(name="kin", definitional_pairs=pairs)
+    texts = [
+        "पुत्री है",
+        "यह पुत्र है",
+        "پسر\u200cها آمدند",
+        "un bébé",
+        "un be\u0301be\u0301",
+        "e\u0301té ici",
+    ]
+    swapped = ["यह कन्या है", "un père"]
+    assert list(dict.fromkeys(SwapAverage().reads(texts, concept))) == swapped

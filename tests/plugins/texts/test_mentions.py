@@ -109,3 +109,8 @@ def test_mentions_survive_writing_and_reading():
     text = "Mike in Leeds"
     mentions = [mention(text, "Mike"), mention(text, "Leeds", "place")]
     assert from_rows(text, as_rows(mentions)) == mentions
+
+
+def test_a_name_is_not_found_inside_a_word_with_vowel_signs():
+    text = "राम और रामा"
+    assert everywhere(text, [mention(text, "राम")]) == [mention(text, "राम")]

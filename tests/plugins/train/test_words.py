@@ -70,3 +70,8 @@ def test_coverage_is_the_share_of_words_with_a_vector():
 def test_vectors_that_lack_most_words_are_refused_with_the_share_and_the_limit():
     with pytest.raises(NotApplicable, match=r"'mine' .* 25% .* 50%"):
         bilstm.check_coverage(built_of("le"), ["le homme court vite"], "mine")
+
+
+def test_words_with_joiners_and_decomposed_accents_are_whole():
+    words = bilstm.words_of(WordVectors.of(["می\u200cخواهم", "fiance\u0301"], np.eye(2)))
+    assert words.tokenizer("می\u200cخواهم fiance\u0301 می")["input_ids"] == [1, 2]

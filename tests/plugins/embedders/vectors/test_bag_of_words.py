@@ -78,3 +78,10 @@ def test_errors_of_the_word_vectors_are_reported():
         Registry().embedder("bag-of-words:vectors:nowhere.txt")
     with pytest.raises(InvalidOption, match="pooling"):
         Registry().embedder("bag-of-words:glove-6b-50d?pooling=sum")
+
+
+def test_words_of_every_script_are_looked_up_whole():
+    texts = ["पुत्री", "মেয়ে", "தாய்", "พ่อ", "می\u200cخواهم", "fiance\u0301e", "אִמָּא", "צה״ל"]
+    pieces = ["प", "म", "த", "พ", "می", "خواهم", "fiance", "e", "א", "צה"]
+    bag = BagOfWords(WordVectors.of([*texts, *pieces], np.eye(len(texts) + len(pieces))))
+    np.testing.assert_array_equal(bag.encode(texts).argmax(axis=1), range(len(texts)))

@@ -1,0 +1,65 @@
+"""The words of a text, in any script: letters and digits with their marks, by Unicode's rules.
+
+Vowel signs, points, decomposed accents and the joiners inside a word belong to it, and texts are
+read in composed form (NFC). Lower and upper case are those of a language where it is stated.
+"""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from collections.abc import Iterable
+from typing import Any
+
+import regex
+
+LETTER = "[\\p{Alphabetic}\\p{N}\\p{M}\u200c\u200d]"
+"""A letter or digit, a mark of one, or a joiner, for patterns of `regex` and of tokenizers."""
+RUN = rf"[\p{{Alphabetic}}\p{{N}}]{LETTER}*+"
+"""A word without a mark of punctuation inside."""
+_DOTTED = ("tr", "az")  # languages in which I is the capital of ı, and İ of i
+
+
+def composed(text: str) -> str:
+    """Return a text in Unicode's composed form, NFC, in which equal texts are equal."""
+    return unicodedata.normalize("NFC", text)
+
+
+def words(text: str, inside: str = "") -> list[str]:
+    """Return the words of a text, which may have any of the characters `inside` in their middle."""
+    return list(_runs(inside).findall(composed(text)))
+
+
+@functools.cache
+def _runs(inside: str) -> Any:
+    return regex.compile(f"{RUN}(?:[{regex.escape(inside)}]{RUN})*" if inside else RUN)
+
+
+def whole(words: Iterable[str], before: str = "", *, ignoring_case: bool = False) -> Any:
+    """Return a pattern of words or phrases as a group, the longest first, where they are whole.
+
+    Parameters
+    ----------
+    words
+        Words, or patterns of them.
+    before
+        A pattern of what may stand before a word.
+    ignoring_case
+        Whether case does not matter.
+    """
+    either = "|".join(sorted(words, key=len, reverse=True))
+    pattern = rf"{before}(?<!{LETTER}|_)({either})(?!{LETTER}|_)"
+    return regex.compile(pattern, regex.IGNORECASE if ignoring_case else 0)
+
+
+def lower(text: str, language: str = "") -> str:
+    """Return a text in lower case and composed form: KIZ is kız in Turkish and Azerbaijani."""
+    text = composed(text)
+    if language in _DOTTED:
+        text = text.replace("I", "ı").replace("İ", "i")
+    return text.lower()
+
+
+def upper(text: str, language: str = "") -> str:
+    """Return a text in capitals, the reverse of `lower`."""
+    return (text.replace("i", "İ") if language in _DOTTED else text).upper()
