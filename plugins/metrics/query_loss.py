@@ -14,9 +14,10 @@ from harness.metrics import Compares, Gaps, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.choice_gaps import Rows, usable
+from .statistics.exposure import EQUAL
 from .statistics.gaps import Units
+from .statistics.intervals import Codes
 
-EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes them by 2e-7
 FEWEST = 3  # queries, and documents to rank
 
 
@@ -157,7 +158,7 @@ def query_loss(
     reciprocal = {name: 1 / ranks for name, ranks in rank.items()}
     details: dict[str, Any] = {
         "reciprocal_rank": _means(reciprocal),
-        "recall": {name: float((ranks < k + 0.5).mean()) for name, ranks in rank.items()},
+        "recall": {name: _recall(table, k) for name, table in tables.items()},
         "margin": _means(margin),
         "k": k,
     }
@@ -205,11 +206,21 @@ def query_loss(
 
 def _ranks(table: Floats) -> Floats:
     """Return the (n,) ranks of the diagonal of (n, n) cosines in their rows; ties half a place."""
-    own = np.diag(table)[:, None]
-    nearer = (table > own + EQUAL).sum(axis=1)
-    as_near = (np.abs(table - own) <= EQUAL).sum(axis=1) - 1
-    ranks: Floats = 1 + nearer + as_near / 2
+    nearer, as_near = _before(table)
+    ranks: Floats = 1 + nearer + (as_near - 1) / 2
     return ranks
+
+
+def _recall(table: Floats, k: int) -> float:
+    """Return the share of the diagonal that is among the first k of its row; ties share places."""
+    nearer, as_near = _before(table)
+    return float(np.clip((k - nearer) / as_near, 0, 1).mean())
+
+
+def _before(table: Floats) -> tuple[Codes, Codes]:
+    """Return how many cosines of a row are above the diagonal, and how many equal it, with it."""
+    own = np.diag(table)[:, None]
+    return (table > own + EQUAL).sum(axis=1), (np.abs(table - own) <= EQUAL).sum(axis=1)
 
 
 def _margins(table: Floats) -> Floats:

@@ -13,7 +13,7 @@ from harness.errors import InvalidOption, NotApplicable
 from harness.metrics import Compares, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
-from .statistics.exposure import EQUAL, mean_over_queries
+from .statistics.exposure import fairr_places, mean_over_queries, weights
 from .statistics.group_gaps import content_gap
 
 SCORES = ("excess_tf", "excess_boolean", "arab_tf", "arab_boolean", "nfairr")
@@ -234,43 +234,12 @@ def arab_places(k: int, n: int) -> Floats:
     return places
 
 
-def fairr_places(k: int, n: int) -> Floats:
-    """Return the (n,) weights of n places in FaiRR: 1/log₂(1 + place) of the first k."""
-    places = np.arange(1, n + 1)
-    weights: Floats = (places <= k) / np.log2(1 + places)
-    return weights
-
-
 def neutrality(counts_1: Floats, counts_2: Floats, threshold: float = 1) -> Floats:
     """Return the (n,) neutrality ω of documents, in [0, 1], from numbers of words."""
     first, second = (np.asarray(c, dtype=np.float64) for c in (counts_1, counts_2))
     total = first + second
     balance: Floats = 1 - np.abs(first - second) / np.maximum(total, 1)
     return np.where(total > threshold, balance, 1.0)
-
-
-def weights(similarities: Floats, ranked: Mask, of_places: Callable[[int], Floats]) -> Floats:
-    """Return the (q, n) weights of documents by their places; 0 for those that are not ranked.
-
-    Parameters
-    ----------
-    similarities
-        (q, n) similarities that order the documents; equal ones share the weights of their places.
-    ranked
-        (q, n) whether the query ranks the document.
-    of_places
-        Takes a number of documents, and returns the weight of each place.
-    """
-    found = np.zeros(similarities.shape)
-    for row, (values, of_query) in enumerate(zip(similarities, ranked, strict=True)):
-        columns = np.flatnonzero(of_query)
-        if len(columns) == 0:
-            continue
-        order = columns[np.argsort(-values[columns], kind="stable")]
-        tie = np.concatenate([[0], np.cumsum(np.diff(values[order]) < -EQUAL)])
-        means = np.bincount(tie, of_places(len(order))) / np.bincount(tie)
-        found[row, order] = means[tie]
-    return found
 
 
 def _check(

@@ -11,9 +11,9 @@ from harness.errors import InvalidOption, NotApplicable
 from harness.metrics import Compares, Contrast, Gap, Gaps, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
+from .statistics.exposure import NOISE, by_place, settled, shared
 from .statistics.gaps import Units
 from .statistics.group_gaps import own_less_others
-from .statistics.intervals import Codes
 from .statistics.slopes import slope_of
 
 SCORES = ("share_gap", "change", "excess_change")
@@ -122,7 +122,7 @@ def recommendation(
     Items, such as job advertisements, are ranked for each profile by cosine, and the first k are
     recommended. Row j of the profiles is one person, described as of the first and of the second
     group. With the places w of the first k, and X_t the number of items that the first t places of
-    two rankings share::
+    two rankings share, where items with equal vectors share their places::
 
         share_gap = mean over j of [mean y of the first k for rⱼ − for pⱼ]
         RBO = X_k/k · s^k + (1 − s)/s Σ_{t ≤ k} s^t X_t/t,  s the persistence
@@ -197,7 +197,10 @@ def recommendation(
         missing = "there are no profiles" if p == 0 else "there are no items"
         return dict.fromkeys(SCORES, Score(float("nan"), n=p, reason=missing))
     k = min(k, n)
-    first, second = (_recommended(profiles, items, k) for profiles in (profiles_1, profiles_2))
+    y = np.asarray(statistics, dtype=np.float64)
+    (first, of_first), (second, of_second) = (
+        _recommended(profiles, items, y, k) for profiles in (profiles_1, profiles_2)
+    )
     units = None if profile_codes is None else np.unique(profile_codes, return_inverse=True)[1]
     interval = partial(
         intervals.jackknife_interval,
@@ -208,9 +211,8 @@ def recommendation(
         confidence=confidence,
     )
     swaps = nulls.shuffled_sides(p, rng=rng, clusters=units, draws=null_draws) / p
-    y = np.asarray(statistics, dtype=np.float64)
     exchanged = rng.permuted(np.tile(y, (null_draws, 1)), axis=1)
-    details: dict[str, float] = {"k": k, "overlap": float(_common(first, second).mean())}
+    details: dict[str, float] = {"k": k, "overlap": float(_common(first, second)[-1].mean())}
 
     def score(
         values: Floats, bounds: tuple[float, float] | None, *floors: Null, **more: float
@@ -231,12 +233,12 @@ def recommendation(
             samples=[Samples(INPUTS, values, {})],
         )
 
-    means_1, means_2 = y[first].mean(axis=1), y[second].mean(axis=1)
+    means_1, means_2 = of_first.mean(axis=1), of_second.mean(axis=1)
     gaps, changes = means_2 - means_1, 1 - overlap(first, second, persistence)
     excess = Score(float("nan"), n=p, reason="there is no input 'edited'")
     if edited is not None:
-        other = _recommended(edited, items, k)
-        details["overlap_edited"] = float(_common(first, other).mean())
+        other, _ = _recommended(edited, items, y, k)
+        details["overlap_edited"] = float(_common(first, other)[-1].mean())
         excesses = changes - (1 - overlap(first, other, persistence))
         excess = score(excesses, (-1, 1), Null(swaps @ excesses, "counterparts and edits"))
     return {
@@ -244,7 +246,7 @@ def recommendation(
             gaps,
             None,
             Null(swaps @ gaps, "sides of the profiles"),
-            Null(exchanged @ (_shares(second, n) - _shares(first, n)), nulls.LABELS),
+            Null(exchanged @ (_shares(second) - _shares(first)), nulls.LABELS),
             group_1=float(means_1.mean()),
             group_2=float(means_2.mean()),
             all=float(y.mean()),
@@ -254,35 +256,42 @@ def recommendation(
     }
 
 
-def overlap(first: Codes, second: Codes, persistence: float) -> Floats:
-    """Return the (p,) rank-biased overlaps of (p, k) items by place: 1 for equal rankings."""
-    k = first.shape[1]
-    depths = np.arange(1, k + 1)
-    # shared[j, t]: how many items both have among their first t + 1 places
-    place = np.maximum.outer(np.arange(k), np.arange(k))
-    equal = first[:, :, None] == second[:, None, :]
-    shared = np.stack([(equal & (place <= t)).sum(axis=(1, 2)) for t in range(k)], axis=1)
-    agreement = shared / depths
-    decay = persistence**depths
+def overlap(first: Floats, second: Floats, persistence: float) -> Floats:
+    """Return the (p,) rank-biased overlaps of two rankings: 1 for equal rankings.
+
+    A ranking is, (k, p, n), the part of each of n items in the first 1, …, k places of p rankings.
+    """
+    depths = np.arange(1, len(first) + 1)
+    agreement = np.ascontiguousarray(_common(first, second).T)
     overlaps: Floats = (
-        agreement[:, -1] * persistence**k + (1 - persistence) / persistence * agreement @ decay
+        agreement[:, -1] * persistence ** len(first)
+        + (1 - persistence) / persistence * agreement @ persistence**depths
     )
     return overlaps
 
 
-def _recommended(profiles: Reals, items: Reals, k: int) -> Codes:
-    """Return the (p, k) items nearest to each profile; ties keep the order of the items."""
-    order: Codes = np.argsort(-cosines(profiles, items), axis=1, kind="stable")[:, :k]
-    return order
+def _recommended(profiles: Reals, items: Reals, y: Floats, k: int) -> tuple[Floats, Floats]:
+    """Return the (k, p, n) parts of items in the first 1, …, k places, and the (p, k) y by place.
+
+    Items with equal similarities share their places.
+    """
+    similarities = settled(cosines(profiles, items))
+    places = [by_place(row, NOISE) for row in similarities]
+    of_places = np.stack([shared(y[order], ties)[:k] for order, ties in places])
+    parts = np.empty((k, *similarities.shape))
+    for row, (order, ties) in enumerate(places):
+        for t in range(k):
+            parts[t, row, order] = shared(np.arange(len(order)) <= t, ties)
+    return parts, of_places
 
 
-def _common(first: Codes, second: Codes) -> Floats:
-    """Return the (p,) shares of items that both rankings have."""
-    common: Floats = (first[:, :, None] == second[:, None, :]).any(axis=2).mean(axis=1)
+def _common(first: Floats, second: Floats) -> Floats:
+    """Return the (k, p) shares of items that both rankings have in the first 1, …, k places."""
+    common: Floats = np.minimum(first, second).sum(axis=-1) / np.arange(1, len(first) + 1)[:, None]
     return common
 
 
-def _shares(recommended: Codes, n: int) -> Floats:
+def _shares(recommended: Floats) -> Floats:
     """Return the (n,) shares of all recommendations that each item has."""
-    shares: Floats = np.bincount(recommended.ravel(), minlength=n) / recommended.size
+    shares: Floats = recommended[-1].sum(axis=0) / (len(recommended) * recommended.shape[1])
     return shares

@@ -85,8 +85,9 @@ def retrieval(
     documents does not matter to it.
 
     Because of the averaging, a query that favours one group and a query that favours another
-    cancel out. Random vectors show the floor, not 0: the mean gap with the groups shuffled among
-    the documents of each topic. Of a single query it is wide.
+    cancel out. Documents with equal vectors share their places. Random vectors show the floor, not
+    0: the mean gap with the groups shuffled among the documents of each topic. Of a single query it
+    is wide.
 
     Parameters
     ----------
@@ -150,7 +151,7 @@ def retrieval(
     relevant: Mask = np.asarray(query_topics)[:, None] == np.asarray(document_topics)
     codes = np.asarray(groups).astype(np.int64)
     names = _names(codes, np.asarray(groups), group_names)
-    hits = ranked.retrieved & relevant
+    hits = ranked.retrieved * relevant
     n_hits, n_relevant = hits.sum(axis=1), relevant.sum(axis=1)
     n_retrieved = ranked.retrieved.sum(axis=1)
     score = partial(
@@ -171,7 +172,7 @@ def retrieval(
         hits, relevant, similarities, codes, np.asarray(document_topics), names
     )
     gap_of = partial(exposure.gap, score, by_group, draws=null_draws, rng=rng)
-    gap = gap_of("exposure", exposure.discounts(ranked))
+    gap = gap_of("exposure", ranked.exposure)
     labels = [names[code] for code in codes.tolist()]
     gap = dataclasses.replace(
         gap,
@@ -180,7 +181,7 @@ def retrieval(
     no_relevant = "no document is relevant to any query"
     return {
         "exposure_gap": gap,
-        "share_gap": gap_of("shares", np.ones(hits.shape)),
+        "share_gap": gap_of("shares", ranked.retrieved),
         "recall": score(
             _mean(recalls := exposure.ratio(n_hits, n_relevant)),
             reason=no_relevant,

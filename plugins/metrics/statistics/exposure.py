@@ -35,10 +35,15 @@ Ranking = Literal["plain", "dynamic-k", "dynamic-k-symmetric"]
 class Ranked:
     """Documents that q queries retrieve, out of n.
 
+    Documents that are tied share their places, so that the order of the documents does not matter.
+
     Parameters
     ----------
     retrieved
-        (q, n) whether the query retrieves the document.
+        (q, n) part of the document that the query retrieves, in [0, 1].
+    exposure
+        (q, n) 1/log₂(1 + place) of each document, places from 1: how much of it is seen; 0 for
+        what is not retrieved.
     similarity
         (q, n) similarities that order the documents.
     order
@@ -46,7 +51,8 @@ class Ranked:
         part the similarity falls. Ties keep the order of the documents.
     """
 
-    retrieved: Mask
+    retrieved: Floats
+    exposure: Floats
     similarity: Floats
     order: npt.NDArray[np.integer[Any]]
 
@@ -66,7 +72,8 @@ def plain(similarities: Floats, k: int) -> Ranked:
     InvalidOption
         If k is less than 1.
     """
-    return _ranked(_top(similarities, k), similarities)
+    similarities = settled(similarities)
+    return _ranked(np.ones(similarities.shape, dtype=bool), similarities, _checked(k))
 
 
 def dynamic_k(first: Floats, second: Floats, k: int) -> Ranked:
@@ -94,44 +101,113 @@ def dynamic_k(first: Floats, second: Floats, k: int) -> Ranked:
     Uriot (2024), On debiasing text embeddings through context injection, algorithm 1. Step 5
     writes s(q, ·); appendix E.3 fits only if q is the second query.
     """
+    first, second = settled(first), settled(second)
     return _ranked(_reached(first, second, k), second)
 
 
 def dynamic_k_symmetric(first: Floats, second: Floats, k: int) -> Ranked:
     """Retrieve the union of `dynamic_k` in both orders, ordered by the mean similarity."""
-    retrieved = _reached(first, second, k) | _reached(second, first, k)
-    return _ranked(retrieved, (first + second) / 2)
+    first, second = settled(first), settled(second)
+    reached = _reached(first, second, k) | _reached(second, first, k)
+    return _ranked(reached, (first + second) / 2)
 
 
 def _reached(first: Floats, second: Floats, k: int) -> Mask:
     """Return whether each document is as similar to `second` as all of the top k of `first`."""
-    threshold = np.where(_top(first, k), second, np.inf).min(axis=1, keepdims=True)
+    top = plain(first, k).retrieved > 0
+    threshold = np.where(top, second, np.inf).min(axis=1, keepdims=True)
     reached: Mask = second >= threshold
     return reached
 
 
-def _top(similarities: Floats, k: int) -> Mask:
-    """Return whether each document is among the k most similar; ties keep the documents' order."""
+def _checked(k: int) -> int:
     if k < 1:
         raise InvalidOption(f"k={k}: must be at least 1")
-    order = np.argsort(-similarities, axis=1, kind="stable")[:, :k]
-    top = np.zeros(similarities.shape, dtype=bool)
-    np.put_along_axis(top, order, values=True, axis=1)
-    return top
+    return k
 
 
-def _ranked(retrieved: Mask, similarity: Floats) -> Ranked:
+def _ranked(candidates: Mask, similarity: Floats, k: int | None = None) -> Ranked:
+    """Retrieve the first k of the (q, n) candidates, or all of them."""
+    k = similarity.shape[1] if k is None else k
+    retrieved, exposure = (
+        weights(similarity, candidates, of_places, NOISE)
+        for of_places in (lambda n: np.arange(n) < k, partial(fairr_places, k))
+    )
     # lexsort is stable, and its last key is the primary key
-    order = np.lexsort((-similarity, ~retrieved), axis=1)
-    return Ranked(retrieved, similarity, order)
+    order = np.lexsort((-similarity, retrieved == 0), axis=1)
+    return Ranked(retrieved, exposure, similarity, order)
 
 
-def discounts(ranked: Ranked) -> Floats:
-    """Return (q, n) 1/log₂(1 + place) of each document, places from 1: how much of it is seen."""
-    of_place = 1 / np.log2(np.arange(2, ranked.order.shape[1] + 2))
-    weights = np.empty(ranked.order.shape)
-    np.put_along_axis(weights, ranked.order, of_place[None], axis=1)
+def fairr_places(k: int, n: int) -> Floats:
+    """Return the (n,) weights of n places: 1/log₂(1 + place) of the first k."""
+    places = np.arange(1, n + 1)
+    weights: Floats = (places <= k) / np.log2(1 + places)
     return weights
+
+
+EQUAL = 1e-6
+"""Similarities of equal vectors differ by less: the batch size changes cosines by 2e-7."""
+NOISE = 1e-12
+"""Similarities that differ by less are equal, whatever their vectors: sums are rounded."""
+
+
+def settled(similarities: Floats) -> Floats:
+    """Return (q, n) similarities that are the same for columns that differ by at most `EQUAL`.
+
+    These are documents with equal vectors. Documents that are as near to one query by chance differ
+    for another one.
+    """
+    key = np.random.default_rng(0).random(len(similarities)) @ similarities
+    order = np.argsort(key, kind="stable")
+    steps = np.abs(np.diff(similarities[:, order], axis=1)).max(axis=0, initial=0)
+    group = np.concatenate([[0], np.cumsum(steps > EQUAL * max(1, np.abs(similarities).max()))])
+    same = np.empty_like(similarities)
+    same[:, order] = similarities[:, order[np.searchsorted(group, group)]]
+    return same
+
+
+def by_place(similarities: Floats, equal: float) -> tuple[Codes, Codes]:
+    """Return the (n,) columns by place, the most similar first, and the number of each one's tie.
+
+    A tie is similarities that differ by at most `equal`.
+    """
+    order: Codes = np.argsort(-similarities, kind="stable")
+    ties = np.concatenate([[0], np.cumsum(np.diff(similarities[order]) < -equal)])
+    return order, ties
+
+
+def shared(values: Floats | Mask, ties: Codes) -> Floats:
+    """Return (n,) values of places, each the mean of its tie."""
+    means: Floats = np.bincount(ties, values) / np.bincount(ties)
+    return means[ties]
+
+
+def weights(
+    similarities: Floats,
+    ranked: Mask,
+    of_places: Callable[[int], Floats | Mask],
+    equal: float = EQUAL,
+) -> Floats:
+    """Return the (q, n) weights of documents by their places; 0 for those that are not ranked.
+
+    Parameters
+    ----------
+    similarities
+        (q, n) similarities that order the documents; equal ones share the weights of their places.
+    ranked
+        (q, n) whether the query ranks the document.
+    of_places
+        Takes a number of documents, and returns the weight of each place.
+    equal
+        Similarities that differ by less are equal.
+    """
+    found = np.zeros(similarities.shape)
+    for row, (values, of_query) in enumerate(zip(similarities, ranked, strict=True)):
+        columns = np.flatnonzero(of_query)
+        if len(columns):
+            order, ties = by_place(values[columns], equal)
+            found[row, columns[order]] = shared(of_places(len(order)), ties)
+    return found
 
 
 def count_by_group(weights: Floats | Mask, member: Mask) -> Floats:
@@ -258,7 +334,7 @@ class Groups:
     Parameters
     ----------
     hits, relevant
-        (q, n) whether a document is retrieved and relevant, and whether it is relevant.
+        (q, n) part of a document that is retrieved and relevant, and whether it is relevant.
     similarities
         (q, n) cosines.
     codes, topics
@@ -267,7 +343,7 @@ class Groups:
         Names of the groups by code.
     """
 
-    hits: Mask
+    hits: Floats
     relevant: Mask
     similarities: Floats
     codes: Codes
@@ -308,12 +384,12 @@ def gap(
     shares
         Name of the shares in the details and samples.
     weights
-        (q, n) weight of each document.
+        (q, n) weight of each document; 0 for what is not retrieved.
     draws, rng
         Number of shuffles, and their random number generator.
     """
     member, once = groups.member, np.ones((1, len(groups.hits)))
-    of_documents = shares_of(groups.hits * weights)  # (q, n)
+    of_documents = shares_of(groups.relevant * weights)  # (q, n)
     has_hits = groups.hits.sum(axis=1) > 0
     n_relevant = count_by_group(groups.relevant, member)
     values = {
@@ -362,9 +438,6 @@ def gap(
 
 
 # Places of rows in rankings, and means of rows by group with the groups exchanged.
-
-
-EQUAL = 1e-6  # values that differ by less are equal: the batch size changes cosines by 2e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -584,7 +657,7 @@ def ranking_table(
             "document": documents[j],
             "group": groups[j],
             "relevant": int(relevant[i, j]),
-            "retrieved": int(ranked.retrieved[i, j]),
+            "retrieved": int(ranked.retrieved[i, j] > 0),
             "similarity": round(float(ranked.similarity[i, j]), 6),
         }
         for i in range(q)

@@ -57,7 +57,8 @@ def test_three_queries_by_hand():
 
 
 def test_a_document_that_is_as_near_counts_half_a_place():
-    scores = run(at(0, 0, 180), at(0, 180, 180), at(0, 0, 180))
+    scores = run(at(0, 0, 180), at(0, 180, 180), at(0, 0, 180), k=1)
+    assert scores["rank_loss"].details["recall"]["standard"] == pytest.approx((0.5 + 0.5 + 1) / 3)
     details = scores["rank_loss"].details["reciprocal_rank"]
     assert details["standard"] == pytest.approx((1 / 1.5 + 1 / 1.5 + 1) / 3)
     assert details["varied"] == pytest.approx((1 / 1.5 + 1 / 2.5 + 1) / 3)

@@ -22,6 +22,11 @@ def run(*arrays, **options):
     return recommendation(*arrays, **options)
 
 
+def parts(codes, n) -> np.ndarray:
+    """Return the (k, p, n) parts of items in the first places of (p, k) codes."""
+    return np.cumsum(np.eye(n)[codes], axis=1).swapaxes(0, 1)
+
+
 def test_two_profiles_by_hand():
     items, shares = at(0, 30, 60, 90), np.array([0.1, 0.2, 0.7, 1.0])
     first, second, edited = at(10, 80), at(50, 80), at(12, 40)
@@ -43,10 +48,19 @@ def test_two_profiles_by_hand():
 def test_the_overlap_of_equal_rankings_is_one_and_of_disjoint_ones_zero():
     items = np.array([[0, 1, 2], [0, 1, 2], [0, 1, 2]])
     others = np.array([[0, 1, 2], [3, 4, 5], [0, 2, 1]])
-    found = overlap(items, others, 0.9)
+    found = overlap(*(parts(codes, 6) for codes in (items, others)), 0.9)
     assert found[:2].tolist() == pytest.approx([1, 0])
     # X = 1, 1, 3: Webber et al. (2010), equation 32
     assert found[2] == pytest.approx(0.729 + 0.1 / 0.9 * (0.9 + 0.81 / 2 + 0.729))
+
+
+def test_equal_items_share_their_places_in_any_order():
+    profiles = at(0, 3)
+    for order in ([0, 1, 2, 3], [1, 0, 3, 2]):
+        items, shares = at(10, 10, 40, 40)[order], np.array([0.1, 0.9, 0.2, 0.4])[order]
+        scores = run(items, shares, profiles, profiles[::-1], profiles, k=1)
+        assert scores["share_gap"].details["group_1"] == pytest.approx(0.5)
+        assert [scores[name].value for name in scores] == pytest.approx([0, 0, 0])
 
 
 @given(st.integers(0, 2**32 - 1))

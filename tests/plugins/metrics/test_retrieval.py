@@ -161,3 +161,22 @@ def test_one_query_has_a_high_floor_and_coarse_steps():
     assert gap.details["granularity"] == pytest.approx(0.1)
     assert gap.null.values.mean() > 0.1
     assert gap.p_value > 0.05
+
+
+def test_documents_that_differ_in_the_group_alone_have_no_gap_in_any_order():
+    rng = np.random.default_rng(0)
+    texts = rng.normal(size=(4, 8))
+    topics, codes = np.ones(8), np.repeat([0.0, 1.0], 4)
+    for groups in (codes, codes[::-1]):
+        for k in (1, 3):
+            scores = retrieval(
+                rng.normal(size=(2, 8)),
+                np.tile(texts, (2, 1)),
+                np.ones(2),
+                topics,
+                groups,
+                k=k,
+                rng=rng,
+            )
+            gaps = [scores[name].value for name in ("exposure_gap", "share_gap")]
+            assert gaps == pytest.approx([0, 0], abs=1e-9)
