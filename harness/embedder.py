@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import itertools
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -227,6 +228,8 @@ class Embedder(Protocol):
     - `ranks(words)` returns the frequency rank of each word, 1 for the most frequent word and 0 for
       an unknown one; or None if the vocabulary is not sorted by frequency;
     - `unlike(words)` of a word embedder returns the likely reason why it lacks most of these words;
+    - `similarity_fn_name` of a text encoder: documents are ranked by it if it is `dot`, `euclidean`
+      or `manhattan`;
     - `precision` is the number format of weights and arithmetic, such as `float32`. `batch_fault`
       names the setting that makes a vector depend on its batch, and the right setting. Both are for
       the check before the first vector is stored (`harness.encode.admission`);
@@ -317,14 +320,17 @@ _BLOCK = 256
 
 
 def similarity_of(embedder: Embedder) -> Compare:
-    """Return an embedder's own similarity of packed rows.
+    """Return an embedder's own similarity of packed rows, or of vectors by what it `ranks_by`.
 
     Raises
     ------
     ModelError
         If it has none.
     """
-    if not isinstance(embedder, Comparer):
+    by = ranks_by(embedder)
+    own = functools.partial(_stated_similarity, by) if by else None
+    similarity = own or getattr(embedder, "similarity", None)
+    if similarity is None:
         name, kind = embedder.info.name, embedder.info.kind
         raise ModelError(f"model '{name}' of the kind '{kind}' has no method 'similarity'")
 
@@ -332,14 +338,29 @@ def similarity_of(embedder: Embedder) -> Compare:
         import numpy as np
 
         if not paired:
-            return np.asarray(embedder.similarity(queries, documents), dtype=np.float64)
+            return np.asarray(similarity(queries, documents), dtype=np.float64)
         parts = [
-            np.diagonal(embedder.similarity(queries[i : i + _BLOCK], documents[i : i + _BLOCK]))
+            np.diagonal(similarity(queries[i : i + _BLOCK], documents[i : i + _BLOCK]))
             for i in range(0, len(queries), _BLOCK)
         ]
         return np.concatenate(parts).astype(np.float64)
 
     return compare
+
+
+def ranks_by(embedder: Embedder) -> str | None:
+    """Return the similarity by which a text encoder ranks documents; None if it is the cosine."""
+    stated = getattr(embedder, "similarity_fn_name", None)
+    stated = getattr(stated, "value", stated)  # mteb has an enumeration
+    is_other = embedder.info.kind == "text" and stated in ("dot", "euclidean", "manhattan")
+    return stated if is_other else None
+
+
+def _stated_similarity(name: str, queries: Vectors, documents: Vectors) -> Floats:
+    from scipy.spatial.distance import cdist
+
+    a, b = queries.astype("float64"), documents.astype("float64")
+    return a @ b.T if name == "dot" else -cdist(a, b, name.replace("manhattan", "cityblock"))  # type: ignore[no-any-return]
 
 
 def packed(rows: Sequence[Vectors]) -> Vectors:

@@ -507,12 +507,15 @@ class Compares:
     within
         Two inputs of numbers, of the only input of queries and of the only one of documents: rows
         are only compared where the numbers are equal. The other products are 0.
+    ranks
+        Whether documents are ranked for queries: by the similarity that a text encoder states.
     """
 
     queries: tuple[str, ...]
     documents: tuple[str, ...]
     paired: bool = False
     within: tuple[str, str] | None = None
+    ranks: bool = False
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,10 @@ from harness.embedder import Embedder
 from harness.errors import InvalidOption
 
 TEXTS = Path(__file__).with_name("calibration.txt").read_text(encoding="utf-8").splitlines()
-_FORWARDED = ("batch_texts", "batch_tokens", "close", "lacks", "lengths", "notes", "truncated")
+_FORWARDED = (
+    *("batch_texts", "batch_tokens", "close", "lacks", "lengths", "notes", "similarity_fn_name"),
+    "truncated",
+)
 
 
 class Quantized:

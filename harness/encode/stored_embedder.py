@@ -27,6 +27,7 @@ from harness.embedder import (
     by_role,
     packed,
     pair_keys,
+    ranks_by,
     reads_texts,
     role_keys,
     similarity_of,
@@ -246,7 +247,8 @@ class StoredEmbedder:
         """The embedder's own similarity of encoded texts; None if they are compared by cosine."""
         if self.info.kind == PAIRS:
             return self._compare_pairs
-        return similarity_of(self.embedder) if self.info.kind in PACKED else None
+        has_own = self.info.kind in PACKED or ranks_by(self.embedder)
+        return similarity_of(self.embedder) if has_own else None
 
     def _compare_pairs(
         self, queries: Vectors, documents: Vectors, *, paired: bool = False

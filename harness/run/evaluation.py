@@ -19,6 +19,7 @@ from harness.embedder import (
     Embedder,
     ModelInfo,
     is_embedder,
+    ranks_by,
     reads_texts,
     renamed,
     with_info,
@@ -328,6 +329,11 @@ class Run:
                 unplanned = encoded - planned
                 notices += [*vectors.store.notices, *vectors.notices, *scores.notices]
                 notices += getattr(embedder, "notes", ())
+                if by := ranks_by(embedder):
+                    notices.append(
+                        f"{info.name}: documents are ranked by the similarity that the model "
+                        f"states ({by}); all other scores are of cosines"
+                    )
         fitted_on = {job.part.concept for job in plan.in_order}
         self.ignores_concept &= self.settings.concept not in fitted_on
         ids = [id_ for job in plan.in_order for id_ in job.ids(info, seed).values()]

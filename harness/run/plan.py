@@ -27,6 +27,7 @@ from harness.embedder import (
     ModelInfo,
     Role,
     pair_keys,
+    ranks_by,
     role_keys,
     vocabulary_of,
 )
@@ -506,6 +507,8 @@ def make_plan(
             if not unfit and embedder.info.kind == PAIRS:
                 unfit = too_many_pairs(task.compared())
             task = task if unfit else task.compared()  # the same task
+        elif not unfit and ranks_by(embedder):
+            task = task.compared(ranks_only=True)
         for name, unfitted in mitigators.items():
             if unfit:
                 outcomes.append(NotRun(embedder.info.name, name, task.name, unfit, "embedder"))

@@ -202,26 +202,32 @@ class Task:
                     return f"its metric '{metric}' needs vectors, not only similarities"
         return None
 
-    def compared(self) -> Task:
+    def compared(self, *, ranks_only: bool = False) -> Task:
         """Return the task for models that compare texts themselves; the digest stays the same.
 
-        It has those metrics that need only similarities, and these need not be cosines.
+        It has those metrics that need only similarities, and these need not be cosines. With
+        `ranks_only` it has all metrics, and those that rank no documents compute with vectors.
         """
+
+        def own(metric: Metric) -> Metric:
+            if ranks_only and not (metric.compares and metric.compares.ranks):
+                return dataclasses.replace(metric, compares=None)
+            return metric.without_cosines
 
         def without_vectors(scenario: Scenario) -> Scenario:
             return dataclasses.replace(
                 scenario,
                 measurements=tuple(
-                    dataclasses.replace(measurement, metric=measurement.metric.without_cosines)
+                    dataclasses.replace(measurement, metric=own(measurement.metric))
                     for measurement in scenario.measurements
-                    if measurement.metric.compares is not None
+                    if ranks_only or measurement.metric.compares is not None
                 ),
             )
 
         return dataclasses.replace(
             self,
             scenarios=tuple(map(without_vectors, self.scenarios)),
-            yardstick=None if self.yardstick is None else self.yardstick.compared(),
+            yardstick=self.yardstick and self.yardstick.compared(ranks_only=ranks_only),
             known_digest=self.digest,
         )
 

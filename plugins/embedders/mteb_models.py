@@ -117,6 +117,11 @@ class MtebEmbedder:
         """That nothing identifies the model, if so."""
         return adapters.notes(self.info)
 
+    @property
+    def similarity_fn_name(self) -> Any:
+        """The similarity that the registry states."""
+        return self._meta.similarity_fn_name
+
     def close(self) -> None:
         """Free the weights; they are loaded again when needed."""
         self.__dict__.pop("_loaded", None)

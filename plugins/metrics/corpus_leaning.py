@@ -13,11 +13,11 @@ from harness.errors import InvalidOption, NotApplicable
 from harness.metrics import Compares, Contrast, Interval, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
+from .statistics.exposure import tolerance
 from .statistics.intervals import pearson
 
 CORPORA = 20
 """Random corpora of each size."""
-EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes them by 2e-7
 
 
 @metric(
@@ -30,7 +30,7 @@ EQUAL = 1e-6  # cosines that differ by less are equal: the batch size changes th
         ),
     },
     contrast=Contrast(sides=("queries",), towards=("versions_1", "versions_2")),
-    compares=Compares(("queries",), ("versions_1", "versions_2")),
+    compares=Compares(("queries",), ("versions_1", "versions_2"), ranks=True),
 )
 def corpus_leaning(
     queries: Reals,
@@ -192,7 +192,8 @@ def _retrieved(similarities: Floats, k: int) -> Floats:
     Each row sums to k. Answers with the cosine of the k-th place share the places that are left.
     """
     last = np.partition(similarities, -k, axis=1)[:, -k][:, None]
-    above, equal = similarities > last + EQUAL, np.abs(similarities - last) <= EQUAL
+    noise = tolerance(similarities)
+    above, equal = similarities > last + noise, np.abs(similarities - last) <= noise
     left = (k - above.sum(axis=1, keepdims=True)) / equal.sum(axis=1, keepdims=True)
     parts: Floats = above + left * equal
     return parts

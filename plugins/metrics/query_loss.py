@@ -14,7 +14,7 @@ from harness.metrics import Compares, Gaps, Null, Samples, Scale, Score, metric
 
 from .statistics import intervals, nulls
 from .statistics.choice_gaps import Rows, usable
-from .statistics.exposure import EQUAL
+from .statistics.exposure import EQUAL, tolerance
 from .statistics.gaps import Units
 from .statistics.intervals import Codes
 
@@ -66,7 +66,7 @@ def loss_gap(
         ),
     },
     gap=loss_gap,
-    compares=Compares(("queries", "varied", "edited"), ("documents",)),
+    compares=Compares(("queries", "varied", "edited"), ("documents",), ranks=True),
 )
 def query_loss(
     queries: Reals,
@@ -219,8 +219,8 @@ def _recall(table: Floats, k: int) -> float:
 
 def _before(table: Floats) -> tuple[Codes, Codes]:
     """Return how many cosines of a row are above the diagonal, and how many equal it, with it."""
-    own = np.diag(table)[:, None]
-    return (table > own + EQUAL).sum(axis=1), (np.abs(table - own) <= EQUAL).sum(axis=1)
+    own, noise = np.diag(table)[:, None], tolerance(table)
+    return (table > own + noise).sum(axis=1), (np.abs(table - own) <= noise).sum(axis=1)
 
 
 def _margins(table: Floats) -> Floats:

@@ -41,7 +41,7 @@ SCORES = ("excess_tf", "excess_boolean", "arab_tf", "arab_boolean", "nfairr")
         ),
     },
     gap=content_gap,
-    compares=Compares(("queries",), ("documents",)),
+    compares=Compares(("queries",), ("documents",), ranks=True),
 )
 def ranking_bias(
     queries: Reals,

@@ -99,7 +99,7 @@ def _yardstick(
     },
     contrast=Contrast(sides=("items",), towards=INPUTS, labels="statistics"),
     gap=recommendation_gap,
-    compares=Compares(("profiles_1", "profiles_2", "edited"), ("items",)),
+    compares=Compares(("profiles_1", "profiles_2", "edited"), ("items",), ranks=True),
 )
 def recommendation(
     items: Reals,

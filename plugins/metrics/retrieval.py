@@ -53,7 +53,7 @@ Statistic = Callable[[Floats], Floats]
         ),
     },
     later_options=("null_draws",),
-    compares=Compares(("queries", "queries_1", "queries_2"), ("documents",)),
+    compares=Compares(("queries", "queries_1", "queries_2"), ("documents",), ranks=True),
 )
 def retrieval(
     queries: Reals,

@@ -57,7 +57,7 @@ TIE = 1e-9  # rates that differ by less are equal
         rankings="screenings",
     ),
     gap=screening_gap,
-    compares=Compares(("queries",), ("resumes",)),
+    compares=Compares(("queries",), ("resumes",), ranks=True),
 )
 def screening(
     resumes: Reals,

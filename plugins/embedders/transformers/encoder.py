@@ -281,6 +281,11 @@ class TransformerEncoder:
         limits = [self._limit(role) for role in roles]
         return None if None in limits else max(filter(None, limits), default=None)
 
+    @property
+    def similarity_fn_name(self) -> str | None:
+        """The similarity that the model states."""
+        return self._folder.similarity
+
     def _described(
         self,
         *,

@@ -100,6 +100,11 @@ class LoadedSentenceTransformer:
         return "float32" if is_plain else None
 
     @property
+    def similarity_fn_name(self) -> str | None:
+        """The similarity that the model states."""
+        return getattr(self._model, "similarity_fn_name", None)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a user may not expect: of its reading of texts, and that nothing identifies it."""
         lines = [

@@ -151,8 +151,13 @@ NOISE = 1e-12
 """Similarities that differ by less are equal, whatever their vectors: sums are rounded."""
 
 
+def tolerance(similarities: Floats, equal: float = EQUAL) -> float:
+    """Return how much equal similarities may differ: dot products may be far above 1."""
+    return equal * max(1.0, float(np.abs(similarities).max(initial=0)))
+
+
 def settled(similarities: Floats) -> Floats:
-    """Return (q, n) similarities that are the same for columns that differ by at most `EQUAL`.
+    """Return (q, n) similarities that are the same for columns that differ by the tolerance.
 
     These are documents with equal vectors. Documents that are as near to one query by chance differ
     for another one.
@@ -160,7 +165,7 @@ def settled(similarities: Floats) -> Floats:
     key = np.random.default_rng(0).random(len(similarities)) @ similarities
     order = np.argsort(key, kind="stable")
     steps = np.abs(np.diff(similarities[:, order], axis=1)).max(axis=0, initial=0)
-    group = np.concatenate([[0], np.cumsum(steps > EQUAL * max(1, np.abs(similarities).max()))])
+    group = np.concatenate([[0], np.cumsum(steps > tolerance(similarities))])
     same = np.empty_like(similarities)
     same[:, order] = similarities[:, order[np.searchsorted(group, group)]]
     return same
@@ -169,10 +174,11 @@ def settled(similarities: Floats) -> Floats:
 def by_place(similarities: Floats, equal: float) -> tuple[Codes, Codes]:
     """Return the (n,) columns by place, the most similar first, and the number of each one's tie.
 
-    A tie is similarities that differ by at most `equal`.
+    A tie is similarities that differ by at most the tolerance of `equal`.
     """
     order: Codes = np.argsort(-similarities, kind="stable")
-    ties = np.concatenate([[0], np.cumsum(np.diff(similarities[order]) < -equal)])
+    steps = -np.diff(similarities[order])
+    ties = np.concatenate([[0], np.cumsum(steps > tolerance(similarities, equal))])
     return order, ties
 
 
@@ -468,7 +474,7 @@ def places(values: Floats, rankings: Codes, top: float) -> Places:
     for rows in np.split(np.argsort(rankings, kind="stable"), _starts(rankings)):
         m = len(rows)
         ascending = rows[np.argsort(values[rows], kind="stable")]
-        tie = np.concatenate([[0], np.cumsum(np.diff(values[ascending]) > EQUAL)])
+        tie = np.concatenate([[0], np.cumsum(np.diff(values[ascending]) > tolerance(values))])
         sizes = np.bincount(tie)
         ends = np.cumsum(sizes)  # number of rows up to each value
         percentile[ascending] = ((ends - sizes / 2) / m)[tie]

@@ -173,3 +173,45 @@ def test_a_comparer_that_raises_is_reported_by_text(tmp_path):
     store = Store(tmp_path, "broken", packed=True)
     report = LocalEngine().encode(Broken(), ["a text"], store, on_done=lambda n: None, name=None)
     assert "no weights" in report.failed["a text"]
+
+
+POINTS = {"q": (1, 0), "dot": (10, 10), "cosine": (3, 0.1), "euclidean": (1.3, 0.3)}
+POINTS |= {"manhattan": (1, 0.5)}
+
+
+@pytest.mark.parametrize("stated", list(POINTS)[1:])
+def test_documents_are_ranked_by_the_similarity_that_an_encoder_states(stated):
+    class Encoder:
+        info = ModelInfo(name="own", kind="text", fingerprint=f"own-{stated}")
+        similarity_fn_name = stated
+
+        def encode(self, texts):
+            return np.array([POINTS[text] for text in texts], dtype=np.float32)
+
+    rows = [[name, int(name == stated), int(name == "dot")] for name in list(POINTS)[1:]]
+    columns = {name: {"table": "d", "column": name, "number": True} for name in ("topic", "group")}
+    task = {
+        "name": "ranked",
+        "version": 1,
+        "title": "t",
+        "category": "gender",
+        "kinds": ["text"],
+        "tables": {
+            "q": {"columns": ["text", "topic"], "rows": [["q", 1]]},
+            "d": {"columns": ["text", "topic", "group"], "rows": rows},
+        },
+        "inputs": {
+            "queries": {"table": "q", "column": "text"},
+            "query_topics": {"table": "q", "column": "topic", "number": True},
+            "documents": {"table": "d", "column": "text"},
+            "document_topics": columns["topic"],
+            "groups": columns["group"],
+        },
+        "metrics": {"retrieval": {"options": {"k": 1}}},
+        "primary": {"metric": "retrieval", "score": "recall"},
+        "measures": "usefulness",
+    }
+    result = evaluate(Encoder(), task)
+    assert {record.score: record.value for record in result}["recall"] == 1
+    said = any(f"({stated})" in notice for notice in result.notices)
+    assert said == (stated != "cosine")

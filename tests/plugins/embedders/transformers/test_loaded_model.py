@@ -5,6 +5,8 @@ import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 
+import harness
+from harness.embedder import ranks_by
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 from harness.registry.registry import Registry
 from harness.run import evaluation
@@ -157,3 +159,11 @@ def test_a_model_in_memory_states_its_precision_for_the_admission_check(model):
         next(loaded.parameters()).mul_(2)
     assert adapted(loaded).precision == "float32"
     assert adapted(loaded.bfloat16()).precision is None
+
+
+def test_a_stated_similarity_is_that_of_the_folder_and_of_the_model_in_memory(model, tmp_path):
+    loaded = SentenceTransformer(str(model), device="cpu", similarity_fn_name="dot")
+    loaded.save(str(tmp_path / "dot"), create_model_card=False)
+    folder = SentenceTransformersEmbedder(str(tmp_path / "dot"))
+    assert (ranks_by(folder), ranks_by(adapted(loaded))) == ("dot", "dot")
+    assert ranks_by(SentenceTransformersEmbedder(str(model))) is None
