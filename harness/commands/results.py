@@ -184,13 +184,18 @@ def verify(paths: tuple[Path, ...], as_json: bool) -> int:
     torn      the last line of a run that was killed, or NUL bytes
     doubtful  its id is not that of its content
     unknown   of another version of the harness
+    conflict  another file has another value for its id
     """  # noqa: D301  # click keeps the lines after a backspace
     from harness.results import jsonl
+    from harness.results.folder import of_files
 
     chosen = paths or (Path("results"),)
     checked = [jsonl.verify(file, schema) for file, schema in _files(chosen)]
-    rows = [_row(line) for part in checked for line in part.faults]
-    records = sum(part.records for part in checked)
+    differing = [line for line in of_files(chosen)[1] if line.status == "conflict"]
+    rows = [
+        _row(line) for line in (*(line for part in checked for line in part.faults), *differing)
+    ]
+    records = sum(part.records for part in checked) - len(differing)
     if as_json:
         output.as_json({"files": len(checked), "records": records, "problems": rows})
     else:

@@ -63,7 +63,9 @@ LISTED = 8
     help="A further metric, whose inputs are named as those of --write-task; repeatable.",
     shell_complete=arguments.complete("metric"),
 )
-@click.option("--name", help="Name of the task in records.  [default: that of the file]")
+@click.option(
+    "--name", help="Name of the task in records.  [default: that of the file, and a digest]"
+)
 @click.option(
     "--language", default="en", show_default=True, help="ISO 639 code of the words' language."
 )

@@ -186,13 +186,15 @@ class Columns(Sequence[Record]):
         uses = rows.group_by("place", maintain_order=True).agg(n=pl.len(), last=pl.last("row"))
         return [Use(*row) for row in uses.iter_rows()]
 
-    def last_of_each_id(self) -> Columns:
-        """Return the last record of each id, in the place of the first."""
-        ids = self.frame.select("id").with_row_index("row")
-        if ids["id"].n_unique() == len(self):
+    def void(self, reasons: pl.Series) -> Columns:
+        """Return the records; where a reason is not null, it stands in place of all numbers."""
+        if reasons.null_count() == len(reasons):
             return self
-        last = ids.group_by("id", maintain_order=True).agg(pl.last("row"))
-        return self.at(last["row"])
+        parts = (f"{part}.{key}" for part, keys in _FIELDS.items() for key in keys)
+        kept = pl.when(pl.lit(reasons).is_null())
+        numbers = (kept.then(pl.col(name)).alias(name) for name in ("value", "p_value", *parts))
+        reason = kept.then(pl.col("reason")).otherwise(pl.lit(reasons).cast(TEXT))
+        return Columns(self.frame.with_columns(*numbers, reason=reason), self.shared)
 
     def places_by_model(self) -> dict[tuple[str, str], pl.Series]:
         """Return where the records of each model are, by its name and fingerprint."""

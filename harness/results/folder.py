@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import itertools
 import json
 import re
 import shutil
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +22,7 @@ from harness.errors import DiskError, UsageError
 from harness.folders import Place, Url
 from harness.results import jsonl
 from harness.results.formats import separated
+from harness.results.reading import SetAside, entries, notices
 from harness.results.record import SUFFIX, Record, samples_exist, samples_path
 from harness.results.records import Records, unified
 
@@ -31,7 +34,8 @@ if TYPE_CHECKING:
 # A bucket cannot append to files. So each run has its own folder on this machine, and uploads whole
 # files: from time to time, and when it ends. Its records are in its own files,
 # `MODEL_TIME-RUN.jsonl`. So no run replaces the files of another, and of records with the same id
-# the later run's is read. Files that could not be uploaded are kept, and the next run uploads them.
+# the later run's is read (`conflicts`). Files that could not be uploaded are kept, and the next run
+# uploads them.
 #
 # On this machine, beside each other::
 #
@@ -229,7 +233,8 @@ def read_results(*paths: Place | str) -> Records:
     Returns
     -------
     Records
-        One record for each id; `notices` names the lines that were left out.
+        One record for each id; `notices` names the lines that were left out. Of an id with
+        different values in several files the value is None, and the reason says so.
 
     Raises
     ------
@@ -241,14 +246,51 @@ def read_results(*paths: Place | str) -> Records:
 
 def _columns(paths: Iterable[Path]) -> tuple[Columns, tuple[str, ...]]:
     """Return the records of `read` as columns, and its notices."""
+    columns, faults = of_files(paths)
+    by_file = itertools.groupby(sorted(faults, key=lambda f: f.file), key=lambda f: f.file)
+    lines = [line for _, of_file in by_file for line in notices(of_file)]
+    return unified(columns, lines), tuple(lines)
+
+
+def of_files(paths: Iterable[Path]) -> tuple[Columns, list[SetAside]]:
+    """Return one record of each id as columns, and the lines that do not count.
+
+    A record of which files have different values has none, and says so in its reason.
+
+    Raises
+    ------
+    InvalidFile
+        If a path does not exist.
+    """
+    import polars as pl
+
+    from harness.results import conflicts
     from harness.results.columns import Columns
 
-    notices: list[str] = []
-    files = jsonl.files(paths, "*.jsonl")
-    own = [file for file in files if not file.name.endswith((STUDY, SUFFIX))]
-    columns = Columns.of(record for file in own for record in jsonl.read(file, Record, notices))
-    columns = unified(columns, notices)
-    return columns, tuple(notices)
+    faults, files, lines = list[SetAside](), list[str](), list[int]()
+
+    def records() -> Iterator[Record]:
+        for file in jsonl.files(paths, "*.jsonl"):
+            own = [] if file.name.endswith((STUDY, SUFFIX)) else entries(file, Record)
+            for entry in own:
+                if entry.record is not None:
+                    files.append(str(file))
+                    lines.append(entry.number)
+                    yield entry.record
+                elif entry.fault is not None:
+                    faults.append(entry.fault)
+
+    columns = Columns.of(records())
+    # A run replaces its file's records; the runs on one bucket have files of their own.
+    sources = [re.sub(f"{_OF_A_RUN}{END}$", END, file) for file in files]
+    frame = columns.flat(conflicts.COLUMNS).with_columns(
+        pl.Series("file", files, pl.String),
+        pl.Series("line", lines, pl.Int64),
+        pl.Series("source", sources, pl.String),
+    )
+    frame, differing = conflicts.one_of_each_id(frame.with_row_index("place"))
+    faults += [dataclasses.replace(entry, status="conflict") for entry in differing]
+    return columns.at(frame["place"]).void(frame["conflict"]), faults
 
 
 class ResultsFile(jsonl.RecordsFile[Record]):
@@ -272,15 +314,18 @@ class ResultsFile(jsonl.RecordsFile[Record]):
     def __init__(self, folder: Path, model: str, shared: SharedResults | None = None) -> None:
         name, self._shared = folders.safe_name(model), shared
         super().__init__(shared.file(name, END) if shared else folder / f"{name}{END}", Record)
+        if self.has_repeated:
+            kept, faults = of_files([self.path])
+            self.records, self.notices = {r.id: r for r in kept}, tuple(notices(faults))
         if shared:
-            notices: list[str] = []
+            lines: list[str] = []
             earlier = [
                 record
                 for path in shared.earlier(name, END)
-                for record in jsonl.read(path, Record, notices)
+                for record in jsonl.read(path, Record, lines)
             ]
             self.records = {record.id: record for record in earlier} | self.records
-            self.notices = (*notices, *self.notices)
+            self.notices = (*lines, *self.notices)
 
     def ids(self, *, with_samples: bool) -> set[str]:
         """Return the ids of the records, or of those only that have samples."""

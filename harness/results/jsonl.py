@@ -1,9 +1,8 @@
 """Files of records: reads, appends to, and sorts them.
 
 Trade-off: plain text without an index. Any tool can read it, and a kill loses at most one line, but
-a file is read as a whole. Lines are appended in one write; of lines with one id the last one
-counts. Readers skip invalid lines; writers keep them. After a torn last line, which a kill leaves,
-the next append begins on a new line.
+a file is read as a whole. Lines are appended in one write. Readers skip invalid lines; writers keep
+them. After a torn last line, which a kill leaves, the next append begins on a new line.
 """
 
 from __future__ import annotations
@@ -56,11 +55,13 @@ class RecordsFile(Generic[Kind]):
     def __init__(self, path: Path, schema: type[Kind]) -> None:
         self.path, self.schema = folders.make(path.parent) / path.name, schema
         lines: list[str] = []
-        self.records: dict[str, Kind] = {}
-        self._has_repeated = False  # whether a line was written of which an earlier one has the id
+        found: list[Kind] = []
+        self._replaced: set[str] = set()  # ids that were written of which there are earlier lines
         if folders.exists(self.path):
             folders.check(self.path)
-            self.records = {record.id: record for record in read(self.path, schema, lines)}
+            found += read(self.path, schema, lines)
+        self.records = {record.id: record for record in found}
+        self.has_repeated = len(found) > len(self.records)
         self.notices = tuple(lines)
 
     def add(self, records: Sequence[Kind]) -> None:
@@ -86,13 +87,13 @@ class RecordsFile(Generic[Kind]):
                     file.truncate(size)
                 raise
         new = {record.id: record for record in records}
-        self._has_repeated |= not self.records.keys().isdisjoint(new)
+        self._replaced |= self.records.keys() & new
         self.records |= new
 
     def arrange(self, ids: Sequence[str]) -> None:
         """Sort the records with these ids into this order, after all others.
 
-        Lines of which a later one has the id are removed.
+        Lines that `add` has replaced, and that a later one equals, are removed.
 
         Raises
         ------
@@ -101,19 +102,25 @@ class RecordsFile(Generic[Kind]):
         """
         place = {id_: i for i, id_ in enumerate(ids)}
         places = [place[id_] for id_ in self.records if id_ in place]
-        if places == sorted(places) and not self._has_repeated:
+        if places == sorted(places) and not self._replaced:
             return
         with self._locked():
             known = list(entries(self.path, self.schema))
             last = {entry.record.id: entry for entry in known if entry.record is not None}
-            kept = [e for e in known if e.record is None or last[e.record.id] is e]
+            kept = [
+                e
+                for e in known
+                if e.record is None
+                or last[e.record.id] is e
+                or not (e.record.id in self._replaced or e.record == last[e.record.id].record)
+            ]
             kept.sort(key=lambda e: -1 if e.record is None else place.get(e.record.id, -1))
             if kept != known:
                 with self.path.open("rb") as file:
                     lines = [entry.bytes_in(file).rstrip(b"\n") + b"\n" for entry in kept]
                 folders.write_atomically(self.path, lines)
         self.records = {e.record.id: e.record for e in kept if e.record is not None}
-        self._has_repeated = False
+        self._replaced.clear()
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:

@@ -5,8 +5,10 @@ How strict it is depends on who wrote the file: `Trust`. Only one line is in mem
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import functools
+import itertools
 import json
 import math
 import types
@@ -46,9 +48,9 @@ from harness.results.record import (
 
 Kind = TypeVar("Kind", bound=Line)
 Model = TypeVar("Model", bound=BaseModel)
-Status: TypeAlias = Literal["damaged", "torn", "unknown", "doubtful"]
+Status: TypeAlias = Literal["damaged", "torn", "unknown", "doubtful", "conflict"]
 """The problem of an invalid line. `unknown`: complete, but of another version of the harness.
-`doubtful`: its id is not that of its content."""
+`doubtful`: its id is not that of its content. `conflict`: another file has another value."""
 
 MOST_NOTICES = 5
 """Number of lines of a file with their own notice."""
@@ -147,7 +149,7 @@ def entries(path: Path, schema: type[Kind], trust: Trust = Trust.OWN) -> Iterato
     """
     start = 0
     most = limits.OWN_LINE_BYTES if trust is Trust.OWN else limits.LINE_BYTES
-    for number, (raw, size) in enumerate(raw_lines(path, most), start=1):
+    for number, raw, size in raw_lines(path, most):
         result = judged(raw, schema, trust, size)
         if isinstance(result, tuple):
             status, reason = result
@@ -196,8 +198,10 @@ def notices(invalid: Iterable[SetAside]) -> list[str]:
     return lines
 
 
-def raw_lines(path: Path, most: int) -> Iterator[tuple[bytes, int]]:
-    """Yield each line and its size; of a line of more than `most` bytes only the beginning.
+def raw_lines(path: Path, most: int) -> Iterator[tuple[int, bytes, int]]:
+    """Yield the number, bytes and size of each line; of more than `most` bytes only the beginning.
+
+    Objects that stand on one line, as `cat` joins files without a last newline, are lines each.
 
     Raises
     ------
@@ -206,14 +210,30 @@ def raw_lines(path: Path, most: int) -> Iterator[tuple[bytes, int]]:
     """
     try:
         with path.open("rb", buffering=_BUFFER) as file:
-            while raw := file.readline(most + 1):
+            for number in itertools.count(1):
+                if not (raw := file.readline(most + 1)):
+                    return
                 size, rest = len(raw), raw
                 while size > most and rest and not rest.endswith(b"\n"):
                     rest = file.readline(_BLOCK)
                     size += len(rest)
-                yield raw, size
+                *joined, last = _objects(raw) if size <= most else [raw]
+                yield from ((number, part, len(part)) for part in joined)
+                yield number, last, size - sum(map(len, joined))
     except OSError as error:
         raise DiskError(f"cannot read '{path}' ({error.strerror})") from None
+
+
+def _objects(raw: bytes) -> list[bytes]:
+    """Return the objects of JSON that follow each other on a line, and the rest; often the line."""
+    if b"}{" not in raw:
+        return [raw]
+    text, start, parts = raw.decode("latin-1"), 0, list[bytes]()  # a character is a byte
+    with contextlib.suppress(ValueError, RecursionError):
+        while text.startswith("{", end := json.JSONDecoder().raw_decode(text, start)[1]):
+            parts.append(raw[start:end])
+            start = end
+    return [*parts, raw[start:]]
 
 
 # Lines of the harness itself.

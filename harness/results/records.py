@@ -467,7 +467,7 @@ def _matching(frame: pl.DataFrame, name: str, patterns: Iterable[str]) -> pl.Dat
 
 
 def unified(columns: Columns, notices: list[str]) -> Columns:
-    """Return records, the last of each id in the place of the first, named consistently.
+    """Return records, named consistently.
 
     The name of a model with a page (`url`) is preferred, since it is registered; then the one with
     most records, then the shortest. The other names become aliases.
@@ -475,13 +475,12 @@ def unified(columns: Columns, notices: list[str]) -> Columns:
     Parameters
     ----------
     columns
-        The records; a later one replaces an earlier one with its id.
+        The records.
     notices
         Is extended by a line for each further name of a model.
     """
     named = columns.sharing("model", _with_one_name(columns, notices))
-    last = named.last_of_each_id()
-    return last.sharing("mitigator", _with_distinct_labels(last))
+    return named.sharing("mitigator", _with_distinct_labels(named))
 
 
 def _with_one_name(columns: Columns, notices: list[str]) -> list[ModelPart]:

@@ -13,12 +13,13 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from harness import folders, limits
+from harness.digest import digest
 from harness.embedder import Embedder, Kind, is_embedder, reads_texts
 from harness.errors import HarnessError, InvalidFile, InvalidOption, UsageError, listed, suggestion
 from harness.folders import Place
@@ -62,12 +63,16 @@ class WordSets:
         Name of the task.
     source
         Where the lists come from, for people.
+    is_named
+        Whether the user chose the name; if not, the digest of the content becomes its end, since
+        two lists may be called alike.
     """
 
     targets: Mapping[str, Sequence[str]]
     attributes: Mapping[str, Sequence[str]]
     name: str = NAME
     source: str = "own word lists"
+    is_named: bool = False
 
     @property
     def sets(self) -> dict[str, tuple[str, ...]]:
@@ -416,6 +421,8 @@ def task_of(sets: WordSets, kind: Kind, reading: Reading, registry: Registry) ->
         "family": "association" if primary == "weat" else None,
         "yardstick": _yardstick(primary, kind, reading, registry),
     }
+    if not sets.is_named:
+        content["name"] += f"-{digest(content)[:8]}"
     return OwnTask({key: value for key, value in content.items() if value not in (None, {})}, lines)
 
 
@@ -536,7 +543,7 @@ def words(
     mitigators
         As for `evaluate`.
     name
-        Name of the task in records; by default that of the file, or `own-words`.
+        Name of the task in records; by default that of the file, or `own-words`, and a digest.
     language
         ISO 639 code of the language of the words.
     concept
@@ -660,7 +667,8 @@ def word_sets(
             targets, attributes = tuple(found.targets), tuple(found.attributes)
         found = {**found.targets, **found.attributes}
     by_name = {key: _as_words(key, value) for key, value in found.items()}
-    return with_roles(by_name, targets=targets, attributes=attributes, name=label, source=source)
+    own = with_roles(by_name, targets=targets, attributes=attributes, name=label, source=source)
+    return replace(own, is_named=name is not None)
 
 
 def _as_words(name: str, value: Iterable[str]) -> tuple[str, ...]:

@@ -20,8 +20,9 @@ import polars as pl
 from harness import folders, limits
 from harness.embedder import reads_texts
 from harness.errors import DiskError
-from harness.results import columns, record
+from harness.results import columns, conflicts, record
 from harness.results.columns import TEXT, Collector, Column, Columns
+from harness.results.conflicts import asides
 from harness.results.folder import STUDY
 from harness.results.reading import PartsReader, SetAside, Trust, judged, raw_lines
 from harness.results.record import Record
@@ -86,13 +87,11 @@ _COLUMNS: dict[str, Column] = {
     **{name: name for name in ("language", "scenario", "metric", "score", "primary")},
     "unranked": "task.unranked",  # why it is shown and not ranked, or empty
     "ideal": "ideal",  # a number as text, `higher` or `lower`
-    "low_bound": ("bounds", lambda bounds: bounds[0], pl.Float64()),
-    "high_bound": ("bounds", lambda bounds: bounds[1], pl.Float64()),
+    **{name: conflicts.COLUMNS[name] for name in ("low_bound", "high_bound")},
     # The value.
     **{name: name for name in ("value", "reason", "p_value")},
     "alternative": _of_details("alternative", str),
-    "reversed": ("details", lambda details: details.get("reversed") is True, pl.Boolean()),
-    "undone": ("details", lambda details: details.get("undone") is not None, pl.Boolean()),
+    **{name: conflicts.COLUMNS[name] for name in ("reversed", "undone")},
     **{name: f"interval.{name}" for name in ("low", "high", "level")},
     "floor": "floor.mean",
     "floor_sd": "floor.sd",
@@ -103,7 +102,7 @@ _COLUMNS: dict[str, Column] = {
     "contrasts": ("contrasts", _sorted, TEXT),  # JSON: the gap of each contrast by name
     "n": "n",
     **{name: f"coverage.{name}" for name in ("asked", "found", "truncated")},
-    "leaks": ("overlap", bool, pl.Boolean()),  # the mitigator was fitted on texts of the task
+    "leaks": conflicts.COLUMNS["leaks"],
     "word_share": ("word_overlap", record.word_share, pl.Float64()),
     "tables": ("tables", lambda value: json.dumps(value, ensure_ascii=False), pl.String()),
     # The run.
@@ -248,7 +247,7 @@ def _claims_in(
                 SetAside(name, 0, f"a file of {limits.too_many(size, limits.RECORDS_BYTES)}")
             )
             return
-        for number, (line, size) in enumerate(raw_lines(file, limits.LINE_BYTES), start=1):
+        for number, line, size in raw_lines(file, limits.LINE_BYTES):
             parts = reader.read(line)
             if parts is not None:
                 yield number, parts
@@ -269,16 +268,3 @@ def _claims_in(
         aside.append(SetAside(name, 0, f"cannot be read ({error.strerror})"))
     except DiskError as error:
         aside.append(SetAside(name, 0, str(error)))
-
-
-def asides(frame: pl.DataFrame, reason: pl.Expr) -> list[SetAside]:
-    """Return an entry for each line of a frame of claims, with its reason."""
-    return [
-        SetAside(file or "", line or 0, text, id_)
-        for file, line, text, id_ in frame.select(
-            pl.col("file").cast(pl.String),
-            "line",
-            reason.alias("reason"),
-            pl.col("id").str.head(64),
-        ).iter_rows()
-    ]

@@ -6,6 +6,7 @@ scale, bounds, category, whether it is ranked, and so on.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -21,7 +22,9 @@ from harness.embedder import COMPARING, NEUTRAL
 from harness.limits import INTEGER, NAME_CHARACTERS, RECORD_TEXT_CHARACTERS
 from harness.metrics import ROUNDING
 from harness.names import with_fingerprint, without_options
+from harness.results import conflicts
 from harness.results.columns import TEXT
+from harness.results.conflicts import NUMBERS, TOLERANCE, asides
 from harness.results.reading import SetAside
 from harness.results.record import SCHEMA as SCHEMA_VERSION
 from harness.results.record import family_of
@@ -29,7 +32,7 @@ from harness.results.record import family_of
 from ..boards import references
 from ..boards.cells import BASELINES, REFERENCES
 from .facts import TaskFacts
-from .reading import SCHEMA, Claims, asides
+from .reading import SCHEMA, Claims
 
 # Ids of claims, recomputed from their content.
 
@@ -75,16 +78,6 @@ def _as_json(values: pl.Series) -> pl.Series:
 # board shows by sending a second value.
 
 
-TOLERANCE = 1e-4
-"""Largest difference of two equal values, as a share of the unit or the range of the score."""
-_P_TOLERANCE = 0.005
-_NUMBERS = ("value", "floor", "unit", "gap", "yardstick")
-"""Numbers that rank; intervals do not."""
-_EXACT = ("asked", "found", "reversed", "undone", "leaks")
-_ROUNDED = (*_NUMBERS, "p_value", "reversed")
-_ROUNDING = pl.col("leaks") & ~pl.col("primary")
-"""Leaks, whose numbers are not compared. On the texts that a mitigator was fitted on, only rounding
-errors may remain, and their correlation differs between machines. No board shows these scores."""
 _CELL = (
     *("fingerprint", "label", "params", "task", "digest", "scenario", "metric", "score", "seed"),
 )
@@ -95,44 +88,12 @@ _Decided = tuple[pl.DataFrame, list[SetAside]]
 
 def of_equal_ids(frame: pl.DataFrame) -> _Decided:
     """Return one record of each id, the oldest; all that differ are set aside."""
-    several = frame.with_row_index("row").filter(pl.col("id").is_duplicated())
-    if not several.height:
-        return frame, []
-    span = (pl.col("high_bound") - pl.col("low_bound")).abs()
-    differing = (
-        several.with_columns(
-            scale=pl.coalesce(pl.col("unit").first().over("id"), span, 1.0),
-        )
-        .with_columns(pl.when(~_ROUNDING).then(pl.col(name)).alias(name) for name in _ROUNDED)
-        .group_by("id")
-        .agg(
-            pl.coalesce(
-                *(
-                    pl.when(_differ(name, TOLERANCE * pl.col("scale").max())).then(pl.lit(name))
-                    for name in _NUMBERS
-                ),
-                pl.when(_differ("p_value", pl.lit(_P_TOLERANCE))).then(pl.lit("p_value")),
-                *(pl.when(pl.col(c).n_unique() > 1).then(pl.lit(c)) for c in _EXACT),
-            ).alias("differing"),
-            least=_shown(pl.col("value").min()),
-            most=_shown(pl.col("value").max()),
-        )
-        .drop_nulls("differing")
+    kept, aside = conflicts.one_of_each_id(frame)
+    advice = "none counts until withdrawn.yaml decides"
+    return (
+        kept.filter(pl.col("conflict").is_null()).drop("conflict"),
+        [dataclasses.replace(entry, reason=f"{entry.reason}; {advice}") for entry in aside],
     )
-    values = pl.format(" ({} to {})", "least", "most")
-    reason = pl.format(
-        "conflict: records with this id differ in '{}'{}; none counts until withdrawn.yaml decides",
-        "differing",
-        pl.when(pl.col("differing") == "value").then(values).otherwise(pl.lit("")),
-    )
-    aside = asides(several.join(differing, on="id", maintain_order="left"), reason)
-    oldest = (
-        several.join(differing, on="id", how="anti")
-        .sort(*(pl.col(name).cast(pl.String) for name in ("created", "file")), "line")
-        .unique("id", keep="first", maintain_order=True)
-    )
-    left_out = several.join(oldest, on="row", how="anti")["row"]
-    return frame.filter(~pl.int_range(pl.len()).is_in(left_out.implode())), aside
 
 
 def of_references(frame: pl.DataFrame) -> _Decided:
@@ -150,12 +111,12 @@ def of_references(frame: pl.DataFrame) -> _Decided:
     if not own.height:
         return frame, []
     numbers = shipped.select(
-        *SCORE, shipped_id="id", **{f"shipped_{name}": pl.col(name) for name in _NUMBERS}
+        *SCORE, shipped_id="id", **{f"shipped_{name}": pl.col(name) for name in NUMBERS}
     )
     compared = own.join(prints, on="fingerprint", how="left").join(numbers, on=SCORE, how="left")
     name = pl.col("model").cast(pl.String)
     is_another_seed = pl.col("shipped_id") != pl.col("id")
-    differing = pl.coalesce(pl.when(_differs_from_shipped(n)).then(pl.lit(n)) for n in _NUMBERS)
+    differing = pl.coalesce(pl.when(_differs_from_shipped(n)).then(pl.lit(n)) for n in NUMBERS)
     reason = (
         pl.when(pl.col("reference").is_null())
         .then(pl.format("'{}' is the name of a reference model", name))
@@ -237,17 +198,6 @@ def of_variants(
         "same submitter or results folder"
     )
     return bound.select(frame.columns), asides(foreign, reason)
-
-
-def _differ(name: str, tolerance: pl.Expr) -> pl.Expr:
-    """Return whether numbers of a group differ, or some are null and others are not."""
-    column = pl.col(name)
-    differ = (column.max() - column.min() > tolerance).fill_null(value=False)
-    return differ | (column.is_null().any() & column.is_not_null().any())
-
-
-def _shown(number: pl.Expr) -> pl.Expr:
-    return number.cast(pl.String).fill_null("none")
 
 
 @functools.cache

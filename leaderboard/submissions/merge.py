@@ -19,10 +19,11 @@ from typing import TypeAlias
 
 from harness import folders
 from harness.errors import InvalidFile, UsageError
+from harness.results.conflicts import TOLERANCE
 from harness.results.reading import SetAside
 from harness.results.record import Record
 
-from ..claims import evidence, trust
+from ..claims import evidence
 from ..claims.evidence import Scale
 from . import submission, withdrawn
 from .submission import Submission, tree
@@ -266,7 +267,7 @@ def _equal(record: Record, numbers: Numbers) -> bool:
     low, high = record.bounds
     span = record.unit or (high - low if low is not None and high is not None else 1.0)
     return all(
-        own is other if own is None or other is None else abs(own - other) <= trust.TOLERANCE * span
+        own is other if own is None or other is None else abs(own - other) <= TOLERANCE * span
         for own, other in zip(_numbers(record), numbers, strict=True)
     )
 

@@ -21,9 +21,8 @@ from harness import folders, limits
 from harness.errors import HarnessError, UsageError
 from harness.names import NONE
 from harness.registry.registry import Registry
-from harness.results import jsonl
-from harness.results.folder import STUDY
-from harness.results.record import SUFFIX, Record, samples_exist, samples_path
+from harness.results.folder import of_files
+from harness.results.record import Record, samples_exist, samples_path
 from harness.run import settings
 
 from ..claims import evidence
@@ -98,7 +97,7 @@ def pack(
     UsageError
         If nothing can be packed, or a file exists with other content; nothing is written then.
     """
-    records = _records(results)
+    records, in_conflict = _records(results)
     if not records:
         raise UsageError(f"no record in '{results}'; `harness eval` writes them")
     by_place: defaultdict[Path, list[Record]] = defaultdict(list)
@@ -111,6 +110,7 @@ def pack(
         for place, lines in by_place.items()
     }
     left_out, warnings = _refused(by_place, entries, include)
+    left_out += in_conflict
     contents = {
         out / place: "".join(record.line() for record in lines).encode()
         for place, lines in by_place.items()
@@ -203,17 +203,17 @@ def _with_samples(record: Record) -> Record:
     return record.model_copy(update={"samples": samples_path(record.id)})
 
 
-def _records(results: Path) -> list[Record]:
-    """Return the records of a results folder, one for each id, without their attached files."""
-    files = (
-        file
-        for file in jsonl.files([results], "*.jsonl")
-        if not file.name.endswith((STUDY, SUFFIX))
-    )
-    notices: list[str] = []
-    records = {record.id: record for file in files for record in jsonl.read(file, Record, notices)}
+def _records(results: Path) -> tuple[list[Record], Counter[str]]:
+    """Return the records of a results folder, one for each id, without their attached files.
+
+    The second value is the number of records that are left out, by the reason.
+    """
+    records, faults = of_files([results])
+    differing = {fault.id for fault in faults if fault.status == "conflict"}
     update: dict[str, Any] = {"tables": {}, "samples": None}
-    return [record.model_copy(update=update) for record in records.values()]
+    kept = [record.model_copy(update=update) for record in records if record.id not in differing]
+    reason = "another file has another value (harness results verify)"
+    return kept, Counter({reason: len(differing)} if differing else {})
 
 
 def _refused(

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.posix
 D = 4
 TEXTS = [f"text {i}" for i in range(12)]
 RECORDS = [record(f"task-{i}", value=i / 8) for i in range(4)]
-CHANGED = record("task-1", value=0.75)
+CHANGED = record("task-1", value=0.75, created="2999-01-01T00:00:00+00:00")
 VALUES = {r.id: {r.value} for r in RECORDS}
 VALUES[CHANGED.id].add(CHANGED.value)
 

@@ -93,6 +93,18 @@ def test_values_are_those_of_eval_on_the_written_task(harness, words, write, mod
     assert {r["metric"] for r in records} == ALL
 
 
+def test_two_lists_of_one_name_are_two_tasks(harness, words, write, tmp_path):
+    turned = "\n".join(",".join(reversed(line.split(","))) for line in CSV.splitlines()) + "\n"
+    for folder, text in (("a", CSV), ("b", turned), ("c", CSV)):
+        (tmp_path / folder).mkdir()
+        assert words(write(f"{folder}/sets.csv", text)).code == 0
+    assert words(write("sets.csv", CSV), "--name", "mine").code == 0
+    tasks = {record.task.name for record in package.read_results(tmp_path / "results")}
+    assert len(tasks) == 3
+    assert sum(re.fullmatch("sets-[0-9a-f]{8}", task) is not None for task in tasks) == 2
+    assert "mine" in tasks
+
+
 def test_weat_is_that_of_a_task_with_the_same_sets(vectors):
     roles = dict(zip(("targets_1", "targets_2", "attributes_1", "attributes_2"), SETS, strict=True))
     task = {
@@ -257,7 +269,7 @@ def test_an_encoder_reads_the_words_in_sentences(vectors):
         seen.extend(texts)
         return np.array([vectors.get(t, np.full(20, len(t))) + len(t) * 0.01 for t in texts])
 
-    records = package.words(encode, SETS, templates="Here: {text}", language="xx")
-    assert {r.task.name for r in records} == {"own-words-sentences"}
+    records = package.words(encode, SETS, name="mine", templates="Here: {text}", language="xx")
+    assert {r.task.name for r in records} == {"mine-sentences"}
     assert "Here: office" in seen
     assert not {t for t in seen if t in SETS["male"]}

@@ -41,11 +41,49 @@ def test_a_models_name_never_becomes_a_path(tmp_path, records, name):
 def test_a_record_replaces_the_one_with_its_id(tmp_path, records):
     file = ResultsFile(tmp_path, "m")
     file.add(records)
-    again = records[0].model_copy(update={"value": 9.0})
+    again = records[0].model_copy(update={"value": 9.0, "created": "2999-01-01T00:00:00+00:00"})
     file.add([again])
     assert read([tmp_path]).records == (again, *records[1:])
     file.arrange([record.id for record in records])
     assert file.path.read_text() == "".join(record.line() for record in [again, *records[1:]])
+
+
+def test_two_values_for_one_id_are_told_and_the_order_of_files_decides_nothing(tmp_path, records):
+    other = records[0].model_copy(update={"value": 9.0})
+    later = records[1].model_copy(update={"run": "copied", "seconds": 9.0})
+    for name, some in (("a", records), ("b", [other, later])):
+        ResultsFile(tmp_path / name, "m").add(some)
+    (tmp_path / "c.jsonl").write_bytes(
+        b"".join((tmp_path / f"{n}/m.jsonl").read_bytes() for n in "ab")
+    )
+    for paths in (("a", "b"), ("b", "a"), ("c.jsonl",), ("a", "b", "c.jsonl")):
+        found = harness.read_results(*(tmp_path / path for path in paths))
+        assert {r.id for r in found} == {r.id for r in records}
+        values = {r.id: r.value for r in found}
+        assert values.pop(other.id) is None
+        assert values == {r.id: r.value for r in records[1:]}
+        lost = next(r for r in found if r.id == other.id)
+        assert lost.reason.startswith("conflict: records with this id differ in 'value'")
+        assert (lost.interval, lost.floor, lost.ratio, lost.p_value) == (None,) * 4
+        assert len(found.notices) == (4 if len(paths) == 3 else 2)
+    again = ResultsFile(tmp_path, "c")
+    assert again.records[other.id].value is None
+    again.add(records[2:])
+    again.arrange([record.id for record in reversed(records)])
+    assert other.line() in (tmp_path / "c.jsonl").read_text()
+
+
+def test_two_records_joined_on_a_line_are_read_and_kept(tmp_path, records):
+    lines = [record.line().removesuffix("\n") for record in records]
+    text = f"{lines[0]}\n{lines[1]}{lines[2]}"
+    for tail, n_notices in (("", 0), ("\n", 0), ('{"schema":1,"id":"}{', 1)):
+        (tmp_path / "m.jsonl").write_text(text + tail)
+        reading = read([tmp_path])
+        assert (reading.records, len(reading.notices)) == (tuple(records[:3]), n_notices)
+        file = ResultsFile(tmp_path, "m")
+        file.add(records[3:])
+        file.arrange([record.id for record in reversed(records)])
+        assert read([tmp_path]).records == tuple(reversed(records))
 
 
 def test_two_models_with_one_file_name_keep_their_records(tmp_path, records):
