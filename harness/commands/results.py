@@ -191,11 +191,13 @@ def verify(paths: tuple[Path, ...], as_json: bool) -> int:
 
     chosen = paths or (Path("results"),)
     checked = [jsonl.verify(file, schema) for file, schema in _files(chosen)]
-    differing = [line for line in of_files(chosen)[1] if line.status == "conflict"]
+    ids = [id_ for part in checked for id_ in part.ids]
+    faults = of_files(chosen)[1] if len(set(ids)) < len(ids) else []
+    differing = [line for line in faults if line.status == "conflict"]
     rows = [
         _row(line) for line in (*(line for part in checked for line in part.faults), *differing)
     ]
-    records = sum(part.records for part in checked) - len(differing)
+    records = sum(len(set(part.ids)) for part in checked) - len(differing)
     if as_json:
         output.as_json({"files": len(checked), "records": records, "problems": rows})
     else:

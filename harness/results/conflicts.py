@@ -59,8 +59,8 @@ def one_of_each_id(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[SetAside]]:
     span = (pl.col("high_bound") - pl.col("low_bound")).abs()
     several = several.with_columns(first=pl.col("row").min().over("id"))
     if "source" in several.columns:
-        created = pl.col("created").cast(pl.String)
-        several = several.filter(created == created.max().over("id", "source"))
+        age = pl.concat_str(pl.col("created", "file").cast(pl.String))  # a run's file has its time
+        several = several.filter(age == age.max().over("id", "source"))
     scale = TOLERANCE * pl.col("scale").max()
     differing = (
         several.with_columns(scale=pl.coalesce(pl.col("unit").first().over("id"), span, 1.0))

@@ -176,14 +176,14 @@ class Verified:
     ----------
     path
         The file.
-    records
-        Number of records that count.
+    ids
+        The ids of the records, in order.
     faults
         The lines that do not count, in order.
     """
 
     path: Path
-    records: int
+    ids: tuple[str, ...]
     faults: tuple[SetAside, ...]
 
 
@@ -196,7 +196,7 @@ def verify(path: Path, schema: type[Kind]) -> Verified:
         If it cannot be read.
     """
     faults: list[SetAside] = []
-    ids: set[str] = set()
+    ids: list[str] = []
     for entry in entries(path, schema):
         record = entry.record
         if entry.fault is not None:
@@ -205,5 +205,5 @@ def verify(path: Path, schema: type[Kind]) -> Verified:
             problem = f"its id is {record.id}, that of its content {record.identity()}"
             faults.append(SetAside(str(path), entry.number, problem, status="doubtful"))
         elif record is not None:
-            ids.add(record.id)
-    return Verified(path, len(ids), tuple(faults))
+            ids.append(record.id)
+    return Verified(path, tuple(ids), tuple(faults))
