@@ -20,6 +20,7 @@ An embedder raises `PartlyEncoded`, which is none of these, if it has vectors of
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -204,7 +205,12 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     if not near:
         near = [choice for choice in choices if name and name.lower() in choice.lower()][:3]
     if near:
-        return "; did you mean " + " or ".join(f"'{choice}'" for choice in near) + "?"
+        looks = {text: unicodedata.normalize("NFKC", text).strip() for text in (name, *near)}
+        shown = (
+            f"'{choice}'" + (f", written {choice!a}" if looks[choice] == looks[name] else "")
+            for choice in near
+        )
+        return "; did you mean " + " or ".join(shown) + "?"
     if 0 < len(choices) <= 12:
         return "; available: " + ", ".join(choices)
     return ""

@@ -36,17 +36,7 @@ def _runs(inside: str) -> Any:
 
 
 def whole(words: Iterable[str], before: str = "", *, ignoring_case: bool = False) -> Any:
-    """Return a pattern of words or phrases as a group, the longest first, where they are whole.
-
-    Parameters
-    ----------
-    words
-        Words, or patterns of them.
-    before
-        A pattern of what may stand before a word.
-    ignoring_case
-        Whether case does not matter.
-    """
+    """Return a pattern of whole words, the longest first, as a group; `before` is put before it."""
     either = "|".join(sorted(words, key=len, reverse=True))
     pattern = rf"{before}(?<!{LETTER}|_)({either})(?!{LETTER}|_)"
     return regex.compile(pattern, regex.IGNORECASE if ignoring_case else 0)

@@ -16,6 +16,7 @@ import click
 
 from harness import folders
 from harness.commands import arguments
+from harness.letters import composed
 from harness.printing import echo
 
 if TYPE_CHECKING:
@@ -228,7 +229,7 @@ def _notice(document: Document, slip: str, key: KeyPath) -> str:
 
 def _repeated(document: Document, sets: Sets) -> list[str]:
     notices = []
-    for key, words in sets:
+    for key, words in ((key, map(composed, words)) for key, words in sets):
         repeated = [f"'{word}'" for word, times in Counter(words).items() if times > 1]
         if repeated:
             notices.append(_notice(document, f"repeated words: {', '.join(repeated)}", key))

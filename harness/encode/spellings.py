@@ -79,6 +79,15 @@ class Spellings:
         """Return `texts` in every spelling that the model reads alike."""
         return {spelling for text in texts for spelling in self.alike.get(text, (text,))}
 
+    def firsts(self, texts: Iterable[str]) -> list[bool]:
+        """Return whether each text is no other spelling of one before it."""
+        seen: set[str] = set()
+        firsts = []
+        for text in texts:
+            firsts.append(text in seen or seen.isdisjoint(self.like([text])))
+            seen.update([text] if firsts[-1] else ())
+        return firsts
+
 
 def _alike(group: Sequence[str], vectors: Vectors | None) -> dict[str, frozenset[str]]:
     """Return for each text of a group those with the same vector; without vectors, all of them."""

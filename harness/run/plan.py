@@ -789,6 +789,20 @@ def fitted(job: Job, encode: Callable[[Sequence[str]], Vectors]) -> Fitted:
     return Fitted(spellings.like(texts), words, ignoring_case=not spellings.reads_case)
 
 
+def forms(
+    task: Task, encode: Callable[[Sequence[str]], Vectors]
+) -> tuple[Spellings, dict[int, list[bool]]]:
+    """Return which words of a task's sets a model reads alike, and by set which are the first."""
+    sets = [
+        input_
+        for scenario in task.scenarios
+        for input_ in scenario.inputs.values()
+        if input_.texts and input_.group == input_.name  # no column of a table
+    ]
+    spellings = Spellings.of((text for part in sets for text in part.texts or ()), encode)
+    return spellings, {id(part): spellings.firsts(part.texts or ()) for part in sets}
+
+
 def fitting_texts(chain: Chain, concept: Concept | None) -> list[str]:
     """Return the texts that the stages of a mitigator are fitted on, as written."""
     return [text for stage in chain.mitigators for text in stage.fitting_texts(concept)]

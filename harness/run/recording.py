@@ -42,6 +42,7 @@ from harness.results.record import (
     WordOverlap,
     finite,
 )
+from harness.run import plan
 from harness.run.plan import Job
 from harness.task.inputs import Input
 from harness.task.reference import Reference
@@ -602,6 +603,24 @@ def unlike(records: Iterable[Record], vectors: StoredEmbedder) -> list[str]:
         f"{vectors.info.name}: half of the words of {listed(tasks, SHOWN)} or more have no vector; "
         f"{reason}"
     ]
+
+
+def other_forms(jobs: Iterable[Job], vectors: StoredEmbedder) -> list[str]:
+    """Return a line for each task that has a word in several forms that the model reads alike."""
+    lines = []
+    for task in {id(job.task): job.task for job in jobs}.values():
+        firsts = plan.forms(task, vectors.encode)[1]
+        inputs = [input_ for scenario in task.scenarios for input_ in scenario.inputs.values()]
+        others = {
+            f"'{text}'": None
+            for input_ in inputs
+            for text, is_first in zip(input_.texts or (), firsts.get(id(input_), ()), strict=False)
+            if not is_first
+        }
+        if others:
+            line = f"{vectors.info.name} reads {listed(others, 5)} of {task.name} as other words"
+            lines.append(f"{line} of the same set; a word counts once")
+    return lines
 
 
 def missing_words(jobs: Iterable[Job], model: str) -> list[str]:

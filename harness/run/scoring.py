@@ -542,6 +542,7 @@ class JobScorer:
         self._vectors = JobVectors(job, encode, reading)
         self._contrasts = {} if yardsticks is None else yardsticks.of(job, encode, reading, compare)
         self._fitted = plan.fitted(job, encode)
+        self._forms, self._firsts = plan.forms(job.task, encode)
 
     def steps(self) -> Iterator[Step]:
         """Yield each metric of each scenario with the call that it needs."""
@@ -603,6 +604,14 @@ class JobScorer:
         values = {name: gap.value for name, gap in self._contrasts.items()}
         return Ratio(gaps.gap, mean, yardstick.name, values)
 
+    def _shared(self, metric: Metric, inputs: Mapping[str, Input]) -> str | None:
+        """Return a reason if sets share a word by its vector, and the metric needs others."""
+        for names in metric.disjoint:
+            first, second = ([*(inputs[n].texts or ())] if n in inputs else [] for n in names)
+            if shared := self._forms.like(first).intersection(second):
+                return f"'{names[0]}' and '{names[1]}' share '{min(shared)}' as the model reads it"
+        return None
+
     def _step(
         self,
         scenario: Scenario,
@@ -614,6 +623,10 @@ class JobScorer:
         kept = usable_rows(inputs, vectors)
         void = too_few(inputs, kept, self.job.task.file.max_missing)
         void = void or all_equal(inputs, kept, vectors, self.job.texts)
+        void = void or self._shared(metric, inputs)
+        for input_ in inputs.values():
+            if firsts := self._firsts.get(id(input_)):  # a word counts once by its vector
+                kept[input_.group] &= np.array(firsts)
         own = MetricInputs({}, {}, {})
         if not void:
             own = MetricInputs.of(inputs, vectors, kept, metric.compares, self._compare)
@@ -1032,6 +1045,7 @@ def score(
             *recording.frequency_notices(ordered, info.name),
             *recording.fitted_word_notices(ordered, info.name),
             *recording.missing_words(jobs, info.name),
+            *recording.other_forms(jobs, vectors),
             *recording.unlike(ordered, vectors),
             *recording.notes(jobs),
         ),

@@ -21,8 +21,10 @@ from typing import Any
 from harness import folders, limits
 from harness.digest import digest
 from harness.embedder import Embedder, Kind, is_embedder, reads_texts
+from harness.encode.spellings import Spellings
 from harness.errors import HarnessError, InvalidFile, InvalidOption, UsageError, listed, suggestion
 from harness.folders import Place
+from harness.letters import composed
 from harness.names import NONE
 from harness.progress import Progress
 from harness.registry.registry import Registry, with_concepts_beside
@@ -87,6 +89,24 @@ class WordSets:
         if len(first) != len(second):
             return []
         return [[one, other] for one, other in zip(first, second, strict=True) if one != other]
+
+    def as_read(self, embedders: Sequence[Embedder]) -> tuple[WordSets, list[str]]:
+        """Return the sets with one form of words that all models read alike, and a line on it."""
+        every = [word for words in self.sets.values() for word in words]
+        read = [Spellings.of(every, embedder.encode) for embedder in embedders]
+        form: dict[str, str] = {}
+        for word in every:
+            alike = set.intersection(*(s.like([word]) for s in read)) if read else set[str]()
+            form.setdefault(word, min((form[w] for w in alike & form.keys()), default=word))
+        others = {word: first for word, first in form.items() if word != first}
+        sets = (
+            {name: [form[word] for word in words] for name, words in sets.items()}
+            for sets in (self.targets, self.attributes)
+        )
+        targets, attributes = sets
+        first = _listed(dict.fromkeys(others.values()))
+        lines = [f"{_listed(others)}: read as {first}, whose vector is the same"] if others else []
+        return replace(self, targets=targets, attributes=attributes), lines
 
     def warnings(self) -> Iterator[str]:
         """Yield what is seldom meant: repeated words, words in two sets, unequal sizes."""
@@ -584,11 +604,14 @@ def words(
         beside.concept(concept)  # an unknown one is an error of the argument, not of a file
     models = evaluation.as_list(model, registry)
     embedders = [_embedder(each, registry) for each in models]
+    own, lines = own.as_read(
+        [e for e in embedders if is_embedder(e) and e.info.kind in ("word", "text")]
+    )
     kinds: set[Kind] = {
         "text" if reads_texts(e.info.kind) else "word" for e in embedders if is_embedder(e)
     } or {"word"}
     tasks = [task_of(own, kind, reading, beside) for kind in sorted(kinds, reverse=True)]
-    lines = [
+    lines += [
         *own.warnings(),
         *(line for task in tasks for line in task.warnings),
         *reading_warnings(reading, kinds),
@@ -666,7 +689,7 @@ def word_sets(
         if not targets and not attributes:
             targets, attributes = tuple(found.targets), tuple(found.attributes)
         found = {**found.targets, **found.attributes}
-    by_name = {key: _as_words(key, value) for key, value in found.items()}
+    by_name = {composed(key): _as_words(key, value) for key, value in found.items()}
     own = with_roles(by_name, targets=targets, attributes=attributes, name=label, source=source)
     return replace(own, is_named=name is not None)
 
@@ -680,7 +703,7 @@ def _as_words(name: str, value: Iterable[str]) -> tuple[str, ...]:
             raise UsageError(f"set '{name}': expected a word, not {word!r}")
     if not words_:
         raise UsageError(f"set '{name}' has no words")
-    return words_
+    return tuple(map(composed, words_))
 
 
 def _is_word(value: object) -> bool:

@@ -26,6 +26,7 @@ from harness import folders, limits
 from harness.bucket import Address, Downloads
 from harness.digest import file_sha256, remembered_sha256
 from harness.errors import InvalidFile, Unavailable, suggestion
+from harness.letters import composed
 from harness.names import convert_options, parameters_of
 from harness.printing import printable
 from harness.progress import Progress, Silent
@@ -540,7 +541,7 @@ def _rows(file: _TextTable) -> Iterator[tuple[int, Row]]:
     for row in file.rows():
         if not file.columns:
             _check_header(row, file)
-            file.columns = row.cells
+            file.columns = tuple(map(composed, row.cells))
             columns = (*file.columns, *table.optional)
             continue
         n_rows += 1

@@ -19,6 +19,7 @@ from harness.arrays import Floats
 from harness.digest import digest
 from harness.embedder import Role
 from harness.errors import suggestion
+from harness.letters import composed
 from harness.task import data_files
 from harness.task.data_files import Row, Tables
 from harness.task.schema import InputFile, ScenarioFile, Source, TaskFile, VocabularyPart
@@ -419,12 +420,14 @@ class Inputs:
         mistakes.check()
         # Compared as text: the cells of a file are text, but YAML has numbers.
         allowed = {
-            column: {str(value) for value in (values if isinstance(values, tuple) else (values,))}
+            column: {composed(str(v)) for v in (values if isinstance(values, tuple) else (values,))}
             for column, values in source.where.items()
         }
         selected = dict(enumerate(rows))
         for column, values in allowed.items():
-            selected = {i: row for i, row in selected.items() if str(row[column]) in values}
+            selected = {
+                i: row for i, row in selected.items() if composed(str(row[column])) in values
+            }
         if not selected:
             raise self.document.error("empty set: no row of the table fits 'where'", key)
         for column in self._used_columns(source, templates, rows[0]):

@@ -17,6 +17,7 @@ from harness.concept import Concept
 from harness.digest import digest, json_like
 from harness.embedder import Kind
 from harness.errors import NotApplicable, suggestion
+from harness.letters import composed
 from harness.metrics import Compares, Metric
 from harness.task import reference, yaml_files
 from harness.task.data_files import DataFiles, Tables
@@ -460,7 +461,7 @@ def _check_disjoint(
         if not set(parameters) <= set(inputs):
             continue
         first, second = (inputs[parameter] for parameter in parameters)
-        shared = set(first.texts or ()) & set(second.texts or ())
+        shared = set(map(composed, first.texts or ())) & set(map(composed, second.texts or ()))
         if shared:
             words = ", ".join(f"'{word}'" for word in sorted(shared)[:3])
             raise document.error(

@@ -23,6 +23,7 @@ import yaml
 
 from harness import folders, limits
 from harness.errors import InvalidFile, UsageError, suggestion
+from harness.letters import composed
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError  # imported late: what is kept needs none
@@ -230,7 +231,7 @@ def parse_yaml(path: Path) -> tuple[dict[str, Any], Places]:
         If it cannot be read, is larger than the limits, is not YAML or not a mapping, or repeats a
         key.
     """
-    text = folders.read_text(path, limits.YAML_BYTES)
+    text = composed(folders.read_text(path, limits.YAML_BYTES))
     loader = Loader(text)
     places: Places = {(): (path, 1)}
     try:

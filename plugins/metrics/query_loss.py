@@ -153,12 +153,16 @@ def query_loss(
         undefined = Score(float("nan"), n=n, reason=f"fewer than {FEWEST} queries")
         return {"rank_loss": undefined, "margin_loss": undefined}
     tables = {name: cosines(version, documents) for name, version in versions.items()}
-    rank = {name: _ranks(table) for name, table in tables.items()}
+    before = {name: _before(table) for name, table in tables.items()}
+    rank = {name: 1 + nearer + (tied - 1) / 2 for name, (nearer, tied) in before.items()}
     margin = {name: _margins(table) for name, table in tables.items()}
     reciprocal = {name: 1 / ranks for name, ranks in rank.items()}
     details: dict[str, Any] = {
         "reciprocal_rank": _means(reciprocal),
-        "recall": {name: _recall(table, k) for name, table in tables.items()},
+        "recall": {
+            name: float(np.clip((k - nearer) / tied, 0, 1).mean())
+            for name, (nearer, tied) in before.items()
+        },
         "margin": _means(margin),
         "k": k,
     }
@@ -202,19 +206,6 @@ def query_loss(
         ),
         "margin_loss": score(margin, None, unit=spread if spread > EQUAL else None),
     }
-
-
-def _ranks(table: Floats) -> Floats:
-    """Return the (n,) ranks of the diagonal of (n, n) cosines in their rows; ties half a place."""
-    nearer, as_near = _before(table)
-    ranks: Floats = 1 + nearer + (as_near - 1) / 2
-    return ranks
-
-
-def _recall(table: Floats, k: int) -> float:
-    """Return the share of the diagonal that is among the first k of its row; ties share places."""
-    nearer, as_near = _before(table)
-    return float(np.clip((k - nearer) / as_near, 0, 1).mean())
 
 
 def _before(table: Floats) -> tuple[Codes, Codes]:

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from harness.errors import suggestion
 from harness.results.folder import read
 
 
@@ -237,3 +238,8 @@ def test_a_class_that_is_no_embedder_is_an_error(harness, install, tmp_path):
     assert "'odd-model'" in result.err
     assert "harness.ModelInfo" in result.err
     assert result.err.count("\n") == 1
+
+
+def test_a_suggestion_that_looks_the_same_says_what_differs():
+    assert suggestion("jose\u0301", ["josé"]) == r"; did you mean 'josé', written 'jos\xe9'?"
+    assert suggestion("toy-leters", ["toy-letters"]) == "; did you mean 'toy-letters'?"

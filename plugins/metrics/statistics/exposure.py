@@ -72,8 +72,9 @@ def plain(similarities: Floats, k: int) -> Ranked:
     InvalidOption
         If k is less than 1.
     """
-    similarities = settled(similarities)
-    return _ranked(np.ones(similarities.shape, dtype=bool), similarities, _checked(k))
+    if k < 1:
+        raise InvalidOption(f"k={k}: must be at least 1")
+    return _ranked(np.ones(similarities.shape, dtype=bool), settled(similarities), k)
 
 
 def dynamic_k(first: Floats, second: Floats, k: int) -> Ranked:
@@ -118,12 +119,6 @@ def _reached(first: Floats, second: Floats, k: int) -> Mask:
     threshold = np.where(top, second, np.inf).min(axis=1, keepdims=True)
     reached: Mask = second >= threshold
     return reached
-
-
-def _checked(k: int) -> int:
-    if k < 1:
-        raise InvalidOption(f"k={k}: must be at least 1")
-    return k
 
 
 def _ranked(candidates: Mask, similarity: Floats, k: int | None = None) -> Ranked:
@@ -172,10 +167,7 @@ def settled(similarities: Floats) -> Floats:
 
 
 def by_place(similarities: Floats, equal: float) -> tuple[Codes, Codes]:
-    """Return the (n,) columns by place, the most similar first, and the number of each one's tie.
-
-    A tie is similarities that differ by at most the tolerance of `equal`.
-    """
+    """Return the (n,) columns by place, the most similar first, and the number of each tie."""
     order: Codes = np.argsort(-similarities, kind="stable")
     steps = -np.diff(similarities[order])
     ties = np.concatenate([[0], np.cumsum(steps > tolerance(similarities, equal))])
@@ -196,16 +188,8 @@ def weights(
 ) -> Floats:
     """Return the (q, n) weights of documents by their places; 0 for those that are not ranked.
 
-    Parameters
-    ----------
-    similarities
-        (q, n) similarities that order the documents; equal ones share the weights of their places.
-    ranked
-        (q, n) whether the query ranks the document.
-    of_places
-        Takes a number of documents, and returns the weight of each place.
-    equal
-        Similarities that differ by less are equal.
+    Equal similarities of those that are `ranked` share the weights of their places. `of_places`
+    takes a number of documents, and returns the weight of each place.
     """
     found = np.zeros(similarities.shape)
     for row, (values, of_query) in enumerate(zip(similarities, ranked, strict=True)):

@@ -273,3 +273,46 @@ def test_an_encoder_reads_the_words_in_sentences(vectors):
     assert {r.task.name for r in records} == {"mine-sentences"}
     assert "Here: office" in seen
     assert not {t for t in seen if t in SETS["male"]}
+
+
+def test_a_word_counts_once_by_the_vector_that_it_gets(vectors):
+    forms = [*SETS["male"], "He", "HE", "josé", "jose\u0301"]
+    vectors |= {"josé": np.ones(20)}
+    once, many = (
+        package.words(vectors, SETS | {"male": male}) for male in ([*SETS["male"], "josé"], forms)
+    )
+    assert values(many) == values(once)
+    assert any("'He', 'HE'" in line and "'he'" in line for line in many.notices)
+    shared = package.words(vectors, SETS | {"male": [*SETS["male"][1:], "Aunt"]})
+    assert not {"weat", "rnd"} & {record.metric for record in shared}
+    cased = vectors | {"He": np.ones(20)}
+    assert values(package.words(cased, SETS | {"male": [*SETS["male"], "He"]})) != values(once)
+
+
+def test_a_word_of_a_task_file_counts_once_by_the_vector_that_it_gets(vectors):
+    def weat(*more):
+        roles = zip(("targets_1", "targets_2", "attributes_1", "attributes_2"), SETS, strict=True)
+        task = {
+            "name": "own",
+            "version": 1,
+            "title": "t",
+            "category": "gender",
+            "kinds": ["word"],
+            "sets": SETS | {"male": [*SETS["male"], *more]},
+            "inputs": {role: {"set": name} for role, name in roles},
+            "metrics": {"weat": {}},
+            "primary": {"metric": "weat", "score": "association"},
+        }
+        records = package.evaluate(vectors, task)
+        return next(record for record in records if record.score == "association"), records.notices
+
+    once, silent = weat()
+    many, notices = weat("He", "HE")
+    assert (many.value, many.p_value, many.n) == (once.value, once.p_value, once.n)
+    assert [line for line in notices if line not in silent] == [
+        f"{many.model.name} reads 'He', 'HE' of own as other words of the same set; "
+        "a word counts once"
+    ]
+    shared, _ = weat("Aunt")
+    assert shared.value is None
+    assert "share 'aunt'" in shared.reason
