@@ -5,7 +5,6 @@ import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 
-import harness
 from harness.embedder import ranks_by
 from harness.plugins.embedders.transformers.sentence_transformer import SentenceTransformersEmbedder
 from harness.registry.registry import Registry
