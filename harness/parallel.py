@@ -38,6 +38,7 @@ from harness.errors import (
     UsageError,
     one_line,
 )
+from harness.printing import apart
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -268,7 +269,8 @@ def _answer(function: bytes, argument: bytes, path: list[str]) -> bytes:
         called = pickle.loads(function), pickle.loads(argument)  # noqa: S301 -- of this run
     except Exception as error:
         return _pickled(NoResult(one_line(error), killed=False))
-    return _pickled(call(*called))
+    with apart():
+        return _pickled(call(*called))
 
 
 def _read(answer: bytes) -> Any:

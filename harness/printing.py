@@ -6,9 +6,13 @@ could clear a screen, hide a line or change its order. Each is shown as a replac
 
 from __future__ import annotations
 
+import contextlib
 import re
+import sys
+from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 LONGEST: Final = 2_000
 """Characters of a text of others in one line."""
@@ -73,4 +77,27 @@ def echo(
     import click
 
     line = printable_lines(str(text))
-    click.echo(click.style(line, italic=True) if italic else line, err=err, nl=nl)  # noqa: TID251
+    line = click.style(line, italic=True) if italic else line
+    click.echo(line, None if err else stdout(), err=err, nl=nl)  # noqa: TID251
+
+
+_stdout: ContextVar[TextIO | None] = ContextVar("stdout", default=None)
+
+
+@contextlib.contextmanager
+def apart() -> Iterator[None]:
+    """Send what others print, such as models and metrics, to standard error; not what `echo` does.
+
+    So standard output has what a command says and nothing else.
+    """
+    token = _stdout.set(stdout())
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _stdout.reset(token)
+
+
+def stdout() -> TextIO:
+    """Return standard output, also within `apart`."""
+    return (sys.stdout is sys.stderr and _stdout.get()) or sys.stdout

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import re
 import sys
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 import click
 
 import harness
-from harness.printing import echo, printable
+from harness.printing import apart, echo, printable
 
 LONGEST_LINE = 4_000
 """Characters of an error."""
@@ -58,7 +59,7 @@ class Commands(click.Group):
         if cmd_name in COMMANDS and cmd_name not in self.commands:
             module, _, attribute = COMMANDS[cmd_name][0].partition(":")
             command = getattr(importlib.import_module(f"harness.commands.{module}"), attribute)
-            self.add_command(command, cmd_name)
+            self.add_command(command if module == "main" else _apart(command), cmd_name)
         if cmd_name not in self.commands or cmd_name == "results":  # a group that plugins extend
             self._add_plugins()
         return super().get_command(ctx, cmd_name)
@@ -92,6 +93,15 @@ class Commands(click.Group):
         discovery.installed().add_commands(self, COMMANDS)
 
 
+def _apart(command: click.Command) -> click.Command:
+    """Return a command that keeps what others print from standard output."""
+    for own in getattr(command, "commands", {}).values():
+        _apart(own)
+    if command.callback:
+        command.callback = apart()(command.callback)
+    return command
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(VERSION, prog_name="harness")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
@@ -117,6 +127,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # Parsed tasks are many small objects that live on: 700 new ones between two collections, as
     # Python has it, are a sixth of the time of a short command.
     gc.set_threshold(50_000)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what its encoding lacks is replaced
+            stream.reconfigure(errors="replace")
     sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
 
 
@@ -149,9 +162,10 @@ def _exit_code(arguments: list[str], debug: bool) -> int:
         return _fail("interrupted; run the same command again to continue", 130)
     except Terminated as error:
         return _fail(f"{error}; run the same command again to continue", error.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 1
+    except SystemExit:
+        if hasattr(sys.stdout, "wrapped"):  # click's answer to a closed pipe
+            return 0
+        raise
     except HarnessError as error:
         if debug:
             raise

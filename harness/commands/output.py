@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.printing import echo, printable_json
+from harness.printing import echo, printable_json, stdout
 from harness.results import formats
 from harness.results.formats import Report, Table
 
@@ -40,5 +40,6 @@ def counted(n: int, noun: str) -> str:
 
 def as_json(content: Any) -> None:
     """Print `content` as JSON."""
-    text = json.dumps(content, indent=2, ensure_ascii=False, default=str)
+    is_unicode = "utf" in (getattr(stdout(), "encoding", None) or "utf").lower()
+    text = json.dumps(content, indent=2, ensure_ascii=not is_unicode, default=str)
     echo(printable_json(text))

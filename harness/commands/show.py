@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.commands import arguments, data
-from harness.printing import echo, printable
+from harness.printing import echo, printable, stdout
 
 if TYPE_CHECKING:
     from harness.errors import UnknownName, UsageError
@@ -63,7 +63,7 @@ def command(
         output.as_json(facts)
     else:
         for line in lines({key: value for key, value in facts.items() if key != "unavailable"}):
-            click.echo(line)  # noqa: TID251  # printable, with styles
+            click.echo(line, stdout())  # noqa: TID251  # printable, with styles
         if unavailable:
             echo(f"harness: {unavailable}", err=True)
     return 1 if unavailable else 0

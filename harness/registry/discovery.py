@@ -37,6 +37,7 @@ from harness.errors import (
     suggestion,
     unreadable,
 )
+from harness.printing import apart
 from harness.specs import (
     AdapterSpec,
     EmbedderSpec,
@@ -192,7 +193,8 @@ class Plugins:
         plugin = Plugin(name=point.name, distribution=name, version=version, module=point.value)
         module = None
         try:
-            loaded = point.load()
+            with apart():
+                loaded = point.load()
             unknown = self._unknown_hooks(loaded)
             if unknown:
                 raise BadHook(f"unknown hook '{unknown[0]}'; known hooks: {', '.join(HOOKS)}")

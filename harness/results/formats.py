@@ -14,7 +14,6 @@ import json
 import os
 import re
 import shutil
-import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -22,7 +21,7 @@ from typing import Any
 
 import click
 
-from harness.printing import echo, printable, printable_lines
+from harness.printing import echo, printable, printable_lines, stdout
 
 NOTHING = "–"
 """Shown for a missing value."""
@@ -404,7 +403,7 @@ def width() -> int | None:
 
     The environment variable `COLUMNS` counts for every output; else a terminal has its own width.
     """
-    is_limited = os.environ.get("COLUMNS") or sys.stdout.isatty()
+    is_limited = os.environ.get("COLUMNS") or stdout().isatty()
     return shutil.get_terminal_size().columns if is_limited else None
 
 
@@ -432,7 +431,7 @@ def _print(table: Table, width: int | None) -> list[str]:
         shown |= {column.name for column, *_ in fitted}
         if table.title:
             echo(f"{table.title} (continued)" if i else table.title, italic=True)
-        click.echo("\n".join(_grid(fitted)))  # noqa: TID251  # printable cells, with styles
+        click.echo("\n".join(_grid(fitted)), stdout())  # noqa: TID251  # printable cells, with styles
     return [name for name in table.drop if name in table.columns and name not in shown]
 
 

@@ -22,9 +22,10 @@ from transformers import TrainerCallback
 from harness import names, parallel
 from harness.embedder import ModelInfo
 from harness.errors import HarnessError, InvalidOption, Unavailable, UnknownName, UsageError
-from harness.folders import Place, safe_name
+from harness.folders import Place, safe_name, write_atomically
 from harness.metrics import Metric
 from harness.registry.registry import Registry
+from harness.results.formats import separated
 from harness.results.records import Records
 from harness.run import plan
 from harness.run.evaluation import Run, Task, task_patterns
@@ -43,6 +44,9 @@ OVERALL, USEFULNESS, RATIO = "overall", "usefulness", "ratio"
 """Names of the mean of bias, the mean of usefulness, and the ratio of a task."""
 _EVAL = "eval_"
 """What the trainer puts before each metric."""
+
+_LAST: dict[str, tuple[tuple[int, float, int], BiasEvaluator]] = {}
+"""By name the evaluator that was called last in a training, and when: model, epoch and step."""
 
 logger = logging.getLogger(__name__)
 
@@ -164,6 +168,8 @@ class BiasEvaluator(BaseEvaluator):
             raise UsageError(
                 f"BiasEvaluator measures a SentenceTransformer, not a {type(model).__name__}"
             )
+        if epoch >= 0 or steps >= 0:
+            self._take_a_name((id(model), epoch, steps))
         is_kept = self._run.settings.cache is not None
         try:
             with parallel.at_most(1):  # more processes would be too many beside those that train
@@ -238,20 +244,30 @@ class BiasEvaluator(BaseEvaluator):
             not has_mean and _primary_metric(first).scores[score].ideal == "higher"
         )
 
+    def _take_a_name(self, moment: tuple[int, float, int]) -> None:
+        """Get another name if another evaluator of this training has it, and say so."""
+        name, n = self.name, 1
+        while _LAST.get(self.name, (None, self))[0] == moment and _LAST[self.name][1] is not self:
+            n += 1
+            self.name = f"{name}-{n}"
+        if n > 1:
+            logger.warning("a second evaluator is called '%s': this is '%s'", name, self.name)
+            self.metrics = tuple(self.named(value) for value in self._values_of(_may_have_ratio))
+        _LAST[self.name] = moment, self
+
     def named(self, value: str) -> str:
         """Return the name of a metric: that of the evaluator, and of the value."""
         return f"{self.name}_{value}" if self.name else value
 
     def _append(self, folder: Path, row: Mapping[str, object]) -> None:
         """Add a row to the CSV file, which has a column for each metric that there may be."""
-        folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"bias_evaluation_{safe_name(self.name)}_results.csv"
-        is_new = not path.exists()
-        with path.open("a", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, ["epoch", "steps", *self.metrics])
-            if is_new:
-                writer.writeheader()
-            writer.writerow(row)
+        rows: list[dict[str, object]] = []
+        if path.exists():
+            with path.open(newline="", encoding="utf-8") as file:
+                rows += csv.DictReader(file)
+        first = {"epoch": "", "steps": "", **dict.fromkeys(self.metrics, "")}
+        write_atomically(path, separated([*rows, first | row]).encode())
 
 
 def _tasks(run: Run) -> list[LoadedTask]:

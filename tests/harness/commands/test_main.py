@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -70,6 +71,36 @@ def test_names_are_completed(toy):
     assert completed(["eval", "--mitigator"], "no") >= {"none"}
     assert completed(["plan", "--concept"], "toy-b") == {"toy-bare"}
     assert "eval" in completed([], "ev")
+
+
+def test_what_others_print_goes_to_standard_error(harness, install, toy, monkeypatch):
+    models = sys.modules["toy_models"]
+    encode = models.Letters.encode
+    monkeypatch.setattr(models.Letters, "encode", lambda *a: (print("loud"), encode(*a))[1])
+    install("loud", {"loud-plugin": "loud_module"}, loud_module="print('loud: imported')")
+    for line in ("list metrics --json", "eval -m toy-letters -t toy-places -M none --json"):
+        result = harness(*line.split())
+        assert json.loads(result.out)
+        assert "loud" in result.err
+
+
+@pytest.mark.posix
+def test_an_output_without_some_characters_or_without_a_reader_ends_well():
+    command = [
+        sys.executable,
+        "-c",
+        "from harness.commands.main import main; main()",
+        "list",
+        "tasks",
+    ]
+    environment = os.environ | {"PYTHONIOENCODING": "cp1252"}
+    said = subprocess.run(command, capture_output=True, env=environment, check=False)
+    assert (said.returncode, said.stderr) == (0, b"")
+    assert b"?" in said.stdout
+    reading, writing = os.pipe()
+    os.close(reading)
+    said = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
+    assert (said.returncode, said.stderr) == (0, b"")
 
 
 def test_a_broken_plugin_is_reported_and_the_others_work(harness, install, toy):
