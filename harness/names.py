@@ -3,7 +3,7 @@
 ::
 
     model       NAME[?OPTIONS]  or  PROVIDER:REFERENCE[?OPTIONS]; a NAME that is not registered may
-                be a folder, a file or an id of a hub
+                be a folder, a file or an id of a hub; a path that exists is one, whatever is in it
     engine      NAME[?OPTIONS]
     mitigator   NAME[?OPTIONS][+NAME[?OPTIONS]]…, or `none`
     OPTIONS     KEY=VALUE[&KEY=VALUE]…     as in a URL: %26 stands for &, %2B for +
@@ -69,16 +69,17 @@ def model(text: str) -> Name:
     InvalidOption
         If the reference is missing, or the options are not `key=value` pairs.
     """
-    head, _, query = text.partition("?")
-    provider, colon, reference = head.partition(":")
+    head = without_options(text)
+    query = text[len(head) + 1 :]
+    provider, colon, reference = (head, "", "") if path_exists(head) else head.partition(":")
     if colon and not reference:
         raise InvalidOption(f"'{text}': the model's reference is missing after '{provider}:'")
     return Name(provider, _options(query, text), reference if colon else None)
 
 
 def without_options(text: str) -> str:
-    """Return the name of a model without the options after it."""
-    return text.partition("?")[0]
+    """Return the name of a model without the options after it; a path may have a `?` in it."""
+    return text if "?" in text and path_exists(text) else text.partition("?")[0]
 
 
 def chain_stages(text: str) -> list[Name]:

@@ -155,11 +155,13 @@ def _of_csv(path: Path) -> dict[str, list[str]]:
     """Return the columns of a file, or the words by set of a file with the columns set and word."""
     text = folders.read_text(path, limits.YAML_BYTES)
     first = text.split("\n", 1)[0]
-    delimiter = max("\t,;", key=first.count)
+    excel = re.fullmatch("sep=(.)\r?", first, re.IGNORECASE)  # Excel reads this line itself
+    delimiter = excel[1] if excel else max("\t,;", key=first.count)
     try:
         rows = list(csv.reader(io.StringIO(text), delimiter=delimiter, strict=True))
     except csv.Error as error:
         raise InvalidFile(f"not CSV: {error}", path=path) from None
+    rows = rows[1:] if excel else rows
     header = [cell.strip() for cell in rows[0]] if rows else []
     while header and not header[-1]:
         header.pop()
@@ -173,7 +175,7 @@ def _of_csv(path: Path) -> dict[str, list[str]]:
     is_long = [name.lower() for name in header] == ["set", "word"]
     if not is_long:
         sets = {name: [] for name in header}
-    for line, row in enumerate(rows[1:], start=2):
+    for line, row in enumerate(rows[1:], start=3 if excel else 2):
         cells = [cell.strip() for cell in row]
         if any(cells[len(header) :]):
             problem = f"{len(cells)} cells for {len(header)} columns"
@@ -703,7 +705,7 @@ def _as_words(name: str, value: Iterable[str]) -> tuple[str, ...]:
             raise UsageError(f"set '{name}': expected a word, not {word!r}")
     if not words_:
         raise UsageError(f"set '{name}' has no words")
-    return tuple(map(composed, words_))
+    return tuple(composed(word.strip()) for word in words_)
 
 
 def _is_word(value: object) -> bool:

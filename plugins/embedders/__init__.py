@@ -131,7 +131,10 @@ _ADAPTERS = {
     "gensim.Word2Vec": (f"{_HERE}.vectors.objects:of_word2vec", "the word vectors of a model"),
     "gensim.Doc2Vec": (f"{_HERE}.wrapped_objects:of_interface", "no model: a line says why"),
     "spacy.Language": (f"{_HERE}.vectors.spacy_vectors:of_pipeline", "its word vectors"),
-    "pandas.DataFrame": (f"{_HERE}.vectors.objects:of_frame", "a row of numbers by word"),
+    **dict.fromkeys(
+        ("pandas.DataFrame", "polars.DataFrame"),
+        (f"{_HERE}.vectors.objects:of_frame", "a row of numbers by word"),
+    ),
     "torch.Module": (f"{_HERE}.wrapped_objects:of_torch_module", "a module with `encode`"),
     "builtins.dict": (f"{_HERE}.vectors.objects:of_mapping", "a vector by word"),
     "builtins.tuple": (f"{_HERE}.vectors.objects:of_pair", "words and an array of vectors"),

@@ -266,8 +266,8 @@ class BiasEvaluator(BaseEvaluator):
         if path.exists():
             with path.open(newline="", encoding="utf-8") as file:
                 rows += csv.DictReader(file)
-        first = {"epoch": "", "steps": "", **dict.fromkeys(self.metrics, "")}
-        write_atomically(path, separated([*rows, first | row]).encode())
+        first: dict[str, object] = {"epoch": "", "steps": "", **dict.fromkeys(self.metrics, "")}
+        write_atomically(path, separated([*rows, {**first, **row}]).encode())
 
 
 def _tasks(run: Run) -> list[LoadedTask]:

@@ -24,6 +24,17 @@ def test_a_reference_may_have_colons_and_slashes():
     assert parsed.options == {"limit": "5"}
 
 
+def test_a_path_that_exists_is_a_path_whatever_is_in_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "runs" / "2024-05-01T12:30:00"
+    folder.mkdir(parents=True)
+    (folder / "why?.txt").touch()
+    for path in (folder, "runs/2024-05-01T12:30:00", folder / "why?.txt"):
+        assert names.model(str(path)) == names.Name(str(path), {})
+    assert names.model(f"{folder}?name=x") == names.Name(str(folder), {"name": "x"})
+    assert names.model(f"vectors:{folder}") == names.Name("vectors", {}, str(folder))
+
+
 def test_a_provider_without_a_reference_is_refused():
     with pytest.raises(InvalidOption, match="'vectors:'"):
         names.model("vectors:")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import statistics
 from collections.abc import Mapping
 from pathlib import Path
@@ -43,12 +44,16 @@ def load(folder: Path, name: str, *, normalize: bool, max_length: int | None) ->
     ModelError
         If a file is missing or the tokens do not fit the rows.
     """
-    from safetensors.numpy import load_file
+    from safetensors.torch import load_file
     from sentence_transformers import SentenceTransformer
     from tokenizers import Tokenizer
 
     with quiet_loading.loading(name):
-        weights = load_file(folder / "model.safetensors")
+        tensors = load_file(folder / "model.safetensors")
+        for key, value in tensors.items():
+            if re.search("bfloat16|float8", str(value.dtype)):  # numpy has none
+                tensors[key] = value.float()
+        weights = {key: value.numpy() for key, value in tensors.items()}
         if "embeddings" not in weights or weights["embeddings"].ndim != 2:
             raise ModelError(
                 f"'{name}': model.safetensors has no matrix 'embeddings', as models of model2vec do"

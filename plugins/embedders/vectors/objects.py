@@ -50,18 +50,20 @@ def of_word2vec(model: Any) -> WordVectors:
 
 
 def of_frame(frame: Any) -> WordVectors:
-    """Return the rows of a pandas `DataFrame` whose index has the words.
+    """Return the rows of a `DataFrame` of pandas or polars; words are its first column or index.
 
     Raises
     ------
     ModelError
-        If the index has no words, or the columns have no numbers.
+        If neither has words, or the other columns have no numbers.
     """
-    words = list(frame.index)
+    words, columns = list(getattr(frame, "index", ())), list(frame.columns)
+    if columns and not all(isinstance(word, str) for word in words or [None]):
+        words, frame = list(frame[columns[0]]), frame[columns[1:]]
     if not words or not all(isinstance(word, str) for word in words):
         raise ModelError(
-            "a DataFrame of word vectors has the words as its index and a column for each "
-            "dimension; use set_index on the column of the words"
+            "a DataFrame of word vectors has the words as its index or first column, and a column "
+            "for each dimension"
         )
     return _of(words, frame.to_numpy())
 

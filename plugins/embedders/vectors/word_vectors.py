@@ -105,6 +105,11 @@ def unlike_words(words: Sequence[str], vocabulary: Sequence[str]) -> str:
 
 def _likely(words: Sequence[str], vocabulary: Sequence[str]) -> str:
     """Return the manner of writing in which most of `words` are found, or what differs."""
+    known = set(vocabulary).intersection
+    if 2 * len(known(words)) >= len(words):
+        return "it has these words, but their vectors are zero or no numbers"
+    if 2 * len(known(word.strip() for word in words if word != word.strip())) >= len(words):
+        return "those that are asked for begin or end with white space"
     wanted = {word.lower().replace(" ", "_") for word in words}
     found = {manner: len(wanted.intersection(_plain(manner, vocabulary))) for manner in _MANNERS}
     best = max(_MANNERS, key=lambda manner: found[manner])

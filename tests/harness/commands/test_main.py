@@ -73,13 +73,14 @@ def test_names_are_completed(toy):
     assert "eval" in completed([], "ev")
 
 
-def test_what_others_print_goes_to_standard_error(harness, install, toy, monkeypatch):
+def test_what_others_print_goes_to_standard_error(harness, install, toy, monkeypatch, tmp_path):
     models = sys.modules["toy_models"]
     encode = models.Letters.encode
     monkeypatch.setattr(models.Letters, "encode", lambda *a: (print("loud"), encode(*a))[1])
     install("loud", {"loud-plugin": "loud_module"}, loud_module="print('loud: imported')")
-    for line in ("list metrics --json", "eval -m toy-letters -t toy-places -M none --json"):
-        result = harness(*line.split())
+    run = ["eval", "-m", "toy-letters", "-t", "toy-places", "-M", "none", "--results", tmp_path]
+    for arguments in (["list", "metrics"], run):
+        result = harness(*arguments, "--json")
         assert json.loads(result.out)
         assert "loud" in result.err
 

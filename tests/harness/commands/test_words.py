@@ -93,6 +93,15 @@ def test_values_are_those_of_eval_on_the_written_task(harness, words, write, mod
     assert {r["metric"] for r in records} == ALL
 
 
+def test_the_line_of_excel_that_names_the_separator_is_no_list(write):
+    plain = read_file(write("sets.csv", CSV))
+    for separator, end in ((";", "\n"), (",", "\r\n")):
+        text = f"sep={separator}\n{CSV.replace(',', separator)}".replace("\n", end)
+        assert read_file(write("excel.csv", text)) == plain
+    with pytest.raises(UsageError, match=r"excel\.csv:3: 3 cells for 2 columns"):
+        read_file(write("excel.csv", "sep=;\na;b\nx;y;z\n"))
+
+
 def test_two_lists_of_one_name_are_two_tasks(harness, words, write, tmp_path):
     turned = "\n".join(",".join(reversed(line.split(","))) for line in CSV.splitlines()) + "\n"
     for folder, text in (("a", CSV), ("b", turned), ("c", CSV)):

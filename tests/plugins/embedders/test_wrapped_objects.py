@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse
 import torch
@@ -209,6 +210,7 @@ def test_whatever_holds_a_vector_for_each_text_is_read():
         lambda texts: torch.tensor(lengths(texts)).to_sparse(),
         lambda texts: [torch.tensor(row, dtype=torch.bfloat16) for row in lengths(texts)],
         lambda texts: pd.DataFrame(lengths(texts)),
+        lambda texts: pl.DataFrame(lengths(texts), orient="row"),
     ):
         assert embedder(returned).encode(TEXTS).tolist() == lengths(TEXTS)
 
@@ -221,11 +223,13 @@ def test_what_is_no_array_is_an_error_of_one_line(returned):
 
 def test_a_data_frame_of_vectors_by_word_is_a_model():
     frame = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], index=["he", "she"])
-    made = embedder(frame)
-    assert made.info.kind == "word"
-    assert made.encode(["she"]).tolist() == [[3.0, 4.0]]
-    assert made.info.fingerprint == embedder((["he", "she"], frame.to_numpy())).info.fingerprint
-    assert "set_index" in refused(frame.reset_index())
+    columns = frame.reset_index(names="word").rename(columns=str)
+    for given in (frame, columns, pl.DataFrame(columns.to_dict("list"))):
+        made = embedder(given)
+        assert made.info.kind == "word"
+        assert made.encode(["she"]).tolist() == [[3.0, 4.0]]
+        assert made.info.fingerprint == embedder((["he", "she"], frame.to_numpy())).info.fingerprint
+    assert "first column" in refused(frame.reset_index(drop=True))
 
 
 def test_the_word_vectors_of_a_spacy_pipeline_are_a_model():

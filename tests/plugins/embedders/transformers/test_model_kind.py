@@ -141,6 +141,17 @@ def test_a_model2vec_folder_averages_the_rows_of_known_tokens(static):
     np.testing.assert_allclose(vectors, right, atol=1e-6)
 
 
+def test_a_model2vec_folder_in_bfloat16_has_its_values_in_float32(static):
+    import torch
+    from safetensors.torch import save_file
+
+    folder, rows = static
+    half = torch.tensor(rows).to(torch.bfloat16)
+    save_file({"embeddings": half}, folder / "model.safetensors")
+    vectors = Registry().embedder(str(folder), device="cpu").encode(["the nurse"])
+    np.testing.assert_allclose(vectors[0], half.float()[[1, 2]].mean(0), atol=1e-6)
+
+
 def test_a_model2vec_folder_normalizes_and_cuts_as_its_configuration_says(static):
     folder, rows = static
     change(folder / "config.json", normalize=True, max_length=2)

@@ -31,6 +31,11 @@ def test_the_manner_of_writing_is_recognised():
         assert repr(vocabulary[5]) not in told
 
 
+def test_words_that_are_there_without_a_vector_and_words_with_spaces_are_told():
+    assert "vectors are zero" in word_vectors.unlike_words(WORDS, WORDS)
+    assert "white space" in word_vectors.unlike_words([f" {word}" for word in WORDS], WORDS)
+
+
 def test_the_language_with_most_of_the_words_is_advised():
     vocabulary = [f"/c/de/haus{i}" for i in range(50)] + [f"/c/en/{word.lower()}" for word in WORDS]
     assert "?language=en" in word_vectors.unlike_words(WORDS, vocabulary)
