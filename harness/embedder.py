@@ -222,9 +222,9 @@ class Embedder(Protocol):
       are called for other purposes only;
     - `truncated(texts)` returns whether each text is longer than the model's longest input;
       records count these texts;
-    - `lacks(texts)` of a text encoder returns for each text whether it has no vector, such as one
-      without a known word. It is called for texts that got a row of NaN. NaN for any other text is
-      an error, which may be temporary;
+    - `lacks(texts)` of a text encoder returns for each text whether the model knows no word of it.
+      A row of NaN for any other text is an error, which may be temporary. In a task of bias, texts
+      whose word that differs is lacking count as missing;
     - `ranks(words)` returns the frequency rank of each word, 1 for the most frequent word and 0 for
       an unknown one; or None if the vocabulary is not sorted by frequency;
     - `unlike(words)` of a word embedder returns the likely reason why it lacks most of these words;

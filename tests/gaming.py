@@ -7,8 +7,10 @@ and judges them as a leaderboard does: as models, by sets of ranks, and as mitig
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import functools
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -259,6 +261,41 @@ NUISANCES: Mapping[str, Change] = {
     "times 7": nuisance(kind="scale", size=7),
     "4 bits": nuisance(kind="bits", size=4),
 }
+
+
+class Unreading:
+    """A model that does not read its texts whole, and so sees no difference where one is.
+
+    Parameters
+    ----------
+    model
+        Registered name of the model.
+    name
+        What it is reported as, one of `UNREADING`.
+    """
+
+    def __init__(self, model: str, name: str) -> None:
+        self._model, self._read = harness.Registry().embedder(model), UNREADING[name]
+        own = self._model.info
+        self.info = dataclasses.replace(
+            own, name=name, fingerprint=f"{name}, {own.fingerprint}", aliases=()
+        )
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the vectors of what is read of the texts."""
+        return self._model.encode([self._read(text) for text in texts])
+
+    def lacks(self, texts: Sequence[str]) -> list[bool]:
+        """Return whether nothing but the token of unknown words is read of each text."""
+        return [self._read(text).strip(" .") in ("", UNKNOWN) for text in texts]
+
+
+UNKNOWN = "[UNK]"
+UNREADING: Mapping[str, Callable[[str], str]] = {
+    "cannot read names": functools.partial(re.sub, r"\b[A-Z]\w*", UNKNOWN),
+    "cuts all texts": lambda text: text[:6],
+}
+"""What is read of a text: a cased tokenizer over an uncased vocabulary knows no capitals."""
 
 
 def judged(bench: Bench) -> pl.DataFrame:

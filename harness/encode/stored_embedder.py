@@ -192,6 +192,7 @@ class StoredEmbedder:
         self.notices: list[str] = []
         self._role: Role = PLAIN
         self._truncated: dict[str, bool] = {}
+        self._lacks: dict[str, bool] = {}
 
     @property
     def info(self) -> ModelInfo:
@@ -321,6 +322,13 @@ class StoredEmbedder:
         except PLUGIN_ERRORS:  # scores do not depend on this
             return None
         return reason
+
+    def lacks(self, words: Sequence[str]) -> list[bool]:
+        """Return whether the embedder does not know each word, as far as it says."""
+        new = [word for word in dict.fromkeys(words) if word not in self._lacks]
+        keys = role_keys(new, PLAIN, self.info.readings)
+        self._lacks.update(zip(new, without_vector(self.embedder, keys), strict=True))
+        return [self._lacks[word] for word in words]
 
     def truncated(self, texts: Sequence[str]) -> list[bool] | None:
         """Return whether the embedder truncates each text; None if it does not state it."""

@@ -623,6 +623,13 @@ def other_forms(jobs: Iterable[Job], vectors: StoredEmbedder) -> list[str]:
     return lines
 
 
+def cut_texts(records: Iterable[Record], model: str) -> list[str]:
+    """Return a line on the tasks of which a model cuts a tenth of the texts or more."""
+    coverage = {record.task.name: record.coverage for record in records if record.primary}
+    cut = [name for name, c in coverage.items() if c.truncated and 10 * c.truncated >= c.asked]
+    return [f"{model} cuts texts of {listed(cut, 5)}, which are too long for it"] if cut else []
+
+
 def missing_words(jobs: Iterable[Job], model: str) -> list[str]:
     """Return a line for each list of fitting words that the model lacks."""
     mitigators: dict[tuple[str, ...], list[str]] = {}

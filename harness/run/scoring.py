@@ -49,6 +49,7 @@ from harness.run import plan, recording
 from harness.run.plan import Job
 from harness.run.recording import MetricScores, ModelFacts, Provenance, Ratio, SampleRows
 from harness.run.settings import Settings
+from harness.run.unread import SAME, Unread
 from harness.task.inputs import Input
 from harness.task.schema import NO_YARDSTICK
 from harness.task.task import Measurement, Scenario, Task
@@ -95,6 +96,14 @@ class JobVectors:
                 self._own[id(input_)] = self._encode(input_.texts or ())
         return self._own[id(input_)]
 
+    def read(self, input_: Input) -> tuple[Sequence[str], Vectors]:
+        """Return the texts of an input as the model gets them, and their (n, d) vectors."""
+        texts = self._job.texts(input_)
+        if tuple(texts) == input_.texts:
+            return texts, self.unmitigated(input_)
+        with self._reading(input_.role):
+            return texts, self._encode(texts)
+
     def mitigated(self, input_: Input) -> Vectors:
         """Return the (n, d) vectors of an input under the mitigator.
 
@@ -135,10 +144,6 @@ class _Transformed:
 
 
 # The arguments of a metric: the arrays, clusters and texts of its inputs, without missing rows.
-
-
-SAME = 1e-5
-"""Largest relative difference of vectors that count as equal: rounding in batches is as large."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,14 +284,19 @@ def usable_rows(inputs: Mapping[str, Input], vectors: Mapping[str, Vectors]) -> 
 
 
 def too_few(
-    inputs: Mapping[str, Input], kept: Mapping[str, Mask], max_missing: float
+    inputs: Mapping[str, Input],
+    kept: Mapping[str, Mask],
+    max_missing: float,
+    unread: Mapping[str, Mask] | None = None,
 ) -> str | None:
     """Return the reason why the inputs cannot be scored, or None if they can."""
     for input_ in inputs.values():
         missing = 1 - float(kept[input_.group].mean())
         if missing > max_missing or missing == 1:
+            is_unread = unread is not None and any(rows.any() for rows in unread.values())
+            why = "is not read by the model or has no vector" if is_unread else "has no vector"
             return (
-                f"{missing:.0%} of '{input_.name}' has no vector, "
+                f"{missing:.0%} of '{input_.name}' {why}, "
                 f"more than the {max_missing:.0%} that the task allows"
             )
     return None
@@ -536,9 +546,10 @@ class JobScorer:
         samples: bool,
         yardsticks: Yardsticks | None = None,
         compare: Compare | None = None,
+        unread: Unread | None = None,
     ) -> None:
         self.job, self.seed, self.samples = job, seed, samples
-        self._compare = compare
+        self._compare, self._unread = compare, unread or Unread()
         self._vectors = JobVectors(job, encode, reading)
         self._contrasts = {} if yardsticks is None else yardsticks.of(job, encode, reading, compare)
         self._fitted = plan.fitted(job, encode)
@@ -621,7 +632,13 @@ class JobScorer:
     ) -> Step:
         metric, inputs = measurement.metric, measurement.inputs
         kept = usable_rows(inputs, vectors)
-        void = too_few(inputs, kept, self.job.task.file.max_missing)
+        unread: Mapping[str, Mask] = {}
+        if self.job.task.file.measures == "bias":
+            unread = self._unread.rows(metric, inputs, self._vectors.read)
+        for input_ in inputs.values():
+            if input_.name in unread:
+                kept[input_.group] &= ~unread[input_.name]
+        void = too_few(inputs, kept, self.job.task.file.max_missing, unread)
         void = void or all_equal(inputs, kept, vectors, self.job.texts)
         void = void or self._shared(metric, inputs)
         for input_ in inputs.values():
@@ -640,7 +657,7 @@ class JobScorer:
             void,
             self.samples,
         )
-        return Step(scenario, measurement, kept, _coverage(inputs, vectors), call)
+        return Step(scenario, measurement, kept, _coverage(inputs, vectors, unread), call)
 
 
 def measure(
@@ -711,12 +728,17 @@ def _without_difference(
     return defined
 
 
-def _coverage(inputs: Mapping[str, Input], vectors: Mapping[str, Vectors]) -> Coverage:
+def _coverage(
+    inputs: Mapping[str, Input], vectors: Mapping[str, Vectors], unread: Mapping[str, Mask]
+) -> Coverage:
     has_vector: dict[str, bool] = {}
     for input_ in inputs.values():
         if input_.texts is not None:
-            usable = has_direction(vectors[input_.name]).tolist()
-            has_vector |= dict(zip(input_.texts, usable, strict=True))
+            usable = has_direction(vectors[input_.name])
+            has_vector |= dict(zip(input_.texts, usable.tolist(), strict=True))
+    for input_ in inputs.values():
+        rows = unread.get(input_.name, ())
+        has_vector |= dict.fromkeys(itertools.compress(input_.texts or (), rows), False)
     missing = tuple(text for text, has in has_vector.items() if not has)
     return Coverage(asked=len(has_vector), found=len(has_vector) - len(missing), missing=missing)
 
@@ -765,6 +787,8 @@ class JobRun:
         Whether an unexpected error is raised.
     yardsticks
         The gaps of yardsticks that were measured.
+    unread
+        The texts that the model cannot read.
     """
 
     vectors: StoredEmbedder
@@ -772,6 +796,7 @@ class JobRun:
     samples: bool
     debug: bool
     yardsticks: Yardsticks
+    unread: Unread
 
 
 class OpenJob:
@@ -807,6 +832,7 @@ class OpenJob:
                 samples=self.run.samples,
                 yardsticks=self.run.yardsticks,
                 compare=vectors.compare,
+                unread=self.run.unread,
             )
             for step in self._scorer.steps():
                 self._scored.append(None)
@@ -1014,7 +1040,9 @@ def score(
         seed=settings.seed,
         environment=recording.environment(",".join(engine.devices) or "default"),
     )
-    run_ = JobRun(vectors, provenance, settings.samples, settings.debug, Yardsticks())
+    run_ = JobRun(
+        vectors, provenance, settings.samples, settings.debug, Yardsticks(), Unread(vectors)
+    )
     workers = 1 if settings.debug and settings.workers is None else settings.workers
     cluster = engine if isinstance(engine, parallel.Cluster) else None
     pool = JobPool(jobs, run_, workers=workers, cluster=cluster)
@@ -1046,6 +1074,7 @@ def score(
             *recording.fitted_word_notices(ordered, info.name),
             *recording.missing_words(jobs, info.name),
             *recording.other_forms(jobs, vectors),
+            *recording.cut_texts(ordered, info.name),
             *recording.unlike(ordered, vectors),
             *recording.notes(jobs),
         ),

@@ -214,7 +214,7 @@ class Input:
     probe
         Whether the texts define the concept, so that mitigators do not rewrite them.
     items
-        The distinct words or cells in the texts; none for numbers.
+        The word or cell of each code of `clusters`; none for numbers.
     original
         Whether the vectors are the model's own, without any mitigator.
     vocabulary
@@ -372,7 +372,7 @@ class Inputs:
             clusters=np.asarray(clusters, dtype=np.int64),
             group=group,
             probe=any(part.probe for part in parts),
-            items=() if number else tuple(dict.fromkeys(items)),
+            items=() if number else tuple(items),
             original=original,
             role=role,
         )

@@ -97,6 +97,7 @@ def task_file(folder, *, metric="tpr-gap", **changed):
         "licence": "CC BY 4.0; made for a test",
         "category": "gender",
         "kinds": ["text"],
+        "measures": "usefulness",
         "tables": {"rows": {"columns": ["a", "b", "label", "group", "part"], "rows": ROWS}},
         "inputs": inputs,
         "metrics": {metric: {}},

@@ -9,7 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import harness
 from harness.arrays import unit_rows
+from harness.leaderboard.boards.board import compile_boards
+from harness.leaderboard.claims.reading import frame_of
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests import gaming  # the tests are no package that is installed
@@ -139,7 +142,6 @@ def test_centring_and_components_change_less_than_the_interval(model):
 
 def test_words_of_one_gender_at_one_point_lose_their_meaning():
     """Collapsed words have no bias, and a mother is no woman any more."""
-    import harness
     from harness.leaderboard.boards.board import RETAINED
     from harness.run.scoring import gaps_of
 
@@ -156,3 +158,27 @@ def test_words_of_one_gender_at_one_point_lose_their_meaning():
         return rows.gap.value
 
     assert abs(gap(point)) < RETAINED * gap(vectors)
+
+
+READ = ("seat-c3", "seat-c6", "stereoset-gender", "name-triplets-world", "bec-pro-en", "ws-353")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", gaming.UNREADING)
+def test_a_model_that_cannot_read_is_void_not_fair(name):
+    """MiniLM whose tokenizer read each name as unknown had a mean bias of .277."""
+    model = gaming.Unreading("all-MiniLM-L6-v2", name)
+    own = harness.evaluate("all-MiniLM-L6-v2", READ)
+    records = harness.evaluate(model, READ)
+    void = {r.task.name for r in records if r.primary and r.value is None}
+    assert {"seat-c3", "seat-c6", "name-triplets-world", "bec-pro-en"} <= void
+    mean = {row["measures"]: row for row in records.means()}["bias"]
+    assert mean["n"] <= 1
+    verdict = harness.compare_models(model, "all-MiniLM-L6-v2", tasks=READ)
+    judged = {(d.measures, d.name): d.verdict for d in verdict.differences}
+    assert judged.get(("bias", "overall")) != "less"
+    assert judged["usefulness", "overall"] == "less"
+    (board,) = compile_boards(frame_of([*own, *records]))
+    complete = dict(board.rows.select("model", "complete").rows())
+    assert complete == {"all-MiniLM-L6-v2": True, name: False}  # only complete rows rank
+    assert board.rows.filter(model=name)["rank"].item() is None

@@ -224,6 +224,10 @@ class TransformerEncoder:
         """Return whether each text is longer than the model reads, so that its end is cut off."""
         return self._lengths_of(role).truncated(texts, self._prompt(role))
 
+    def lacks(self, texts: Sequence[str], *, role: Role = "text") -> list[bool]:
+        """Return whether the tokenizer knows no part of each text."""
+        return self._lengths_of(role).unknown(texts)
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What a user may not expect of the model's reading of texts, a line for each."""

@@ -129,6 +129,16 @@ class LoadedSentenceTransformer:
         """Return the number of tokens of each text, so that batches are those of a saved folder."""
         return self._counter.lengths(texts, self._prompt(role))
 
+    def lacks(self, texts: Sequence[str], *, role: Role = "text") -> list[bool]:
+        """Return whether the tokenizer knows no part of each text."""
+        from tokenizers import Tokenizer
+
+        own = getattr(self._model, "tokenizer", None)
+        tokenizer = getattr(own, "backend_tokenizer", own)
+        if not isinstance(tokenizer, Tokenizer):
+            return [False] * len(texts)
+        return tokens.unknown(tokenizer, texts)
+
     def _prompt(self, role: Role) -> str:
         return self._prompts.get(role, self._prompts.get("text", ""))
 

@@ -435,7 +435,9 @@ class SentenceTransformersEmbedder(TransformerEncoder):
         return self._readers[prompt]
 
     def lacks(self, texts: Sequence[str], *, role: Role = "text") -> list[bool]:
-        """Return whether each text has no word that an encoder of word vectors knows."""
+        """Return whether each text has no word, or no token, that the model knows."""
+        if self._folder.input_module(role).kind != "WordEmbeddings":
+            return super().lacks(texts, role=role)
         maxima = self._rows(texts, role, normalize=False)[:, 0]
         return [bool(lacking) for lacking in np.isneginf(maxima)]
 

@@ -73,7 +73,8 @@ class TextLengths:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is sent to another process, which reads the tokenizer itself."""
-        return {key: value for key, value in self.__dict__.items() if key != "_count"}
+        read = ("_count", "_tokenizer")
+        return {key: value for key, value in self.__dict__.items() if key not in read}
 
     def lengths(self, texts: Sequence[str], prompt: str = "") -> list[int]:
         """Return the number of tokens that the model reads of each text: at most the limit.
@@ -108,17 +109,23 @@ class TextLengths:
         counted = iter(self._counted(list(itertools.compress(texts, maybe_long)), prompt))
         return [maybe and next(counted) > self._limit for maybe in maybe_long]
 
+    def unknown(self, texts: Sequence[str]) -> list[bool]:
+        """Return whether each text has no token that the tokenizer knows, as far as its file says.
+
+        A model reads all such texts alike.
+        """
+        if self._tokenizer is None:
+            return [False] * len(texts)
+        return unknown(self._tokenizer, [t.lower() for t in texts] if self._lowercase else texts)
+
     def _counted(self, texts: Sequence[str], prompt: str) -> list[int]:
         pieces = (texts[i : i + _PIECE] for i in range(0, len(texts), _PIECE))
         return [int(n) + self._added for piece in pieces for n in self._count(piece, prompt)]
 
     @functools.cached_property
     def _count(self) -> Count:
-        if self._file is not None and self._file.is_file():
-            try:
-                return self._of_file(self._file)
-            except Exception:  # noqa: S110  # the library raises no narrower type
-                pass
+        if self._tokenizer is not None:
+            return self._by_file
         if self._own is not None:
             try:
                 return self._own()
@@ -126,20 +133,40 @@ class TextLengths:
                 pass
         return _estimate
 
-    def _of_file(self, file: Path) -> Count:
-        from tokenizers import Tokenizer
+    @functools.cached_property
+    def _tokenizer(self) -> Any:
+        """What the file holds; None if there is none, or it cannot be read."""
+        if self._file is None or not self._file.is_file():
+            return None
+        try:
+            from tokenizers import Tokenizer
 
-        tokenizer = Tokenizer.from_file(str(file))
+            tokenizer = Tokenizer.from_file(str(self._file))
+        except Exception:  # the library raises no narrower type
+            return None
         tokenizer.no_padding()
         tokenizer.no_truncation()
+        return tokenizer
 
-        def count(texts: Sequence[str], prompt: str) -> list[int]:
-            whole = [f"{prompt}{text}" for text in texts]
-            whole = [text.lower() for text in whole] if self._lowercase else whole
-            encodings = tokenizer.encode_batch(whole, add_special_tokens=self._special)
-            return list(map(len, encodings))
+    def _by_file(self, texts: Sequence[str], prompt: str) -> list[int]:
+        whole = [f"{prompt}{text}" for text in texts]
+        whole = [text.lower() for text in whole] if self._lowercase else whole
+        encodings = self._tokenizer.encode_batch(whole, add_special_tokens=self._special)
+        return list(map(len, encodings))
 
-        return count
+
+def unknown(tokenizer: Any, texts: Sequence[str]) -> list[bool]:
+    """Return whether a tokenizer of the library tokenizers knows no part of each text."""
+    token, ids = getattr(tokenizer.model, "unk_token", None), tokenizer.token_to_id
+    names = {i for name in ("<unk>", "[UNK]", token) if name and (i := ids(name)) is not None}
+    if not names:
+        return [False] * len(texts)
+    nothing = names | {ids("\u2581")}  # the space of SentencePiece
+    encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    return [
+        nothing.issuperset(itertools.compress(encoding.ids, encoding.attention_mask))
+        for encoding in encodings
+    ]
 
 
 def stated_limit(tokenizer: Path) -> int | None:

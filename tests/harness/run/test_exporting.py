@@ -103,12 +103,12 @@ def bases(tmp_path_factory):
             num_hidden_layers=1,
             num_attention_heads=2,
             intermediate_size=32,
-            max_position_embeddings=64,
+            max_position_embeddings=512,
         )
     ).save_pretrained(plain)
 
     def transformer(seed):
-        step = Transformer(str(plain), max_seq_length=32)
+        step = Transformer(str(plain), max_seq_length=512)
         torch.manual_seed(seed)
         for name, weights in step.named_parameters():
             # Vectors of different texts differ, as those of a trained encoder.

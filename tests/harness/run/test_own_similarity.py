@@ -62,7 +62,8 @@ class MultiVector(Sparse):
             target, attribute, kind, related = self.sides(text)
             tokens = np.zeros((5, 2 + NOISE))
             tokens[:4, :2] = (target, 0), (0, kind), (self.bias * attribute, 0), (0, related)
-            tokens[4, 2:] = meaningless(text) * np.sqrt(self.noise / NOISE)
+            # Without any noise, texts of one side were read alike.
+            tokens[4, 2:] = meaningless(text) * np.sqrt((self.noise or 1e-5) / NOISE)
             rows.append(tokens.ravel().astype(np.float32))
         return packed(rows)
 

@@ -40,7 +40,7 @@ def test_constant_vectors_have_no_value_and_are_never_fair(name):
     texts = ["seat-c6", "gender-occupations", "name-sentences", "retrieval-army", "ws-353"]
     records = harness.evaluate(name, tasks if name == "constant-words" else texts, results=None)
     assert {record.value for record in records} == {None}
-    assert {record.reason for record in records} == {"all texts have the same vector"}
+    assert all(record.reason for record in records)
 
 
 def test_random_vectors_have_a_value_on_bias_and_none_of_the_usefulness():

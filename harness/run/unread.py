@@ -1,0 +1,200 @@
+"""Which texts a model cannot read: no difference between texts that it reads alike is no fairness.
+
+In a task of bias, a text counts as missing where the model does not know the word that differs,
+such as a name that its tokenizer has no token for: no word of the item, or a word that the other
+texts of the row lack. So it does where it gets the vector of another text: the words that differ
+were cut off, say, or their order is not read.
+"""
+
+from __future__ import annotations
+
+import itertools
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.arrays import Mask, Vectors, has_direction
+from harness.embedder import PAIRS, one_width
+from harness.encode.stored_embedder import StoredEmbedder
+from harness.letters import words
+from harness.metrics import Metric
+from harness.task.inputs import Input
+
+SAME = 1e-5
+"""Largest relative difference of vectors that count as equal: rounding in batches is as large."""
+
+
+class Unread:
+    """The rows of tasks that one model cannot read; each measurement's are looked for once.
+
+    Parameters
+    ----------
+    embedder
+        The model; None to find none.
+    """
+
+    def __init__(self, embedder: StoredEmbedder | None = None) -> None:
+        is_encoder = embedder is not None and embedder.info.kind not in ("word", PAIRS)
+        self._embedder = embedder if is_encoder else None
+        self._known: dict[tuple[int, ...], dict[str, Mask]] = {}
+
+    def rows(
+        self,
+        metric: Metric,
+        inputs: Mapping[str, Input],
+        read: Callable[[Input], tuple[Sequence[str], Vectors]],
+    ) -> dict[str, Mask]:
+        """Return the (n,) mask of the unread rows of inputs of texts, by their name.
+
+        Parameters
+        ----------
+        metric
+            The metric. If it says which inputs a bias moves apart, only those are looked at.
+        inputs
+            Its inputs.
+        read
+            Returns the texts of an input as the model gets them, and their (n, d) vectors before
+            any mitigator changes them.
+        """
+        if self._embedder is None:
+            return {}
+        moved = metric.contrast and (*metric.contrast.sides, *metric.contrast.towards)
+        of_texts = [i for name, i in inputs.items() if i.texts and name in (moved or inputs)]
+        texts, vectors = {}, {}
+        for input_ in of_texts:
+            texts[input_.name], vectors[input_.name] = read(input_)
+        is_original = all(tuple(texts[input_.name]) == input_.texts for input_ in of_texts)
+        key = tuple(map(id, of_texts)) if is_original else ()
+        if not key or key not in self._known:
+            masks = read_alike(of_texts, texts, vectors)
+            for name, rows in unknown(of_texts, texts, self._embedder.lacks).items():
+                masks[name] |= rows
+            if not key:
+                return masks
+            self._known[key] = masks
+        return self._known[key]
+
+
+def unknown(
+    inputs: Sequence[Input],
+    texts: Mapping[str, Sequence[str]],
+    lacks: Callable[[Sequence[str]], Sequence[bool]],
+) -> dict[str, Mask]:
+    """Return by input the (n,) mask of the rows whose word that differs the model does not know.
+
+    Parameters
+    ----------
+    inputs, texts
+        As in `read_alike`.
+    lacks
+        Returns of each word whether the model does not know it.
+    """
+    by_group: dict[str, list[Input]] = {}
+    for input_ in inputs:
+        by_group.setdefault(input_.group, []).append(input_)
+    items = {i.name: [_words(item) for item in i.items] for i in inputs}
+    rows = {
+        input_.name: [_words(text) for text in texts[input_.name]]
+        for aligned in by_group.values()
+        for input_ in aligned
+        if len(aligned) > 1
+    }
+    every = sorted(set().union(*itertools.chain(*items.values(), *rows.values())))
+    lacking = frozenset(itertools.compress(every, lacks(every)))
+    if not lacking:
+        return {}
+    masks = {}
+    for aligned in by_group.values():
+        for input_ in aligned:
+            of_items = np.array([bool(own) and own <= lacking for own in items[input_.name]])
+            masks[input_.name] = of_items[input_.clusters]
+        if len(aligned) > 1:
+            of_rows = [rows[input_.name] for input_ in aligned]
+            shared = [frozenset.intersection(*row) for row in zip(*of_rows, strict=True)]
+            for input_, own_rows in zip(aligned, of_rows, strict=True):
+                apart = zip(own_rows, shared, strict=True)
+                masks[input_.name] |= [bool((own - both) & lacking) for own, both in apart]
+    return masks
+
+
+def read_alike(
+    inputs: Sequence[Input], texts: Mapping[str, Sequence[str]], vectors: Mapping[str, Vectors]
+) -> dict[str, Mask]:
+    """Return by input the (n,) mask of the rows with the vector of another text.
+
+    The other text is of another item, or in another input: a bag of words reads two frames of one
+    word alike. Texts that differ in case, punctuation or accents of Latin letters do not count as
+    others.
+
+    Parameters
+    ----------
+    inputs
+        The inputs, with n texts each.
+    texts, vectors
+        The n texts and (n, d) vectors of each input, by its name.
+    """
+    if not inputs:
+        return {}
+    codes = _codes(np.concatenate(one_width([vectors[input_.name] for input_ in inputs])))
+    repeated = np.bincount(codes[codes >= 0], minlength=1) > 1
+    places: list[tuple[int, int]] = []
+    forms: list[str] = []
+    for i, input_ in enumerate(inputs):
+        places += [(i, cluster) for cluster in input_.clusters.tolist()]
+        forms += texts[input_.name]
+    rows = np.flatnonzero((codes >= 0) & repeated[codes])
+    of_rows = [(int(codes[r]), _form(forms[r]), places[r]) for r in rows.tolist()]
+    # Rows of one vector, less those of the row's form, less those of its place in other forms.
+    n = Counter(code for code, _, _ in of_rows)
+    n_form = Counter((code, form) for code, form, _ in of_rows)
+    n_place = Counter((code, place) for code, _, place in of_rows)
+    n_same = Counter(of_rows)
+    unread = np.zeros(len(codes), dtype=bool)
+    unread[rows] = [
+        n[code] - n_form[code, form] > n_place[code, place] - n_same[code, form, place]
+        for code, form, place in of_rows
+    ]
+    ends = itertools.accumulate(len(input_) for input_ in inputs)
+    parts = np.split(unread, list(ends)[:-1])
+    return {input_.name: part for input_, part in zip(inputs, parts, strict=True)}
+
+
+def _words(text: str) -> frozenset[str]:
+    """Return the words of a text, without the single letters that contractions leave."""
+    return frozenset(word for word in words(text) if len(word) > 1 or not word.isascii())
+
+
+def _form(text: str) -> str:
+    """Return a text without case, punctuation, spaces and the accents of Latin letters."""
+    apart = unicodedata.normalize("NFD", text.casefold())
+    return "".join(
+        c
+        for c in apart
+        if not "\u0300" <= c <= "\u036f" and unicodedata.category(c)[0] not in "PZC"
+    )
+
+
+def _codes(vectors: Vectors) -> npt.NDArray[np.int64]:
+    """Return a code of each row of (n, d) vectors, equal for equal rows; -1 without a vector.
+
+    Rows are sorted along a random direction, in which equal rows are neighbours.
+    """
+    codes = np.full(len(vectors), -1)
+    usable = np.flatnonzero(has_direction(vectors))
+    rows = vectors[usable]
+    if not len(rows):
+        return codes
+    direction = np.random.default_rng(0).standard_normal(rows.shape[1], dtype=np.float32)
+    along = rows @ direction
+    order = np.argsort(along, kind="stable")
+    largest = np.abs(rows).max(axis=1)[order]
+    near = np.abs(np.diff(along[order])) <= 100 * SAME * largest[1:]
+    alike = np.flatnonzero(near)
+    apart = np.abs(rows[order[alike]] - rows[order[alike + 1]]).max(axis=1)
+    same = np.zeros(len(rows), dtype=bool)
+    same[alike + 1] = apart <= SAME * largest[alike + 1]
+    codes[usable[order]] = np.cumsum(~same)
+    return codes
