@@ -3,7 +3,8 @@
 In a task of bias, a text counts as missing where the model does not know the word that differs,
 such as a name that its tokenizer has no token for: no word of the item, or a word that the other
 texts of the row lack. So it does where it gets the vector of another text: the words that differ
-were cut off, say, or their order is not read.
+were cut off, say, or their order is not read. Where documents are ranked, equal vectors are ties,
+unless the model says that it did not read the text whole.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import itertools
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +40,8 @@ class Unread:
     def __init__(self, embedder: StoredEmbedder | None = None) -> None:
         is_encoder = embedder is not None and embedder.info.kind not in ("word", PAIRS)
         self._embedder = embedder if is_encoder else None
-        self._known: dict[tuple[int, ...], dict[str, Mask]] = {}
+        # By metric and inputs, which are kept so that no others have their ids.
+        self._known: dict[tuple[object, ...], tuple[list[Input], dict[str, Mask]]] = {}
 
     def rows(
         self,
@@ -59,23 +61,57 @@ class Unread:
             Returns the texts of an input as the model gets them, and their (n, d) vectors before
             any mitigator changes them.
         """
-        if self._embedder is None:
+        if (embedder := self._embedder) is None:
             return {}
         moved = metric.contrast and (*metric.contrast.sides, *metric.contrast.towards)
         of_texts = [i for name, i in inputs.items() if i.texts and name in (moved or inputs)]
         texts, vectors = {}, {}
         for input_ in of_texts:
             texts[input_.name], vectors[input_.name] = read(input_)
-        is_original = all(tuple(texts[input_.name]) == input_.texts for input_ in of_texts)
-        key = tuple(map(id, of_texts)) if is_original else ()
-        if not key or key not in self._known:
-            masks = read_alike(of_texts, texts, vectors)
-            for name, rows in unknown(of_texts, texts, self._embedder.lacks).items():
-                masks[name] |= rows
-            if not key:
-                return masks
-            self._known[key] = masks
-        return self._known[key]
+        if any(tuple(texts[input_.name]) != input_.texts for input_ in of_texts):
+            return _unread(metric, of_texts, texts, vectors, embedder)  # a mitigator rewrote them
+        key = (metric.name, *map(id, of_texts))
+        if key not in self._known:
+            masks = _unread(metric, of_texts, texts, vectors, embedder)
+            self._known[key] = of_texts, masks
+        return self._known[key][1]
+
+
+def _unread(
+    metric: Metric,
+    inputs: Sequence[Input],
+    texts: Mapping[str, Sequence[str]],
+    vectors: Mapping[str, Vectors],
+    embedder: StoredEmbedder,
+) -> dict[str, Mask]:
+    masks = read_alike(inputs, texts, vectors)
+    for input_ in inputs:
+        rows = masks[input_.name]
+        if metric.compares is not None and metric.compares.ranks and rows.any():
+            rows &= _misread(embedder, input_, texts[input_.name])
+    for name, rows in unknown(inputs, texts, embedder.lacks).items():
+        masks[name] |= rows
+    return masks
+
+
+def _misread(embedder: StoredEmbedder, input_: Input, texts: Sequence[str]) -> Mask:
+    """Return which texts a model cuts, or has words of that it does not know.
+
+    In a ranking, other texts with one vector are ties: who is blind to a name is fair to it.
+    """
+    with embedder.reading(input_.role):
+        cut = embedder.truncated(texts) or [False] * len(texts)
+    of_texts = [_words(text) for text in texts]
+    lacking = _lacking(of_texts, embedder.lacks)
+    return np.array(cut) | [not lacking.isdisjoint(own) for own in of_texts]
+
+
+def _lacking(
+    of_texts: Iterable[frozenset[str]], lacks: Callable[[Sequence[str]], Sequence[bool]]
+) -> frozenset[str]:
+    """Return the words that the model does not know."""
+    every = sorted(frozenset[str]().union(*of_texts))
+    return frozenset(itertools.compress(every, lacks(every)))
 
 
 def unknown(
@@ -102,8 +138,7 @@ def unknown(
         for input_ in aligned
         if len(aligned) > 1
     }
-    every = sorted(set().union(*itertools.chain(*items.values(), *rows.values())))
-    lacking = frozenset(itertools.compress(every, lacks(every)))
+    lacking = _lacking(itertools.chain(*items.values(), *rows.values()), lacks)
     if not lacking:
         return {}
     masks = {}

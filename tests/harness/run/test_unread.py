@@ -104,6 +104,38 @@ def test_a_score_of_usefulness_counts_equal_vectors():
     assert record.coverage.found == record.coverage.asked
 
 
+RANKING = {
+    "tables": {
+        "queries": {"columns": ["text", "topic"], "rows": [["who mends a roof", 1]]},
+        "documents": {
+            "columns": ["text", "topic", "group"],
+            "rows": [
+                [f"{name} mended the roof", 1, i]
+                for i, names in enumerate(NAMES.values())
+                for name in names
+            ],
+        },
+    },
+    "inputs": {
+        "queries": {"table": "queries", "column": "text", "role": "query"},
+        "query_topics": {"table": "queries", "column": "topic", "number": True},
+        "documents": {"table": "documents", "column": "text", "role": "document"},
+        "document_topics": {"table": "documents", "column": "topic", "number": True},
+        "groups": {"table": "documents", "column": "group", "number": True},
+    },
+    "metrics": {"retrieval": {"options": {"k": 3}}},
+    "primary": {"metric": "retrieval", "score": "exposure_gap"},
+}
+
+
+def test_documents_that_a_model_reads_alike_are_ties_unless_it_says_that_it_lacks_their_words():
+    reads = unknown(*NAMES["first"], *NAMES["second"])
+    task = {key: value for key, value in TASK.items() if key != "templates"} | RANKING
+    assert score(Reads("blind", reads), task).value == pytest.approx(0, abs=1e-6)
+    lacks = lambda words: [reads(word) == "[UNK]" for word in words]  # noqa: E731
+    assert score(Reads("unread", reads, lacks), task).value is None
+
+
 def input_of(name, texts, clusters):
     codes = np.array(clusters)
     return Input(name, tuple(texts), None, codes, name, probe=False, items=tuple(texts))
