@@ -87,11 +87,10 @@ def rank(
     claims = reading.read(results)
     report = say if claims.frame.height >= MANY else _silent
     report(f"read {claims.frame.height:,} records")
-    files = withdrawn.find(results)
-    claims = withdrawn.apply(claims, files)
+    claims = withdrawn.apply(claims, withdrawn.find(results))
     facts = task_facts.known(claims.frame["task"].unique().to_list(), include)
     claims = trust.trusted(claims, facts, sources=sources_of(claims.frame, results))
-    frame = withdrawn.mark(_without_adverts(claims.frame, registry), files)
+    frame = _without_adverts(claims.frame, registry)
     variants = claims.variants
     report(f"ranking {frame.height:,} records that count")
     if tasks and frame["primary"].any():
@@ -144,7 +143,7 @@ def _silent(line: str) -> None:
 
 
 def _without_adverts(frame: pl.DataFrame, registry: Registry) -> pl.DataFrame:
-    """Return records in which only the registry and maintainers supersede registered models."""
+    """Return records in which only the registry supersedes registered models."""
     names = [str(name) for name in frame["model"].unique()]
     known = [name for name in names if without_options(name) in registry.embedders]
     other = ~pl.col("model").is_in(known)

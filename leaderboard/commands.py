@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from harness.commands import arguments
-from harness.printing import echo, printable, printable_json
+from harness.printing import echo, printable
 
 
 @click.group()
@@ -47,7 +47,6 @@ def leaderboard() -> None:
     "badges and citations.  [default: that of board.yaml]",
 )
 @arguments.include
-@click.option("--json", "as_json", is_flag=True, help="Print the contents of leaderboard.json.")
 def build(
     results: tuple[Path, ...],
     out: Path,
@@ -55,7 +54,6 @@ def build(
     title: str | None,
     url: str | None,
     include: tuple[Path, ...],
-    as_json: bool,
 ) -> None:
     """Build a leaderboard of the records in RESULTS, files or folders, also of buckets.
 
@@ -81,7 +79,7 @@ def build(
     items = evidence.gather(ranked.boards, ranked.claims.frame, registry, results)
     claims = dataclasses.replace(ranked.claims, aside=(*ranked.claims.aside, *items.aside))
     for group in grouped(claims.aside):
-        say(group.line())
+        say(f"set aside: {group.line()}")
     notices = [*([notice] if notice else []), *ranked.notices, *items.notices]
     for notice in notices:
         say(notice)
@@ -108,9 +106,6 @@ def build(
     )
     if line := about.advice(who, results):
         say(line)
-    if as_json:
-        echo(printable_json(page.with_name(writing.JSON).read_text("utf-8")), nl=False)
-        return
     for board in ranked.boards:
         echo(f"{board.kind} embeddings: {board.summary()}")
         echo(board.benchmarks[0].finding)
@@ -172,9 +167,9 @@ def check(
             }
         )
     else:
-        for line in comment.listed(comment.folded(checked.problems), "problem"):
+        for line in comment.listed(checked.problems, "problem"):
             echo(line)
-        for line in comment.listed(comment.folded(checked.warnings), "warning"):
+        for line in comment.listed(checked.warnings, "warning"):
             echo(f"warning: {line}")
         echo(comment.comment_summary(checked))
     if checked.problems:
@@ -213,7 +208,7 @@ def merge(submissions: tuple[Path, ...], into: Path) -> None:
         echo(f"conflict: {counted(n, 'record')} with different values in:", err=True)
         echo(f"  {first.relative_to(into)}\n  {second.relative_to(into)}", err=True)
         echo(f"  such as {printable(merged.examples[first, second])}", err=True)
-    for line in listed(map(str, merged.problems), "problem"):
+    for line in listed(merged.problems, "problem"):
         echo(line, err=True)
     new = sum(merged.added.values())
     echo(f"{counted(new, 'new record')}, {counted(merged.repeats, 'record')} there already")
@@ -243,7 +238,6 @@ def merge(submissions: tuple[Path, ...], into: Path) -> None:
     help="Licence of the results, an SPDX expression.",
 )
 @click.option("--contact", help="Address or page for questions; public.")
-@click.option("--overwrite", is_flag=True, help="Replace files that differ.")
 @arguments.include
 def pack(
     results: Path,
@@ -251,7 +245,6 @@ def pack(
     by: str,
     licence: str,
     contact: str | None,
-    overwrite: bool,
     include: tuple[Path, ...],
 ) -> None:
     """Pack the records in RESULTS for a results repository.
@@ -277,7 +270,6 @@ def pack(
         by=by,
         licence=licence,
         contact=contact,
-        overwrite=overwrite,
         include=include,
     )
     for reason, n in packed.left_out.items():
@@ -326,7 +318,7 @@ def card(
     from .submissions.check import listed
 
     scores = scores_for_card(results, model, mitigator, include=include)
-    for line in listed(map(str, scores.aside), "record"):
+    for line in listed(scores.aside, "record"):
         echo(line, err=True)
     under = "" if mitigator == "none" else f" under the mitigator {markdown_text(mitigator)}"
     echo(f"---\n{model_index(scores.rows, url=url)}\n---\n")

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     default="",
     help="Devices, such as cuda:0,cuda:1 or cpu,cpu: one process each. Default: the GPUs.",
 )
-@click.option("--name", help="Label of the model; for a single --model. The same as ?name=.")
 @click.option(
     "--metric",
     "metrics",
@@ -70,19 +69,11 @@ def command(debug: bool, /, **options: Any) -> int:
     Exit code 1: something failed, no task was run, or one that was asked for by its own name was
     not.
     """  # noqa: D301  # click keeps the lines after a backspace
-    from harness.errors import UsageError
-    from harness.names import with_option
     from harness.progress import Silent, for_terminal
     from harness.results.records import NotRunWarning
     from harness.run import evaluation
 
     models = list(dict.fromkeys(options["models"]))
-    if options["name"] is not None:
-        if len(models) > 1:
-            raise UsageError(
-                "--name is for a single --model; write --model 'MODEL?name=…' for each"
-            )
-        models = [with_option(models[0], "name", options["name"])]
     quiet = options["quiet"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotRunWarning)  # the report has these lines

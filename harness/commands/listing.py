@@ -224,23 +224,3 @@ _add("tags", _tags)
 _add("benchmarks", _benchmarks)
 _add("concepts", _concepts)
 _add("studies", _studies)
-
-
-# `harness completion`: prints a shell's completion script.
-
-
-@click.command("completion")
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_context
-def completion_command(ctx: click.Context, shell: str) -> None:
-    """Print the script that completes commands, options and names in a shell.
-
-    \b
-    harness completion bash >> ~/.bashrc
-    """  # noqa: D301  # click keeps the lines after a backspace
-    from click.shell_completion import get_completion_class
-
-    completion = get_completion_class(shell)
-    if completion is not None:
-        root = ctx.find_root()
-        echo(completion(root.command, {}, "harness", "_HARNESS_COMPLETE").source())

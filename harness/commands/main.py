@@ -40,8 +40,6 @@ COMMANDS = {
     "data": ("data:command", "Show and fetch the data files of tasks and studies."),
     "cache": ("cache:command", "Show, verify and prune the cached embeddings."),
     "schema": ("schema:command", "Print the JSON Schema of a kind of file."),
-    "help": ("main:help_command", "Show the help of a command, such as `harness help eval`."),
-    "completion": ("listing:completion_command", "Print the completion script of a shell."),
 }
 """By name: `module:attribute` in `harness.commands`, and the line in `harness --help`."""
 
@@ -107,19 +105,6 @@ def _apart(command: click.Command) -> click.Command:
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def group(debug: bool) -> None:
     """Measure social bias and name bias in word and sentence embeddings, and mitigate it."""
-
-
-@click.command("help")
-@click.argument("names", nargs=-1, metavar="[COMMAND]...")
-@click.pass_context
-def help_command(ctx: click.Context, names: tuple[str, ...]) -> None:
-    """Show the help of a command, as --help does.
-
-    \b
-    harness help
-    harness help results export
-    """  # noqa: D301  # click keeps the lines after a backspace
-    group.main(args=[*names, "--help"], prog_name="harness", standalone_mode=False, obj=ctx.obj)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -499,11 +499,8 @@ def show(
 def _show_scores(records: Records, *, intervals: bool, verbose: bool) -> None:
     from harness.results import tables
 
-    installed = _installed_versions()
-    sections = tables.sections(records, installed)
+    sections = tables.sections(records, _installed_versions())
     output.report(tables.report(sections, intervals=intervals, verbose=verbose))
-    if line := _older_versions(records, installed):
-        echo(line, err=True)
 
 
 def _show_averages(records: Records, *, as_json: bool) -> None:
@@ -536,15 +533,6 @@ def _installed_versions() -> dict[str, int]:
     from harness.run.tasks import list_tasks
 
     return {entry.file.name: entry.file.version for entry in list_tasks(Registry())}
-
-
-def _older_versions(records: Records, installed: Mapping[str, int]) -> str:
-    """Return a line that names the tasks of which a newer version is installed; empty if none."""
-    versions = records.flat({"task": "task.name", "version": "task.version"}).unique()
-    old = {task for task, version in versions.iter_rows() if version < installed.get(task, 0)}
-    if not old:
-        return ""
-    return f"a newer version is installed of {', '.join(sorted(old))}: harness eval runs it"
 
 
 @command.command("export")

@@ -96,7 +96,7 @@ if TYPE_CHECKING:
     "--figure",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Also draw the differences with their intervals: .svg, .pdf, .png, or .json.",
+    help="Also draw the differences with their intervals: .svg, .pdf or .png.",
 )
 @arguments.as_json
 @arguments.shared_results

@@ -467,11 +467,6 @@ class Models:
         """Return the registered model that has an alias."""
         return self._aliases.get(name)
 
-    @property
-    def recognising(self) -> list[EmbedderSpec]:
-        """The providers that may recognise a name without a provider."""
-        return [spec for spec in self.specs.values() if spec.recognises is not None]
-
     def label(self, name: str) -> str:
         """Return the label of a model name, without creating the model."""
         model = self.find(name)

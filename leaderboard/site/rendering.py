@@ -142,7 +142,7 @@ class Group:
         """Return one line for the user."""
         more = f" ({self.count:,} alike, the first is shown)" if self.count > 1 else ""
         place = f"{self.examples[0]}: " if self.examples else ""
-        return f"set aside: {place}{self.reason}{more}"
+        return f"{place}{self.reason}{more}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the page shows."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from harness import errors, limits
+from harness import limits
 from harness.errors import InvalidFile
 from harness.printing import printable
 from harness.registry.registry import Registry
@@ -25,6 +25,7 @@ from ..claims import evidence, facts, reading, trust
 from ..claims.evidence import Catalogue, Scale
 from ..claims.facts import TaskFacts
 from ..claims.reading import Claims
+from ..site.rendering import grouped
 from . import submission, withdrawn
 from .submission import Base, Tree, tree
 
@@ -285,17 +286,15 @@ LISTED = 40
 """Number of problems that a comment or a terminal lists."""
 LINE = 400
 """Characters of a problem."""
-NAMED = 3
-"""Number of lines that one line on many problems lists."""
 
 
 def comment_markdown(checked: Checked) -> str:
     """Return the comment on a check."""
     parts = [f"### {comment_summary(checked)}"]
     if checked.problems:
-        parts.append(_block(listed(folded(checked.problems), "problem")))
+        parts.append(_block(listed(checked.problems, "problem")))
     if checked.warnings:
-        lines = listed(folded(checked.warnings), "warning")
+        lines = listed(checked.warnings, "warning")
         parts += ["For a maintainer to weigh:", _block(lines)]
     return "\n\n".join(parts) + "\n"
 
@@ -308,27 +307,9 @@ def comment_summary(checked: Checked) -> str:
     return f"{found}; {new:,} new record{'s'[: new != 1]}{known}"
 
 
-_QUOTED = re.compile(r"'[^']*'")
-
-
-def folded(entries: Iterable[SetAside]) -> list[str]:
-    """Return a line for each problem, and one for all of a file that differ in a name or line."""
-    groups: dict[tuple[str, str], list[SetAside]] = {}
-    for entry in entries:
-        groups.setdefault((entry.file, _QUOTED.sub("''", entry.reason)), []).append(entry)
-    return [str(group[0]) if len(group) == 1 else _together(group) for group in groups.values()]
-
-
-def _together(group: Sequence[SetAside]) -> str:
-    """Return one line for problems of a file that differ in a name or in their lines."""
-    lines = list(dict.fromkeys(str(entry.line) for entry in group if entry.line))
-    place = group[0].file + (f":{errors.listed(lines, NAMED)}" if lines else "")
-    return f"{place}: {group[0].reason} ({len(group):,} alike)"
-
-
-def listed(lines: Iterable[str], noun: str) -> list[str]:
-    """Return the first lines, printable and not too long, and how many more there are."""
-    every = list(lines)
+def listed(entries: Iterable[SetAside], noun: str) -> list[str]:
+    """Return the first lines on groups of alike entries, printable, and how many more there are."""
+    every = [group.line() for group in grouped(entries)]
     shown = [printable(line, LINE) for line in every[:LISTED]]
     more = len(every) - len(shown)
     return [*shown, f"and {more:,} more {noun}{'s'[: more != 1]}"] if more else shown

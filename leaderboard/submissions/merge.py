@@ -185,11 +185,7 @@ def _merge_folder(merged: Merged, folder: Path, runs: Iterable[Path]) -> None:
                 known[file.stem] = entries[run.stem]
                 _remove_leftovers(submission.write(file.parent, known))
         for file, lines in new.items():
-            before = file.read_bytes() if file.exists() else b""
-            if before and not before.endswith(b"\n"):  # keeps a torn line separate
-                before += b"\n"
-            folders.write_atomically(file, before + "".join(lines).encode())
-            _remove_leftovers(file)
+            _append(file, lines)
             merged.added[file] += len(lines)
         _merge_samples(merged, run, records.values())
 
@@ -219,14 +215,19 @@ def _merge_samples(merged: Merged, run: Path, records: Iterable[Record]) -> None
         elif extract.id in places:
             lines[evidence.samples_file(places[extract.id])][extract.id] = extract.line()
     for file, by_id in lines.items():
-        before = file.read_bytes() if file.exists() else b""
-        known = {id_ for _, _, id_ in evidence.lines_of(file)} if before else set()
+        known = {id_ for _, _, id_ in evidence.lines_of(file)} if file.exists() else set()
         new = [line for id_, line in by_id.items() if id_ not in known]
         if new:
-            torn = b"\n" if before and not before.endswith(b"\n") else b""
-            folders.write_atomically(file, before + torn + "".join(new).encode())
-            _remove_leftovers(file)
+            _append(file, new)
             merged.samples[file] += len(new)
+
+
+def _append(file: Path, lines: Iterable[str]) -> None:
+    before = file.read_bytes() if file.exists() else b""
+    if before and not before.endswith(b"\n"):  # keeps a torn line separate
+        before += b"\n"
+    folders.write_atomically(file, before + "".join(lines).encode())
+    _remove_leftovers(file)
 
 
 def _remove_leftovers(file: Path) -> None:

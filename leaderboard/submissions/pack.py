@@ -2,7 +2,7 @@
 
 Tables and studies cannot be checked, so they are left out. Of samples, the strongest items
 of each primary score are kept, which a check compares with the task. Records that a check would set
-aside are left out with a reason. An existing file is replaced only on request.
+aside are left out with a reason. An existing file is not replaced.
 """
 
 from __future__ import annotations
@@ -70,7 +70,6 @@ def pack(
     by: str,
     licence: str = LICENCE,
     contact: str | None = None,
-    overwrite: bool = False,
     include: Sequence[Path] = (),
 ) -> Packed:
     """Write the records of a results folder as a submission into the folder `out`.
@@ -87,8 +86,6 @@ def pack(
         Licence of the results, an SPDX expression.
     contact
         Address or page for questions.
-    overwrite
-        Whether to replace files that differ.
     include
         Further folders of tasks.
 
@@ -134,26 +131,23 @@ def pack(
         has = known[path.parent].get(path.stem)
         if before == content and has == entry:
             continue
-        if not overwrite and before not in (None, content):
-            raise UsageError(f"'{path}' is there with other records; --overwrite replaces it")
-        if not overwrite and has not in (None, entry):
+        if before not in (None, content):
+            raise UsageError(f"'{path}' is there with other records; choose another --out")
+        if has not in (None, entry):
             place = path.parent / submission.NAME
-            raise UsageError(f"{place}: says something else of this run; --overwrite replaces it")
+            raise UsageError(f"{place}: says something else of this run; choose another --out")
         changed.append(path)
         known[path.parent][path.stem] = entry
     for path, content in samples.items():
         before = path.read_bytes() if path.exists() else content
-        if not overwrite and before != content:
-            raise UsageError(f"'{path}' is there with other items; --overwrite replaces it")
-        if before != content or not path.exists():
+        if before != content:
+            raise UsageError(f"'{path}' is there with other items; choose another --out")
+        if not path.exists():
             changed.append(path)
     for path in changed:
         folders.write_atomically(path, (contents | samples)[path])
     for folder in dict.fromkeys(path.parent for path in changed):
         folders.write_atomically(folder / submission.NAME, submission.text(known[folder]).encode())
-    for path in map(evidence.samples_file, contents):
-        if overwrite and path not in samples:
-            path.unlink(missing_ok=True)  # of records that were replaced
     return Packed(
         {path: numbers[path] for path in changed},
         tuple(path for path in contents | samples if path not in changed),

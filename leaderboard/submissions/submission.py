@@ -43,15 +43,12 @@ ROOT = "results"
 NAME = "submission.json"
 RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}", re.ASCII)
 """Names of runs, and of their files without `.jsonl`."""
-_INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
-"""Unicode categories of characters that change a line or its direction, or are invisible."""
 
 
 def _visible(text: str) -> str:
     """Return a text that has no control, zero-width or direction characters."""
-    for character in text:
-        if unicodedata.category(character) in _INVISIBLE:
-            raise ValueError(f"the character U+{ord(character):04X} is not allowed")
+    if code := hidden(text):
+        raise ValueError(f"the character {code} is not allowed")
     if text != text.strip():
         raise ValueError("it begins or ends with a space")
     return text
@@ -194,12 +191,6 @@ def text(runs: Mapping[str, Submission]) -> str:
 
 _DEEPEST = 2
 """Folders below the root: the model and the fingerprint."""
-_NO_PLACE = {
-    "figures": "figures are pages, which may hold scripts, and are not taken",
-    "tables": "tables are not taken",
-    "samples": "all samples are not taken, but the strongest items in RUN.samples.jsonl",
-    "runs": "files of runs are not taken",
-}
 _PACK = "; `harness results pack` writes what is"
 
 
@@ -289,8 +280,7 @@ def _visit(folder: Path, depth: int) -> Iterator[Path | SetAside]:
             if depth < _DEEPEST:
                 yield from _visit(path, depth + 1)
             else:
-                reason = _NO_PLACE.get(entry.name, "a folder in the place of a file")
-                yield _tree_problem(path, reason + _PACK)
+                yield _tree_problem(path, "a folder in the place of a file" + _PACK)
         elif not entry.is_file(follow_symlinks=False):
             yield _tree_problem(path, "not a plain file")
         elif depth < _DEEPEST:
@@ -298,7 +288,7 @@ def _visit(folder: Path, depth: int) -> Iterator[Path | SetAside]:
         elif _is_run(path) or _is_samples(path):
             yield path
         elif entry.name != NAME:
-            yield _tree_problem(path, _reason(entry.name) + _PACK)
+            yield _tree_problem(path, f"only RUN.jsonl and {NAME} are taken" + _PACK)
 
 
 def _is_run(path: Path) -> bool:
@@ -313,12 +303,6 @@ def _is_samples(path: Path) -> bool:
     return path.name.endswith(record.SUFFIX) and bool(
         RUN.fullmatch(path.name.removesuffix(record.SUFFIX))
     )
-
-
-def _reason(name: str) -> str:
-    if name.endswith(STUDY):
-        return "studies are not taken: no registered task says what their records must hold"
-    return f"only RUN.jsonl and {NAME} are taken"
 
 
 def _tree_problem(path: Path, reason: str) -> SetAside:

@@ -1,4 +1,4 @@
-"""`withdrawn.yaml`: what the maintainers of a repository withdrew or replaced, and why.
+"""`withdrawn.yaml`: what the maintainers of a repository withdrew, and why.
 
 Claims of different people may contradict each other. Only this file decides: strict YAML in the
 folder of the results or in the folder above it, which only the maintainers change. A submission
@@ -33,21 +33,6 @@ _COLUMNS = ("id", "file", "model", "fingerprint", "task")
 Text = Annotated[str, Field(min_length=1)]
 
 
-class Entry(Strict):
-    """An entry about a model or task: with only a reason it is withdrawn."""
-
-    reason: Text | None = None
-    """Why. Without another key than `name` it is withdrawn: its records are set aside."""
-    superseded_by: Text | None = None
-    """Name of its replacement: it stays on the board, and its row shows this name."""
-
-    @model_validator(mode="after")
-    def _says_something(self) -> Self:
-        if self.reason is None and self.superseded_by is None:
-            raise ValueError("expected either 'reason' or 'superseded_by', or both")
-        return self
-
-
 class WithdrawnRecord(Strict):
     """A record that does not count, or all records of a file."""
 
@@ -66,13 +51,15 @@ class WithdrawnRecord(Strict):
         return self
 
 
-class WithdrawnModel(Entry):
+class WithdrawnModel(Strict):
     """A model, by its name or by its fingerprint."""
 
     name: Text | None = None
     """Name of the model; the entry covers all its fingerprints."""
     fingerprint: Text | None = None
     """Fingerprint of the model."""
+    reason: Text
+    """Why."""
 
     @model_validator(mode="after")
     def _names_one_model(self) -> Self:
@@ -81,11 +68,13 @@ class WithdrawnModel(Entry):
         return self
 
 
-class WithdrawnTask(Entry):
-    """A task. A superseded task is shown and not ranked."""
+class WithdrawnTask(Strict):
+    """A task."""
 
     name: Text
     """Name of the task."""
+    reason: Text
+    """Why."""
 
 
 class Withdrawn(Strict):
@@ -94,9 +83,9 @@ class Withdrawn(Strict):
     records: tuple[WithdrawnRecord, ...] = ()
     """Records that do not count. This decides conflicts of two records."""
     models: tuple[WithdrawnModel, ...] = ()
-    """Models that are withdrawn or superseded."""
+    """Models whose records do not count."""
     tasks: tuple[WithdrawnTask, ...] = ()
-    """Tasks that are withdrawn or superseded."""
+    """Tasks whose records do not count."""
 
 
 def find(paths: Iterable[Path], name: str = NAME) -> list[Path]:
@@ -165,37 +154,14 @@ def apply(claims: Claims, files: Sequence[Path]) -> Claims:
     frame = texts.with_columns(
         shown=pl.col("file").fill_null(""), file=_resolved(texts["file"], entries)
     ).with_row_index("place")
-    withdrawing = [entry for entry in entries if entry.superseded_by is None]
     lines = {}
-    for row in frame.filter(_named(withdrawing)).iter_rows(named=True):
-        reason = next((entry.reason for entry in withdrawing if entry.names(row)), None)
+    for row in frame.filter(_named(entries)).iter_rows(named=True):
+        reason = next((entry.reason for entry in entries if entry.names(row)), None)
         if reason is not None:
             line = SetAside(row["shown"], row["line"] or 0, f"withdrawn: {reason}", row["id"])
             lines[row["place"]] = line
     kept = claims.frame.filter(~pl.int_range(pl.len()).is_in(list(lines)))
     return Claims(kept, (*claims.aside, *lines.values(), *_naming_nothing(entries, frame)))
-
-
-def mark(frame: pl.DataFrame, files: Sequence[Path]) -> pl.DataFrame:
-    """Return trusted records in which models and tasks state what supersedes them.
-
-    A superseded task is `unranked`. Call it after `claims.trust`, which takes the facts of tasks
-    from the registered tasks. Parameters and errors are those of `apply`.
-    """
-    import polars as pl
-
-    for file in files:
-        for entry in _entries(file):
-            if entry.superseded_by is None:
-                continue
-            is_task = entry.column == "task"
-            target = "unranked" if is_task else "superseded_by"
-            why = f": {entry.reason}" if entry.reason else ""
-            text = f"superseded by {entry.superseded_by}{why}" if is_task else entry.superseded_by
-            value = pl.lit(text).cast(frame.schema[target])
-            named = pl.when(pl.col(entry.column) == entry.name)
-            frame = frame.with_columns(named.then(value).otherwise(target).alias(target))
-    return frame
 
 
 @dataclass(frozen=True)
@@ -206,7 +172,6 @@ class _Entry:
     name: str
     reason: str
     place: tuple[Path, int]
-    superseded_by: str | None = None
     file: str | None = None
     """The whole path of the file, if the entry names one."""
 
@@ -228,21 +193,11 @@ def _entries(file: Path) -> Iterator[_Entry]:
         column, name = ("id", record.id) if record.id else ("file", path or "")
         yield _Entry(column, name, record.reason, place(("records", i)), file=path)
     for i, model in enumerate(content.models):
-        yield _Entry(
-            "model" if model.name else "fingerprint",
-            model.name or model.fingerprint or "",
-            model.reason or "",
-            place(("models", i)),
-            model.superseded_by,
-        )
+        column = "model" if model.name else "fingerprint"
+        name = model.name or model.fingerprint or ""
+        yield _Entry(column, name, model.reason, place(("models", i)))
     for i, task in enumerate(content.tasks):
-        yield _Entry(
-            "task",
-            task.name,
-            task.reason or "",
-            place(("tasks", i)),
-            task.superseded_by,
-        )
+        yield _Entry("task", task.name, task.reason, place(("tasks", i)))
 
 
 def _resolved(files: pl.Series, entries: Sequence[_Entry]) -> pl.Series:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import re
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -24,26 +23,17 @@ from harness.printing import echo
 if TYPE_CHECKING:
     from harness.study.summary import Summary
 
-    from .rows import Entry, Number, Result, ScoreAnswer
-
-_SUFFIX = re.compile(r"(\.(bin|gz|kv|safetensors|txt|vec))+$")
+    from .rows import Entry, Result, ScoreAnswer
 
 
 @click.command("reproduce")
 @click.argument("papers", nargs=-1, metavar="[PAPER]...")
-@click.option(
-    "--model",
-    "-m",
-    help="Show this model's scores beside those that are printed for it.",
-    shell_complete=arguments.complete("model"),
-)
 @click.option("--no-run", is_flag=True, help="Run nothing: show the recorded values.")
 @arguments.results
 @arguments.cache
 @arguments.as_json
 def command(
     papers: tuple[str, ...],
-    model: str | None,
     no_run: bool,
     results: Path,
     cache: Place | None,
@@ -57,7 +47,6 @@ def command(
 
     \b
     harness reproduce uriot-2024
-    harness reproduce uriot-2024 --model all-mpnet-base-v2
     harness reproduce --no-run
 
     Exit code 1: a task failed, or a row differs and gives no reason.
@@ -67,20 +56,15 @@ def command(
 
     from . import rows
 
-    if model and no_run:
-        raise UsageError("--model compares a model of yours: omit --no-run")
     known = rows.read(Registry())
     for name in papers:
         rows.check("paper", name, known)
     entries = [entry for name in dict.fromkeys(papers or known) for entry in known[name].entries]
-    if model:
-        entries = of_model(entries, model)
     recorded, found = rows.recorded(known.values()), Findings()
     if not no_run:
         shown = progress.for_terminal()
         found = scores(entries, results=results, cache=cache, progress=shown)
-        if not model:
-            studies(found, entries, results)
+        studies(found, entries, results)
     here = {k: v for k, v in recorded.items() if k not in found.missing} | found.values
     by_paper = {
         paper: rows.results(of_paper, here, found.missing)
@@ -95,32 +79,10 @@ def command(
             output.table(columns, list(map(_cells, of_paper)), title=paper, shorten=columns)
         counts = Counter(result.status for result in lines)
         echo(", ".join(f"{n} {status}" for status, n in sorted(counts.items())) or "no row")
-    problems = [f"row '{r.row.id}': {r.problem}" for r in lines if r.problem and not model]
+    problems = [f"row '{r.row.id}': {r.problem}" for r in lines if r.problem]
     for line in [*(f"FAILED: {line}" for line in found.failed), *problems]:
         echo(line, err=True)
     return int(bool(found.failed or problems))
-
-
-def of_model(entries: Iterable[Entry], model: str) -> list[Entry]:
-    """Return the rows that select a score, for a model of the user's."""
-    from .rows import NOT_PRINTED
-
-    chosen = []
-    for entry in entries:
-        row = entry.row
-        if row.score is not None:
-            printed: dict[str, Number | str] = {_plain(k): v for k, v in row.elsewhere.items()}
-            printed[_plain(entry.model)] = row.printed
-            own = printed.get(_plain(model), NOT_PRINTED)
-            update = {"model": model, "printed": own, "reason": None}
-            chosen.append(dataclasses.replace(entry, row=row.model_copy(update=update)))
-    return chosen
-
-
-def _plain(model: str) -> str:
-    """Return a model's name without its provider, owner, options, suffix of a file and case."""
-    name = model.partition("?")[0].rpartition(":")[2].rstrip("/").rpartition("/")[2].lower()
-    return _SUFFIX.sub("", name)
 
 
 def _cells(result: Result) -> list[str]:

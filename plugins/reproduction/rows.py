@@ -38,13 +38,10 @@ Number = StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)]
 FIELD = r"^(value|p_value|n|details(\.[\w-]+)+)$"
 ANSWERS = ("score", "study", "here", "holds", "needs")
 """Keys of a row of which each row has exactly one."""
-NOT_PRINTED = "not printed"
-"""Stands for what a paper prints of a model that it does not have."""
 SLACK = 1e-9
 """For the arithmetic of decimal numbers: |0.49 − 0.48| is more than 0.01 in binary."""
-Status: TypeAlias = Literal["reproduced", "differs", "needs", "no value", "not printed"]
-"""`no value`: not run here, for lack of data for example. `not printed`: the paper has no value for
-this model."""
+Status: TypeAlias = Literal["reproduced", "differs", "needs", "no value"]
+"""`no value`: not run here, for lack of data for example."""
 SHOWN: tuple[Status, ...] = ("reproduced", "differs", "needs")
 """What a row of the page may have."""
 
@@ -369,14 +366,12 @@ def results(
             status, here = "reproduced" if row.holds else "differs", row.evidence
         elif here is None:
             status, why = "no value", (missing or {}).get(address, "not run")
-        elif row.printed == NOT_PRINTED:
-            status = "not printed"
         elif isinstance(row.printed, str) or isinstance(here, str):
             status = "reproduced" if row.printed == here else "differs"
         else:
             is_close = abs(here - row.printed) <= (row.tolerance or 0) + SLACK
             status = "reproduced" if is_close else "differs"
-        if status in ("reproduced", "not printed"):
+        if status == "reproduced":
             why = ""
         found.append(Result(entry, here, status, why))
     return sorted(found, key=_place)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import regex
 
 from harness import folders
@@ -142,21 +141,6 @@ class InferSentEmbedder:
                 states=states,
             )
             for text, (tokens, states) in zip(texts, self._states(texts), strict=True)
-        ]
-
-    def max_pool_counts(
-        self, texts: Sequence[str]
-    ) -> list[tuple[list[str], npt.NDArray[np.int64]]]:
-        """Return the tokens of each text, with the number of dimensions where each is the maximum.
-
-        The (T,) counts sum to the 2 h dimensions; ties go to the first token. The start and end
-        markers are among the tokens.
-        """
-        return [
-            (tokens.tokens, np.bincount(states.argmax(axis=0), minlength=len(states)))
-            if len(states)
-            else ([], np.zeros(0, dtype=np.int64))
-            for tokens, states in self._states(texts)
         ]
 
     def lengths(self, texts: Sequence[str]) -> Sequence[int]:

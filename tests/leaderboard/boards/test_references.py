@@ -89,9 +89,9 @@ def test_the_command_adds_the_references_of_the_board(tmp_path, weat) -> None:
     (tmp_path / "r.jsonl").write_text(weat().line())
     group = click.Group()
     harness.leaderboard.harness_commands(group)
-    arguments = ["leaderboard", "build", tmp_path, "--out", tmp_path / "site", "--json"]
-    result = CliRunner().invoke(group, list(map(str, arguments)))
-    (board,) = json.loads(result.stdout)["boards"]
+    arguments = ["leaderboard", "build", tmp_path, "--out", tmp_path / "site"]
+    CliRunner().invoke(group, list(map(str, arguments)))
+    (board,) = json.loads((tmp_path / "site" / "leaderboard.json").read_text("utf-8"))["boards"]
     assert {row["model"] for row in board["rows"] if row["role"] == "reference"} == {
         "random-words",
         "constant-words",

@@ -66,23 +66,10 @@ def test_a_record_in_a_named_file_is_withdrawn_and_its_rival_counts(
     assert left.frame.filter(id=id_)["file"].to_list() == [str(tmp_path / "results" / "x")]
 
 
-def test_a_superseded_model_stays_and_says_so(make_rows, write) -> None:
-    file = write("models: [{name: a, superseded_by: b}]\ntasks: [{name: t, superseded_by: u}]")
-    left = withdrawn.apply(claims(make_rows), [file])
-    assert len(left.frame) == 4
-    assert not left.aside
-    marked = withdrawn.mark(left.frame, [file])
-    assert marked.filter(model="a")["superseded_by"].to_list() == ["b", "b"]
-    assert marked.filter(model="b")["superseded_by"].to_list() == [None, None]
-    assert marked.filter(task="t")["unranked"].to_list() == ["superseded by u"] * 2
-    assert marked.filter(task="u")["unranked"].to_list() == [""] * 2
-    assert marked.schema == left.frame.schema
-
-
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("models: [{name: a}]", 1, "either 'reason' or 'superseded_by'"),
+        ("models: [{name: a}]", 1, "reason"),
         ("models:\n- {reason: x}", 2, "either 'name' or 'fingerprint'"),
         ("records:\n- reason: x", 2, "'id' or 'file'"),
         ("record: []", 1, "did you mean 'records'"),
@@ -130,16 +117,3 @@ def test_a_build_shows_what_is_withdrawn_and_ranks_the_rest(tmp_path, capsys) ->
     (tmp_path / withdrawn.NAME).write_text("models: [{nmae: goes, reason: x}]")
     assert run(command) == 2
     assert "did you mean 'name'" in capsys.readouterr().err
-
-
-def test_a_superseded_model_or_task_has_a_reason_beside_its_replacement(make_rows, write) -> None:
-    file = write(
-        "models: [{name: a, superseded_by: b, reason: a bug in its pooling}]\n"
-        "tasks: [{name: t, superseded_by: u, reason: wrong words}]"
-    )
-    read = claims(make_rows)
-    left = withdrawn.apply(read, [file])
-    assert (len(left.frame), left.aside) == (4, ())
-    marked = withdrawn.mark(left.frame, [file])
-    assert set(marked.filter(model="a")["superseded_by"]) == {"b"}
-    assert set(marked.filter(task="t")["unranked"]) == {"superseded by u: wrong words"}

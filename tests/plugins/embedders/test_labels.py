@@ -79,17 +79,6 @@ def test_records_have_the_label_and_no_path(home, tmp_path, capsys):
     assert labels == set(MODELS.values())
 
 
-def test_one_model_is_labelled_by_an_option_of_the_command(home, tmp_path, capsys):
-    task, results = str(home / "mine.yaml"), str(tmp_path / "results")
-    models = ["-m", f"{home}/encoder", "-m", f"{home}/glove.4d.txt"]
-    command = ["eval", "-t", task, "--results", results, "--name", "mine"]
-    assert run([*command, *models]) == 2
-    assert "--name is for" in capsys.readouterr().err
-    assert run([*command, *models[:2]]) == 0
-    assert "mine" in capsys.readouterr().out
-    assert (tmp_path / "results" / "mine.jsonl").is_file()
-
-
 def test_what_is_no_model_is_one_line(home, capsys):
     for place, fact in {
         "mine.yaml": "not recognised as a model",

