@@ -192,10 +192,9 @@ def test_what_was_set_aside_is_grouped_by_reason(tmp_path, make_record) -> None:
     lines.append(SetAside("b.jsonl", 0, "not \x1b[31mUTF-8"))
     first, second = rendering.grouped(lines)
     assert first.line() == (
-        "set aside: a.jsonl:3: the value 3.5 of 'x3' is outside its bounds "
-        "(2 alike, the first is shown)"
+        "a.jsonl:3: the value 3.5 of 'x3' is outside its bounds (2 alike, the first is shown)"
     )
-    assert second.line() == "set aside: b.jsonl: not \ufffd[31mUTF-8"
+    assert second.line() == "b.jsonl: not \ufffd[31mUTF-8"
     records = [make_record()]
     claims = Claims(frame_of(records), tuple(lines))
     site.write(compile_boards(frame_of(records)), tmp_path, title="T", claims=claims)
