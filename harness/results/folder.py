@@ -246,16 +246,20 @@ def read_results(*paths: Place | str) -> Records:
 
 def _columns(paths: Iterable[Path]) -> tuple[Columns, tuple[str, ...]]:
     """Return the records of `read` as columns, and its notices."""
-    columns, faults = of_files(paths)
+    renamed: list[str] = []
+    columns, faults = of_files(paths, renamed)
     by_file = itertools.groupby(sorted(faults, key=lambda f: f.file), key=lambda f: f.file)
     lines = [line for _, of_file in by_file for line in notices(of_file)]
-    return unified(columns, lines), tuple(lines)
+    return columns, (*lines, *renamed)
 
 
-def of_files(paths: Iterable[Path]) -> tuple[Columns, list[SetAside]]:
+def of_files(
+    paths: Iterable[Path], renamed: list[str] | None = None
+) -> tuple[Columns, list[SetAside]]:
     """Return one record of each id as columns, and the lines that do not count.
 
-    A record of which files have different values has none, and says so in its reason.
+    A record of which files have different values has none, and says so in its reason. `renamed` is
+    extended by a line for each further name of a model.
 
     Raises
     ------
@@ -280,7 +284,7 @@ def of_files(paths: Iterable[Path]) -> tuple[Columns, list[SetAside]]:
                 elif entry.fault is not None:
                     faults.append(entry.fault)
 
-    columns = Columns.of(records())
+    columns = unified(Columns.of(records()), [] if renamed is None else renamed)
     # A run replaces its file's records; the runs on one bucket have files of their own.
     sources = [re.sub(f"{_OF_A_RUN}{END}$", END, file) for file in files]
     frame = columns.flat(conflicts.COLUMNS).with_columns(

@@ -96,13 +96,13 @@ class JobVectors:
                 self._own[id(input_)] = self._encode(input_.texts or ())
         return self._own[id(input_)]
 
-    def read(self, input_: Input) -> tuple[Sequence[str], Vectors]:
-        """Return the texts of an input as the model gets them, and their (n, d) vectors."""
+    def read(self, input_: Input) -> Vectors:
+        """Return the (n, d) vectors of an input as the model reads it, rewritten or not."""
         texts = self._job.texts(input_)
         if tuple(texts) == input_.texts:
-            return texts, self.unmitigated(input_)
+            return self.unmitigated(input_)
         with self._reading(input_.role):
-            return texts, self._encode(texts)
+            return self._encode(texts)
 
     def mitigated(self, input_: Input) -> Vectors:
         """Return the (n, d) vectors of an input under the mitigator.
@@ -293,7 +293,7 @@ def too_few(
     for input_ in inputs.values():
         missing = 1 - float(kept[input_.group].mean())
         if missing > max_missing or missing == 1:
-            is_unread = unread is not None and any(rows.any() for rows in unread.values())
+            is_unread = any(rows.any() for rows in (unread or {}).values())
             why = "is not read by the model or has no vector" if is_unread else "has no vector"
             return (
                 f"{missing:.0%} of '{input_.name}' {why}, "
@@ -634,7 +634,7 @@ class JobScorer:
         kept = usable_rows(inputs, vectors)
         unread: Mapping[str, Mask] = {}
         if self.job.task.file.measures == "bias":
-            unread = self._unread.rows(metric, inputs, self._vectors.read)
+            unread = self._unread.rows(metric, inputs, self.job.texts, self._vectors.read)
         for input_ in inputs.values():
             if input_.name in unread:
                 kept[input_.group] &= ~unread[input_.name]

@@ -47,32 +47,31 @@ class Unread:
         self,
         metric: Metric,
         inputs: Mapping[str, Input],
-        read: Callable[[Input], tuple[Sequence[str], Vectors]],
+        texts_of: Callable[[Input], Sequence[str]],
+        vectors_of: Callable[[Input], Vectors],
     ) -> dict[str, Mask]:
         """Return the (n,) mask of the unread rows of inputs of texts, by their name.
 
         Parameters
         ----------
-        metric
-            The metric. If it says which inputs a bias moves apart, only those are looked at.
-        inputs
-            Its inputs.
-        read
-            Returns the texts of an input as the model gets them, and their (n, d) vectors before
+        metric, inputs
+            The metric and its inputs; if it says which a bias moves apart, only these count.
+        texts_of, vectors_of
+            Return the texts of an input as the model gets them, and their (n, d) vectors before
             any mitigator changes them.
         """
         if (embedder := self._embedder) is None:
             return {}
         moved = metric.contrast and (*metric.contrast.sides, *metric.contrast.towards)
         of_texts = [i for name, i in inputs.items() if i.texts and name in (moved or inputs)]
-        texts, vectors = {}, {}
-        for input_ in of_texts:
-            texts[input_.name], vectors[input_.name] = read(input_)
-        if any(tuple(texts[input_.name]) != input_.texts for input_ in of_texts):
-            return _unread(metric, of_texts, texts, vectors, embedder)  # a mitigator rewrote them
+        texts = {input_.name: texts_of(input_) for input_ in of_texts}
         key = (metric.name, *map(id, of_texts))
-        if key not in self._known:
+        is_rewritten = any(tuple(texts[input_.name]) != input_.texts for input_ in of_texts)
+        if is_rewritten or key not in self._known:
+            vectors = {input_.name: vectors_of(input_) for input_ in of_texts}
             masks = _unread(metric, of_texts, texts, vectors, embedder)
+            if is_rewritten:
+                return masks
             self._known[key] = of_texts, masks
         return self._known[key][1]
 
