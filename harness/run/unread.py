@@ -41,7 +41,7 @@ class Unread:
         is_encoder = embedder is not None and embedder.info.kind not in ("word", PAIRS)
         self._embedder = embedder if is_encoder else None
         # By metric and inputs, which are kept so that no others have their ids.
-        self._known: dict[tuple[object, ...], tuple[list[Input], dict[str, Mask]]] = {}
+        self._known: dict[tuple[object, ...], tuple[dict[str, Input], dict[str, Mask]]] = {}
 
     def rows(
         self,
@@ -63,34 +63,33 @@ class Unread:
         if (embedder := self._embedder) is None:
             return {}
         moved = metric.contrast and (*metric.contrast.sides, *metric.contrast.towards)
-        of_texts = [i for name, i in inputs.items() if i.texts and name in (moved or inputs)]
-        texts = {input_.name: texts_of(input_) for input_ in of_texts}
-        key = (metric.name, *map(id, of_texts))
-        is_rewritten = any(tuple(texts[input_.name]) != input_.texts for input_ in of_texts)
+        of_texts = {n: i for n, i in inputs.items() if i.texts and n in (moved or inputs)}
+        texts = {input_.name: texts_of(input_) for input_ in of_texts.values()}
+        key = (metric.name, *map(id, of_texts.values()))
+        is_rewritten = any(tuple(texts[i.name]) != i.texts for i in of_texts.values())
         if is_rewritten or key not in self._known:
-            vectors = {input_.name: vectors_of(input_) for input_ in of_texts}
-            masks = _unread(metric, of_texts, texts, vectors, embedder)
+            vectors = {input_.name: vectors_of(input_) for input_ in of_texts.values()}
+            sets = _parallel(metric, of_texts)
+            masks = read_alike(sets, texts, vectors)
+            for input_ in of_texts.values():
+                rows = masks[input_.name]
+                if metric.compares is not None and metric.compares.ranks and rows.any():
+                    rows &= _misread(embedder, input_, texts[input_.name])
+            for name, rows in unknown(sets, texts, embedder.lacks).items():
+                masks[name] |= rows
             if is_rewritten:
                 return masks
             self._known[key] = of_texts, masks
         return self._known[key][1]
 
 
-def _unread(
-    metric: Metric,
-    inputs: Sequence[Input],
-    texts: Mapping[str, Sequence[str]],
-    vectors: Mapping[str, Vectors],
-    embedder: StoredEmbedder,
-) -> dict[str, Mask]:
-    masks = read_alike(inputs, texts, vectors)
-    for input_ in inputs:
-        rows = masks[input_.name]
-        if metric.compares is not None and metric.compares.ranks and rows.any():
-            rows &= _misread(embedder, input_, texts[input_.name])
-    for name, rows in unknown(inputs, texts, embedder.lacks).items():
-        masks[name] |= rows
-    return masks
+def _parallel(metric: Metric, inputs: Mapping[str, Input]) -> list[list[Input]]:
+    """Return inputs in sets whose rows are versions of one item; a side is no version."""
+    sides = metric.contrast.sides if metric.contrast and metric.contrast.paired else ()
+    sets: dict[tuple[str, bool], list[Input]] = {}
+    for name, input_ in inputs.items():
+        sets.setdefault((input_.group, name in sides), []).append(input_)
+    return list(sets.values())
 
 
 def _misread(embedder: StoredEmbedder, input_: Input, texts: Sequence[str]) -> Mask:
@@ -114,7 +113,7 @@ def _lacking(
 
 
 def unknown(
-    inputs: Sequence[Input],
+    sets: Sequence[Sequence[Input]],
     texts: Mapping[str, Sequence[str]],
     lacks: Callable[[Sequence[str]], Sequence[bool]],
 ) -> dict[str, Mask]:
@@ -122,65 +121,63 @@ def unknown(
 
     Parameters
     ----------
-    inputs, texts
+    sets, texts
         As in `read_alike`.
     lacks
         Returns of each word whether the model does not know it.
     """
-    by_group: dict[str, list[Input]] = {}
-    for input_ in inputs:
-        by_group.setdefault(input_.group, []).append(input_)
+    inputs = [input_ for parallel in sets for input_ in parallel]
     items = {i.name: [_words(item) for item in i.items] for i in inputs}
-    rows = {
-        input_.name: [_words(text) for text in texts[input_.name]]
-        for aligned in by_group.values()
-        for input_ in aligned
-        if len(aligned) > 1
-    }
+    versions = [i.name for parallel in sets if len(parallel) > 1 for i in parallel]
+    rows = {name: [_words(text) for text in texts[name]] for name in versions}
     lacking = _lacking(itertools.chain(*items.values(), *rows.values()), lacks)
     if not lacking:
         return {}
     masks = {}
-    for aligned in by_group.values():
-        for input_ in aligned:
-            of_items = np.array([bool(own) and own <= lacking for own in items[input_.name]])
-            masks[input_.name] = of_items[input_.clusters]
-        if len(aligned) > 1:
-            of_rows = [rows[input_.name] for input_ in aligned]
-            shared = [frozenset.intersection(*row) for row in zip(*of_rows, strict=True)]
-            for input_, own_rows in zip(aligned, of_rows, strict=True):
-                apart = zip(own_rows, shared, strict=True)
-                masks[input_.name] |= [bool((own - both) & lacking) for own, both in apart]
+    for input_ in inputs:
+        of_items = np.array([bool(own) and own <= lacking for own in items[input_.name]])
+        masks[input_.name] = of_items[input_.clusters]
+    for names in ([input_.name for input_ in parallel] for parallel in sets if len(parallel) > 1):
+        for row, of_row in enumerate(zip(*(rows[name] for name in names), strict=True)):
+            shared = frozenset.intersection(*of_row)
+            for name, own in zip(names, of_row, strict=True):
+                masks[name][row] |= bool((own - shared) & lacking)
     return masks
 
 
 def read_alike(
-    inputs: Sequence[Input], texts: Mapping[str, Sequence[str]], vectors: Mapping[str, Vectors]
+    sets: Sequence[Sequence[Input]],
+    texts: Mapping[str, Sequence[str]],
+    vectors: Mapping[str, Vectors],
 ) -> dict[str, Mask]:
     """Return by input the (n,) mask of the rows with the vector of another text.
 
-    The other text is of another item, or in another input: a bag of words reads two frames of one
-    word alike. Texts that differ in case, punctuation or accents of Latin letters do not count as
-    others.
+    In parallel inputs that is another text of the row. Else it is one of another item, or in
+    another input: a bag of words reads two frames of one word alike. Texts that differ in case,
+    punctuation or accents of Latin letters do not count as others.
 
     Parameters
     ----------
-    inputs
-        The inputs, with n texts each.
+    sets
+        Sets of parallel inputs, whose rows i are versions of one item; an input may be alone.
     texts, vectors
         The n texts and (n, d) vectors of each input, by its name.
     """
+    inputs = [input_ for parallel in sets for input_ in parallel]
     if not inputs:
         return {}
     codes = _codes(np.concatenate(one_width([vectors[input_.name] for input_ in inputs])))
     repeated = np.bincount(codes[codes >= 0], minlength=1) > 1
-    places: list[tuple[int, int]] = []
-    forms: list[str] = []
-    for i, input_ in enumerate(inputs):
-        places += [(i, cluster) for cluster in input_.clusters.tolist()]
-        forms += texts[input_.name]
     rows = np.flatnonzero((codes >= 0) & repeated[codes])
-    of_rows = [(int(codes[r]), _form(forms[r]), places[r]) for r in rows.tolist()]
+    places: list[tuple[int, int]] = []
+    among: list[tuple[int, int]] = []  # texts are others of each other only if this is equal
+    forms: list[str] = []
+    for k, parallel in enumerate(sets):
+        for input_ in parallel:
+            places += [(len(forms), cluster) for cluster in input_.clusters.tolist()]
+            among += [(k, i) if len(parallel) > 1 else (-1, -1) for i in range(len(input_))]
+            forms += texts[input_.name]
+    of_rows = [((codes[r], among[r]), _form(forms[r]), places[r]) for r in rows.tolist()]
     # Rows of one vector, less those of the row's form, less those of its place in other forms.
     n = Counter(code for code, _, _ in of_rows)
     n_form = Counter((code, form) for code, form, _ in of_rows)

@@ -146,10 +146,21 @@ def test_case_punctuation_accents_and_frames_of_one_item_are_no_other_text():
     inputs = [input_of("a", texts["a"], [0, 1, 1, 2]), input_of("b", texts["b"], [0, 1, 1])]
     rows = {"a": [[1, 0], [0, 1], [0, 1], [1, 1]], "b": [[1, 0], [2, 1], [2, 1]]}
     vectors = {name: np.array(part, dtype=np.float32) for name, part in rows.items()}
-    unread = read_alike(inputs, texts, vectors)
+    sets = [[input_] for input_ in inputs]
+    unread = read_alike(sets, texts, vectors)
     assert not any(rows.any() for rows in unread.values())
     vectors["b"][1] *= 0  # no vector at all
     vectors["b"][2] = (1, 1 + 1e-7)  # as "Bo" in the other input, but for rounding
-    unread = read_alike(inputs, texts, vectors)
+    unread = read_alike(sets, texts, vectors)
     assert unread["a"].tolist() == [False, False, False, True]
     assert unread["b"].tolist() == [False, False, True]
+
+
+def test_in_parallel_inputs_only_texts_of_one_row_are_others():
+    """CrowS-Pairs: a bag of words reads `black` as `black, black`, which stand in other rows."""
+    texts = {"a": ["black", "black, black", "poor"], "b": ["white", "rich", "unknown"]}
+    sets = [[input_of(name, part, range(3)) for name, part in texts.items()]]
+    rows = {"a": [[1, 0], [1, 0], [0, 1]], "b": [[2, 1], [1, 2], [0, 1]]}
+    vectors = {name: np.array(part, dtype=np.float32) for name, part in rows.items()}
+    unread = {name: part.tolist() for name, part in read_alike(sets, texts, vectors).items()}
+    assert unread == {name: [False, False, True] for name in "ab"}
