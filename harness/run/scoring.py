@@ -293,8 +293,7 @@ def too_few(
     for input_ in inputs.values():
         missing = 1 - float(kept[input_.group].mean())
         if missing > max_missing or missing == 1:
-            is_unread = any(rows.any() for rows in (unread or {}).values())
-            why = "is not read by the model or has no vector" if is_unread else "has no vector"
+            why = "is not read by the model or has no vector" if unread else "has no vector"
             return (
                 f"{missing:.0%} of '{input_.name}' {why}, "
                 f"more than the {max_missing:.0%} that the task allows"

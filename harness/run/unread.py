@@ -65,31 +65,36 @@ class Unread:
         moved = metric.contrast and (*metric.contrast.sides, *metric.contrast.towards)
         of_texts = {n: i for n, i in inputs.items() if i.texts and n in (moved or inputs)}
         texts = {input_.name: texts_of(input_) for input_ in of_texts.values()}
-        key = (metric.name, *map(id, of_texts.values()))
-        is_rewritten = any(tuple(texts[i.name]) != i.texts for i in of_texts.values())
-        if is_rewritten or key not in self._known:
+        rewritten = hash(tuple(map(tuple, texts.values())))
+        key = (metric.name, rewritten, *map(id, of_texts.values()))
+        if key not in self._known:
             vectors = {input_.name: vectors_of(input_) for input_ in of_texts.values()}
-            sets = _parallel(metric, of_texts)
+            sets = _sets(metric, of_texts)
             masks = read_alike(sets, texts, vectors)
             for input_ in of_texts.values():
                 rows = masks[input_.name]
-                if metric.compares is not None and metric.compares.ranks and rows.any():
+                if metric.compares and metric.compares.ranks and rows.any():
                     rows &= _misread(embedder, input_, texts[input_.name])
             for name, rows in unknown(sets, texts, embedder.lacks).items():
                 masks[name] |= rows
-            if is_rewritten:
-                return masks
             self._known[key] = of_texts, masks
         return self._known[key][1]
 
 
-def _parallel(metric: Metric, inputs: Mapping[str, Input]) -> list[list[Input]]:
-    """Return inputs in sets whose rows are versions of one item; a side is no version."""
-    sides = metric.contrast.sides if metric.contrast and metric.contrast.paired else ()
+def _sets(metric: Metric, inputs: Mapping[str, Input]) -> list[list[Input]]:
+    """Return the inputs that are compared: of one role, and of one table if it has several."""
+    documents = metric.compares.documents if metric.compares and metric.compares.ranks else ()
+    second = metric.contrast.towards if metric.contrast else documents
+    roles = {name: (input_.group, name in second) for name, input_ in inputs.items()}
+    n = Counter(roles.values())
     sets: dict[tuple[str, bool], list[Input]] = {}
-    for name, input_ in inputs.items():
-        sets.setdefault((input_.group, name in sides), []).append(input_)
+    for name, role in roles.items():
+        sets.setdefault(role if n[role] > 1 else ("", role[1]), []).append(inputs[name])
     return list(sets.values())
+
+
+def _is_parallel(inputs: Sequence[Input]) -> bool:
+    return len(inputs) > 1 and len({input_.group for input_ in inputs}) == 1
 
 
 def _misread(embedder: StoredEmbedder, input_: Input, texts: Sequence[str]) -> Mask:
@@ -121,15 +126,13 @@ def unknown(
 
     Parameters
     ----------
-    sets, texts
-        As in `read_alike`.
-    lacks
-        Returns of each word whether the model does not know it.
+    sets, texts, lacks
+        As in `read_alike`; `lacks` returns of each word whether the model does not know it.
     """
-    inputs = [input_ for parallel in sets for input_ in parallel]
+    inputs = list(itertools.chain(*sets))
     items = {i.name: [_words(item) for item in i.items] for i in inputs}
-    versions = [i.name for parallel in sets if len(parallel) > 1 for i in parallel]
-    rows = {name: [_words(text) for text in texts[name]] for name in versions}
+    parallel = [[input_.name for input_ in part] for part in sets if _is_parallel(part)]
+    rows = {name: [_words(text) for text in texts[name]] for name in itertools.chain(*parallel)}
     lacking = _lacking(itertools.chain(*items.values(), *rows.values()), lacks)
     if not lacking:
         return {}
@@ -137,7 +140,7 @@ def unknown(
     for input_ in inputs:
         of_items = np.array([bool(own) and own <= lacking for own in items[input_.name]])
         masks[input_.name] = of_items[input_.clusters]
-    for names in ([input_.name for input_ in parallel] for parallel in sets if len(parallel) > 1):
+    for names in parallel:
         for row, of_row in enumerate(zip(*(rows[name] for name in names), strict=True)):
             shared = frozenset.intersection(*of_row)
             for name, own in zip(names, of_row, strict=True):
@@ -152,18 +155,18 @@ def read_alike(
 ) -> dict[str, Mask]:
     """Return by input the (n,) mask of the rows with the vector of another text.
 
-    In parallel inputs that is another text of the row. Else it is one of another item, or in
-    another input: a bag of words reads two frames of one word alike. Texts that differ in case,
-    punctuation or accents of Latin letters do not count as others.
+    In inputs of one table that is another text of the row, in other sets one of another input. In
+    a single input it is one of another item: a bag of words reads two frames of one word alike.
+    Texts that differ in case, punctuation or accents of Latin letters do not count as others.
 
     Parameters
     ----------
     sets
-        Sets of parallel inputs, whose rows i are versions of one item; an input may be alone.
+        The inputs that are compared, in sets.
     texts, vectors
         The n texts and (n, d) vectors of each input, by its name.
     """
-    inputs = [input_ for parallel in sets for input_ in parallel]
+    inputs = list(itertools.chain(*sets))
     if not inputs:
         return {}
     codes = _codes(np.concatenate(one_width([vectors[input_.name] for input_ in inputs])))
@@ -172,10 +175,12 @@ def read_alike(
     places: list[tuple[int, int]] = []
     among: list[tuple[int, int]] = []  # texts are others of each other only if this is equal
     forms: list[str] = []
-    for k, parallel in enumerate(sets):
-        for input_ in parallel:
-            places += [(len(forms), cluster) for cluster in input_.clusters.tolist()]
-            among += [(k, i) if len(parallel) > 1 else (-1, -1) for i in range(len(input_))]
+    for k, part in enumerate(sets):
+        is_parallel = _is_parallel(part)
+        for input_ in part:
+            items = input_.clusters if len(part) == 1 else np.zeros(len(input_), dtype=np.int64)
+            places += [(len(forms), item) for item in items.tolist()]
+            among += [(k, row if is_parallel else -1) for row in range(len(input_))]
             forms += texts[input_.name]
     of_rows = [((codes[r], among[r]), _form(forms[r]), places[r]) for r in rows.tolist()]
     # Rows of one vector, less those of the row's form, less those of its place in other forms.
@@ -201,11 +206,8 @@ def _words(text: str) -> frozenset[str]:
 def _form(text: str) -> str:
     """Return a text without case, punctuation, spaces and the accents of Latin letters."""
     apart = unicodedata.normalize("NFD", text.casefold())
-    return "".join(
-        c
-        for c in apart
-        if not "\u0300" <= c <= "\u036f" and unicodedata.category(c)[0] not in "PZC"
-    )
+    kept = (c for c in apart if not "\u0300" <= c <= "\u036f")
+    return "".join(c for c in kept if unicodedata.category(c)[0] not in "PZC")
 
 
 def _codes(vectors: Vectors) -> npt.NDArray[np.int64]:

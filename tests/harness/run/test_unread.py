@@ -136,9 +136,9 @@ def test_documents_that_a_model_reads_alike_are_ties_unless_it_says_that_it_lack
     assert score(Reads("unread", reads, lacks), task).value is None
 
 
-def input_of(name, texts, clusters):
+def input_of(name, texts, clusters, group=None):
     codes = np.array(clusters)
-    return Input(name, tuple(texts), None, codes, name, probe=False, items=tuple(texts))
+    return Input(name, tuple(texts), None, codes, group or name, probe=False, items=tuple(texts))
 
 
 def test_case_punctuation_accents_and_frames_of_one_item_are_no_other_text():
@@ -146,7 +146,7 @@ def test_case_punctuation_accents_and_frames_of_one_item_are_no_other_text():
     inputs = [input_of("a", texts["a"], [0, 1, 1, 2]), input_of("b", texts["b"], [0, 1, 1])]
     rows = {"a": [[1, 0], [0, 1], [0, 1], [1, 1]], "b": [[1, 0], [2, 1], [2, 1]]}
     vectors = {name: np.array(part, dtype=np.float32) for name, part in rows.items()}
-    sets = [[input_] for input_ in inputs]
+    sets = [inputs]
     unread = read_alike(sets, texts, vectors)
     assert not any(rows.any() for rows in unread.values())
     vectors["b"][1] *= 0  # no vector at all
@@ -159,8 +159,19 @@ def test_case_punctuation_accents_and_frames_of_one_item_are_no_other_text():
 def test_in_parallel_inputs_only_texts_of_one_row_are_others():
     """CrowS-Pairs: a bag of words reads `black` as `black, black`, which stand in other rows."""
     texts = {"a": ["black", "black, black", "poor"], "b": ["white", "rich", "unknown"]}
-    sets = [[input_of(name, part, range(3)) for name, part in texts.items()]]
+    sets = [[input_of(name, part, range(3), "pairs") for name, part in texts.items()]]
     rows = {"a": [[1, 0], [1, 0], [0, 1]], "b": [[2, 1], [1, 2], [0, 1]]}
     vectors = {name: np.array(part, dtype=np.float32) for name, part in rows.items()}
     unread = {name: part.tolist() for name, part in read_alike(sets, texts, vectors).items()}
     assert unread == {name: [False, False, True] for name in "ab"}
+
+
+def test_in_a_single_input_texts_of_other_items_are_others_and_in_several_those_of_other_inputs():
+    """Rows of pruned vectors are shared by several names of one side."""
+    names, clusters = ("Amy here", "here Amy", "Ann here"), [0, 0, 1]
+    a, b = input_of("a", names, clusters), input_of("b", ["Bob here"] * 3, clusters)
+    texts = {"a": names, "b": ["Bob here"] * 3}
+    vectors = {"a": np.ones((3, 2), dtype=np.float32), "b": np.eye(3, 2, dtype=np.float32) + 2}
+    vectors["b"][2] = (5, 1)
+    assert read_alike([[a]], texts, vectors)["a"].all()
+    assert not read_alike([[a, b]], texts, vectors)["a"].any()
