@@ -16,7 +16,7 @@ from harness.plugins.reproduction import reproduce, rows
 from harness.plugins.validity import measuring
 from harness.registry.registry import Registry
 from harness.task import validity
-from harness.task.beside import rows_of
+from harness.task.reference import rows_of
 
 TASKS = Path(__file__).parents[1] / "tasks"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
-from harness.task.beside import rows_of
+from harness.task.reference import rows_of
 from harness.task.schema import Strict, TaskFile
 
 NAME = "validity.json"
