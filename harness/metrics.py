@@ -340,7 +340,7 @@ FOUR_FIFTHS = 0.8
 """Least ratio of two rates of selection that is not adverse impact (29 CFR 1607.4 D, EEOC 1978)."""
 
 
-def t_quantile(confidence: float, df: float | Floats) -> Floats:
+def t_quantile(confidence: float | Floats, df: float | Floats) -> Floats:
     """Return t such that `confidence` of Student's distribution lies between −t and t."""
     import numpy as np
     from scipy.special import stdtrit

@@ -259,9 +259,11 @@ def _show_means(rows: Sequence[Mapping[str, Any]]) -> None:
             "mitigator": row["mitigator"],
             "mean of": row["name"],
             "mean": row["mean"],
+            "95% interval": None
+            if row["low"] is None
+            else f"[{row['low']:.3f}, {row['high']:.3f}]",
             "scores": f"{row['n']} of {row['of']}",
-            "change": row["change"],
-            "of both": None if row["change"] is None else row["n_change"],
+            "change": row["change"] and row["change"]["words"],
         }
         for row in rows
     ]
@@ -338,11 +340,6 @@ def comparison_as_json(context: str, comparison: Comparison) -> dict[str, Any]:
         "context": context,
         "verdict": comparison.verdict.as_json(),
         "scores": comparison.rows(),
-        "means": [mean.row() for mean in comparison.means],
-        "without_mean": {
-            measures: {reason: list(tasks) for reason, tasks in means.left_out.items()}
-            for measures, means in comparison.without_mean.items()
-        },
         "left_out": [{"task": task, "reason": reason} for task, reason in comparison.left_out],
     }
 

@@ -34,6 +34,7 @@ from harness.metrics import ROUNDING
 from harness.results.record import (
     CONTROL,
     LEAKS,
+    NO_REFERENCE,
     NO_SCALE,
     NO_YARDSTICK,
     OUTSIDE,
@@ -47,7 +48,6 @@ from harness.results.record import (
     family_of,
     fields_by_part,
     is_leak,
-    vote_of,
 )
 
 TEXT = pl.Categorical()
@@ -478,21 +478,6 @@ def families(frame: pl.DataFrame, method: str) -> pl.Series:
     return _by_combination(family_of, lines)
 
 
-def votes(frame: pl.DataFrame, family: str) -> pl.Series:
-    """Return what has one vote for each record, as `Record.vote` does.
-
-    Parameters
-    ----------
-    frame
-        With the columns `measures`, `gap` and `reference_gap`.
-    family
-        Name of the column with the family, as of `families`.
-    """
-    is_gap = (pl.col("measures") == "bias") & pl.col("gap").is_not_null()
-    has_unit = ~is_gap | pl.col("reference_gap").is_not_null()
-    return _by_combination(vote_of, frame.select(family, has_unit))
-
-
 def _by_combination(function: Callable[..., str], lines: pl.DataFrame) -> pl.Series:
     """Return what a function gives for each line; it is called once for each combination."""
     different = lines.unique()
@@ -511,7 +496,7 @@ def with_distances(frame: pl.DataFrame) -> pl.DataFrame:
     ----------
     frame
         With the columns `measures`, `unranked`, `overlap` (the number of texts), `floor`, `unit`
-        and `gap`, too.
+        `gap` and `reference_gap`, too.
     """
     measures, has_value = pl.col("measures"), pl.col("value").is_not_null()
     unit = pl.coalesce("unit", "greatest")
@@ -529,6 +514,8 @@ def with_distances(frame: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit(OUTSIDE))
         .when((measures == "bias") & pl.col("gap").is_null())
         .then(pl.lit(NO_YARDSTICK))
+        .when((measures == "bias") & pl.col("reference_gap").is_null())
+        .then(pl.lit(NO_REFERENCE))
         .when((measures != "bias") & pl.col("distance").is_null())
         .then(pl.lit(NO_SCALE))
     )

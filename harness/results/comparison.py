@@ -7,36 +7,36 @@ Over tasks it gives the mean difference of the distance to the ideal, with its i
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness.errors import UnknownName, UsageError
 from harness.names import NONE
 from harness.results import resampling
-from harness.results.judging import judge, moved_items
+from harness.results.ratios import MEANING
 from harness.results.record import (
+    LEAKS,
     IntervalPart,
     Record,
     finite,
     is_leak,
     samples_exist,
 )
-from harness.results.resampling import (
-    Line,
-    TaskMeans,
-    mean_of_mitigated,
-    newest_versions,
-    task_means,
-)
 from harness.results.tables import age
-from harness.results.verdict import Moved, Side, Verdict
+from harness.results.verdict import (
+    MEASURES,
+    OVERALL,
+    SMALLEST,
+    Moved,
+    Verdict,
+    differences_of,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 Folders: TypeAlias = "tuple[Path | str | None, Path | str | None]"
 Key = tuple[str, str, str, str]
 """Task, scenario, metric and score."""
+MOVED = 5
+"""Number of items that are named because they moved most."""
 
 
 @dataclass(frozen=True)
@@ -82,56 +84,6 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Mean:
-    """Means over families, for example of distances above the floor.
-
-    Parameters
-    ----------
-    measures
-        `bias` or `usefulness`.
-    n, of
-        Number of scores that count in both rows, and of those that any of the two has.
-    a, b
-        Mean of each row, over the tasks of both.
-    difference
-        Mean of the paired differences, `b` less `a`: negative if `b` is nearer to the ideal.
-    interval
-        Interval of the difference over families; None with too few families.
-    both, own_a, own_b
-        What counts in both rows, and in each.
-    mean_a, mean_b
-        The mean of each row, as it is everywhere: of a mitigated row that of its model plus its
-        change, if the other row is that without a mitigator.
-    """
-
-    measures: str
-    n: int
-    of: int
-    a: float
-    b: float
-    difference: float
-    interval: IntervalPart | None
-    both: TaskMeans = field(repr=False)
-    own_a: TaskMeans = field(repr=False)
-    own_b: TaskMeans = field(repr=False)
-    mean_a: float | None = field(repr=False)
-    mean_b: float | None = field(repr=False)
-
-    def row(self) -> dict[str, Any]:
-        """Return it as a flat mapping, with the means of each row over all its own tasks."""
-        return {
-            **{name: getattr(self, name) for name in ("measures", "n", "of", "a", "b")},
-            "difference": self.difference,
-            "interval": self.interval.model_dump() if self.interval else None,
-            "left_out": {reason: list(tasks) for reason, tasks in self.both.left_out.items()},
-            "mean_a": self.mean_a,
-            "n_a": self.own_a.n,
-            "mean_b": self.mean_b,
-            "n_b": self.own_b.n,
-        }
-
-
-@dataclass(frozen=True)
 class Comparison:
     """Two rows, score by score.
 
@@ -139,33 +91,19 @@ class Comparison:
     ----------
     pairs
         Scores that both have.
-    means
-        Means over the pairs, for bias and for usefulness.
+    verdict
+        For each concept and overall, whether `b` is more biased or more useful than `a`.
     left_out
         Scores of one row only, void ones, and those of different versions of a task: the name of
         the task, and why.
     several_seeds
         Number of scores of several runs with different seeds, of which the latest counts.
-    without_mean
-        By what tasks measure, why no score counts in both rows.
-    side
-        What the verdict is made of.
-    names
-        Names of the rows in the verdict.
     """
 
     pairs: tuple[Pair, ...] = field(repr=False)  # whole records
-    means: tuple[Mean, ...]
+    verdict: Verdict
     left_out: tuple[tuple[str, str], ...] = ()
     several_seeds: int = 0
-    without_mean: Mapping[str, TaskMeans] = field(default_factory=dict)
-    side: Side = field(default_factory=Side, repr=False)
-    names: tuple[str, str] = field(default=("", ""), repr=False)
-
-    @functools.cached_property
-    def verdict(self) -> Verdict:
-        """For each concept and overall, whether `b` is more biased or more useful than `a`."""
-        return judge([self.side], self.names)
 
     def __str__(self) -> str:
         return str(self.verdict)
@@ -212,6 +150,7 @@ def compare(
     *,
     folder: Path | str | None = None,
     folder_b: Path | str | None = None,
+    smallest: float = SMALLEST,
 ) -> Comparison:
     """Compare two rows, score by score; of several records of a score the newest counts.
 
@@ -223,6 +162,8 @@ def compare(
     folder, folder_b
         The results folder, and that of `b` if it is another one. Where both records of a pair have
         samples there or in memory, the difference has an interval over items.
+    smallest
+        Smallest difference of bias that counts as more or less.
 
     Raises
     ------
@@ -243,24 +184,73 @@ def compare(
         pair, of_pair = _pair(left[key], right[key], folders)
         pairs.append(pair)
         moved += of_pair
-    lines = _lines(left, right)
-    means = {measures: _mean(measures, lines) for measures in ("bias", "usefulness")}
-    side = Side(
-        lines,
-        {name: mean.both if isinstance(mean, Mean) else mean for name, mean in means.items()},
-        intervals={
-            pair.a.task.name: pair.interval for pair in pairs if pair.a.primary and pair.interval
-        },
-        moved=moved,
-    )
-    return Comparison(
-        tuple(pairs),
-        tuple(mean for mean in means.values() if isinstance(mean, Mean)),
-        tuple(left_out),
-        _several_seeds(a) + _several_seeds(b),
-        {name: mean for name, mean in means.items() if isinstance(mean, TaskMeans) and mean.of},
-        side,
-        (_name(a, b), _name(b, a)),
+    names = _name(a, b), _name(b, a)
+    verdict = judge(left.values(), [right.values()], names, moved=moved, smallest=smallest)
+    return Comparison(tuple(pairs), verdict, tuple(left_out), _several_seeds(a) + _several_seeds(b))
+
+
+def judge(
+    base: Iterable[Record],
+    models: Sequence[Iterable[Record]],
+    names: tuple[str, str] = ("base", "model"),
+    *,
+    moved: Iterable[Moved] = (),
+    smallest: float = SMALLEST,
+) -> Verdict:
+    """Return the verdict on a model beside its base.
+
+    Parameters
+    ----------
+    base
+        The records of the base, one a score.
+    models
+        Those of the model, or of each seed of its training. With three seeds or more their spread
+        is part of the intervals.
+    names
+        Names of the base and the model.
+    moved
+        The items that moved.
+    smallest
+        Smallest difference of bias that counts as more or less.
+    """
+    from harness.results import estimator
+
+    rows = {"base": list(base), **{f"model {i}": list(of) for i, of in enumerate(models)}}
+    every = [record for of in rows.values() for record in of]
+    versions: dict[str, int] = {}
+    for part in (record.task for record in every):
+        versions[part.name] = max(part.version, versions.get(part.name, 0))
+
+    def is_old(record: Record) -> bool:
+        return record.task.version < versions[record.task.name]
+
+    cells = estimator.cells_of(rows, is_old=is_old)
+    seeds = [row for row in rows if row != "base"]
+    found = estimator.differences(cells, [("base", seeds)], smallest=smallest)
+    shown = set(found.frame.filter(measures="bias")["name"])
+    left_out: dict[str, dict[str, tuple[str, ...]]] = {}
+    for task, measures, reason in found.left_out.select("task", "measures", "reason").iter_rows():
+        if measures in MEASURES:
+            reasons = left_out.setdefault(measures, {})
+            reasons[reason] = tuple(dict.fromkeys((*reasons.get(reason, ()), task)))
+    out = {task for tasks in left_out.get("bias", {}).values() for task in tasks}
+    of_bias = cells.filter(measures="bias")
+    tasks = of_bias.select("task", "concept").unique().iter_rows()
+    concepts = {concept for task, concept in tasks if task not in out}
+    leaks = set(of_bias.filter(left_out=LEAKS)["concept"]) - concepts
+    meaning = found.of(measures=MEANING)
+    spreads = {(m.task, m.text): m for m in moved}.values()
+    return Verdict(
+        differences=tuple(differences_of(found)),
+        left_out=left_out,
+        moved=tuple(sorted(spreads, key=lambda m: -abs(m.spreads))[:MOVED]),
+        without_line=tuple(sorted(concepts - shown)) if OVERALL in shown else (),
+        leaks=tuple(sorted(leaks)),
+        names=names,
+        seeds=len(models),
+        meaning=(meaning["base"], meaning["model"]) if meaning else None,
+        smallest=smallest,
+        compared=tuple(every),
     )
 
 
@@ -337,50 +327,39 @@ def _samples(record: Record, folder: Path | str | None) -> Sequence[Mapping[str,
     return ()
 
 
-def _lines(left: Mapping[Key, Record], right: Mapping[Key, Record]) -> list[dict[str, Record]]:
-    """Return the records of each score, by the row that has it."""
-    sides = {"a": left, "b": right}
-    return [
-        {side: of[key] for side, of in sides.items() if key in of}
-        for key in dict.fromkeys([*left, *right])
+# The items that moved most.
+
+
+def moved_items(
+    task: str, a: Sequence[Mapping[str, Any]], b: Sequence[Mapping[str, Any]]
+) -> list[Moved]:
+    """Return the items of a score whose contribution moved most, in spreads of the score.
+
+    Parameters
+    ----------
+    task
+        Name of the task.
+    a, b
+        The samples of the base and of the model.
+    """
+    values = [
+        {
+            tuple(resampling.item(row).values()): float(row["contribution"])
+            for row in rows
+            if row.get("contribution") is not None
+        }
+        for rows in (a, b)
     ]
-
-
-def _mean(measures: str, of_all: Iterable[Line]) -> Mean | TaskMeans:
-    """Return the means of two rows, or what they leave out if no score counts in both."""
-    lines = [line for line in of_all if next(iter(line.values())).task.measures == measures]
-    versions = newest_versions(record for line in lines for record in line.values())
-
-    def is_old(record: Record) -> bool:
-        return record.task.version < versions[record.task.name]
-
-    both = task_means(lines, ("a", "b"), is_old=is_old)
-    a, b, difference = both.mean("a"), both.mean("b"), both.change("a", "b")
-    if a is None or b is None or difference is None:
-        return both
-    own = {row: task_means(lines, (row,), is_old=is_old) for row in "ab"}
-    means = {row: of.mean(row) for row, of in own.items()}
-    unmitigated = {
-        row: all(line[row].mitigator.name == NONE for line in lines if row in line) for row in "ab"
-    }
-    for base, row in (("a", "b"), ("b", "a")):
-        if unmitigated[base] and not unmitigated[row]:
-            mean = mean_of_mitigated(own[base], both, (base, row))
-            means[row] = means[row] if mean is None else mean
-    return Mean(
-        measures=measures,
-        n=both.n,
-        of=both.of,
-        a=a,
-        b=b,
-        difference=difference,
-        interval=resampling.over_families(both.differences("a", "b")),
-        both=both,
-        own_a=own["a"],
-        own_b=own["b"],
-        mean_a=means["a"],
-        mean_b=means["b"],
-    )
+    spreads = [pstdev(of.values()) if len(of) > 1 else 0.0 for of in values]
+    spread = math.hypot(*spreads) / math.sqrt(2)
+    if spread <= 0:
+        return []
+    moved = [
+        Moved(task, " : ".join(key), base, values[1][key], (values[1][key] - base) / spread)
+        for key, base in values[0].items()
+        if key in values[1]
+    ]
+    return sorted(moved, key=lambda m: -abs(m.spreads))[:MOVED]
 
 
 # Means over several tasks, a line a model, mitigator and score; and how scores agree over rows.

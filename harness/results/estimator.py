@@ -28,16 +28,24 @@ import numpy as np
 import polars as pl
 
 from harness.metrics import t_quantile
-from harness.results.ratios import ITEMS, LEVEL, NORMAL
-from harness.results.record import LEAKS, Record, greatest_loss
+from harness.results.ratios import ITEMS, LEVEL, MEANING, NORMAL
+from harness.results.record import LEAKS, VOID, Record, greatest_loss
+from harness.results.verdict import (
+    FEWEST_SEEDS,
+    LESS,
+    MORE,
+    OVERALL,
+    POWER,
+    SAME,
+    SMALLEST,
+    UNCLEAR,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from harness.arrays import Floats, Mask
 
-OVERALL = "overall"
-"""The line of all concepts."""
 CLEAR = 3.0
 """Least t of a yardstick, its sum over its standard error."""
 CLEAR_SHARE = 0.5
@@ -47,12 +55,6 @@ CLEAR_GAP = 2.0
 """Least sum of the gaps of the reference encoder in a method, over its standard error."""
 FEWEST = 5
 """Fewest units for an interval."""
-FEWEST_SEEDS = 3
-"""Fewest seeds of a training whose spread enters an interval."""
-POWER = 0.8
-"""Probability with which the smallest detectable difference is found."""
-SMALLEST = 0.05
-"""Smallest difference that counts as more or less."""
 WIDEST = 0.5
 """Largest half-width of the interval of a ranked row."""
 EQUAL = 1e-5
@@ -62,7 +64,6 @@ DIGITS = 5
 MANY = 1000.0
 """Degrees of freedom of the error of usefulness: many items stand behind each task."""
 
-MORE, LESS, UNCLEAR, SAME = "more", "less", "not clear", "equal"
 OTHER_VERSION = "of another version of the task"
 NOT_IN_BOTH = "not in both rows"
 NO_SCALE = "in a method without a clear gap of the reference encoder"
@@ -87,7 +88,8 @@ SCHEMA: dict[str, Any] = {
 `method` is the family of the task, which has one vote. `left_out` is why the cell does not count,
 null if it does. `of` names the yardstick. `is_evidence` is whether only a usable model shows it.
 `deviations` is JSON: of each unit how the gap and the yardstick change without it. Of usefulness
-the gap is 1 less the distance to the ideal, and the yardstick 1."""
+the gap is 1 less the distance to the ideal, and the yardstick 1. `meaning` is measured by controls
+that ask what words mean by definition; its mean is that of the ratios themselves."""
 
 
 def cells_of(
@@ -105,7 +107,7 @@ def cells_of(
     is_old
         Whether a record is of another version of its task than the one that counts.
     """
-    records = {row: [r for r in of if r.task.measures != "control"] for row, of in rows.items()}
+    records = {row: [r for r in of if _measures(r) != "control"] for row, of in rows.items()}
     primary = {r.task.name for of in records.values() for r in of if r.primary}
     lines = [
         _cell(row, record, is_old is not None and is_old(record))
@@ -116,14 +118,23 @@ def cells_of(
     return pl.DataFrame(lines, schema=SCHEMA, orient="row")
 
 
+def _measures(record: Record) -> str:
+    """Return what a record measures: `meaning` is a control that the estimator has a mean of."""
+    is_meaning = record.task.measures == "control" and record.task.family == MEANING
+    return MEANING if is_meaning else record.task.measures
+
+
 def _cell(row: str, record: Record, is_old: bool) -> tuple[Any, ...]:
-    task = record.task.name
+    task, measures = record.task.name, _measures(record)
     if not record.primary:
         task = f"{task} ({record.scenario}, {record.metric} {record.score})"
-    left_out = record.left_out or (OTHER_VERSION if is_old else None)
-    facts = (row, task, record.task.digest, record.task.measures, record.category, record.family)
+    left_out = record.left_out
+    if measures == MEANING:
+        left_out = None if record.value is not None and record.ratio is not None else VOID
+    left_out = left_out or (OTHER_VERSION if is_old else None)
+    facts = (row, task, record.task.digest, measures, record.category, record.family)
     ratio = record.ratio
-    if record.task.measures == "usefulness":
+    if measures == "usefulness":
         error, greatest = None, greatest_loss(record.ideal, record.bounds)
         if record.interval is not None and greatest:
             error = (record.interval.high - record.interval.low) / 2 / NORMAL / greatest
@@ -168,7 +179,7 @@ def _units_of(cells: pl.DataFrame) -> _Units:
         cells.select(columns).iter_rows()
     ):
         if text is None:
-            named = {f"{row}: {task}": (gap_error, 0.0), f"{row}: {of}": (0.0, yardstick_error)}
+            named = {f"{row}, {task}": (gap_error, 0.0), f"{row}, by {of}": (0.0, yardstick_error)}
         else:
             named = {
                 _unit(unit, method, of): deviations for unit, deviations in json.loads(text).items()
@@ -272,7 +283,7 @@ def _methods(cells: pl.DataFrame, units: _Units) -> _Methods:
     has_scale = ~is_bias | ((n_ref > 0) & (d_ref > 0) & (n_ref >= CLEAR_GAP * np.sqrt(v_n_ref)))
     is_clear = (d > 0) & (~frame["is_evidence"].to_numpy() | (d >= CLEAR * np.sqrt(v_d)))
     with np.errstate(divide="ignore", invalid="ignore"):
-        of_reference = np.where(is_bias, n_ref / d_ref, 1.0)
+        of_reference = n_ref / d_ref
         ratio = n / d
         r = ratio / of_reference
         # Variances as if the units of all tasks were different ones.
@@ -431,7 +442,7 @@ def _keyed(cells: pl.DataFrame, by: Sequence[str]) -> tuple[pl.DataFrame, pl.Dat
 def _has_methods(methods: pl.DataFrame, of: Sequence[str]) -> pl.Series:
     """Return which methods count: on a line, and for all rows that are compared with each other.
 
-    A method without a clear yardstick leaves all lines of these rows.
+    A method that does not count overall counts on no line of these rows.
 
     Parameters
     ----------
@@ -440,9 +451,12 @@ def _has_methods(methods: pl.DataFrame, of: Sequence[str]) -> pl.Series:
     of
         Columns that rows have in common that are compared.
     """
-    own = (pl.col("has_scale") & pl.col("is_clear")).all().over(*of, "measures", "name", "method")
-    is_clear = pl.col("is_clear") | (pl.col("name") != OVERALL)
-    return methods.select(own & is_clear.all().over(*of, "measures", "method")).to_series()
+    own = pl.col("has_scale") & pl.col("is_clear")
+    overall = own | (pl.col("name") != OVERALL)
+    return methods.select(
+        own.all().over(*of, "measures", "name", "method")
+        & overall.all().over(*of, "measures", "method")
+    ).to_series()
 
 
 def _left_out(methods: pl.DataFrame, cells: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
@@ -889,7 +903,7 @@ def _other_ways(
     at: Mapping[str, Floats],
     n_lines: int,
     sign: Floats,
-) -> tuple[Floats, Any]:
+) -> tuple[Any, Any]:
     """Return in how many methods the sign is that of the difference, and on which it depends.
 
     Parameters

@@ -1,28 +1,26 @@
-"""A gap over its yardstick: the ratio that ranks, its interval, and its mean over tasks.
+"""A gap over its yardstick: the ratio that ranks, and its interval.
 
 The mean gap of cosines of a task, divided by the mean gap of contrasts of the same form that have
 nothing to do with the concept, on the same vectors. Noise, scale, offset and common components
 change both alike, so the ratio keeps its value, and its interval grows.
 
-Numbers in, numbers out. Knows gaps, not metrics, tasks or models. The scripts of a leaderboard's
-pages compute the same from a reader's choice of tasks (`scripts/pooling.js`).
+Numbers in, numbers out. Knows gaps, not metrics, tasks or models. `estimator` has means over tasks.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from harness.metrics import Gap
-from harness.results.record import Counted, RatioPart
-
-if TYPE_CHECKING:
-    import polars as pl
+from harness.results.record import RatioPart
 
 LEVEL = 0.95
 """Confidence level of the intervals."""
+NORMAL = 1.959963984540054
+"""Quantile of the normal distribution for `LEVEL`, for errors of many units."""
 MEANING = "meaning"
 """Family of controls that ask what words mean by definition."""
 ITEMS = "items"
@@ -206,190 +204,3 @@ def root(value: float, power: int) -> float:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-# Means over tasks.
-#
-# Tasks of one method are pooled: the sum of their gaps over the sum of their yardsticks, divided by
-# that of the reference encoder on the same tasks. A mean of single ratios would be ruled by tasks
-# with a small yardstick.
-#
-# Then methods are averaged. In units of one encoder, a method in which that encoder shows little
-# would outweigh all others: here one had 22 times the spread of another. So each is divided by its
-# scale first, the root mean square of what a fixed pool of models shows in it, and the mean of the
-# quotients is divided by that of the reference encoder, which is 1 again. Fair is 0 before and
-# after. Models are not centred, and the divisor is no standard deviation: in a method in which all
-# models agree within their errors, that would be the errors'.
-
-
-SHARED = 1.2
-"""Standard error of the sum of the gaps of a method, over that of independent tasks: tasks share
-words. Measured with the units of all tasks: 1.01 (context injection) to 1.19 (SEAT)."""
-NORMAL = 1.959963984540054
-"""Quantile of the normal distribution for `LEVEL`, for means of many units."""
-
-
-def pool(parts: Sequence[Counted]) -> float | None:
-    """Return the pooled ratio of some tasks of one method, as `pooled` does for many rows.
-
-    None if the sum of the yardsticks, or a sum of the reference encoder, is not above 0.
-    """
-    gap = math.fsum(part.gap for part in parts)
-    yardstick = math.fsum(part.yardstick for part in parts)
-    reference_gap = math.fsum(part.reference_gap for part in parts)
-    reference_yardstick = math.fsum(part.reference_yardstick for part in parts)
-    if min(yardstick, reference_gap, reference_yardstick) <= 0:
-        return None
-    power = parts[0].power
-    return root(gap / yardstick, power) / root(reference_gap / reference_yardstick, power)
-
-
-def standardised(measures: Sequence[float], scales: Sequence[float]) -> list[float]:
-    """Return the measures of families whose mean is that of standardised ones.
-
-    Parameters
-    ----------
-    measures
-        Of each family, in units of the reference encoder.
-    scales
-        Of each family, what a fixed pool of models shows in these units.
-    """
-    weights = [1 / scale for scale in scales]
-    mean = math.fsum(weights) / len(weights) if weights else 1.0
-    return [measure * weight / mean for measure, weight in zip(measures, weights, strict=True)]
-
-
-CLEAR = 3.0
-"""Least t of a yardstick, its gap over its standard error."""
-CLEAR_SHARE = 0.5
-"""Least share of the yardsticks of a usable model that are clear. Of 13, random and shuffled
-vectors have none, hashed words 1; MiniLM with noise of length 4 has 3 to 4, of length 3 5 to 6, of
-length 1 11 to 13."""
-CLEAR_GAP = 2.0
-"""Least sum of the gaps of the reference encoder in a method, over its standard error."""
-UNCLEAR = "in a method without a clear gap of the reference encoder, so without a scale"
-
-
-def unclear(ts: Collection[float]) -> str | None:
-    """Return why the means of a row say nothing: too few of its yardsticks are clear; else None.
-
-    Parameters
-    ----------
-    ts
-        The t of each yardstick.
-    """
-    clear = sum(t >= CLEAR for t in ts)
-    if clear >= CLEAR_SHARE * len(ts):
-        return None
-    return f"{clear} of {len(ts)} yardsticks are clear; half of them are needed"
-
-
-def has_scale(parts: Sequence[Counted]) -> bool:
-    """Return whether the reference encoder has a clear gap on some tasks of one method.
-
-    Asked of the tasks that count: without those on which a mitigator leaks, a method may have none.
-    """
-    gap = math.fsum(part.reference_gap for part in parts)
-    error = math.hypot(*(part.reference_error for part in parts))
-    return gap > 0 and gap >= CLEAR_GAP * error
-
-
-POOLED = ("gap", "gap_error", "yardstick", "yardstick_error", "power", "of")
-"""Columns of a cell that are pooled."""
-REFERENCE = ("reference_gap", "reference_yardstick", "reference_error")
-"""The gap and the yardstick of the reference encoder on the task of a cell, and the gap's error."""
-
-
-SCALE = "reference_scale"
-"""What a fixed pool of models shows in the family of a cell, the reference encoder being 1."""
-
-
-def is_scaled() -> pl.Expr:
-    """Return what `has_scale` does, of groups: of the sums of the reference's gaps and squares."""
-    import polars as pl
-
-    gap, error = pl.col("reference_gap"), pl.col("reference_variance").sqrt()
-    return (gap > 0) & (gap >= CLEAR_GAP * error)
-
-
-def ratio(gap: str = "gap", yardstick: str = "yardstick") -> pl.Expr:
-    """Return the gap over the yardstick, of squares the root; null if the yardstick is not above 0.
-
-    Parameters
-    ----------
-    gap, yardstick
-        Names of the columns; `power` is a third one.
-    """
-    import polars as pl
-
-    quotient = pl.col(gap) / pl.col(yardstick)
-    return pl.when(pl.col(yardstick) > 0).then(
-        pl.when(pl.col("power") == 1)
-        .then(quotient)
-        .otherwise(quotient.sign() * quotient.abs().sqrt())
-    )
-
-
-def pooled(cells: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    """Return the pooled ratio of each group of tasks, over that of the reference encoder.
-
-    With the gaps N_t and the yardsticks D_t of the tasks of a group, and N'_t and D'_t of the
-    reference encoder, it is R = (ΣN_t/ΣD_t) / (ΣN'_t/ΣD'_t); of squares the root. Its error is that
-    of Fieller's upper end.
-
-    Parameters
-    ----------
-    cells
-        `by`, `task`, and the columns `POOLED` and `REFERENCE`; `SCALE`, by default 1. For tasks
-        that have no yardstick, such as those of usefulness, all yardsticks are 1 and the reference
-        gap is 1, without an error: then it is the mean.
-    by
-        Columns that name a group, such as row and method.
-
-    Returns
-    -------
-    pl.DataFrame
-        `by`; `measure`, R, and `error`, null if ΣD_t is not above 0 or the reference has no
-        clear gap; `t`, ΣD_t over its standard error; `yardstick`, ΣD_t; `tasks`, their number;
-        `reference_scale`, that of the group.
-    """
-    import polars as pl
-
-    if SCALE not in cells.columns:
-        cells = cells.with_columns(pl.lit(1.0).alias(SCALE))
-    # Several tasks have one and the same yardstick: its errors add up as they are.
-    own = pl.when(pl.col("of") == ITEMS).then(pl.col("task").cast(pl.String)).otherwise("of")
-    yardsticks = (
-        cells.group_by(*by, _measured_once=own, maintain_order=True)
-        .agg(pl.col("yardstick_error").sum())
-        .group_by(by, maintain_order=True)
-        .agg(v_d=(pl.col("yardstick_error") ** 2).sum())
-    )
-    n, d, v_n, v_d = (pl.col(name) for name in ("gap", "yardstick", "v_n", "v_d"))
-    a, c = d**2 - NORMAL**2 * v_d, n**2 - NORMAL**2 * v_n
-    high = n * d + ((n * d) ** 2 - a * c).clip(0.0).sqrt()  # over a
-    reference = ratio(*REFERENCE[:2])
-    return (
-        cells.group_by(by, maintain_order=True)
-        .agg(
-            pl.col("gap", "yardstick", *REFERENCE[:2]).sum(),
-            reference_variance=(pl.col("reference_error") ** 2).sum(),
-            v_n=(pl.col("gap_error") ** 2).sum() * SHARED**2,
-            power=pl.col("power").first(),
-            tasks=pl.len(),
-            **{SCALE: pl.col(SCALE).first()},
-        )
-        .join(yardsticks, on=by, how="left", maintain_order="left")
-        .with_columns(a=a, high=high)
-        .select(
-            *by,
-            measure=pl.when(is_scaled()).then(ratio() / reference),
-            error=pl.when(is_scaled() & (d > 0)).then(
-                (ratio("high", "a") - ratio()) / NORMAL / reference
-            ),
-            t=pl.when(v_d > 0).then(d / v_d.sqrt()),
-            yardstick=d,
-            tasks="tasks",
-            **{SCALE: SCALE},
-        )
-    )

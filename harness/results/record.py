@@ -17,7 +17,6 @@ from typing import (
     Annotated,
     Any,
     Literal,
-    NamedTuple,
     Self,
     overload,
 )
@@ -556,6 +555,7 @@ LEAKS = f"leak ({LEAK})"
 CONTROL, VOID, UNRANKED = "control", "void", "not ranked"
 OUTSIDE, NO_SCALE = "outside its bounds", "without bounds"
 NO_YARDSTICK = "without a gap over a yardstick"
+NO_REFERENCE = "without a value of the reference encoder"
 
 
 def family_of(measures: str, category: str, method: str) -> str:
@@ -571,20 +571,6 @@ def family_of(measures: str, category: str, method: str) -> str:
         Its family of methods, or the metric of a task that states none.
     """
     return method if measures == "bias" else f"{category}/{method}"
-
-
-def vote_of(family: str, has_unit: bool) -> str:
-    """Return what has one vote in means over tasks: a family, in parts that are of one unit.
-
-    Parameters
-    ----------
-    family
-        As of `family_of`.
-    has_unit
-        False for a gap that the reference encoder's is not known of: it is in no unit that the
-        gaps of the other tasks are in, so it cannot be pooled with them.
-    """
-    return family if has_unit else f"{family} without a reference"
 
 
 @overload
@@ -603,35 +589,6 @@ def is_leak(measures: str | pl.Expr, overlaps: bool | pl.Expr) -> bool | pl.Expr
     """
     leak: bool | pl.Expr = (measures == "bias") & overlaps
     return leak
-
-
-class Counted(NamedTuple):
-    """What a score adds to means over tasks, which `ratios.pool` makes.
-
-    Of bias the gap over the yardstick, and that of the reference encoder; of usefulness 1 less the
-    distance to the ideal, over 1.
-    """
-
-    gap: float
-    yardstick: float
-    power: int = 1
-    reference_gap: float = 1.0
-    reference_yardstick: float = 1.0
-    reference_error: float = 0.0
-    reference_scale: float = 1.0
-
-    @classmethod
-    def of(cls, ratio: RatioPart) -> Counted:
-        """Return what a ratio adds to a mean of bias."""
-        counted = cls(ratio.gap, ratio.yardstick, ratio.power)
-        if ratio.reference_gap is None or ratio.reference_yardstick is None:
-            return counted
-        return counted._replace(
-            reference_gap=ratio.reference_gap,
-            reference_yardstick=ratio.reference_yardstick,
-            reference_error=ratio.reference_error or 0.0,
-            reference_scale=ratio.reference_scale or 1.0,
-        )
 
 
 SCHEMA = 1
@@ -750,12 +707,6 @@ class Record(Line):
         return family_of(self.task.measures, self.category, self.task.family or self.metric)
 
     @property
-    def vote(self) -> str:
-        """Return what has one vote in means over tasks, as of `vote_of`."""
-        gap = self.ratio if self.task.measures == "bias" else None
-        return vote_of(self.family, gap is None or gap.reference_gap is not None)
-
-    @property
     def is_leak(self) -> bool:
         """Return whether the mitigator was fitted on texts of the task, if it measures bias.
 
@@ -779,17 +730,10 @@ class Record(Line):
         if not is_within(self.value, self.bounds):
             return OUTSIDE
         if self.task.measures == "bias":
-            return NO_YARDSTICK if self.ratio is None else None
+            if self.ratio is None:
+                return NO_YARDSTICK
+            return NO_REFERENCE if self.ratio.reference_gap is None else None
         return NO_SCALE if self.distance is None else None
-
-    @property
-    def counted(self) -> Counted | None:
-        """Return what counts in means over tasks; None if it is `left_out`."""
-        if self.left_out:
-            return None
-        if self.ratio is None:
-            return Counted(1 - (self.distance or 0.0), 1.0)
-        return Counted.of(self.ratio)
 
     @property
     def above_floor(self) -> float | None:

@@ -298,9 +298,10 @@ class Records(Framed[Record]):
     def means(self) -> list[dict[str, Any]]:
         """Return the mean of each model and mitigator over tasks, as all commands print it.
 
-        A row each, with the keys `model`, `mitigator`, `measures`, `name`, `mean`, `n` and `of`
-        (`n` of `of` scores count), `change` from `none` on the `n_change` tasks that count in both,
-        and `left_out`, the names of the tasks that do not count, by the reason.
+        A row each, with the keys `model`, `mitigator`, `measures`, `name`, `mean` with `low` and
+        `high`, `n` and `of` (`n` of `of` scores count), and `left_out`, the names of the tasks that
+        do not count, by the reason. `change` is the difference from `none`, a flat mapping, on the
+        tasks that count in both.
         """
         from harness.results import tables
 
@@ -318,18 +319,8 @@ class Records(Framed[Record]):
         the yardstick over its error; `left_out` says why a score does not count. `leak` says
         whether the mitigator was fitted on texts of a bias task, and `overlap` on how many.
 
-        A mean of bias is made of the rows without `left_out`: in each `family` the sum of the gaps
-        over the sum of the yardsticks, over the same of `reference_gap` and `reference_yardstick`
-        (of squares, whose `power` is 2, the signed root of both), and of the families their mean,
-        each weighted by 1 over its `reference_scale`, or by 1 if it is not known. Tasks of a method
-        without a reference are a family of their own, whose reference is 1 over 1. A family counts
-        if the sum of `reference_gap` is at least twice the root of the summed squares of
-        `reference_error`. A row has a mean if `t` is 3 or more in half of its tasks.
-
-        The mean of a mitigator is that of `none` plus the mean of the families' changes on the
-        tasks that count in both: the size of the ratio, over its own yardsticks or those of `none`,
-        whichever is larger, less the size under `none`. A mean of usefulness is that of
-        1 - `distance` in each family, and then of the families.
+        `means` has the means of these rows: `harness.results.estimator` makes them of the gaps, the
+        yardsticks, their errors and those of the reference encoder, by `family`.
         """
         return self.to_polars().to_dicts()
 
@@ -337,7 +328,7 @@ class Records(Framed[Record]):
         """Return a polars data frame of `rows()`."""
         import polars as pl
 
-        from harness.results.columns import families, votes, with_distances
+        from harness.results.columns import families, with_distances
 
         kinds = {str: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
         schema: Mapping[Any, Any] = {name: kinds[kind] for name, kind in self.columns.items()}
@@ -349,7 +340,6 @@ class Records(Framed[Record]):
         }
         frame = with_distances(self.flat(row))
         frame = frame.with_columns(family=families(frame, "task_family"))
-        frame = frame.with_columns(family=votes(frame, "family"))
         return frame.select(*schema).cast(schema)
 
     def samples(self, folder: Path | str | None = None) -> list[dict[str, Any]]:

@@ -1,41 +1,29 @@
-"""Means over tasks and over seeds, and intervals of paired differences by the jackknife."""
+"""Means over seeds, and intervals of the difference of one score of two rows by the jackknife."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness import metrics, names
 from harness.results import ratios
-from harness.results.record import LEAKS, Counted, IntervalPart, Record, finite
+from harness.results.record import IntervalPart, Record, finite
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from harness.arrays import Floats, Reals
+    from harness.arrays import Floats
 
 
 LEVEL = 0.95
 """Confidence level of the intervals."""
 FEWEST = 6
-"""Fewest families or clusters for an interval."""
+"""Fewest clusters for an interval."""
 Pair: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Any]]
 """The rows of one item."""
-
-
-def over_families(differences: Reals | Sequence[float]) -> IntervalPart | None:
-    """Return Student's interval of the mean of (n,) differences; None for few families."""
-    import numpy as np
-
-    d = np.asarray(differences, dtype=np.float64)
-    n = len(d)
-    if n < FEWEST:
-        return None
-    return _interval(float(d.mean()), [(d.sum() - d) / (n - 1)], "jackknife t of families of tasks")
 
 
 def over_items(
@@ -178,223 +166,6 @@ def _interval(value: float, left_out: Sequence[Floats], method: str) -> Interval
             return None
         ends = interval
     return IntervalPart(low=ends.low, high=ends.high, level=LEVEL, method=method)
-
-
-# Means over tasks, as on a leaderboard: each method of bias, and each family of usefulness, has one
-# vote.
-#
-# There is one mean of a row, wherever it is printed: over its own tasks that count. Two rows are
-# compared over the tasks that count in both. So another row changes neither.
-
-
-NAMES = {"bias": "mean bias", "usefulness": "mean usefulness"}
-"""Name of the mean of each kind of task."""
-HELP = {
-    "mean bias": "gaps over yardsticks; 0 is fair, 1 as biased as the reference encoder",
-    "mean usefulness": "1 is the ideal; higher is better",
-}
-"""What each mean is."""
-OTHER_VERSION = "of another version of the task"
-NOT_IN_BOTH = "not in both rows"
-"""Why a score does not count, beside `Record.left_out`."""
-
-
-Values = dict[str, Counted]
-"""What counts, by column."""
-Line = Mapping[str, Record]
-"""The record of each column: of one task, scenario, metric and score."""
-
-
-@dataclass(frozen=True)
-class TaskMeans:
-    """What counts of the tasks that count in all of some rows, and its means.
-
-    Parameters
-    ----------
-    families
-        By family, what counts of each of its tasks in each row.
-    of
-        Number of scores that any of the rows has.
-    left_out
-        Names of the tasks that do not count, by the reason.
-    is_primary
-        Whether all of these scores are the primary ones of their tasks.
-    is_effect
-        Whether the rows are one model, and the scores measure bias: then a difference is the
-        effect of a mitigator.
-    yardsticks
-        The t of the yardstick of each score that counts, by row.
-    """
-
-    families: Mapping[str, Sequence[Values]]
-    of: int
-    left_out: Mapping[str, tuple[str, ...]]
-    is_primary: bool = True
-    is_effect: bool = False
-    yardsticks: Mapping[str, Sequence[float]] = field(default_factory=dict)
-
-    def name(self, measures: str) -> str:
-        """Return the name of the mean of what tasks measure."""
-        return NAMES[measures] + ("" if self.is_primary else " of these scores")
-
-    @property
-    def n(self) -> int:
-        """Number of scores that count."""
-        return sum(map(len, self.families.values()))
-
-    @property
-    def counts(self) -> str:
-        """How many scores count, of how many."""
-        return f"{self.n} of {self.of}"
-
-    def unclear(self, row: str) -> str | None:
-        """Return why the mean of a row says nothing: too few yardsticks are clear; else None."""
-        return ratios.unclear(self.yardsticks.get(row, ()))
-
-    def mean(self, row: str) -> float | None:
-        """Return the mean of a row over its families; None if no task counts."""
-        means, scales = [], []
-        for family in self.families.values():
-            mean = ratios.pool([values[row] for values in family])
-            if mean is not None:
-                means.append(mean)
-                scales.append(family[0][row].reference_scale)
-        return fmean(ratios.standardised(means, scales)) if means else None
-
-    def differences(self, a: str, b: str) -> list[float]:
-        """Return the difference of each family, `b` less `a`, standardised as in the mean.
-
-        The effect of a mitigator is the larger of two: over its own yardstick, and over that of
-        `a`. So neither noise nor a larger yardstick looks like less bias.
-        """
-        differences, scales = [], []
-        for family in self.families.values():
-            before, after = (ratios.pool([values[row] for values in family]) for row in (a, b))
-            if before is None or after is None:
-                continue
-            scales.append(family[0][a].reference_scale)
-            if not self.is_effect:
-                differences.append(after - before)
-                continue
-            mixed = [values[b]._replace(yardstick=values[a].yardstick) for values in family]
-            on_base = ratios.pool(mixed) or 0.0
-            differences.append(max(abs(after), abs(on_base)) - abs(before))
-        return ratios.standardised(differences, scales)
-
-    def change(self, a: str, b: str) -> float | None:
-        """Return the mean of the differences; None if no task counts."""
-        differences = self.differences(a, b)
-        return fmean(differences) if differences else None
-
-
-def task_means(
-    lines: Iterable[Line], rows: Sequence[str], *, is_old: Callable[[Record], bool] | None = None
-) -> TaskMeans:
-    """Return what counts of the tasks that count in all of some rows.
-
-    Parameters
-    ----------
-    lines
-        A line for each score, with its record of each row that has one.
-    rows
-        The rows: one for its mean, or two for their comparison.
-    is_old
-        Whether a record is of another version of its task than the one that counts. By default any
-        version does, and in two rows the same one.
-
-    Notes
-    -----
-    A task counts by its primary score, or by the scores that are there if that one is not. It
-    counts if `Record.left_out` has no reason against it in any row, and the rows have the same
-    content of the task.
-    """
-    families: defaultdict[str, list[Values]] = defaultdict(list)
-    left_out: defaultdict[str, list[str]] = defaultdict(list)
-    members: defaultdict[str, list[str]] = defaultdict(list)
-    yardsticks: defaultdict[str, list[float]] = defaultdict(list)
-    models: set[str] = set()
-    of = 0
-    is_primary = is_bias = True
-    for line in of_primary_scores(lines):
-        records = {row: line[row] for row in rows if row in line}
-        if not records:
-            continue
-        of += 1
-        is_primary = is_primary and all(record.primary for record in records.values())
-        first = next(iter(records.values()))
-        is_bias = is_bias and first.task.measures == "bias"
-        models |= {record.model.fingerprint for record in records.values()}
-        reason = _left_out(list(records.values()), len(rows), is_old)
-        values = {
-            row: counted
-            for row, record in records.items()
-            if (counted := record.counted) is not None
-        }
-        if reason is None:
-            family = first.vote
-            families[family].append(values)
-            for row, record in records.items():
-                if record.ratio is not None and record.ratio.t is not None:
-                    yardsticks[row].append(record.ratio.t)
-            members[family].append(first.task.name)
-        else:
-            left_out[reason].append(first.task.name)
-    for family in [name for name, of in families.items() if not _has_scale(of)]:
-        del families[family]
-        left_out[ratios.UNCLEAR] += members[family]
-    tasks = {reason: tuple(dict.fromkeys(names)) for reason, names in left_out.items()}
-    is_effect = is_bias and len(models) == 1
-    return TaskMeans(dict(families), of, tasks, is_primary, is_effect, dict(yardsticks))
-
-
-def _has_scale(family: Sequence[Values]) -> bool:
-    """Return whether the tasks of a family have a scale; a task has one for all rows."""
-    return ratios.has_scale([next(iter(values.values())) for values in family])
-
-
-def mean_of_mitigated(base: TaskMeans, pair: TaskMeans, rows: tuple[str, str]) -> float | None:
-    """Return the mean of a mitigated row: that of its model, plus its change; None if unknown.
-
-    A mean over its own tasks would be one over other tasks than its model's: leaks are left out.
-
-    Parameters
-    ----------
-    base, pair
-        What counts in the row without a mitigator, and in both rows.
-    rows
-        The row without a mitigator and the mitigated one.
-    """
-    value, change = base.mean(rows[0]), pair.change(*rows)
-    return value + change if pair.is_effect and value is not None and change is not None else None
-
-
-def newest_versions(records: Iterable[Record]) -> dict[str, int]:
-    """Return the newest version of each task of some records."""
-    newest: dict[str, int] = {}
-    for part in (record.task for record in records):
-        newest[part.name] = max(part.version, newest.get(part.name, 0))
-    return newest
-
-
-def of_primary_scores(lines: Iterable[Line]) -> list[Line]:
-    """Return the lines of primary scores, and those of tasks that have none."""
-    firsts = [(next(iter(line.values())), line) for line in lines if line]
-    has_primary = {first.task.name for first, _ in firsts if first.primary}
-    return [line for first, line in firsts if first.primary or first.task.name not in has_primary]
-
-
-def _left_out(
-    records: Sequence[Record], n_rows: int, is_old: Callable[[Record], bool] | None
-) -> str | None:
-    """Return why the records of a line do not count; None if they do."""
-    reasons = [reason for record in records if (reason := record.left_out)]
-    if reasons:
-        return LEAKS if LEAKS in reasons else reasons[0]
-    if is_old and any(map(is_old, records)):
-        return OTHER_VERSION
-    if len(records) < n_rows:
-        return NOT_IN_BOTH
-    return OTHER_VERSION if len({record.task.digest for record in records}) > 1 else None
 
 
 # Several seeds of one score become one: their mean.

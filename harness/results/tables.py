@@ -11,10 +11,9 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness import names
-from harness.results import resampling
 from harness.results.formats import (
     BEST,
     NOTHING,
@@ -23,6 +22,7 @@ from harness.results.formats import (
     Table,
     Value,
 )
+from harness.results.ratios import LEVEL
 from harness.results.record import (
     LEAK,
     LEAK_MEANS,
@@ -33,13 +33,19 @@ from harness.results.record import (
     stars,
 )
 from harness.results.record import loss as loss_of
-from harness.results.resampling import (
-    TaskMeans,
-    mean_of_mitigated,
-    standard_error,
-    task_means,
-)
+from harness.results.resampling import standard_error
+from harness.results.verdict import OVERALL, Difference, differences_of
 
+if TYPE_CHECKING:
+    import polars as pl
+
+NAMES = {"bias": "mean bias", "usefulness": "mean usefulness"}
+"""Name of the mean of each kind of task."""
+HELP = {
+    "mean bias": "gaps over yardsticks; 0 is fair, 1 as biased as the reference encoder",
+    "mean usefulness": "1 is the ideal; higher is better",
+}
+"""What each mean is."""
 MEASURES = ("bias", "usefulness", "control")
 """Sections of a model, in this order."""
 ONE_SIDED = {"greater": 1, "less": -1}
@@ -139,6 +145,43 @@ class Row:
     cells: tuple[Cell | None, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The mean of a column over its tasks that count.
+
+    Parameters
+    ----------
+    value, low, high
+        The mean, and its interval; None where nothing counts, or too few yardsticks are clear.
+    n, of
+        Number of scores that count, and of those that there are.
+    left_out
+        Names of the tasks that do not count, by the reason.
+    unclear
+        Why there is no mean: too few yardsticks are clear.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    of: int
+    left_out: Mapping[str, tuple[str, ...]]
+    unclear: str = ""
+
+    @property
+    def counts(self) -> str:
+        """How many scores count, of how many."""
+        return f"{self.n} of {self.of}"
+
+    @property
+    def interval(self) -> IntervalPart | None:
+        """The interval as a record has it."""
+        if self.low is None or self.high is None:
+            return None
+        return IntervalPart(low=self.low, high=self.high, level=LEVEL, method="items")
+
+
 @dataclass(frozen=True)
 class Section:
     """The table of one model and of what its tasks measure.
@@ -156,11 +199,12 @@ class Section:
     mean
         The mean of each column over its tasks that count; None with fewer than two tasks, and for
         controls.
+    means
+        The mean of each column, with what counts in it.
     changes
-        The mean differences from `none`, each over the tasks that count in both, if not all columns
-        have the same tasks; else `mean` has them.
-    means, pairs
-        What counts in the mean of each column, and in its mean change from `none`.
+        The difference of each mitigated column from `none`, over the tasks that count in both.
+    mean_name
+        What the means are of.
     several_seeds
         Number of scores of several runs with different seeds, of which the latest is shown.
     one_sided
@@ -178,9 +222,9 @@ class Section:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     mean: Row | None = None
-    changes: Row | None = None
-    means: Mapping[str, TaskMeans] = field(default_factory=dict)
-    pairs: Mapping[str, TaskMeans] = field(default_factory=dict)
+    means: Mapping[str, Counted] = field(default_factory=dict)
+    changes: Mapping[str, Difference | None] = field(default_factory=dict)
+    mean_name: str = ""
     several_seeds: int = 0
     one_sided: tuple[str, ...] = ()
     limit: int | None = None
@@ -200,8 +244,8 @@ class Section:
 
     @property
     def foot(self) -> list[Row]:
-        """The rows of means."""
-        return [row for row in (self.mean, self.changes) if row]
+        """The row of means, if there is one."""
+        return [self.mean] if self.mean else []
 
 
 Key = tuple[str, str, str, str]
@@ -282,7 +326,6 @@ def _with_spreads(section: Section, variants: Iterable[Section]) -> Section:
         section,
         rows=tuple(row for row in map(spread, section.rows) if row),
         mean=spread(section.mean),
-        changes=spread(section.changes),
     )
 
 
@@ -493,86 +536,92 @@ def _with_means(
     section: Section, lines: Sequence[Mapping[str, Record]], is_old: Callable[[Record], bool]
 ) -> Section:
     """Return a section with the mean of each column, and its change from `none`."""
+    from harness.results import estimator
+
     columns = section.columns
-    means = {column: task_means(lines, [column], is_old=is_old) for column in columns}
-    pairs = {
-        column: task_means(lines, [names.NONE, column], is_old=is_old)
-        for column in columns
-        if names.NONE in columns and column != names.NONE
+    rows = {name: [line[name] for line in lines if name in line] for name in columns}
+    cells = estimator.cells_of(rows, is_old=is_old)
+    means = estimator.means(cells)
+    mitigated = [column for column in columns if column != names.NONE]
+    pairs = [(names.NONE, (column,)) for column in mitigated] if names.NONE in columns else []
+    found = estimator.differences(cells, pairs)
+    differences = {
+        column: next((d for d in differences_of(found, i) if d.name == OVERALL), None)
+        for i, (_, (column,)) in enumerate(pairs)
     }
-    section = dataclasses.replace(section, means=means, pairs=pairs)
-    if max(of.of for of in means.values()) < 2 or not any(of.n for of in means.values()):
-        return section
-    of_all = task_means(lines, columns, is_old=is_old)
-    is_same = all(of.n == of_all.n for of in means.values())
-    values = {column: _mean_of(section, column) for column in columns}
-    changes = {column: of.change(names.NONE, column) for column, of in pairs.items()}
-    name = of_all.name(section.measures)
-    ideal, of_change = ("1", "higher") if section.measures == "usefulness" else ("0", "0")
-    if is_same:
-        sign = -1 if section.measures == "usefulness" else 1
-        known = {
-            column: sign * value if sign < 0 else abs(value)
-            for column, value in values.items()
-            if value is not None and column not in section.controls
-        }
-        cells = [Cell(value, change=changes.get(column)) for column, value in values.items()]
-        mean = Row(f"{name} ({of_all.counts})", "", ideal, _with_best(cells, columns, known))
-        return dataclasses.replace(section, mean=mean)
-    own = [Cell(value, counts=means[column].counts) for column, value in values.items()]
-    paired = [
-        Cell(changes[column], counts=pairs[column].counts) if column in pairs else None
+    of_all = dict(cells.group_by("row").len().iter_rows())
+    is_primary = all(record.primary for of in rows.values() for record in of)
+    counted = {
+        column: Counted(
+            **_of_mean(means.of(column, section.measures)),
+            of=of_all.get(column, 0),
+            left_out=_reasons(means.left_out.filter(row=column)),
+            unclear=means.unusable.get(column, "") if section.measures == "bias" else "",
+        )
         for column in columns
-    ]
-    return dataclasses.replace(
-        section,
-        mean=Row(name, "", ideal, tuple(own)),
-        changes=Row(CHANGES, "", of_change, tuple(paired)) if pairs else None,
-    )
+    }
+    name = NAMES[section.measures] + ("" if is_primary else " of these scores")
+    section = dataclasses.replace(section, means=counted, changes=differences, mean_name=name)
+    if max(of.of for of in counted.values()) < 2 or not any(of.n for of in counted.values()):
+        return section
+    sign, ideal = (-1, "1") if section.measures == "usefulness" else (1, "0")
+    losses = {
+        column: sign * of.value
+        for column, of in counted.items()
+        if of.value is not None and column not in section.controls
+    }
+    is_same = len({of.counts for of in counted.values()}) == 1
+    cells_ = []
+    for column, of in counted.items():
+        found_ = differences.get(column)
+        change = None if found_ is None or not is_same else float(found_.shown)
+        counts = "" if is_same else of.counts
+        cells_.append(Cell(of.value, change=change, interval=of.interval, counts=counts))
+    if not is_same:
+        return dataclasses.replace(section, mean=Row(name, "", ideal, tuple(cells_)))
+    name = f"{name} ({counted[columns[0]].counts})"
+    best = _with_best(cells_, columns, losses)
+    return dataclasses.replace(section, mean=Row(name, "", ideal, best))
 
 
-def _mean_of(section: Section, column: str) -> float | None:
-    """Return the mean of a column; None if too few of its yardsticks are clear."""
-    means, pair = section.means[column], section.pairs.get(column)
-    if means.unclear(column):
-        return None
-    own = means.mean(column)
-    if pair is None:
-        return own
-    mean = mean_of_mitigated(section.means[names.NONE], pair, (names.NONE, column))
-    return own if mean is None else mean
+def _of_mean(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the value, the ends and the number of tasks of a mean."""
+    fields = {"value": "value", "low": "low", "high": "high", "n": "tasks"}
+    return {name: line.get(key, 0 if name == "n" else None) for name, key in fields.items()}
+
+
+def _reasons(left_out: pl.DataFrame) -> dict[str, tuple[str, ...]]:
+    """Return the tasks that do not count by the reason."""
+    tasks: dict[str, dict[str, None]] = {}
+    for task, reason in left_out.select("task", "reason").iter_rows():
+        tasks.setdefault(reason, {})[task] = None
+    return {reason: tuple(of_reason) for reason, of_reason in tasks.items()}
 
 
 def mean_rows(sections: Iterable[Section]) -> list[dict[str, Any]]:
     """Return the mean of each model and mitigator over tasks, and its change, a flat row each.
 
-    `n` of `of` scores count, and `n_change` in the change from `none`; `left_out` has the names of
-    the others by the reason.
+    `n` of `of` scores count; `left_out` has the names of the others by the reason. `change` is the
+    difference from `none`, a flat mapping.
     """
-    rows = []
-    for section in sections:
-        for column, means in section.means.items():
-            pair = section.pairs.get(column)
-            rows.append(
-                {
-                    "model": section.model,
-                    "mitigator": column,
-                    "measures": section.measures,
-                    "name": means.name(section.measures),
-                    "mean": _mean_of(section, column),
-                    "n": means.n,
-                    "of": means.of,
-                    "change": pair and pair.change(names.NONE, column),
-                    "n_change": pair and pair.n,
-                    "left_out": {reason: list(tasks) for reason, tasks in means.left_out.items()},
-                    "unclear": means.unclear(column),
-                }
-            )
-    return rows
-
-
-CHANGES = "change, on shared tasks"
-"""Name of the row of mean differences from `none`."""
+    return [
+        {
+            "model": section.model,
+            "mitigator": column,
+            "measures": section.measures,
+            "name": section.mean_name,
+            "mean": of.value,
+            "low": of.low,
+            "high": of.high,
+            "n": of.n,
+            "of": of.of,
+            "change": None if (d := section.changes.get(column)) is None else d.row(),
+            "left_out": {reason: list(tasks) for reason, tasks in of.left_out.items()},
+            "unclear": of.unclear or None,
+        }
+        for section in sections
+        for column, of in section.means.items()
+    ]
 
 
 # The same as `Table`s, which `formats` writes.
@@ -615,7 +664,13 @@ def report(
         parts.append(_table(section, intervals=intervals))
         means = section.means if max((m.of for m in section.means.values()), default=0) > 1 else {}
         left_out = left_out_lines(means, verbose=verbose)
-        parts.append(Sentences("", [*_void_lines(section, verbose=verbose), *left_out]))
+        changes = [
+            f"{column}: {difference.sentence()}"
+            for column, difference in section.changes.items()
+            if difference is not None and section.mean
+        ]
+        void = _void_lines(section, verbose=verbose)
+        parts.append(Sentences("", [*changes, *void, *left_out]))
     lines = legend(shown, intervals=intervals, best=best)
     if len(shown) < len(sections):
         lines.append("the tables of the other prompts are left out (--verbose shows them)")
@@ -641,7 +696,7 @@ def _void_lines(section: Section, *, verbose: bool) -> list[str]:
     return [*lines[:REASONS], f"{VOID}: {len(lines) - REASONS} more reasons; --verbose names them"]
 
 
-def left_out_lines(means: Mapping[str, TaskMeans], *, verbose: bool) -> list[str]:
+def left_out_lines(means: Mapping[str, Counted], *, verbose: bool) -> list[str]:
     """Return what the means of rows leave out: a line for equal leaks, and one for all else.
 
     Parameters
@@ -673,8 +728,8 @@ def left_out_lines(means: Mapping[str, TaskMeans], *, verbose: bool) -> list[str
     for (reasons_, n), rows in others.items():
         lines.append(f"{_prefix(rows)}not in the mean of {_scores(n)}: {reasons_}")
     for row, of in means.items():
-        if reason := of.unclear(row):
-            lines.append(f"{_prefix([row])}no mean: {reason}")
+        if of.unclear:
+            lines.append(f"{_prefix([row])}no mean: {of.unclear}")
     return lines
 
 
@@ -754,16 +809,6 @@ def beside(cell: Cell, *, intervals: bool) -> str:
     return "(=)" if float(change) == 0 else f"({change})"
 
 
-def _of_mitigated(sections: Sequence[Section]) -> list[str]:
-    """Return what the mean of a mitigated row is."""
-    shown = [section for section in sections if section.mean and section.measures != "control"]
-    if any(section.pairs for section in shown):
-        return ["mean of a mitigated row: that of none plus the change on the tasks of both"]
-    if any(column != names.NONE for section in shown for column in section.columns):
-        return ["mean of a mitigated row: of its own tasks, since none is not in the table"]
-    return []
-
-
 def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) -> list[str]:
     """Return the meaning of the marks that occur in the tables, a line each.
 
@@ -809,13 +854,12 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
         lines.append("smoke run (--limit): the scores only show that it runs; never ranked")
     if any(section.mean for section in sections):
         lines += [
-            f"{name}: {resampling.HELP[name]}"
+            f"{name}: {HELP[name]}"
             for name in dict.fromkeys(
-                resampling.NAMES[section.measures] for section in sections if section.mean
+                NAMES[section.measures] for section in sections if section.mean
             )
         ]
         lines.append("n of m: n of m tasks count in the mean; a family of tasks has one vote")
-        lines += _of_mitigated(sections)
     if n := sum(section.several_seeds for section in sections):
         lines.append(seeds_line(n, "is shown; --over-seeds shows their mean"))
     return lines

@@ -1,6 +1,6 @@
 """The verdict on a model beside its base, as people and programs read it.
 
-`judging` makes it of two models' records.
+`comparison` makes it of the records of both. Computes no number.
 """
 
 from __future__ import annotations
@@ -15,33 +15,38 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from harness.errors import Unavailable, listed
 from harness.metrics import FOUR_FIFTHS
 from harness.results.formats import Report, Sentences, Table, html, markdown, plain_text
-from harness.results.record import IntervalPart, Record
-from harness.results.resampling import Line, TaskMeans
+from harness.results.ratios import LEVEL
+from harness.results.record import Record
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from harness.results.estimator import Differences
     from harness.results.figures import Panel
 
-LEVEL = 0.95
-"""Probability that all intervals of one kind hold at once."""
+DIGITS = 3
+"""Digits after the point."""
+OVERALL = "overall"
+MORE, LESS, UNCLEAR, SAME = "more", "less", "not clear", "equal"
 POWER = 0.8
 """Probability with which the smallest detectable difference is found."""
 FEWEST_SEEDS = 3
-"""Fewest seeds whose spread enters an interval."""
+"""Fewest seeds of a training whose spread enters an interval."""
+SMALLEST = 0.05
+"""Smallest difference of bias that counts as more or less, unless another one is asked for."""
+
 LONGEST = 80
 """Most characters of an item in a table."""
-OVERALL = "overall"
 
 Measures: TypeAlias = Literal["bias", "usefulness"]
 
-MORE, LESS, UNCLEAR, SAME = "more", "less", "not clear", "equal"
-WORDS = {"bias": "biased", "usefulness": "useful"}
+MEASURES: tuple[Measures, ...] = ("bias", "usefulness")
+WORDS: Mapping[str, str] = {"bias": "biased", "usefulness": "useful"}
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference of one concept, or overall: the model less its base.
+    """The difference of one concept, or overall: the model less its base, over the same tasks.
 
     Parameters
     ----------
@@ -49,18 +54,23 @@ class Difference:
         `bias` or `usefulness`.
     name
         The concept or the kind of usefulness, or `overall`.
-    tasks
-        Number of tasks that count in both rows.
-    base, model
-        The means of both.
-    difference
-        The model less its base; as a mitigator's effect it is the larger over both yardsticks.
-    interval
-        Simultaneous with all others that measure the same; None if it is unknown.
+    tasks, methods
+        Number of tasks that count in both rows, and of the methods that they are of.
+    base, model, difference
+        The means of both, and the model less its base.
+    low, high
+        Interval of the difference, simultaneous with all others that measure the same; None if it
+        is unknown.
     detectable
         The smallest true difference that this run finds with a probability of 80 %.
+    agree
+        In how many methods the difference has this sign.
+    depends_on
+        The method without which it has the other sign; None if there is none.
     verdict
         `more`, `less`, `not clear` or `equal`.
+    lacks
+        What a verdict lacks where the interval alone would give one.
     reason
         Why there is no interval.
     """
@@ -68,13 +78,18 @@ class Difference:
     measures: Measures
     name: str
     tasks: int
+    methods: int
     base: float
     model: float
     difference: float
-    interval: IntervalPart | None
+    low: float | None
+    high: float | None
     detectable: float | None
+    agree: int
+    depends_on: str | None
     verdict: str
-    reason: str = ""
+    lacks: str | None = None
+    reason: str | None = None
 
     @property
     def words(self) -> str:
@@ -82,11 +97,52 @@ class Difference:
         is_clear = self.verdict in (MORE, LESS)
         return f"{self.verdict} {WORDS[self.measures]}" if is_clear else self.verdict
 
+    @property
+    def shown(self) -> str:
+        """The difference as text: that of the means as they are printed."""
+        return f"{round(self.model, DIGITS) - round(self.base, DIGITS):+z.{DIGITS}f}"
+
+    @property
+    def ends(self) -> str | None:
+        """The interval as text."""
+        # Without `z`: an end of -0.0003 is below 0, and printed as -0.000.
+        has = self.low is not None
+        return f"[{self.low:+.{DIGITS}f}, {self.high:+.{DIGITS}f}]" if has else None
+
+    @property
+    def other_ways(self) -> str:
+        """How many methods agree, and on which one the sign depends."""
+        agree = f"{self.agree} of {self.methods} agree"
+        return f"{agree}, depends on {self.depends_on}" if self.depends_on else agree
+
+    def sentence(self) -> str:
+        """Return the difference as a sentence, with both questions that it answers."""
+        kind = "test" if self.tasks == 1 else "tests"
+        parts = [f"{self.words}, {self.shown}"]
+        if self.ends:
+            parts[0] += f" {self.ends}"
+        if self.lacks:
+            parts[0] += f" ({self.lacks})"
+        if self.verdict == UNCLEAR and self.detectable is not None and not self.lacks:
+            parts.append(f"this run could have found a difference of {self.detectable:.{DIGITS}f}")
+        if self.reason:
+            parts[0] += f" ({self.reason})"
+        if self.verdict != SAME and self.measures == "bias":
+            parts.append(f"other ways to ask: {self.other_ways}")
+        return f"on these {self.tasks} {kind}: {'; '.join(parts)}"
+
     def row(self) -> dict[str, Any]:
         """Return it as a flat mapping."""
-        row = asdict(self) | {"verdict": self.words}
-        part = row.pop("interval")
-        return row | {"low": part and part.low, "high": part and part.high}
+        return asdict(self) | {"verdict": self.words}
+
+
+def differences_of(found: Differences, pair: int = 0) -> list[Difference]:
+    """Return the differences of bias and usefulness of a pair of rows."""
+    return [
+        Difference(**{name: value for name, value in line.items() if name != "pair"})
+        for line in found.frame.filter(pair=pair).iter_rows(named=True)
+        if line["measures"] in WORDS
+    ]
 
 
 FailOn: TypeAlias = Literal["more", "unclear", "never"]
@@ -127,28 +183,6 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Side:
-    """A model beside its base, as `judge` takes it; of a training with several seeds, one of them.
-
-    Parameters
-    ----------
-    lines
-        The record of the base, `a`, and of the model, `b`, of each score.
-    means
-        What counts in both, by what tasks measure.
-    intervals
-        The interval of the difference of a primary score, by task.
-    moved
-        Items that moved.
-    """
-
-    lines: Sequence[Line] = ()
-    means: Mapping[str, TaskMeans] = field(default_factory=dict)
-    intervals: Mapping[str, IntervalPart] = field(default_factory=dict)
-    moved: Sequence[Moved] = ()
-
-
-@dataclass(frozen=True)
 class Verdict:
     """The verdict on a model beside its base.
 
@@ -161,18 +195,19 @@ class Verdict:
     moved
         The items that moved most; none without samples.
     without_line
-        Concepts on which the reference encoder shows too little bias for a line of their own.
+        Concepts of counting tasks on which nothing is known alone: the reference encoder shows too
+        little bias for a line of their own.
     leaks
         Concepts all of whose tasks are leaks, so that nothing is known of them.
-    is_effect
-        Whether both rows are one model, so that the difference is the effect of a mitigator.
     names
         Names of the base and the model.
     seeds
         Number of seeds of the model's training; with three or more their spread is part of the
         intervals.
-    sides
-        What the verdict is made of.
+    smallest
+        Smallest difference of bias that counts as more or less.
+    compared
+        The records of both rows.
     screened
         Records of tasks of screening, which the page shows and which do not count.
     notices
@@ -189,10 +224,10 @@ class Verdict:
     moved: tuple[Moved, ...] = ()
     without_line: tuple[str, ...] = ()
     leaks: tuple[str, ...] = ()
-    is_effect: bool = False
     names: tuple[str, str] = ("base", "model")
     seeds: int = 1
-    sides: tuple[Side, ...] = field(default=(), repr=False, compare=False)
+    smallest: float = SMALLEST
+    compared: tuple[Record, ...] = field(default=(), repr=False, compare=False)
     screened: tuple[Record, ...] = field(default=(), repr=False, compare=False)
     notices: tuple[str, ...] = field(default=(), repr=False)
     not_run: tuple[str, ...] = ()
@@ -201,8 +236,7 @@ class Verdict:
     @property
     def records(self) -> list[Record]:
         """The records of all rows, each once, and those of screening."""
-        records = [record for side in self.sides for line in side.lines for record in line.values()]
-        return list({record.id: record for record in (*records, *self.screened)}.values())
+        return list({record.id: record for record in (*self.compared, *self.screened)}.values())
 
     def overall(self, measures: Measures) -> Difference | None:
         """Return the overall difference of bias or usefulness; None if no task counts."""
@@ -235,27 +269,27 @@ class Verdict:
         """
         failures = []
         bias = self.overall("bias")
-        is_measured = bias is not None and (bias.interval is not None or bias.verdict == SAME)
+        is_measured = bias is not None and (bias.low is not None or bias.verdict == SAME)
         if not is_measured and (fail_on != "never" or margin is not None):
             why = bias.reason if bias else "no task counts in both"
             failures.append(Failure(NOT_SHOWN, f"bias was not measured: {why}"))
         for d in self._of("bias"):
-            if fail_on != "never" and d.interval is not None and d.interval.low > (margin or 0.0):
+            if fail_on != "never" and d.verdict == MORE and (d.low or 0.0) > (margin or 0.0):
                 by = f" by more than {margin:g}" if margin else ""
                 failures.append(Failure(MORE_BIASED, f"{d.name}: more biased{by}"))
-        if bias is not None and bias.interval is not None:
-            if margin is not None and bias.interval.high >= margin:
+        if bias is not None and bias.high is not None:
+            if margin is not None and bias.high >= margin:
                 line = f"the bias is not shown to be within {margin:g} of the base"
-                failures.append(Failure(MORE_BIASED, f"{line}: {_ends(bias.interval)}"))
+                failures.append(Failure(MORE_BIASED, f"{line}: {bias.ends}"))
             if fail_on == "unclear" and bias.verdict == UNCLEAR and margin is None:
                 failures.append(Failure(NOT_SHOWN, "the overall verdict on bias is not clear"))
         if usefulness_margin is not None:
             use = self.overall("usefulness")
-            low = None if use is None or use.interval is None else use.interval.low
+            low = None if use is None else use.low
             is_equal = use is not None and use.verdict == SAME
             if not is_equal and (low is None or low <= -usefulness_margin):
                 line = f"usefulness is not shown to fall by less than {usefulness_margin:g}"
-                ends = _ends(use.interval) if use and use.interval else "it was not measured"
+                ends = use.ends if use and use.ends else "it was not measured"
                 failures.append(Failure(LESS_USEFUL, f"{line}: {ends}"))
         return failures
 
@@ -350,20 +384,9 @@ class Verdict:
     def sentences(self) -> list[str]:
         """Return the overall verdict on bias and usefulness, a sentence each."""
         sentences = []
-        for measures in WORDS:
-            of = [d for d in self._of(measures) if d.name == OVERALL]
-            if not of:
-                sentences.append(f"{measures}: no task counts in both")
-                continue
-            (overall,) = of
-            sentence = f"{measures}: {overall.words}, {overall.difference:+z.3f}"
-            if overall.interval:
-                sentence += f" {_ends(overall.interval)}"
-            if overall.verdict == UNCLEAR and overall.detectable is not None:
-                sentence += f"; this run could have found a difference of {overall.detectable:.3f}"
-            if overall.reason:
-                sentence += f" ({overall.reason})"
-            sentences.append(sentence)
+        for measures, of in ((name, self.overall(name)) for name in MEASURES):
+            found = "no task counts in both" if of is None else of.sentence()
+            sentences.append(f"{measures}: {found}")
         if self.meaning is not None:
             before, after = self.meaning
             sentences.append(
@@ -400,39 +423,36 @@ class Verdict:
 
     def _table(self, measures: str) -> Table:
         columns = [measures, "verdict", "base", "model", "difference", "95% interval"]
+        more = ["methods", "detectable", "tasks"]
         rows = [
             [
-                *(d.name, d.words, d.base, d.model, f"{d.difference:+z.3f}"),
-                _ends(d.interval) if d.interval else None,
-                d.detectable,
-                d.tasks,
+                *(d.name, d.words, d.base, d.model, d.shown, d.ends),
+                *(d.other_ways if d.verdict != SAME else None, d.detectable, d.tasks),
             ]
             for d in self._of(measures)
         ]
-        return Table("", [*columns, "detectable", "tasks"], rows, drop=("tasks", "base", "model"))
+        return Table("", [*columns, *more], rows, drop=("tasks", "detectable"))
 
     def legend(self) -> list[str]:
         """Return what the tables mean, a line each."""
         if not self.differences:
             return []
         lines = [
-            "difference: model less base; of bias, 1 is the bias of the reference encoder; of "
-            "usefulness, 1 is the ideal",
+            "difference: model less base, over the tasks of both; of bias, 1 is the reference "
+            "encoder's; of usefulness, 1 is the ideal",
             "95% interval: over paired items, for all lines of a table at once; it says what the "
-            "words and items of these tasks leave open, not what other ways to ask would show",
+            "words and items of these tasks leave open",
+            "methods: in how many other ways to ask the difference has this sign",
+            f"more or less: the interval is beyond 0, the difference at least {self.smallest:g}, "
+            "over the yardsticks of either row, too, and no single method turns it",
             f"detectable: the smallest difference that this run finds in {POWER:.0%} of cases",
         ]
         if self.seeds >= FEWEST_SEEDS:
             lines.append(f"seeds: the spread of {self.seeds} trainings is part of the intervals")
-        elif not self.is_effect:
+        elif not self._is_one_model:
             lines.append(
                 f"seeds: {self.seeds}; how much another training of the model would differ is "
                 f"unknown ({FEWEST_SEEDS} of them tell)"
-            )
-        if self.is_effect:
-            lines.append(
-                "the effect of a mitigator is the larger of two: over its own yardstick, and over "
-                "that of the base"
             )
         if self.moved:
             lines.append("moved by: in standard deviations of the contributions of the task")
@@ -448,6 +468,10 @@ class Verdict:
         lines += [f"no interval of {', '.join(names)}: {why}" for why, names in reasons.items()]
         return lines
 
+    @property
+    def _is_one_model(self) -> bool:
+        return len({record.model.fingerprint for record in self.compared}) == 1
+
     def _left_out(self, *, verbose: bool) -> list[str]:
         lines = []
         for measures, of in self.left_out.items():
@@ -459,11 +483,6 @@ class Verdict:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-
-
-def _ends(interval: IntervalPart) -> str:
-    # Without `z`: an end of -0.0003 is below 0, and printed as -0.000.
-    return f"[{interval.low:+.3f}, {interval.high:+.3f}]"
 
 
 # The forest plot.
@@ -478,8 +497,8 @@ def _forest(verdict: Verdict) -> tuple[str, list[Panel]]:
         of = [d for d in verdict.differences if d.measures == measures]
         values = [d.difference for d in of]
         spread = [
-            [d.difference - d.interval.low if d.interval else 0.0 for d in of],
-            [d.interval.high - d.difference if d.interval else 0.0 for d in of],
+            [d.difference - (d.difference if d.low is None else d.low) for d in of],
+            [(d.difference if d.high is None else d.high) - d.difference for d in of],
         ]
         names = [f"{d.name}: {d.words}" for d in of]
         axis = f"{measures}: difference, with the 95% intervals that hold at once"

@@ -48,11 +48,10 @@ from harness.folders import Place
 from harness.metrics import Metric
 from harness.progress import Progress, Silent
 from harness.registry.registry import Registry
-from harness.results.comparison import Comparison, compare
+from harness.results.comparison import Comparison, compare, judge
 from harness.results.folder import ResultsFile, SharedResults, local_copy
-from harness.results.judging import judge
 from harness.results.records import EVERY_TASK, NotRun, NotRunWarning, Records, reasons
-from harness.results.verdict import Verdict
+from harness.results.verdict import SMALLEST, Verdict
 from harness.run import plan
 from harness.run.plan import Plan, Row, chains, make_plan
 from harness.run.plan import Row as MitigatorRow
@@ -736,6 +735,7 @@ def compare_models(
     tasks: Task | Iterable[Task] = COMPARED,
     *,
     screening: bool = False,
+    smallest: float = SMALLEST,
     **options: Any,
 ) -> Verdict:
     """Evaluate a model and its base, and return whether the model is more biased.
@@ -752,6 +752,8 @@ def compare_models(
         As in `evaluate`; by default those that rank, and those of usefulness.
     screening
         Whether to run the tasks of screening, too, which `Verdict.page` shows. They do not count.
+    smallest
+        Smallest difference of bias that counts as more or less.
     **options
         Further arguments of `evaluate`. Samples are always kept.
 
@@ -790,6 +792,7 @@ def compare_models(
     excluded = [excluded] if isinstance(excluded, str | Path) else list(excluded)
     place = options.get("results")
     compared: list[Comparison] = []
+    seeds: list[Records] = []
     notices = dict.fromkeys(before.notices)
     not_run = list(before.not_run)
     screened = list(evaluate(base, SCREENING, names.NONE, **options)) if screening else []
@@ -799,12 +802,15 @@ def compare_models(
         notices |= dict.fromkeys(records.notices)
         not_run += records.not_run
         folder = None if place is None else local_copy(place)
-        compared.append(compare(before, records, folder=folder))
+        compared.append(compare(before, records, folder=folder, smallest=smallest))
+        seeds.append(records)
     if len(compared) == 1:
         verdict = compared[0].verdict
     else:
-        label = f"{len(models)} seeds ({', '.join(of.names[1] for of in compared)})"
-        verdict = judge([of.side for of in compared], (compared[0].names[0], label))
+        label = f"{len(models)} seeds ({', '.join(of.verdict.names[1] for of in compared)})"
+        first = compared[0].verdict
+        moved = [item for of in compared for item in of.verdict.moved]
+        verdict = judge(before, seeds, (first.names[0], label), moved=moved, smallest=smallest)
     lacking = [entry for entry in not_run if entry.kind not in ("embedder", "language")]
     return dataclasses.replace(
         verdict,
