@@ -9,10 +9,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,11 +22,9 @@ import polars as pl
 
 import harness
 from harness.arrays import unit_rows
-from harness.leaderboard.boards import ranking
-from harness.leaderboard.boards.effects import EVIDENCE, differences
 from harness.plugins.mitigators.nuisance import Nuisance
 from harness.plugins.validity import checks
-from harness.results import ratios
+from harness.results import estimator, ratios
 from harness.run.evaluation import Run
 from harness.run.scoring import MetricInputs, gaps_of, too_few, units_of, usable_rows
 from harness.run.settings import Settings
@@ -107,42 +107,29 @@ class Bench:
         return cls(kind, tasks, dict(zip(texts, known, strict=True)))
 
     @functools.cached_property
-    def references(self) -> Mapping[str, tuple[float, float, float, float]]:
-        """Gap, yardstick and the gap's error of the reference, by task; where unknown, the own.
-
-        The last number is the scale of the family.
-        """
+    def references(self) -> pl.DataFrame:
+        """What the reference encoder shows, a line a task; where it is unknown, the own."""
         own = self._cells(same)
-        parts = ("gap", "yardstick", "gap_error")
-        found = {
-            row["task"]: (*(row[name] for name in parts), 1.0) for row in own.iter_rows(named=True)
-        }
-        for task in self.tasks:
+        lines = []
+        for row in own.iter_rows(named=True):
+            task = next(task for task in self.tasks if task.name == row["task"])
             held = task.references.get(self.kind)
-            if held is not None:
-                known = (held.gap, held.yardstick, held.error)
-                found[task.name] = (*known, 1.0 if held.scale is None else held.scale)
-        return found
+            known = held or SimpleNamespace(**row, error=row["gap_error"])
+            lines.append(
+                {
+                    "task": row["task"],
+                    "reference_gap": known.gap,
+                    "reference_error": known.error,
+                    "reference_yardstick": known.yardstick,
+                    "reference_yardstick_error": known.yardstick_error,
+                }
+            )
+        return pl.DataFrame(lines)
 
-    @functools.cached_property
-    def clear(self) -> list[str]:
-        """The methods in which the reference encoder has a clear gap, as a board has them."""
-        held = [(task, task.references.get(self.kind)) for task in self.tasks]
-        own = {row["task"]: row for row in self._cells(same).iter_rows(named=True)}
-        sums: dict[str, list[float]] = {}
-        for task, reference in held:
-            if task.name not in own:
-                continue
-            row = own[task.name]
-            gap = row["gap"] if reference is None else reference.gap
-            error = row["gap_error"] if reference is None else reference.error
-            total = sums.setdefault(row["family"], [0.0, 0.0])
-            total[0] += gap
-            total[1] += error**2
-        return [name for name, (gap, v) in sums.items() if gap >= ratios.CLEAR_GAP * v**0.5]
-
-    def cells(self, change: Change = same, plant: float | None = None) -> pl.DataFrame:
-        """Return what a board pools: a line a task, with its family.
+    def cells(
+        self, change: Change = same, plant: float | None = None, row: str = "row"
+    ) -> pl.DataFrame:
+        """Return the cells of a row, as `harness.results.estimator` takes them.
 
         Parameters
         ----------
@@ -150,13 +137,14 @@ class Bench:
             What is done to all vectors.
         plant
             Share of the bias that each task has of its own, before the change; None for all.
+        row
+            Its name.
         """
-        frame = self._cells(change, plant).filter(pl.col("family").is_in(self.clear))
-        pinned = [self.references[task] for task in frame["task"]]
-        return frame.with_columns(
-            pl.Series(name, [numbers[i] for numbers in pinned])
-            for i, name in enumerate((*ratios.REFERENCE, ratios.SCALE))
+        frame = self._cells(change, plant).join(self.references, on="task", how="left")
+        frame = frame.with_columns(
+            row=pl.lit(row), measures=pl.lit("bias"), digest=pl.lit("d"), left_out=None
         )
+        return frame.select(*estimator.SCHEMA).cast(estimator.SCHEMA)
 
     def _cells(self, change: Change, plant: float | None = None) -> pl.DataFrame:
         def vectors_of(input_: Any) -> np.ndarray:
@@ -181,9 +169,16 @@ class Bench:
             if yardstick is None:
                 continue
             part = ratios.ratio_of(gaps.gap, yardstick, of, is_evidence=is_evidence)
+            own = ratios.deviations_of(gaps.gap, yardstick, own=of == ratios.ITEMS)
             lines.append(
-                {"task": task.name, "family": task.file.family or task.file.primary.metric}
-                | part.model_dump(include={*ratios.POOLED, "t"})
+                {
+                    "task": task.name,
+                    "method": task.file.family or task.file.primary.metric,
+                    "concept": task.file.category,
+                    "is_evidence": part.t is not None,
+                    "deviations": json.dumps(own),
+                    **part.model_dump(include=_PARTS),
+                }
             )
         return pl.DataFrame(lines)
 
@@ -209,49 +204,53 @@ class Bench:
         return use.metric.gaps(arrays, units_of(use.inputs, kept), use.options)
 
 
-def summary(rows: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return a line a row: its bias, interval and rank, its clear yardsticks, and its arrow.
+_PARTS = {"gap", "gap_error", "yardstick", "yardstick_error", "power", "of"}
 
-    The first row is the model that all others are compared with, as mitigators of it.
+
+def summary(rows: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return a line a row: its mean of bias, its rank, and its difference from the first row.
+
+    Parameters
+    ----------
+    rows
+        By its name, the cells of each row; the first one is the base of all differences.
+
+    Returns
+    -------
+    pl.DataFrame
+        `row`; `value`, `low`, `high`, `methods`; `rank`, `rank_low`, `rank_high`; `difference`,
+        `difference_low`, `difference_high`, `verdict`, `agree`, `lacks`; `unranked`, why it has no
+        rank.
     """
     cells = pl.concat([frame.with_columns(row=pl.lit(name)) for name, frame in rows.items()])
-    families = ratios.pooled(cells, ["row", "family"])
-    means = ranking.sampled_means(families, ["row"])
-    own = pl.when(pl.col("of") == ratios.ITEMS).then("family").otherwise("of")
-    clear = (
-        ratios.pooled(
-            cells.filter(pl.col("t").is_not_null()).with_columns(yardstick_of=own),
-            ["row", "yardstick_of"],
-        )
-        .group_by("row")
-        .agg(clear=(pl.col("t") >= ratios.CLEAR).sum(), yardsticks=pl.len())
-    )
-    order = means.select("row", order=pl.max_horizontal(pl.col("low").abs(), pl.col("high").abs()))
-    full = families.filter(pl.col("measure").is_not_null().all().over("row"))
-    ranks = ranking.rank(full, order=order)
-    first = next(iter(rows))
-    grid = cells.with_columns(
-        *(pl.lit(value).alias(key) for key, value in _GRID.items()),
-        mitigator=pl.when(pl.col("row") == first).then(pl.lit("none")).otherwise("row"),
-        label=pl.col("row"),
-        role=pl.when(pl.col("row") == first).then(pl.lit("model")).otherwise(pl.lit("mitigated")),
-    )
-    changes = ranking.means(
-        differences(grid).with_columns(measure=pl.col("difference")), ["row"]
-    ).select("row", change="mean", p="p", methods="families")
+    first, *others = rows
+    means = estimator.means(cells)
+    usable = cells.filter(~pl.col("row").is_in(list(means.unusable)))
+    ranks = estimator.ranks(usable)
+    changes = pl.concat(
+        [
+            estimator.differences(cells.filter(pl.col("row").is_in([first, row])), [(first, [row])])
+            .frame.filter(name="overall")
+            .select(pl.lit(row).alias("row"), "difference", "verdict", "agree", "lacks",
+                    difference_low="low", difference_high="high")
+            for row in others
+        ]
+    )  # fmt: skip
+    why = means.unusable | {
+        row: reason for (_, name, row), reason in ranks.unranked.items() if name == "overall"
+    }
+    of_means = means.frame.filter(name="overall").select("row", "value", "low", "high", "methods")
     return (
-        means.select("row", "mean", "low", "high")
-        .join(clear, on="row")
-        .join(ranks, on="row", how="left")
-        .join(changes, on="row", how="left")
-        .with_columns(arrow=(pl.col("p") < EVIDENCE) & (pl.col("change") < 0))
-        .join(pl.DataFrame({"row": list(rows)}).with_row_index("place"), on="row")
-        .sort("place")
-        .drop("place")
-    )
+        pl.DataFrame({"row": list(rows)})
+        .join(of_means, on="row", how="left", maintain_order="left")
+        .join(
+            ranks.frame.filter(name="overall").drop("measures", "name"),
+            on="row", how="left", maintain_order="left",
+        )
+        .join(changes, on="row", how="left", maintain_order="left")
+        .with_columns(unranked=pl.col("row").replace_strict(why, default=None))
+    )  # fmt: skip
 
-
-_GRID = {"params": "{}", "name": "m", "fingerprint": "f", "measures": "bias", "leak": False}
 
 NUISANCES: Mapping[str, Change] = {
     "coin by text": nuisance(kind="coin"),
@@ -312,13 +311,20 @@ def judged(bench: Bench) -> pl.DataFrame:
 
 def table_of(model: str) -> str:
     """Return the summary of a registered model as a table in Markdown."""
-    lines = ["| | bias | interval | clear | change |", "| --- | ---: | ---: | ---: | ---: |"]
+    lines = [
+        "| | bias | interval | range of ranks | difference | verdict | methods that agree |",
+        "| --- | ---: | ---: | ---: | ---: | --- | ---: |",
+    ]
     for row in judged(Bench.of(model)).iter_rows(named=True):
+        value = "–" if row["value"] is None else f"{row['value']:.2f}"
         ends = "–" if row["low"] is None else f"{row['low']:.2f} to {row['high']:.2f}"
-        change = "" if row["change"] is None else f"{row['change']:+.2f}"
-        arrow = " ↓" if row["arrow"] else ""
-        clear = f"{row['clear']} of {row['yardsticks']}"
-        lines.append(f"| {row['row']} | {row['mean']:.2f} | {ends} | {clear} | {change}{arrow} |")
+        places = "–" if row["rank"] is None else f"{row['rank_low']} to {row['rank_high']}"
+        change = "" if row["difference"] is None else f"{row['difference']:+.2f}"
+        verdict = "; ".join(filter(None, (row["verdict"], row["lacks"], row["unranked"])))
+        agree = "" if row["agree"] is None else f"{row['agree']} of {row['methods']}"
+        lines.append(
+            f"| {row['row']} | {value} | {ends} | {places} | {change} | {verdict} | {agree} |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -329,7 +335,6 @@ def main() -> None:
     bench = Bench.of(parser.parse_args().model)
     with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_width_chars=200, float_precision=3):
         print(judged(bench))
-        print(ratios.pooled(bench.cells(), ["family"]))
 
 
 if __name__ == "__main__":
