@@ -1,4 +1,4 @@
-"""`harness data`: shows and fetches the data files of tasks and studies."""
+"""`harness data`: data files of tasks and studies, and what the reference encoders show on them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from harness.printing import echo
 
 if TYPE_CHECKING:
     from harness.registry.registry import Registry
+    from harness.results.record import Record
     from harness.task.data_files import DataFile
+    from harness.task.reference import Reference
     from harness.task.schema import Table
     from harness.task.yaml_files import Document
 
@@ -22,7 +24,7 @@ _tasks = click.argument("tasks", nargs=-1, shell_complete=arguments.complete(arg
 
 @click.group("data")
 def command() -> None:
-    """Show and fetch the data files of tasks and studies.
+    """Show and fetch data files; write references.
 
     TASKS are as in `harness eval --tasks`, or names of studies; by default all.
     """
@@ -113,6 +115,63 @@ def fetch(tasks: tuple[str, ...], out: Path | None, include: tuple[Path, ...], t
     for line in registry.notices:
         echo(line, err=True)
     return 0 if len(fetched) + len(here) == len(files) else 1
+
+
+@command.command("references")
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("results", type=click.Path(path_type=Path, exists=True))
+def references(folder: Path, results: Path) -> int:
+    """Write FOLDER/reference.json: what the reference encoders show on the tasks of FOLDER.
+
+    \b
+    harness eval -m all-MiniLM-L6-v2 -m glove-6b-50d --include my-tasks -t all -r results
+    harness data references my-tasks results
+    """  # noqa: D301  # click keeps the lines after a backspace
+    from harness import folders
+    from harness.commands import output
+    from harness.registry import discovery
+    from harness.registry.registry import Registry
+    from harness.results.folder import read_results
+    from harness.run.tasks import list_tasks
+    from harness.task.reference import NAME, Reference, rows_of
+
+    registry = Registry(discovery.Plugins(()), include=[folder])
+    versions = {entry.file.name: entry.file.version for entry in list_tasks(registry)}
+    path = folder / NAME
+    kept = rows_of(path, NAME, Reference)
+    new = [row for record in read_results(results) for row in _references(record, versions)]
+    rows = {(row.task, row.kind): row for row in [*kept, *new] if row.task in versions}
+    lines = ",\n".join(rows[key].model_dump_json() for key in sorted(rows))
+    folders.write_atomically(path, f"[\n{lines}\n]\n".encode())
+    echo(f"wrote {path}: {output.counted(len(rows), 'reference')}")
+    for line in registry.notices:
+        echo(line, err=True)
+    return 0 if new else 1
+
+
+def _references(record: Record, versions: Mapping[str, int]) -> Iterator[Reference]:
+    """Yield what a record says of its task and of its yardstick, if it is of a reference encoder.
+
+    `versions` are those of the tasks that are asked for.
+    """
+    from harness.task.reference import ENCODERS, Reference
+
+    ratio, model, task = record.ratio, record.model, record.task
+    is_plain = record.mitigator.name == "none" and record.limit is None
+    if ratio is None or not is_plain or ENCODERS.get(model.kind) != model.name:
+        return
+    gap, error = float(f"{ratio.gap:.6g}"), float(f"{ratio.gap_error:.4g}")
+    d, its_error = float(f"{ratio.yardstick:.6g}"), float(f"{ratio.yardstick_error:.4g}")
+    own = Reference(
+        task=task.name, version=task.version, kind=model.kind, model=model.name,
+        gap=gap, error=error, yardstick=d, yardstick_error=its_error,
+    )  # fmt: skip
+    if versions.get(task.name) == task.version and task.measures != "usefulness":
+        yield own
+    if record.contrasts and ratio.of in versions:
+        contrasts = {name: float(f"{v:.4g}") for name, v in record.contrasts.items()}
+        its = {"task": ratio.of, "version": versions[ratio.of], "contrasts": contrasts}
+        yield own.model_copy(update={**its, "gap": d, "error": its_error})
 
 
 def facts(document: Document, tables: Mapping[str, Table], name: str) -> dict[str, Any]:

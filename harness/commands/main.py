@@ -37,7 +37,7 @@ COMMANDS = {
     "validate": ("validate:command", "Check files of tasks, concepts, studies and benchmarks."),
     "new": ("new:command", "Write a working example of a plugin, or of a part of one."),
     "plugins": ("plugins:command", "List the installed plugins and load errors."),
-    "data": ("data:command", "Show and fetch the data files of tasks and studies."),
+    "data": ("data:command", "Show and fetch data files; write references."),
     "cache": ("cache:command", "Show, verify and prune the cached embeddings."),
     "schema": ("schema:command", "Print the JSON Schema of a kind of file."),
 }

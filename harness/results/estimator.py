@@ -145,7 +145,7 @@ def _cell(row: str, record: Record, is_old: bool) -> tuple[Any, ...]:
     return (
         *(*facts, left_out, ratio.gap, ratio.gap_error, ratio.yardstick, ratio.yardstick_error),
         *(ratio.power, ratio.of, ratio.t is not None, ratio.reference_gap, ratio.reference_error),
-        *(ratio.reference_yardstick, getattr(ratio, "reference_yardstick_error", None)),
+        *(ratio.reference_yardstick, ratio.reference_yardstick_error),
         json.dumps(record.deviations) if record.deviations else None,
     )
 

@@ -90,7 +90,7 @@ def ratio_of(
     of: str,
     *,
     is_evidence: bool = True,
-    reference: tuple[float, float, float, float | None] | None = None,
+    reference: tuple[float, float, float, float] | None = None,
 ) -> RatioPart:
     """Return a gap over its yardstick, as records name it.
 
@@ -103,8 +103,8 @@ def ratio_of(
     is_evidence
         Whether only a usable model shows the yardstick.
     reference
-        The gap, the yardstick and the gap's error of the reference encoder, and the scale of the
-        family; None if they are not known.
+        The gap and the yardstick of the reference encoder, and their errors; None if they are not
+        known.
     """
     shared = gap.deviations.keys() & yardstick.deviations.keys()
     covariance = math.fsum(gap.deviations[unit] * yardstick.deviations[unit] for unit in shared)
@@ -128,7 +128,7 @@ def ratio_of(
         reference_gap=None if reference is None else reference[0],
         reference_yardstick=None if reference is None else reference[1],
         reference_error=None if reference is None else reference[2],
-        reference_scale=None if reference is None else reference[3],
+        reference_yardstick_error=None if reference is None else reference[3],
     )
 
 

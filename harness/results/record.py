@@ -290,17 +290,8 @@ class RatioPart(Part):
     """The yardstick of the reference encoder."""
     reference_error: Finite | None = None
     """Standard error of the gap of the reference encoder."""
-    reference_scale: Finite | None = None
-    """Size of the bias that a fixed pool of models shows in the family, the reference encoder being
-    1; null if it is not known."""
-
-    @model_serializer(mode="wrap")
-    def _without_empty_scale(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # Records of before the scale, and of families without one, have lines without it.
-        part: dict[str, Any] = written(self)
-        if self.reference_scale is None:
-            part.pop("reference_scale", None)
-        return part
+    reference_yardstick_error: Finite | None = None
+    """Standard error of the yardstick of the reference encoder."""
 
 
 class IntervalPart(Part):

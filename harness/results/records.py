@@ -120,8 +120,10 @@ class NotRun:
         return self.kind == "failed"
 
 
-_OF_REFERENCE = ("reference_gap", "reference_yardstick", "reference_error", "reference_scale")
-"""Columns of what the reference encoder and the pool of models show."""
+_OF_REFERENCE = (
+    *("reference_gap", "reference_error", "reference_yardstick", "reference_yardstick_error"),
+)
+"""Columns of what the reference encoder shows."""
 
 
 class Records(Framed[Record]):

@@ -182,7 +182,9 @@ class Ratio:
         own = self.of == ratios.ITEMS
         known = None
         if reference is not None:
-            known = reference.gap, reference.yardstick, reference.error, reference.scale
+            known = (
+                *(reference.gap, reference.yardstick, reference.error, reference.yardstick_error),
+            )
         ratio = ratios.ratio_of(
             self.gap, self.yardstick, self.of, is_evidence=self.is_evidence, reference=known
         )

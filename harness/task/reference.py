@@ -2,7 +2,7 @@
 
 A ratio of a gap to its yardstick has the scale of its method. A board divides it by that of a
 reference encoder on the same tasks, so that methods can be averaged, and 1 means: as biased as the
-reference encoder. `python perf/references.py RESULTS FILE` writes the file.
+reference encoder. `harness data references` writes the file.
 """
 
 from __future__ import annotations
@@ -25,19 +25,6 @@ ENCODERS: Mapping[Kind, str] = {"text": "all-MiniLM-L6-v2", "word": "glove-6b-50
 """The reference encoder of each kind of embedder."""
 
 
-POOL: Mapping[Kind, tuple[str, ...]] = {
-    "text": (
-        *("all-MiniLM-L6-v2", "paraphrase-MiniLM-L3-v2", "gemma-3-270m"),
-        *("bag-of-words:glove-6b-50d", "bag-of-words:en-core-web-md"),
-    ),
-    "word": ("glove-6b-50d", "en-core-web-md"),
-}
-"""The models that give families their scale. The list is fixed: a new entry of a board moves no
-other entry."""
-FEWEST_OF_POOL = 4
-"""Fewest of them for a scale. Of word embedders there are too few, so their families have none."""
-
-
 class Reference(Strict):
     """What a reference encoder shows on a task without a mitigator."""
 
@@ -52,9 +39,8 @@ class Reference(Strict):
     """Its standard error."""
     yardstick: float
     """The gap of its yardstick."""
-    scale: float | None = Field(default=None, gt=0)
-    """Size of the bias that the models of `POOL` show in the family of the task, the reference
-    encoder being 1; null if too few of them were measured."""
+    yardstick_error: float = 0.0
+    """The standard error of the yardstick."""
     contrasts: dict[str, float] = Field(default_factory=dict)
     """Of a yardstick, the gap of each contrast."""
 

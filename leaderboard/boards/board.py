@@ -83,7 +83,7 @@ def tasks_of(chosen: pl.DataFrame, references: References = MappingProxyType({})
     )
     facts = ("version", *texts, "low_bound", "high_bound", "unranked")
     pinned = pl.DataFrame(
-        [(name, r.gap, r.yardstick, r.error, r.scale) for name, r in references.items()],
+        [(name, r.gap, r.yardstick, r.error, 1.0) for name, r in references.items()],
         schema={"task": pl.String, **dict.fromkeys(_REFERENCE, pl.Float64())},
         orient="row",
     ).cast({"task": chosen.schema["task"]}, strict=False)
@@ -1110,7 +1110,7 @@ class Board:
         One line a task: its facts, its chosen version and the scale of its score; `family` (one
         vote, as of `Record.vote`); `power`, `yardstick_of`,
         `reference_gap` and `reference_yardstick`, what the reference encoder shows, and
-        `reference_scale`, what a fixed pool of models shows in the family; `not_ranked`,
+        `reference_scale`, 1; `not_ranked`,
         why its score is shown and not ranked, null if it is ranked.
     rows
         One line a row: ranked models, best first, then the rest. Identity: `row`, `model`,

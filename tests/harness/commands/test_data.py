@@ -6,6 +6,9 @@ import hashlib
 import json
 
 import pytest
+from score_records import record
+
+from harness.results.folder import ResultsFile
 
 ROWS = b"word\tside\na\t1\nb\t2\n"
 SHA256 = hashlib.sha256(ROWS).hexdigest()
@@ -148,3 +151,21 @@ def test_show_has_a_line_on_data_and_fetches_nothing(harness, data, folder, web)
     assert said.code == 0
     assert "a.tsv: fetched" in said.out
     assert "digest" in said.out
+
+
+def test_references_are_what_the_reference_encoder_shows_on_the_tasks_of_a_folder(
+    harness, write, tmp_path
+):
+    for name in ("first", "second"):
+        write(f"mine/{name}.yaml", TASK.format(name=name).removesuffix("tables:\n"))
+    folder, results = tmp_path / "mine", tmp_path / "results"
+    assert harness("data", "references", folder, write("results/none.jsonl", "").parent).code == 1
+    of = {"value": 0.5, "model": "glove-6b-50d", "kind": "word"}
+    made = [record("first", **of), record("elsewhere", **of), record("second", value=0.1)]
+    ResultsFile(results, "all").add(made)
+    assert harness("data", "references", folder, results).code == 0
+    (row,) = json.loads((folder / "reference.json").read_text())
+    part = made[0].ratio
+    assert (row["task"], row["kind"], row["model"]) == ("first", "word", "glove-6b-50d")
+    assert (row["gap"], row["error"]) == (part.gap, part.gap_error)
+    assert (row["yardstick"], row["yardstick_error"]) == (part.yardstick, part.yardstick_error)

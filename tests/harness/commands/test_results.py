@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import math
+import statistics
 from pathlib import Path
 
 import polars as pl
@@ -215,7 +216,7 @@ def mean_bias(rows, base):
     if sum(t >= 3 for t in ts) < len(ts) / 2:
         return None
     families = [part for part in with_scale(base.values()) if total(part, "yardstick") > 0]
-    mean = weighted([pooled(part, part) for part in families], families)
+    mean = statistics.fmean(pooled(part, part) for part in families)
     changes = []
     families = with_scale([row for task, row in rows.items() if task in base])
     families = [part for part in families if total(part, "yardstick") > 0]
@@ -223,12 +224,7 @@ def mean_bias(rows, base):
         before = [base[row["task"]] for row in part]
         after = max(abs(pooled(part, part)), abs(pooled(part, before)))
         changes.append(after - abs(pooled(before, before)))
-    return mean if rows is base else mean + weighted(changes, families)
-
-
-def weighted(values, families):
-    weights = [1 / float(part[0]["reference_scale"] or 1) for part in families]
-    return sum(v * w for v, w in zip(values, weights, strict=True)) / sum(weights)
+    return mean if rows is base else mean + statistics.fmean(changes)
 
 
 def test_the_means_of_real_models_can_be_computed_again_from_a_csv_alone(harness, tmp_path):

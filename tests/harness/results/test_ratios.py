@@ -118,13 +118,3 @@ def test_a_yardstick_below_zero_has_no_ratio():
     line = ratios.pooled(cells(gap=[0.2], yardstick=[-1.0]), ["row"]).row(0, named=True)
     assert line["measure"] is None
     assert line["error"] is None
-
-
-def test_families_are_standardised_by_what_a_pool_of_models_shows():
-    # The second family counts a quarter: weights 1 and 1/4 over their mean 5/8.
-    of_reference = ratios.standardised([1.0, 1.0], [1.0, 4.0])
-    assert sum(of_reference) / 2 == pytest.approx(1.0), "the reference encoder stays 1"
-    assert ratios.standardised([1.0, 6.0], [1.0, 4.0]) == pytest.approx([1.6, 2.4])
-    assert ratios.standardised([0.0, 0.0], [1.0, 4.0]) == [0.0, 0.0], "0 stays fair"
-    assert ratios.standardised([0.5, 2.0], [1.0, 1.0]) == [0.5, 2.0]
-    assert ratios.standardised([], []) == []

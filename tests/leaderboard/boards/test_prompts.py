@@ -14,7 +14,6 @@ from harness.leaderboard.claims.reading import Claims, frame_of
 from harness.leaderboard.claims.trust import trusted
 from harness.leaderboard.submissions.submission import Submission, write
 from harness.results.ratios import NORMAL
-from harness.task.reference import Reference
 
 FAMILIES = 6
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -236,15 +235,3 @@ def test_the_interval_over_prompts_holds_the_mean_over_all_prompts(prompts):
     wide = widened(bias, "bias", "error")
     share = ((wide["bias_low"] <= 0) & (wide["bias_high"] >= 0)).mean()
     assert share >= 0.93
-
-
-def test_a_board_standardises_families_by_their_scales(under):
-    references = {
-        f"t{i}": Reference(task=f"t{i}", version=1, kind="text", model="r", gap=0.5, yardstick=1,
-                           scale=scale)
-        for i, scale in enumerate([1.0, 4.0])
-    }  # fmt: skip
-    own = [*under("a", [0.5, 0.5]), *under("b", [0.5, 0.75])]
-    rows = by_model(board_of(own, references={"text": references}), "bias")
-    assert rows["a"] == pytest.approx((1.0,)), "as biased as the reference encoder"
-    assert rows["b"] == pytest.approx((1.1,)), "(1 + 1.5/4) over (1 + 1/4)"
