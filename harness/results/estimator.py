@@ -649,10 +649,10 @@ def differences(
     """Return the difference of each pair of rows, overall and by concept.
 
     Both rows are over the tasks and the methods that count in both. The intervals of what is
-    measured alike hold at once, for all pairs and lines: with K of them each has the level
-    .95^(1/K) (Šidák 1967). A verdict needs more than an interval beyond 0: at least the smallest
-    difference; the same over the yardsticks of either row, since a boosted yardstick is no less
-    bias; and no single method without which the sign turns.
+    measured alike hold at once, for all lines of all pairs with one base: with K of them each has
+    the level .95^(1/K) (Šidák 1967). A verdict needs more than an interval beyond 0: at least the
+    smallest difference; the same over the yardsticks of either row, since a boosted yardstick is no
+    less bias; and no single method without which the sign turns.
 
     Parameters
     ----------
@@ -686,7 +686,16 @@ def differences(
         unclear |= {int(pair): why for pair, why in _unusable(own).items()}
     counts = _has_methods(methods, ["pair", "seed"])
     values = _values(found, counts.to_numpy(), keys.height)
-    frame = _differences_frame(keys, methods, values, smallest, _prompts_of(pairs, prompts or {}))
+    bases = {base: i for i, (base, _) in enumerate(pairs)}
+    facts = pl.DataFrame(
+        {
+            "pair": range(len(pairs)),
+            "group": [bases[base] for base, _ in pairs],
+            "prompt": _prompts_of(pairs, prompts or {}),
+        },
+        schema={"pair": pl.Int64, "group": pl.Int64, "prompt": pl.Float64},
+    )
+    frame = _differences_frame(keys, methods, values, smallest, facts)
     if unclear:
         is_unclear = (pl.col("measures") == "bias") & pl.col("pair").is_in(list(unclear))
         why = pl.col("pair").replace_strict(unclear, default=None, return_dtype=pl.String)
@@ -777,9 +786,12 @@ def _differences_frame(
     methods: pl.DataFrame,
     values: _Values,
     smallest: float,
-    prompts: Sequence[float],
+    facts: pl.DataFrame,
 ) -> pl.DataFrame:
-    """Return the differences with their intervals and verdicts."""
+    """Return the differences with their intervals and verdicts.
+
+    `facts` has by `pair` its `group`, those whose intervals hold at once, and the error `prompt`.
+    """
     from scipy.sparse import csr_array
 
     line = ["pair", "measures", "name"]
@@ -813,10 +825,10 @@ def _differences_frame(
     enough_seeds = number >= FEWEST_SEEDS
     with np.errstate(divide="ignore", invalid="ignore"):
         of_seeds = np.where(enough_seeds, np.maximum(spread, 0.0) / (number - 1), 0.0)
-    of_prompts = np.asarray(prompts, dtype=np.float64)[lines["pair"].to_numpy()] * is_bias
-    more = of_seeds + of_prompts**2
-    n_lines = {m: max(1, (lines["measures"] == m).sum()) for m in lines["measures"].unique()}
-    level = np.array([LEVEL ** (1 / n_lines[measures]) for measures in lines["measures"]])
+    known_facts = lines.join(facts, on="pair", maintain_order="left")
+    more = of_seeds + (known_facts["prompt"].to_numpy() * is_bias) ** 2
+    at_once = known_facts.select(pl.len().over("group", "measures")).to_series().to_numpy()
+    level = LEVEL ** (1 / at_once)
 
     def half_width(of_units: csr_array) -> Floats:
         squares, df = _power(of_units, 2), _df(of_units, is_bias)
@@ -1042,14 +1054,19 @@ def ranks(cells: pl.DataFrame, prompts: Mapping[str, float] | None = None) -> Ra
             unranked[measures, name, row] = reason
         else:
             places.setdefault((measures, name), []).append(key)
-    n_pairs = {
-        measures: sum(
-            len(of) * (len(of) - 1) // 2 for (m, _), of in places.items() if m == measures
-        )
-        for measures in {measures for measures, _ in places}
-    }
+    # As many differences hold at once as the ranked rows have pairs, on all lines.
+    n_lines = keys.filter(np.isfinite(values.value)).unique(["measures", "name"])["measures"]
+    most: dict[str, int] = {}
+    for (measures, _), of in places.items():
+        most[measures] = max(len(of) * (len(of) - 1) // 2, most.get(measures, 0))
     frames = [
-        _ranked(keys[of], values, np.asarray(of), n_pairs[measures], prompts or {})
+        _ranked(
+            keys[of],
+            values,
+            np.asarray(of),
+            most[measures] * int((n_lines == measures).sum()),
+            prompts or {},
+        )
         for (measures, _), of in places.items()
     ]
     schema = {**dict.fromkeys(line, pl.String()), **dict.fromkeys(_RANK, pl.Int64())}
