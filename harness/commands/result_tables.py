@@ -263,12 +263,15 @@ def _show_means(rows: Sequence[Mapping[str, Any]]) -> None:
             if row["low"] is None
             else f"[{row['low']:.3f}, {row['high']:.3f}]",
             "scores": f"{row['n']} of {row['of']}",
-            "change": row["change"] and row["change"]["words"],
         }
         for row in rows
     ]
     if shown:
         output.lines(shown, title="means over families of tasks, of the scores that count")
+    for row in rows:
+        if row["change"]:
+            name = f"{row['model']}, {row['mitigator']}, {row['name']}"
+            echo(f"{name}: {row['change']['sentence']}")
 
 
 def averages_as_json(rows: Sequence[Average], means: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import click
 
 from harness.commands import arguments, output, result_tables
 from harness.printing import echo
+from harness.results.verdict import SMALLEST
 
 if TYPE_CHECKING:
     from harness.results.comparison import Comparison
@@ -102,7 +103,9 @@ class Compared:
     folder_b: Path
 
 
-def read_comparison(a: str, b: str, results: Path, options: Mapping[str, Any]) -> Compared:
+def read_comparison(
+    a: str, b: str, results: Path, options: Mapping[str, Any], *, smallest: float = SMALLEST
+) -> Compared:
     """Compare two mitigators, models, or results folders or files.
 
     Raises
@@ -122,12 +125,13 @@ def read_comparison(a: str, b: str, results: Path, options: Mapping[str, Any]) -
         records = read_selected((results,)).select(**options)
         notices(records)
         folder = _folder(results)
-        return Compared(between(records, a, b, folder=folder), folder, folder)
+        return Compared(between(records, a, b, folder=folder, smallest=smallest), folder, folder)
     sides = [read_selected((Path(side),)).select(**options) for side in (a, b)]
     for side in sides:
         notices(side)
     folder, folder_b = _folder(a), _folder(b)
-    return Compared(between_runs(*sides, folder=folder, folder_b=folder_b), folder, folder_b)
+    found = between_runs(*sides, folder=folder, folder_b=folder_b, smallest=smallest)
+    return Compared(found, folder, folder_b)
 
 
 def read_selected(paths: tuple[Path, ...]) -> Records:

@@ -13,6 +13,7 @@ import click
 from harness import names
 from harness.commands import arguments, output
 from harness.printing import echo
+from harness.results.verdict import SMALLEST
 
 if TYPE_CHECKING:
     from harness.results.formats import Sentences, Table
@@ -82,6 +83,14 @@ if TYPE_CHECKING:
     type=click.FloatRange(0, min_open=True),
     metavar="X",
     help="Fail unless usefulness is shown to fall by less than X.",
+)
+@click.option(
+    "--smallest",
+    type=click.FloatRange(0),
+    default=SMALLEST,
+    show_default=True,
+    metavar="X",
+    help="Smallest difference of bias that counts as more or less.",
 )
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a pull request.")
 @click.option(
@@ -263,7 +272,7 @@ def _of_models(
     return _Found(verdict, verdict.as_json(), tuple(not_run))
 
 
-_OF_EVALUATE = ("results", "cache", "seed", "overwrite", "exclude")
+_OF_EVALUATE = ("results", "cache", "seed", "overwrite", "exclude", "smallest")
 """Options that `compare_models` takes as they are."""
 
 
@@ -284,7 +293,9 @@ def _of_records(
         "mitigator": options["mitigator"] or (),
         "task": names.split(options["tasks"]),
     }
-    found = read_comparison(*rows, local_copy(options["results"]), chosen)
+    found = read_comparison(
+        *rows, local_copy(options["results"]), chosen, smallest=options["smallest"]
+    )
     return [
         _Found(
             comparison.verdict,

@@ -643,7 +643,12 @@ def _is_number(value: Any) -> bool:
 
 
 def between(
-    records: Iterable[Record], a: str, b: str, *, folder: Path | None = None
+    records: Iterable[Record],
+    a: str,
+    b: str,
+    *,
+    folder: Path | None = None,
+    smallest: float = SMALLEST,
 ) -> dict[str, Comparison]:
     """Compare two mitigators on each model, or two models under each mitigator.
 
@@ -655,6 +660,8 @@ def between(
         Labels of two mitigators, or names of two models.
     folder
         The results folder, if it has samples.
+    smallest
+        As of `compare`.
 
     Returns
     -------
@@ -677,7 +684,7 @@ def between(
     for kind, other in (("mitigator", "model"), ("model", "mitigator")):
         if {a, b} <= set(frame[kind].unique()):
             sides = [columns.at(frame[kind].eq(name).arg_true()) for name in (a, b)]
-            return _by_context(sides[0], sides[1], (other,), (folder, folder))
+            return _by_context(sides[0], sides[1], (other,), (folder, folder), smallest)
     every = {name for kind in _ROW_NAMES for name in frame[kind].unique()}
     for name in (a, b):
         if name not in every:
@@ -691,6 +698,7 @@ def between_runs(
     *,
     folder: Path | None = None,
     folder_b: Path | None = None,
+    smallest: float = SMALLEST,
 ) -> dict[str, Comparison]:
     """Compare two sets of records on each model and mitigator that both have; see `compare`.
 
@@ -702,14 +710,14 @@ def between_runs(
     from harness.results.columns import Columns
 
     sides = Columns.of(a), Columns.of(b)
-    return _by_context(*sides, ("model", "mitigator"), (folder, folder_b))
+    return _by_context(*sides, ("model", "mitigator"), (folder, folder_b), smallest)
 
 
 _ROW_NAMES = {"model": "model.name", "mitigator": "mitigator.label"}
 
 
 def _by_context(
-    a: Columns, b: Columns, shared: tuple[str, ...], folders: Folders
+    a: Columns, b: Columns, shared: tuple[str, ...], folders: Folders, smallest: float
 ) -> dict[str, Comparison]:
     """Compare the rows of each model, mitigator or both that two sides share.
 
@@ -730,7 +738,13 @@ def _by_context(
         for side in (a, b)
     )
     comparisons = {
-        context: compare(a.at(places), b.at(right[context]), folder=folders[0], folder_b=folders[1])
+        context: compare(
+            a.at(places),
+            b.at(right[context]),
+            folder=folders[0],
+            folder_b=folders[1],
+            smallest=smallest,
+        )
         for context, places in left.items()
         if context in right
     }

@@ -293,7 +293,8 @@ def _methods(cells: pl.DataFrame, units: _Units) -> _Methods:
         down = diags_array(np.nan_to_num(ratio, posinf=0.0, neginf=0.0))
         share = diags_array(np.nan_to_num(-1 / d, posinf=0.0, neginf=0.0))
     group = cells["group"].to_numpy()
-    sums = csr_array((np.ones(len(group)), (group, np.arange(len(group)))))
+    shape = (frame.height, len(group))
+    sums = csr_array((np.ones(len(group)), (group, np.arange(len(group)))), shape=shape)
     of_gap = sums @ units.gap[cells["n"].to_numpy()]
     of_yardstick = sums @ units.yardstick[cells["d"].to_numpy()]
     changes = scale @ (of_gap - down @ of_yardstick)

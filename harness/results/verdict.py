@@ -132,8 +132,8 @@ class Difference:
         return f"on these {self.tasks} {kind}: {'; '.join(parts)}"
 
     def row(self) -> dict[str, Any]:
-        """Return it as a flat mapping."""
-        return asdict(self) | {"verdict": self.words}
+        """Return it as a flat mapping, with its sentence."""
+        return asdict(self) | {"verdict": self.words, "sentence": self.sentence()}
 
 
 def differences_of(found: Differences, pair: int = 0) -> list[Difference]:

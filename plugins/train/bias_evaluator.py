@@ -212,8 +212,7 @@ class BiasEvaluator(BaseEvaluator):
                 found[f"{record.task.name}_{RATIO}"] = record.ratio.value
                 self._with_ratio.add(record.task.name)
         for mean in self.records.means():
-            if not mean["unclear"]:
-                found[{"bias": OVERALL}.get(mean["measures"], mean["measures"])] = mean["mean"]
+            found[{"bias": OVERALL}.get(mean["measures"], mean["measures"])] = mean["mean"]
         self._choose_primary()
         reported = self._values_of(lambda task: task.name in self._with_ratio)
         return {

