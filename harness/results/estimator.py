@@ -472,7 +472,7 @@ def _left_out(methods: pl.DataFrame, cells: pl.DataFrame, of: Sequence[str]) -> 
     )
     key = [*of, "measures", "method"]
     reasons = without.drop_nulls("reason").unique(key, keep="first", maintain_order=True)
-    found = cells.join(reasons, on=key, maintain_order="left")
+    found = cells.select(*key, "task").join(reasons, on=key, maintain_order="left")
     return found.select(*of, "task", "measures", "reason")
 
 

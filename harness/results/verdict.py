@@ -117,7 +117,7 @@ class Difference:
 
     def sentence(self) -> str:
         """Return the difference as a sentence, with both questions that it answers."""
-        kind = "test" if self.tasks == 1 else "tests"
+        where = "on this test" if self.tasks == 1 else f"on these {self.tasks} tests"
         parts = [f"{self.words}, {self.shown}"]
         if self.ends:
             parts[0] += f" {self.ends}"
@@ -129,7 +129,7 @@ class Difference:
             parts[0] += f" ({self.reason})"
         if self.verdict != SAME and self.measures == "bias":
             parts.append(f"other ways to ask: {self.other_ways}")
-        return f"on these {self.tasks} {kind}: {'; '.join(parts)}"
+        return f"{where}: {'; '.join(parts)}"
 
     def row(self) -> dict[str, Any]:
         """Return it as a flat mapping, with its sentence."""

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from score_records import record, similarity
 
-from harness.results.comparison import compare
-from harness.results.judging import judge, moved_items
+from harness.results.comparison import compare, judge, moved_items
+from harness.results.estimator import BLURRED
 from harness.results.verdict import OVERALL
 
 UNITS = 40
@@ -16,7 +16,7 @@ UNITS = 40
 def biased(model, task, gaps, *, yardsticks=None, family="", category="gender", **more):
     """Return a record whose gap and yardstick are means of what each unit contributes."""
     gaps = np.asarray(gaps)
-    yardsticks = np.ones_like(gaps) if yardsticks is None else yardsticks
+    yardsticks = np.ones_like(gaps) * (1 if yardsticks is None else yardsticks)
 
     def deviations(values):
         n = len(values)
@@ -38,6 +38,7 @@ def biased(model, task, gaps, *, yardsticks=None, family="", category="gender", 
         "reference_gap": 0.5,
         "reference_yardstick": 1.0,
         "reference_error": 0.01,
+        "reference_yardstick_error": 0.0,
     }
     units = {
         f"{task}{i:07d}": (float(a), float(b)) for i, (a, b) in enumerate(zip(n, d, strict=True))
@@ -55,11 +56,12 @@ def test_a_model_with_a_clearly_larger_gap_is_more_biased():
     found = compare(base, [biased("mine", "t", contributions(1, 0.7))]).verdict
     overall = found.overall("bias")
     assert overall.words == "more biased"
-    # Both share what their items contribute: the shift of .2 over the reference's .5 is exact.
-    assert overall.difference == pytest.approx(0.4)
-    assert overall.interval.high - overall.interval.low == pytest.approx(0, abs=1e-6)
-    back = compare([biased("mine", "t", contributions(1, 0.7))], base).verdict
-    assert back.overall("bias").words == "less biased"
+    # Both share what their items contribute: the shift of .2 over the reference's .5 is sure.
+    assert overall.difference == pytest.approx(0.4, abs=0.01)
+    assert overall.high - overall.low == pytest.approx(0, abs=0.01)
+    back = compare([biased("mine", "t", contributions(1, 0.7))], base).verdict.overall("bias")
+    assert back.words == "less biased"
+    assert back.difference == -overall.difference
 
 
 def test_the_interval_of_one_method_is_that_of_the_paired_difference():
@@ -68,7 +70,7 @@ def test_the_interval_of_one_method_is_that_of_the_paired_difference():
     overall = found.overall("bias")
     assert [d.name for d in found.differences] == [OVERALL, "gender"]
     error = (b - a).std(ddof=1) / np.sqrt(UNITS) / 0.5
-    half = (overall.interval.high - overall.interval.low) / 2
+    half = (overall.high - overall.low) / 2
     assert half == pytest.approx(2.24 * error, rel=0.1)  # Šidák's quantile for two differences
     assert overall.detectable > half
     assert overall.words == "not clear"
@@ -92,12 +94,24 @@ def test_more_usefulness_is_no_less_bias():
 
 def test_a_model_whose_yardsticks_are_not_clear_has_no_verdict():
     noise = contributions(3, 0.01, 1.0)
-    blurred = biased("mine", "t", contributions(1, 5.0), yardsticks=noise + 0.02 - noise.mean())
-    overall = compare([biased("base", "t", contributions(1, 0.5))], [blurred]).verdict.overall(
-        "bias"
-    )
+    noise += 0.02 - noise.mean()
+
+    def found(*clear):
+        rows = [
+            [
+                biased(model, f"t{i}", contributions(i, gap), yardsticks=None if ok else yardsticks)
+                for i, ok in enumerate(clear)
+            ]
+            for model, gap, yardsticks in (("base", 0.5, None), ("mine", 5.0, noise))
+        ]
+        return compare(*rows).verdict
+
+    assert found(False).overall("bias") is None
+    assert found(False).left_out["bias"] == {BLURRED: ("t0",)}
+    assert found(True, False).overall("bias").tasks == 1, "it leaves both sides"
+    overall = found(True, False, False).overall("bias")
     assert overall.words == "not clear"
-    assert "yardsticks are clear" in overall.reason
+    assert "yardsticks of 1 of 3 methods are clear" in overall.reason
 
 
 def test_a_concept_all_of_whose_tasks_are_leaks_is_named():
@@ -110,18 +124,37 @@ def test_a_concept_all_of_whose_tasks_are_leaks_is_named():
     assert "not judged: gender" in str(found)
 
 
-def test_the_effect_of_a_mitigator_is_the_larger_one_and_its_interval_holds_it():
-    a, b = contributions(1, 0.5), contributions(2, 0.5)
-    yardsticks = contributions(3, 1.0, 0.1)
-    base = biased("base", "t", a, yardsticks=contributions(4, 1.0, 0.1))
-    comparison = compare([base], [biased("base", "t", b, yardsticks=yardsticks, mitigator="m")])
-    overall = comparison.verdict.overall("bias")
-    (mean,) = comparison.means
-    assert comparison.verdict.is_effect
-    assert overall.difference == pytest.approx(mean.difference)
-    assert overall.interval.low < overall.difference < overall.interval.high
-    below = overall.difference - overall.interval.low
-    assert below > overall.interval.high - overall.difference, "chance lifts the larger of two"
+def test_a_change_of_the_yardstick_alone_is_no_change_of_bias():
+    gaps = contributions(1, 0.5)
+    plain, boosted = (biased(m, "t", gaps, yardsticks=y) for m, y in (("base", None), ("mine", 2)))
+    for base, mine in ((plain, boosted), (boosted, plain)):
+        overall = compare([base], [mine]).verdict.overall("bias")
+        assert abs(overall.difference) > 0.4
+        assert overall.words == "not clear"
+        assert overall.lacks == "not over the yardsticks of the base"
+        assert overall.lacks in overall.sentence()
+
+
+def test_a_difference_below_the_smallest_one_is_neither_more_nor_less():
+    rows = [[biased(m, "t", contributions(1, gap))] for m, gap in (("base", 0.5), ("mine", 0.52))]
+    overall = compare(*rows).verdict.overall("bias")
+    assert (overall.low > 0, overall.words) == (True, "not clear")
+    assert overall.lacks == "below the smallest effect, 0.05"
+    assert compare(*rows, smallest=0.03).verdict.overall("bias").words == "more biased"
+
+
+def test_a_verdict_that_one_method_makes_names_it():
+    def row(model, *gaps):
+        return [biased(model, f"t{i}", contributions(i, gap, 0.01)) for i, gap in enumerate(gaps)]
+
+    overall = compare(row("base", 0.5, 0.5, 0.5), row("mine", 0.48, 0.48, 1.0)).verdict.overall(
+        "bias"
+    )
+    assert (overall.low > 0, overall.words) == (True, "not clear")
+    assert (overall.lacks, overall.other_ways) == (
+        "depends on t2",
+        "1 of 3 agree, depends on t2",
+    )
 
 
 def test_what_a_mitigator_erases_of_definitions_is_said():
@@ -140,21 +173,29 @@ def test_what_a_mitigator_erases_of_definitions_is_said():
 def test_records_without_deviations_have_no_interval_and_say_so():
     base, mine = record("t", model="base", value=1.0), record("t", model="mine", value=1.9)
     overall = compare([base], [mine]).verdict.overall("bias")
-    assert (overall.interval, overall.words) == (None, "not clear")
-    assert "without deviations" in overall.reason
+    assert (overall.low, overall.high, overall.words) == (None, None, "not clear")
+    assert overall.reason == "4 units, an interval needs 5"
 
 
 def test_each_concept_has_a_line_and_all_hold_at_once():
-    def row(model, shift):
-        return [
-            biased(model, f"t{i}", contributions(i + shift, 0.5), family="m", category=f"c{i}")
-            for i in range(5)
-        ]
+    def found(concepts):
+        rows = [
+            [
+                biased(
+                    model, f"t{i}", contributions(i + shift, 0.5), family="m",
+                    category=f"c{i % concepts}",
+                )
+                for i in range(5)
+            ]
+            for model, shift in (("base", 0), ("mine", 50))
+        ]  # fmt: skip
+        return compare(*rows).verdict
 
-    found = compare(row("base", 0), row("mine", 50)).verdict
-    assert [d.name for d in found.differences] == [OVERALL, *(f"c{i}" for i in range(5))]
-    assert "simultaneous for 6 differences" in found.differences[0].interval.method
-    assert found.as_json()["differences"][0]["verdict"] == "not clear"
+    two, six = found(1), found(5)
+    assert [d.name for d in six.differences] == [OVERALL, *(f"c{i}" for i in range(5))]
+    wide, narrow = (v.differences[0].high - v.differences[0].low for v in (six, two))
+    assert wide / narrow == pytest.approx(2.63 / 2.24, rel=0.02)  # Šidák's quantiles for 6 and 2
+    assert six.as_json()["differences"][0]["verdict"] == "not clear"
 
 
 def test_the_items_that_moved_most_come_first():
@@ -217,7 +258,7 @@ def test_a_comparison_that_could_not_be_made_does_not_pass():
 
 def test_a_verdict_prints_as_text_and_markdown():
     verdict = verdict_of(0.5)
-    assert "bias: more biased" in str(verdict)
+    assert "bias: on this test: more biased" in str(verdict)
     assert "| overall | more biased |" in verdict._repr_markdown_()
     assert verdict.to_polars()["name"].to_list()[:2] == [OVERALL, "gender"]
 
@@ -226,17 +267,17 @@ def test_the_spread_of_three_seeds_widens_the_interval():
     base = [biased("base", "t", contributions(1, 0.5))]
 
     def seeds(*shifts):
-        sides = [
-            compare(base, [biased(f"seed {i}", "t", contributions(2, 0.5 + shift))]).side
+        rows = [
+            [biased(f"seed {i}", "t", contributions(2, 0.5 + shift))]
             for i, shift in enumerate(shifts)
         ]
-        return judge(sides).overall("bias")
+        return judge(base, rows).overall("bias")
 
     alone, alike, apart = seeds(0.1), seeds(0.1, 0.1, 0.1), seeds(-0.2, 0.1, 0.4)
     assert alike.difference == pytest.approx(alone.difference)
-    assert alike.interval.low == pytest.approx(alone.interval.low)
-    assert apart.difference == pytest.approx(alone.difference)
-    assert apart.interval.low < alone.interval.low
+    assert alike.low == pytest.approx(alone.low)
+    assert apart.difference == pytest.approx(alone.difference, abs=0.02)
+    assert apart.low < alone.low
     mine = [biased("mine", "t", contributions(2, 0.5))]
     assert "unknown" in " ".join(compare(base, mine).verdict.legend())
 
