@@ -570,7 +570,12 @@ def _with_means(
         for column, of in counted.items()
         if of.value is not None and column not in section.controls
     }
-    is_same = len({of.counts for of in counted.values()}) == 1
+    # A change stands beside two means only if it is that of these means, as they are printed.
+    is_same = len({of.counts for of in counted.values()}) == 1 and all(
+        _is_of(d.base, counted[names.NONE]) and _is_of(d.model, counted[column])
+        for column, d in differences.items()
+        if d is not None
+    )
     cells_ = []
     for column, of in counted.items():
         found_ = differences.get(column)
@@ -582,6 +587,10 @@ def _with_means(
     name = f"{name} ({counted[columns[0]].counts})"
     best = _with_best(cells_, columns, losses)
     return dataclasses.replace(section, mean=Row(name, "", ideal, best))
+
+
+def _is_of(value: float, mean: Counted) -> bool:
+    return mean.value is not None and round(value, DIGITS) == round(mean.value, DIGITS)
 
 
 def _of_mean(line: Mapping[str, Any]) -> dict[str, Any]:

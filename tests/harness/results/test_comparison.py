@@ -35,41 +35,30 @@ def test_weights_that_had_one_name_are_never_mixed_in_a_side():
     assert [(pair.a.task.name, pair.value_a) for pair in found.pairs] == [("t0", 2.0)]
 
 
-def test_the_mean_is_of_distances_and_has_an_interval_over_families():
+def overall(a, b):
+    """Return the difference of bias of b from a."""
+    return compare(a, b).verdict.overall("bias")
+
+
+def test_the_mean_is_the_root_of_the_mean_square_over_methods():
     rng = np.random.default_rng(1)
-    a = row("none", rng.uniform(0.5, 2.0, 20))
-    b = row("x", rng.uniform(0.0, 1.0, 20))
-    found = compare(a, b)
-    (mean,) = found.means
-    distances = np.array([[abs(r.value) / 2 for r in side] for side in (a, b)])
-    assert (mean.measures, mean.n) == ("bias", 20)
-    assert "measures='bias'" in repr(found)
-    assert len(repr(found)) < 1000
-    assert mean.difference == pytest.approx((distances[1] - distances[0]).mean())
-    low, high = mean.interval.low, mean.interval.high
-    assert low < mean.difference < high < 0
-    spread = 1.96 * (distances[1] - distances[0]).std(ddof=1) / np.sqrt(20)
-    assert high - low == pytest.approx(2 * spread, rel=0.15)
+    a, b = (row(m, rng.uniform(0, 2, 20)) for m in ("none", "x"))
+    of_a, of_b = (np.sqrt(np.mean([(r.value / 2) ** 2 for r in side])) for side in (a, b))
+    found = overall(a, b)
+    assert (found.measures, found.tasks, found.methods) == ("bias", 20, 20)
+    assert (found.base, found.model) == pytest.approx((of_a, of_b))
+    assert found.difference == found.model - found.base
+    assert len(repr(compare(a, b))) < 1000
 
 
-def test_equal_differences_have_an_interval_without_width():
-    (mean,) = compare(row("none", [1.0] * 8), row("x", [0.5] * 8)).means
-    assert (mean.interval.low, mean.difference, mean.interval.high) == (-0.25, -0.25, -0.25)
+def test_a_method_has_one_vote_however_many_tasks_it_has():
+    def side(mitigator, one, many):
+        of_many = [record(f"u{i}", mitigator, many, metric="many") for i in range(20)]
+        return [*row(mitigator, [one] * 8), *of_many]
 
-
-def test_a_family_has_one_vote_however_many_tasks_it_has():
-    a = [*row("none", [1.0] * 8), *row("none", [1.0] * 20, metric="many", digest="d")]
-    b = [*row("x", [0.5] * 8), *row("x", [1.0] * 20, metric="many", digest="d")]
-    a = [r.model_copy(update={"scenario": r.metric}) for r in a]
-    b = [r.model_copy(update={"scenario": r.metric}) for r in b]
-    (mean,) = compare(a, b).means
-    assert mean.n == 28
-    assert mean.difference == pytest.approx(-0.25 * 8 / 9)
-
-
-def test_twenty_tasks_of_one_family_have_no_interval():
-    (mean,) = compare(row("none", [1.0] * 20, metric="c"), row("x", [0.5] * 20, metric="c")).means
-    assert mean.interval is None
+    found = overall(side("none", 1.0, 1.0), side("x", 0.5, 1.0))
+    assert (found.tasks, found.methods, found.agree) == (28, 9, 8)
+    assert found.model == pytest.approx(np.sqrt((8 * 0.25**2 + 0.5**2) / 9))
 
 
 def test_bias_and_usefulness_have_a_mean_each_and_controls_none():
@@ -78,7 +67,8 @@ def test_bias_and_usefulness_have_a_mean_each_and_controls_none():
         for m in ("none", "x")
     ]
     found = compare(*sides)
-    assert [mean.measures for mean in found.means] == ["bias", "usefulness"]
+    names = [(d.measures, d.name) for d in found.verdict.differences]
+    assert names == [(m, n) for m in ("bias", "usefulness") for n in ("overall", "gender")]
     assert len(found.pairs) == 3
 
 
@@ -86,27 +76,20 @@ def test_a_value_outside_its_bounds_and_one_without_a_yardstick_do_not_count():
     a = [record("a", ratio=None), record("b", value=5.0), record("c")]
     b = [record(name, "x", 0.5) for name in "abc"]
     found = compare(a, b)
-    assert [(mean.n, mean.of, mean.difference) for mean in found.means] == [(1, 3, -0.25)]
-    assert found.means[0].both.left_out == {NO_YARDSTICK: ("a",), OUTSIDE: ("b",)}
+    bias = found.verdict.overall("bias")
+    assert (bias.tasks, bias.difference) == (1, pytest.approx(-0.25))
+    assert found.verdict.left_out["bias"] == {NO_YARDSTICK: ("a",), OUTSIDE: ("b",)}
     assert len(found.pairs) == 3
     undone = record("c", "x", 0.0, details={"undone": "no difference is left"})
-    assert [mean.n for mean in compare(a, [undone]).means] == [1]
+    assert overall(a, [undone]).model == 0.0
 
 
 def test_noise_that_lowers_gap_and_yardstick_alike_is_no_change():
     """The gap and its yardstick fall to a fifth: the ratio over the own yardstick is the same."""
     a, b = (record("t", mitigator, value) for mitigator, value in (("none", 1.0), ("noise", 0.2)))
     noise = b.ratio.model_copy(update={"yardstick": 0.2})
-    (mean,) = compare([a], [b.model_copy(update={"ratio": noise})]).means
-    assert mean.difference == pytest.approx(0)  # (.1 / .2) - (.5 / 1)
-
-
-def test_a_boosted_yardstick_is_no_change():
-    """The yardstick is five times as large, the gap as it was: over the old one nothing changed."""
-    a, b = record("t", "none", 1.0), record("t", "boost", 1.0)
-    boost = b.ratio.model_copy(update={"yardstick": 5.0})
-    (mean,) = compare([a], [b.model_copy(update={"ratio": boost})]).means
-    assert mean.difference == pytest.approx(0)  # .5 / 1 over the yardstick of `none`
+    found = overall([a], [b.model_copy(update={"ratio": noise})])
+    assert found.difference == pytest.approx(0, abs=1e-9)  # (.1 / .2) - (.5 / 1)
 
 
 def test_what_cannot_be_paired_is_left_out_with_the_reason():
@@ -248,10 +231,9 @@ def test_a_leak_counts_in_no_mean():
     leak = record("t0", "x", 0.0, metric="metric 0", overlap=("she",))
     found = compare(row("none", [1.0, 1.0]), [leak, *row("x", [0.0, 0.5])[1:]])
     assert [pair.is_leak for pair in found.pairs] == [True, False]
-    (mean,) = found.means
-    assert (mean.n, mean.of, mean.a, mean.b) == (1, 2, 0.5, 0.25)
-    assert mean.both.left_out == {"leak (†)": ("t0",)}
-    assert (mean.own_a.n, mean.own_a.mean("a")) == (2, 0.5)
+    bias = found.verdict.overall("bias")
+    assert (bias.tasks, bias.base, bias.model) == (1, pytest.approx(0.5), pytest.approx(0.25))
+    assert found.verdict.left_out["bias"] == {"leak (†)": ("t0",)}
     assert [r["leak_b"] for r in found.rows()] == [True, False]
     assert [r["left_out"] for r in found.rows()] == ["leak (†)", None]
 
@@ -263,9 +245,9 @@ def test_older_versions_count_in_no_mean():
 
     a = [of_version(1, "t", "none", 2.0), of_version(2, "u", "none", 1.0)]
     b = [of_version(2, "t", "x", 0.5), of_version(2, "u", "x", 0.5)]
-    (mean,) = compare(a, b).means
-    assert (mean.n, mean.of, mean.own_a.n, mean.own_b.n) == (1, 2, 1, 2)
-    assert mean.own_a.left_out == {"of another version of the task": ("t",)}
+    verdict = compare(a, b).verdict
+    assert verdict.overall("bias").tasks == 1
+    assert verdict.left_out["bias"] == {"of another version of the task": ("t",)}
 
 
 def test_a_comparison_counts_scores_with_several_seeds():

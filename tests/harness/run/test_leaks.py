@@ -10,6 +10,7 @@ import harness
 from harness.concept import Concept
 from harness.embedder import MockEmbedder
 from harness.mitigator import Mitigator
+from harness.results.record import LEAKS
 from harness.run.plan import fitting_words
 
 SCIENCE, ART = ["physics", "astronomy", "chemistry"], ["poetry", "dance", "literature"]
@@ -65,7 +66,7 @@ def test_own_lists_of_he_and_she_are_a_leak_that_no_mean_counts(tmp_path):
         "targets_1": (0, 3), "targets_2": (0, 3), "attributes_1": (2, 2), "attributes_2": (2, 2),
     }  # fmt: skip
     assert record.is_leak
-    assert record.counted is None
+    assert record.left_out == LEAKS
     assert not any("fitted on" in line for line in records.notices)
 
 
