@@ -7,15 +7,12 @@ import gzip
 import io
 import json
 import math
-import statistics
 from pathlib import Path
 
 import polars as pl
 import pytest
 from score_records import many, record
 
-from harness.leaderboard.boards.board import compile_boards
-from harness.leaderboard.claims.reading import frame_of
 from harness.results.folder import ResultsFile
 from harness.results.records import Records
 
@@ -119,11 +116,12 @@ def test_compare_as_json_has_the_verdict_paired_differences_and_their_mean(compa
     assert one["context"] == "one"
     bias = [row for row in one["scores"] if row["measures"] == "bias"]
     assert [row["difference"] for row in bias] == pytest.approx([-0.2] * 8)
-    mean, _ = one["means"]
-    assert mean["difference"] == pytest.approx(-0.1)
-    assert mean["interval"]["low"] == pytest.approx(-0.1)
     overall = one["verdict"]["differences"][0]
-    assert (overall["name"], overall["difference"]) == ("overall", pytest.approx(-0.1))
+    assert (overall["name"], overall["difference"]) == (
+        "overall",
+        pytest.approx(-0.1, abs=1e-4),
+    )
+    assert overall["low"] == pytest.approx(-0.1, abs=1e-4)
 
 
 def test_compare_uses_the_samples_of_both(compared, tmp_path):
@@ -140,7 +138,7 @@ def test_compare_uses_the_samples_of_both(compared, tmp_path):
 def test_recorded_scores_fail_and_have_a_page_like_those_of_a_run(harness, compared, folder):
     said = harness("compare", "--recorded", "mitigator-2", "none", "-r", folder, "-m", "one")
     page = folder / "page.html"
-    assert (said.code, "Result" not in said.out) == (4, True), said.out
+    assert (said.code, "Result" not in said.out) == (3, True), said.out
     assert "fails: " in said.out
     assert compared("none", "mitigator-1", folder, "--html", page, "-m", "one").code == 0
     assert "asked: fail on never" in page.read_text()
@@ -181,60 +179,62 @@ def total(rows, name):
     return math.fsum(float(row[name]) for row in rows)
 
 
-def pooled(rows, yardsticks):
-    """The ratio of a family, as the docstring of `Records.rows` has it."""
-    power = int(rows[0]["power"])
-    own = total(rows, "gap") / total(yardsticks, "yardstick")
-    reference = total(rows, "reference_gap") / total(rows, "reference_yardstick")
-    return math.copysign(abs(own) ** (1 / power), own) / reference ** (1 / power)
-
-
-def known(row):
-    """A row whose reference is 1 over 1 if it has none; its family is one of its own."""
-    if row["reference_gap"]:
-        return row
-    assert row["family"].endswith(" without a reference")
-    return {**row, "reference_gap": 1, "reference_yardstick": 1, "reference_error": 0}
-
-
-def with_scale(rows):
-    """The rows of each family that counts."""
-    families = {}
+def squares(rows, name, yardstick=False):
+    """The variance of a sum; the errors of one yardstick of several tasks add up as they are."""
+    errors = {}
     for row in rows:
-        families.setdefault(row["family"], []).append(row)
-    return [
-        part
-        for part in families.values()
-        if total(part, "reference_gap")
-        >= 2 * math.hypot(*(float(row["reference_error"]) for row in part))
+        measured = row["yardstick_of"] if yardstick else "items"
+        errors.setdefault(row["task"] if measured == "items" else measured, []).append(row)
+    return math.fsum(total(part, name) ** 2 for part in errors.values())
+
+
+def method(rows):
+    """What a method says of r², and the reference encoder; the units of all tasks are others."""
+    ratio = total(rows, "gap") / total(rows, "yardstick")
+    of_reference = total(rows, "reference_gap") / total(rows, "reference_yardstick")
+    if rows[0]["power"] == "2":
+        return ratio / of_reference, 1.0
+    v, v_reference = (
+        (squares(rows, f"{of}_error") + r**2 * squares(rows, f"{of_d}_error", yardstick=True))
+        / (total(rows, of_d) * of_reference) ** 2
+        for of, of_d, r in (
+            ("gap", "yardstick", ratio),
+            ("reference", "reference_yardstick", of_reference),
+        )
+    )
+    return (ratio / of_reference) ** 2 - v, 1 - v_reference
+
+
+def mean_bias(rows):
+    """The mean bias of rows, as the docstring of the estimator has it; None if it is unusable."""
+    methods = {}
+    for row in rows:
+        methods.setdefault(row["family"], []).append(row)
+    parts = [
+        (part, total(part, "yardstick") > 0 and (not part[0]["t"] or t_of(part) >= 3))
+        for part in methods.values()
+        if total(part, "reference_gap") >= 2 * math.sqrt(squares(part, "reference_error"))
     ]
-
-
-def mean_bias(rows, base):
-    """The mean bias of the rows of a mitigator by task; `base` has those of `none`."""
-    ts = [float(row["t"]) for row in rows.values() if row["t"]]
-    if sum(t >= 3 for t in ts) < len(ts) / 2:
+    of_evidence = [is_clear for part, is_clear in parts if part[0]["t"]]
+    if sum(of_evidence) < len(of_evidence) / 2:
         return None
-    families = [part for part in with_scale(base.values()) if total(part, "yardstick") > 0]
-    mean = statistics.fmean(pooled(part, part) for part in families)
-    changes = []
-    families = with_scale([row for task, row in rows.items() if task in base])
-    families = [part for part in families if total(part, "yardstick") > 0]
-    for part in families:
-        before = [base[row["task"]] for row in part]
-        after = max(abs(pooled(part, part)), abs(pooled(part, before)))
-        changes.append(after - abs(pooled(before, before)))
-    return mean if rows is base else mean + statistics.fmean(changes)
+    said = [method(part) for part, is_clear in parts if is_clear]
+    return math.sqrt(max(0.0, math.fsum(s for s, _ in said) / math.fsum(r for _, r in said)))
+
+
+def t_of(rows):
+    return total(rows, "yardstick") / math.sqrt(squares(rows, "yardstick_error", yardstick=True))
 
 
 def test_the_means_of_real_models_can_be_computed_again_from_a_csv_alone(harness, tmp_path):
+    """Up to what units that tasks share change in the variances."""
     scores, out = tmp_path / "board.jsonl", tmp_path / "scores.csv"
     scores.write_bytes(gzip.decompress(BOARD.read_bytes()))
     assert harness("results", "export", scores, "--out", out).code == 0
     tasks = {}
     for row in csv.DictReader(out.open(encoding="utf-8")):
-        if row["measures"] == "bias" and not row["left_out"]:
-            tasks.setdefault((row["model"], row["mitigator"]), {})[row["task"]] = known(row)
+        if row["measures"] == "bias" and row["primary"] == "True" and not row["left_out"]:
+            tasks.setdefault((row["model"], row["mitigator"]), []).append(row)
     said = json.loads(harness("results", "show", "--average", scores, "--json").out)
     printed = {
         (row["model"], row["mitigator"]): row["mean"]
@@ -242,11 +242,10 @@ def test_the_means_of_real_models_can_be_computed_again_from_a_csv_alone(harness
         if row["measures"] == "bias"
     }
     assert len(tasks) > 20
-    for (model, mitigator), rows in tasks.items():
-        mean = mean_bias(rows, tasks[model, "none"])
-        expected = printed[model, mitigator]
-        assert (mean is None) == (expected is None), (model, mitigator)
-        assert mean is None or math.isclose(mean, expected), (model, mitigator)
+    for key, rows in tasks.items():
+        mean, expected = mean_bias(rows), printed[key]
+        assert (mean is None) == (expected is None), key
+        assert mean is None or mean == pytest.approx(expected, abs=0.005), key
 
 
 def test_smoke_runs_are_set_aside_where_whole_records_are(harness, compared, folder):
@@ -326,21 +325,20 @@ def test_every_command_prints_one_mean_its_count_and_the_leaks(harness, compared
     assert "1 score was run with several seeds: the latest counts" in said.out
     assert "a, b" in harness("results", "show", "--average", leaking).out
     rows = json.loads(harness("results", "show", "--average", leaking, "--json").out)["means"]
-    assert [(row["mean"], row["n"], row["change"]) for row in rows] == [
-        (0.5, 3, None), (0.25, 1, -0.25),
+    assert [(row["mean"], row["n"]) for row in rows] == [
+        (pytest.approx(0.5), 3), (pytest.approx(0.25), 1),
     ]  # fmt: skip
     (found,) = json.loads(compared("none", "x", leaking, "--json").out)
-    (mean,) = found["means"]
-    assert (mean["mean_a"], mean["n_a"], mean["mean_b"], mean["n_b"]) == (0.5, 3, 0.25, 1)
-    assert mean["left_out"] == {"leak (†)": ["a", "b"]}
+    overall = found["verdict"]["differences"][0]
+    assert rows[1]["change"] == overall
+    assert (overall["base"], overall["model"], overall["tasks"]) == pytest.approx((0.5, 0.25, 1))
+    assert found["verdict"]["left_out"]["bias"] == {"leak (†)": ["a", "b"]}
     alone = compared("none", "x", leaking, "-t", "a")
     assert "bias: no task counts in both" in alone.out
 
 
-def test_the_mean_of_a_mitigated_row_is_that_of_its_model_and_its_change_everywhere(
-    harness, compared, tmp_path
-):
-    """The leak has the largest bias: a mean of x over its own tasks would show a reduction."""
+def test_a_change_is_over_the_tasks_of_both_and_the_same_everywhere(harness, compared, tmp_path):
+    """The leak has the largest bias: the means of the own tasks would show a reduction."""
     values = {"a": (2.0, 0.0), "b": (0.4, 0.8), "c": (0.6, 0.6)}
     records = [
         *(record(task, "none", before) for task, (before, _) in values.items()),
@@ -349,21 +347,20 @@ def test_the_mean_of_a_mitigated_row_is_that_of_its_model_and_its_change_everywh
     ]
     folder = tmp_path / "results"
     ResultsFile(folder, "m").add(records)
-    none = (1.0 + 0.2 + 0.3) / 3
-    x = none + (0.4 + 0.3) / 2 - (0.2 + 0.3) / 2
-    expected = [pytest.approx(none), pytest.approx(x)]
-    assert [row["mean"] for row in Records(records).means()] == expected
+    # The tasks are of one method: the sum of the gaps over that of the yardsticks.
+    own = [pytest.approx((1.0 + 0.2 + 0.3) / 3), pytest.approx((0.4 + 0.3) / 2)]
     averages = json.loads(harness("results", "show", "--average", folder, "--json").out)
-    assert [row["mean"] for row in averages["means"]] == expected
+    assert [row["mean"] for row in averages["means"]] == own
+    assert Records(records).means() == averages["means"]
     (found,) = json.loads(compared("none", "x", folder, "--json").out)
-    (mean,) = found["means"]
-    assert [mean["mean_a"], mean["mean_b"]] == expected
-    (board,) = compile_boards(frame_of(records))
-    assert board.rows.sort("mitigator")["bias"].to_list() == expected
+    change = found["verdict"]["differences"][0]
+    assert averages["means"][1]["change"] == change
+    assert (change["base"], change["model"], change["difference"]) == pytest.approx(
+        (0.25, 0.35, 0.1)
+    )
     for command in (("show", folder), ("show", "--average", folder)):
         printed = harness("results", *command).out
-        assert f"{none:.3f}" in printed, command
-        assert f"{x:.3f}" in printed, command
+        assert change["sentence"] in " ".join(printed.split()), command
 
 
 def test_csv_has_the_leaks_and_what_counts(harness, leaking):

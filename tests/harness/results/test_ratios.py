@@ -1,16 +1,12 @@
-"""Ratios of gaps to yardsticks, and their means over tasks."""
+"""Ratios of gaps to yardsticks, and the deviations that records keep."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-import polars as pl
 import pytest
 
 from harness.metrics import Gap
 from harness.results import ratios
-from harness.results.record import Counted
 
 
 def gap(value, error, **more):
@@ -50,71 +46,3 @@ def test_many_units_become_groups_with_the_same_expected_squares():
     own = [n for n, _ in kept.values() if n]
     assert len(own) == ratios.UNITS
     assert sum(n * n for n in own) == pytest.approx(many.variance, rel=0.5)
-
-
-def cells(**columns):
-    n = len(next(iter(columns.values())))
-    filled = {
-        "task": [f"t{i}" for i in range(n)],
-        "gap_error": [0.1] * n,
-        "yardstick_error": [0.1] * n,
-        "power": [1] * n,
-        "of": ["y"] * n,
-        "reference_gap": [1.0] * n,
-        "reference_yardstick": [1.0] * n,
-        "reference_error": [0.0] * n,
-    }
-    return pl.DataFrame(filled | columns | {"row": ["r"] * n})
-
-
-def test_a_method_is_the_sum_of_gaps_over_the_sum_of_yardsticks():
-    frame = cells(gap=[0.2, 0.4], yardstick=[1.0, 2.0], reference_gap=[0.1, 0.3],
-                  reference_yardstick=[1.0, 1.0])  # fmt: skip
-    line = ratios.pooled(frame, ["row"]).row(0, named=True)
-    assert line["measure"] == pytest.approx((0.6 / 3) / (0.4 / 2))
-    assert line["tasks"] == 2
-
-
-def test_one_yardstick_of_two_tasks_is_measured_once():
-    together = ratios.pooled(cells(gap=[1.0, 1.0], yardstick=[1.0, 1.0]), ["row"])
-    apart = ratios.pooled(cells(gap=[1.0, 1.0], yardstick=[1.0, 1.0], of=["y", "z"]), ["row"])
-    assert together["t"][0] == pytest.approx(10)  # errors add up: 2 / .2
-    assert apart["t"][0] == pytest.approx(10 * math.sqrt(2))
-    items = ratios.pooled(cells(gap=[1.0, 1.0], yardstick=[1.0, 1.0], of=["items"] * 2), ["row"])
-    assert items["t"][0] == pytest.approx(10 * math.sqrt(2)), "items of two tasks are others"
-
-
-def test_the_error_gives_fiellers_upper_end():
-    frame = cells(gap=[0.5], yardstick=[1.0])
-    line = ratios.pooled(frame, ["row"]).row(0, named=True)
-    variances = ((ratios.SHARED * 0.1) ** 2, 0.01)
-    high = ratios.fieller(0.5, 1.0, variances, 0.0, df=1e9).high
-    assert line["measure"] + ratios.NORMAL * line["error"] == pytest.approx(high, rel=1e-6)
-
-
-def test_a_method_without_a_clear_gap_of_the_reference_has_no_ratio():
-    for error, has_ratio in ((0.3, True), (0.8, False)):
-        frame = cells(gap=[0.2, 0.4], yardstick=[1.0, 1.0], reference_error=[error] * 2)
-        (measure,) = ratios.pooled(frame, ["row"])["measure"]
-        assert (measure is not None) == has_ratio
-        parts = [Counted(gap, 1.0, 1, 1.0, 1.0, error) for gap in (0.2, 0.4)]
-        assert ratios.has_scale(parts) == has_ratio
-
-
-def test_squares_are_pooled_before_the_root():
-    frame = cells(gap=[3.0, 5.0], yardstick=[1.0, 1.0], power=[2, 2])
-    assert ratios.pooled(frame, ["row"])["measure"][0] == pytest.approx(2.0)
-
-
-def test_values_without_a_yardstick_are_averaged():
-    frame = cells(gap=[0.2, 0.6], yardstick=[1.0, 1.0], gap_error=[0.0, 0.0],
-                  yardstick_error=[0.0, 0.0])  # fmt: skip
-    line = ratios.pooled(frame, ["row"]).row(0, named=True)
-    assert line["measure"] == pytest.approx(0.4)
-    assert line["t"] is None
-
-
-def test_a_yardstick_below_zero_has_no_ratio():
-    line = ratios.pooled(cells(gap=[0.2], yardstick=[-1.0]), ["row"]).row(0, named=True)
-    assert line["measure"] is None
-    assert line["error"] is None
