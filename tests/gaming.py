@@ -75,11 +75,14 @@ class Bench:
         Those that have a gap and a yardstick.
     vectors
         Vector of each text, of length 1; NaN for one that the model lacks.
+    gender
+        (1, d) direction of gender, of length 1.
     """
 
     kind: str
     tasks: Sequence[Any]
     vectors: Mapping[str, np.ndarray]
+    gender: np.ndarray
 
     @classmethod
     def of(cls, model: str, only: Sequence[str] = ()) -> Bench:
@@ -102,9 +105,11 @@ class Bench:
         texts = list(
             dict.fromkeys(text for t in tasks for i in judged_inputs(t) for text in i.texts or ())
         )
-        with run.vectors(embedder, model, texts) as vectors:
+        with run.vectors(embedder, model, [*texts, *PAIRS]) as vectors:
             known = unit_rows(vectors.encode(texts)).astype(np.float32)
-        return cls(kind, tasks, dict(zip(texts, known, strict=True)))
+            ends = unit_rows(vectors.encode(PAIRS))
+        gender = np.linalg.svd(ends[0::2] - ends[1::2], full_matrices=False)[2][:1]
+        return cls(kind, tasks, dict(zip(texts, known, strict=True)), gender)
 
     @functools.cached_property
     def references(self) -> pl.DataFrame:
@@ -127,7 +132,7 @@ class Bench:
         return pl.DataFrame(lines)
 
     def cells(
-        self, change: Change = same, plant: float | None = None, row: str = "row"
+        self, change: Change = same, plant: float | None = None, boost: float = 0.0
     ) -> pl.DataFrame:
         """Return the cells of a row, as `harness.results.estimator` takes them.
 
@@ -137,16 +142,18 @@ class Bench:
             What is done to all vectors.
         plant
             Share of the bias that each task has of its own, before the change; None for all.
-        row
-            Its name.
+        boost
+            By what share all contrasts of the yardsticks are made larger.
         """
-        frame = self._cells(change, plant).join(self.references, on="task", how="left")
+        frame = self._cells(change, plant, boost).join(self.references, on="task", how="left")
         frame = frame.with_columns(
-            row=pl.lit(row), measures=pl.lit("bias"), digest=pl.lit("d"), left_out=None
+            row=pl.lit("row"), measures=pl.lit("bias"), digest=pl.lit("d"), left_out=None
         )
         return frame.select(*estimator.SCHEMA).cast(estimator.SCHEMA)
 
-    def _cells(self, change: Change, plant: float | None = None) -> pl.DataFrame:
+    def _cells(
+        self, change: Change, plant: float | None = None, boost: float = 0.0
+    ) -> pl.DataFrame:
         def vectors_of(input_: Any) -> np.ndarray:
             rows = np.array([self.vectors[text] for text in input_.texts])
             return change(rows, input_.texts)
@@ -164,7 +171,14 @@ class Bench:
                     contrasts = [
                         gaps_of(task.yardstick, s, vectors_of) for s in task.yardstick.scenarios
                     ]
-                    yardsticks[of] = harness.metrics.Gap.mean([c.gap for c in contrasts if c])
+                    mean = harness.metrics.Gap.mean([c.gap for c in contrasts if c])
+                    larger = {unit: d * (1 + boost) for unit, d in mean.deviations.items()}
+                    yardsticks[of] = dataclasses.replace(
+                        mean,
+                        value=mean.value * (1 + boost),
+                        deviations=larger,
+                        doubled=mean.doubled * (1 + boost) ** 2,
+                    )
                 yardstick, is_evidence = yardsticks[of], True
             if yardstick is None:
                 continue
@@ -252,14 +266,108 @@ def summary(rows: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     )  # fmt: skip
 
 
-NUISANCES: Mapping[str, Change] = {
-    "coin by text": nuisance(kind="coin"),
-    "coin by word": nuisance(kind="word-coin"),
-    **{f"noise of length {size:g}": nuisance(size=size) for size in (0.25, 0.5, 1, 2)},
-    "a constant of 3": nuisance(kind="constant", size=3),
-    "times 7": nuisance(kind="scale", size=7),
-    "4 bits": nuisance(kind="bits", size=4),
-}
+PAIRS = [
+    *("he", "she", "man", "woman", "male", "female", "father", "mother", "boy", "girl"),
+    *("his", "her", "son", "daughter"),
+]
+"""Words of the direction of gender, a male and a female one in turn."""
+GENDERED = frozenset(
+    (
+        *PAIRS,
+        *("him", "hers", "men", "women", "brother", "sister", "uncle", "aunt", "husband", "wife"),
+        *("lady", "gentleman", "john", "mary", "himself", "herself", "boys", "girls", "males"),
+        *("females", "fathers", "mothers", "sons", "daughters", "mr", "mrs"),
+    )
+)
+"""Words that are gendered by definition, which hard debiasing leaves alone."""
+
+
+def reversed_gender(bench: Bench, times: float) -> Change:
+    """Return a change that turns the gender of neutral texts round, `times` as strong; 0 is none.
+
+    With 0 it is what hard debiasing does.
+    """
+    along = bench.gender
+
+    def change(vectors: np.ndarray, texts: Sequence[str]) -> np.ndarray:
+        neutral = [not set(re.findall(r"[a-z']+", text.lower())) & GENDERED for text in texts]
+        removed = (1 + times) * (vectors @ along.T) @ along
+        return vectors - np.array(neutral)[:, None] * removed
+
+    return change
+
+
+def without_components(bench: Bench, n: int) -> Change:
+    """Return a change that centres the vectors and removes their first components."""
+    known = np.array([row for row in bench.vectors.values() if np.isfinite(row).all()])
+    middle = known.mean(axis=0)
+    sample = known[:: max(1, len(known) // 8000)] - middle
+    axes = np.linalg.svd(sample, full_matrices=False)[2][:n]
+    return lambda vectors, _: (vectors - middle) - (vectors - middle) @ axes.T @ axes
+
+
+def first_dimensions(vectors: np.ndarray, texts: Sequence[str], share: int) -> np.ndarray:
+    """Return the first one in `share` dimensions of the vectors."""
+    return vectors[:, : vectors.shape[1] // share]
+
+
+SAME, LESS, NOT_LESS = "the same", "less", "not less"
+"""What is right: neither less nor more biased; less; anything but less."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A change of a model, and what is right to say of it beside the model as it is.
+
+    `plant` and `boost` are those of `Bench.cells`.
+    """
+
+    right: str
+    change: Change = same
+    plant: float | None = None
+    boost: float = 0.0
+
+
+def cases(bench: Bench) -> dict[str, Case]:
+    """Return the changes of a model by name."""
+    noise = nuisance(size=1, seed=1)
+    eighth = functools.partial(first_dimensions, share=8)
+    return {
+        "hard-debiased": Case(LESS, reversed_gender(bench, 0)),
+        "gender reversed, as strong": Case(LESS, reversed_gender(bench, 1)),
+        "gender reversed, twice as strong": Case(SAME, reversed_gender(bench, 2)),
+        **{
+            f"planted {share:g} of its bias": Case(LESS if share < 1 else SAME, plant=share)
+            for share in (0.0, 0.25, 0.5, 1.0)
+        },
+        **{
+            f"planted {share:g}, and noise 1": Case(SAME if share == 1 else LESS, noise, share)
+            for share in (0.0, 0.25, 0.5, 1.0)
+        },
+        **{
+            f"yardsticks boosted by {share:g}": Case(NOT_LESS, boost=share)
+            for share in (0.1, 0.2, 0.4, 1.0)
+        },
+        **{
+            f"without {n} components": Case(NOT_LESS, without_components(bench, n))
+            for n in (1, 3, 10)
+        },
+        **{f"noise of length {size:g}": Case(SAME, nuisance(size=size)) for size in (0.5, 1, 2)},
+        "coin by text": Case(NOT_LESS, nuisance(kind="coin")),
+        "coin by word": Case(NOT_LESS, nuisance(kind="word-coin")),
+        "times 7": Case(SAME, nuisance(kind="scale", size=7)),
+        "a constant of 3": Case(SAME, nuisance(kind="constant", size=3)),
+        "an eighth of the dimensions": Case(NOT_LESS, eighth),
+        "4 bits": Case(SAME, nuisance(kind="bits", size=4)),
+        "signs": Case(NOT_LESS, lambda vectors, _: np.sign(vectors)),
+        "random vectors": Case(NOT_LESS, random),
+    }
+
+
+def is_right(right: str, verdict: str | None) -> bool:
+    """Return whether a verdict is right: one that is not clear never is wrong."""
+    wrong = {SAME: ("less", "more"), LESS: ("more",), NOT_LESS: ("less",)}
+    return verdict not in wrong[right]
 
 
 class Unreading:
@@ -298,32 +406,29 @@ UNREADING: Mapping[str, Callable[[str], str]] = {
 
 
 def judged(bench: Bench) -> pl.DataFrame:
-    """Return the summary of a model as it is, under nuisances, and with planted bias."""
+    """Return the summary of a model as it is, and changed; with `right`, what is right to say."""
+    changed = cases(bench)
     rows = {"as it is": bench.cells()}
-    rows |= {name: bench.cells(change) for name, change in NUISANCES.items()}
-    noise = nuisance(size=1, seed=1)
-    for share in (0.0, 0.25, 0.5, 1.0):
-        rows[f"planted {share:g} of its bias"] = bench.cells(plant=share)
-        rows[f"planted {share:g}, and noise 1"] = bench.cells(noise, plant=share)
-    rows["random vectors"] = bench.cells(random)
-    return summary(rows)
+    rows |= {name: bench.cells(c.change, c.plant, c.boost) for name, c in changed.items()}
+    right = {name: case.right for name, case in changed.items()}
+    return summary(rows).with_columns(right=pl.col("row").replace_strict(right, default=None))
 
 
 def table_of(model: str) -> str:
     """Return the summary of a registered model as a table in Markdown."""
     lines = [
-        "| | bias | interval | range of ranks | difference | verdict | methods that agree |",
-        "| --- | ---: | ---: | ---: | ---: | --- | ---: |",
+        "| | bias | interval | ranks | difference | verdict | right is |",
+        "| --- | ---: | ---: | ---: | ---: | --- | --- |",
     ]
     for row in judged(Bench.of(model)).iter_rows(named=True):
         value = "–" if row["value"] is None else f"{row['value']:.2f}"
         ends = "–" if row["low"] is None else f"{row['low']:.2f} to {row['high']:.2f}"
-        places = "–" if row["rank"] is None else f"{row['rank_low']} to {row['rank_high']}"
+        places = "–" if row["rank_low"] is None else f"{row['rank_low']} to {row['rank_high']}"
         change = "" if row["difference"] is None else f"{row['difference']:+.2f}"
         verdict = "; ".join(filter(None, (row["verdict"], row["lacks"], row["unranked"])))
-        agree = "" if row["agree"] is None else f"{row['agree']} of {row['methods']}"
         lines.append(
-            f"| {row['row']} | {value} | {ends} | {places} | {change} | {verdict} | {agree} |"
+            f"| {row['row']} | {value} | {ends} | {places} | {change} | {verdict} | "
+            f"{row['right'] or ''} |"
         )
     return "\n".join(lines) + "\n"
 

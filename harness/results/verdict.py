@@ -118,7 +118,8 @@ class Difference:
     def sentence(self) -> str:
         """Return the difference as a sentence, with both questions that it answers."""
         where = "on this test" if self.tasks == 1 else f"on these {self.tasks} tests"
-        parts = [f"{self.words}, {self.shown}"]
+        means = f"{self.base:.{DIGITS}f} to {self.model:.{DIGITS}f}"
+        parts = [f"{self.words}, {means}: {self.shown}"]
         if self.ends:
             parts[0] += f" {self.ends}"
         if self.lacks:
