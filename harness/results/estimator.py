@@ -156,59 +156,95 @@ def _cell(row: str, record: Record, is_old: bool) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True)
-class _Units:
-    """Deviations of c cells by unit, scaled to the errors of the cells: (c, units)."""
+class Cells:
+    """Cells that count, with what each unit changes in them.
 
-    gap: csr_array
-    yardstick: csr_array
+    Parameters
+    ----------
+    every
+        All cells, with `place`: the line of `gaps` and `yardsticks`.
+    gaps, yardsticks
+        (cells, units) deviations of the gaps and the yardsticks, scaled to the errors of the cells.
+    """
+
+    every: pl.DataFrame
+    gaps: csr_array
+    yardsticks: csr_array
+
+    @classmethod
+    def of(cls, cells: pl.DataFrame | Cells) -> Cells:
+        """Return cells with their units, which are read once."""
+        if isinstance(cells, Cells):
+            return cells
+        every = cells.drop("deviations").with_row_index("place")
+        entries = _entries(cells.with_row_index("place"))
+        shape = cells.height, max(1, int(entries["unit"].max() or 0) + 1)  # type: ignore[arg-type]
+        gaps, yardsticks = (
+            _scaled(entries, name, cells[f"{name}_error"], shape) for name in ("gap", "yardstick")
+        )
+        return cls(every, gaps, yardsticks)
+
+    def filter(self, *conditions: pl.Expr) -> Cells:
+        """Return the cells on which some conditions hold."""
+        return Cells(self.every.filter(*conditions), self.gaps, self.yardsticks)
+
+    @property
+    def counting(self) -> pl.DataFrame:
+        """The cells that count."""
+        return self.every.filter(pl.col("left_out").is_null(), pl.col("gap").is_not_null())
 
 
-def _units_of(cells: pl.DataFrame) -> _Units:
-    """Return the deviations of cells.
+def _entries(cells: pl.DataFrame) -> pl.DataFrame:
+    """Return the deviations of cells, a line each: `place`, `unit`, `gap` and `yardstick`.
+
+    Units of one name are the same unit in all tasks, but groups of units: those of a yardstick are
+    its own, and others are of one method. A cell without deviations is a unit of its own.
+    """
+    text, name = pl.col("deviations"), pl.col("name")
+    known = (
+        cells.select("place", "method", "of", text.str.extract_all(r'"[^"]*": ?\[[^\]]*\]'))
+        .drop_nulls("deviations")
+        .explode("deviations")
+        .with_columns(
+            name=text.str.extract(r'^"([^"]*)"'),
+            gap=text.str.extract(r"\[([^,]*),").cast(pl.Float64, strict=False),
+            yardstick=text.str.extract(r", ?([^\]]*)\]").cast(pl.Float64, strict=False),
+        )
+        .with_columns(
+            name=pl.when(name.str.starts_with("yardstick "))
+            .then(pl.concat_str("of", name, separator=" "))
+            .when(name.str.starts_with("group "))
+            .then(pl.concat_str("method", name, separator=" "))
+            .otherwise(name)
+        )
+    )
+    columns = ["place", "name", "gap", "yardstick"]
+    alone = cells.filter(text.is_null())
+    own = []
+    for name_of, gap, yardstick in (("task", 1.0, 0.0), ("of", 0.0, 1.0)):
+        names = pl.concat_str(pl.lit(name_of), "row", name_of, separator=", ")
+        own.append(alone.select("place", name=names, gap=pl.lit(gap), yardstick=pl.lit(yardstick)))
+    every = pl.concat([known.select(columns), *(part.select(columns) for part in own)])
+    return every.with_columns(unit=pl.col("name").rank("dense").cast(pl.Int64) - 1)
+
+
+def _scaled(
+    entries: pl.DataFrame, name: str, errors: pl.Series, shape: tuple[int, int]
+) -> csr_array:
+    """Return deviations as (cells, units), scaled to the errors of the cells.
 
     Records count the interaction of two sets of units twice, and groups of units have random signs,
-    so that only the expected sum of squares is right. Each cell is scaled to its errors. A cell
-    without deviations is a unit of its own.
+    so that only the expected sum of squares is right.
     """
     from scipy.sparse import csr_array
 
-    places: dict[str, int] = {}
-    lines: tuple[list[int], list[int], list[float], list[float]] = ([], [], [], [])
-    columns = ("row", "task", "method", "of", "gap_error", "yardstick_error", "deviations")
-    for i, (row, task, method, of, gap_error, yardstick_error, text) in enumerate(
-        cells.select(columns).iter_rows()
-    ):
-        if text is None:
-            named = {f"{row}, {task}": (gap_error, 0.0), f"{row}, by {of}": (0.0, yardstick_error)}
-        else:
-            named = {
-                _unit(unit, method, of): deviations for unit, deviations in json.loads(text).items()
-            }
-        for unit, (n, d) in named.items():
-            lines[0].append(i)
-            lines[1].append(places.setdefault(unit, len(places)))
-            lines[2].append(math.nan if n is None else n)
-            lines[3].append(math.nan if d is None else d)
-    shape = (cells.height, max(1, len(places)))
-
-    def scaled(values: list[float], errors: pl.Series) -> csr_array:
-        own = np.asarray(values, dtype=np.float64)
-        at = np.asarray(lines[0], dtype=np.intp)
-        known = np.sqrt(np.bincount(at, own**2, minlength=shape[0]))
-        error = errors.fill_null(math.nan).to_numpy()
-        factor = np.divide(error, known, out=np.where(error > 0, np.nan, 0.0), where=known > 0)
-        kept = (own != 0) | np.isnan(factor[at])
-        entries = (own * factor[at])[kept]
-        return csr_array((entries, (at[kept], np.asarray(lines[1])[kept])), shape=shape)
-
-    return _Units(scaled(lines[2], cells["gap_error"]), scaled(lines[3], cells["yardstick_error"]))
-
-
-def _unit(unit: str, method: str, of: str) -> str:
-    """Return what a unit of a cell is over all tasks: groups of different units differ."""
-    if unit.startswith("yardstick "):
-        return f"{of} {unit}"
-    return f"{method} {unit}" if unit.startswith("group ") else unit
+    own, at = entries[name].fill_null(math.nan).to_numpy(), entries["place"].to_numpy()
+    known = np.sqrt(np.bincount(at, own**2, minlength=shape[0]))
+    error = errors.fill_null(math.nan).to_numpy()
+    factor = np.divide(error, known, out=np.where(error > 0, np.nan, 0.0), where=known > 0)
+    kept = (own != 0) | np.isnan(factor[at])
+    places = at[kept], entries["unit"].to_numpy()[kept]
+    return csr_array(((own * factor[at])[kept], places), shape=shape)
 
 
 @dataclass(frozen=True)
@@ -236,15 +272,15 @@ class _Methods:
 _REFERENCE = ("reference_gap", "reference_yardstick")
 
 
-def _methods(cells: pl.DataFrame, units: _Units) -> _Methods:
+def _methods(cells: pl.DataFrame, of: Cells) -> _Methods:
     """Return what each method says.
 
     Parameters
     ----------
     cells
-        With `key`; `n` and `d`, the places of the cells in `units` of the gap and the yardstick.
-    units
-        The deviations.
+        With `key`; `n` and `d`, the places of the cells of the gap and of the yardstick.
+    of
+        The cells with their units.
     """
     from scipy.sparse import csr_array, diags_array
 
@@ -295,8 +331,8 @@ def _methods(cells: pl.DataFrame, units: _Units) -> _Methods:
     group = cells["group"].to_numpy()
     shape = (frame.height, len(group))
     sums = csr_array((np.ones(len(group)), (group, np.arange(len(group)))), shape=shape)
-    of_gap = sums @ units.gap[cells["n"].to_numpy()]
-    of_yardstick = sums @ units.yardstick[cells["d"].to_numpy()]
+    of_gap = sums @ of.gaps[cells["n"].to_numpy()]
+    of_yardstick = sums @ of.yardsticks[cells["d"].to_numpy()]
     changes = scale @ (of_gap - down @ of_yardstick)
     v = _power(changes, 2)
     # Of the reference encoder no units are known. What tasks share is the same for all models.
@@ -422,11 +458,6 @@ def _enough(units: csr_array, is_bias: Mask) -> Mask:
 # Means of rows.
 
 
-def _counting(cells: pl.DataFrame) -> pl.DataFrame:
-    """Return the cells that count."""
-    return cells.filter(pl.col("left_out").is_null(), pl.col("gap").is_not_null())
-
-
 def _lines(cells: pl.DataFrame) -> pl.DataFrame:
     """Return cells twice: in the line of all concepts, and in that of their own."""
     of_all = cells.with_columns(name=pl.lit(OVERALL))
@@ -507,7 +538,7 @@ class Means:
         return found.row(0, named=True) if found.height else {}
 
 
-def means(cells: pl.DataFrame, prompts: Mapping[str, float] | None = None) -> Means:
+def means(cells: pl.DataFrame | Cells, prompts: Mapping[str, float] | None = None) -> Means:
     """Return the mean of each row over its own tasks, overall and by concept.
 
     Parameters
@@ -518,9 +549,10 @@ def means(cells: pl.DataFrame, prompts: Mapping[str, float] | None = None) -> Me
         By row, the error of its prompt: what another one changes in its bias. It enters the
         interval.
     """
-    counted = _counting(cells).with_row_index("n").with_columns(d="n")
+    cells = Cells.of(cells)
+    counted = cells.counting.with_columns(n="place", d="place")
     keyed, keys = _keyed(_lines(counted), ["row", "measures", "name"])
-    found = _methods(keyed, _units_of(counted))
+    found = _methods(keyed, cells)
     methods = found.frame.join(keys, on="key", maintain_order="left")
     unclear = methods.filter("has_scale", ~pl.col("is_clear"), pl.col("name") == OVERALL)
     named: dict[str, list[str]] = {}
@@ -529,7 +561,9 @@ def means(cells: pl.DataFrame, prompts: Mapping[str, float] | None = None) -> Me
     unusable = _unusable(methods)
     is_unusable = methods["row"].is_in(list(unusable)) & methods["is_bias"]
     values = _values(found, (_has_methods(methods, ["row"]) & ~is_unusable).to_numpy(), keys.height)
-    reasons = cells.drop_nulls("left_out").select("row", "task", "measures", reason="left_out")
+    reasons = cells.every.drop_nulls("left_out").select(
+        "row", "task", "measures", reason="left_out"
+    )
     return Means(
         _means_frame(keys, methods, values, prompts or {}),
         pl.concat([reasons, _left_out(methods, counted, ["row"])]),
@@ -641,7 +675,7 @@ _GAP, _YARDSTICK = ("gap", "gap_error"), ("yardstick", "yardstick_error")
 
 
 def differences(
-    cells: pl.DataFrame,
+    cells: pl.DataFrame | Cells,
     pairs: Sequence[Pair],
     *,
     smallest: float = SMALLEST,
@@ -666,8 +700,8 @@ def differences(
     prompts
         As of `means`.
     """
-    counted = _counting(cells).with_row_index("place")
-    both, left_out = _in_both(cells, counted, pairs)
+    cells = Cells.of(cells)
+    both, left_out = _in_both(cells.every, pairs)
     sides = [
         both.with_columns(
             *(pl.col(f"{gap}_{name}").alias(name) for name in _GAP),
@@ -679,7 +713,7 @@ def differences(
         for side, (gap, yardstick) in _SIDES.items()
     ]
     keyed, keys = _keyed(_lines(pl.concat(sides)), ["pair", "seed", "measures", "name", "side"])
-    found = _methods(keyed, _units_of(counted))
+    found = _methods(keyed, cells)
     methods = found.frame.join(keys, on="key", maintain_order="left")
     unclear: dict[int, str] = {}
     for row in ("base", "model"):
@@ -725,50 +759,40 @@ def _prompts_of(pairs: Sequence[Pair], prompts: Mapping[str, float]) -> list[flo
     ]
 
 
-def _in_both(
-    cells: pl.DataFrame, counted: pl.DataFrame, pairs: Sequence[Pair]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _in_both(cells: pl.DataFrame, pairs: Sequence[Pair]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return a line for each pair, seed and task that counts in both rows, and what does not."""
     rows = pl.DataFrame(
         [(i, k, base, row) for i, (base, of) in enumerate(pairs) for k, row in enumerate(of)],
         schema={"pair": pl.Int64, "seed": pl.Int64, "base": pl.String, "model": pl.String},
         orient="row",
     )
-    own = [*_GAP, *_YARDSTICK, "place"]
-    key = ["pair", "seed", "task"]
-
-    def side(name: str) -> pl.DataFrame:
-        return rows.select("pair", "seed", row=name).join(cells, on="row", maintain_order="left")
-
-    places = counted.select("row", "task", "place")
+    own = [*_GAP, *_YARDSTICK, "place", "left_out", "digest"]
+    key = ["pair", "seed", "task", "measures"]
     base, model = (
-        side(name)
-        .join(places, on=["row", "task"], how="left", maintain_order="left")
+        rows.select("pair", "seed", row=name)
+        .join(cells, on="row", maintain_order="left")
         .rename({column: f"{name}_{column}" for column in own})
         for name in ("base", "model")
     )
-    other = model.select(
-        *key, *(f"model_{name}" for name in own), model_left_out="left_out", model_digest="digest"
+    model = model.select(*key, *(f"model_{name}" for name in own))
+    digests, left_out = (
+        [pl.col(f"{name}_{column}") for name in ("base", "model")]
+        for column in ("digest", "left_out")
     )
-    joined = base.join(other, on=key, how="full", coalesce=True, maintain_order="left_right")
-    missing = model.select(*key, other_measures="measures")
-    joined = joined.join(missing, on=key, how="left", maintain_order="left").with_columns(
-        measures=pl.coalesce("measures", "other_measures")
-    )
-    has_both = pl.col("digest").is_not_null() & pl.col("model_digest").is_not_null()
     reason = (
-        pl.when(pl.any_horizontal(pl.col("left_out", "model_left_out") == LEAKS))
+        pl.when(pl.any_horizontal(why == LEAKS for why in left_out))
         .then(pl.lit(LEAKS))
-        .when(pl.col("left_out").is_not_null() | pl.col("model_left_out").is_not_null())
-        .then(pl.coalesce("left_out", "model_left_out"))
-        .when(~has_both)
+        .when(pl.any_horizontal(why.is_not_null() for why in left_out))
+        .then(pl.coalesce(left_out))
+        .when(pl.any_horizontal(digest.is_null() for digest in digests))
         .then(pl.lit(NOT_IN_BOTH))
-        .when(pl.col("digest") != pl.col("model_digest"))
+        .when(digests[0] != digests[1])
         .then(pl.lit(OTHER_VERSION))
     )
+    joined = base.join(model, on=key, how="full", coalesce=True, maintain_order="left_right")
     joined = joined.with_columns(reason=reason)
-    left_out = joined.drop_nulls("reason").select("pair", "task", "measures", "reason")
-    return joined.filter(pl.col("reason").is_null()), left_out
+    out = joined.drop_nulls("reason").select("pair", "task", "measures", "reason")
+    return joined.filter(pl.col("reason").is_null()), out
 
 
 def _equal(both: pl.DataFrame) -> pl.DataFrame:
@@ -993,7 +1017,7 @@ class Ranks:
     unranked: Mapping[tuple[str, str, str], str]
 
 
-def ranks(cells: pl.DataFrame, prompts: Mapping[str, float] | None = None) -> Ranks:
+def ranks(cells: pl.DataFrame | Cells, prompts: Mapping[str, float] | None = None) -> Ranks:
     """Rank rows by their means, overall and by concept.
 
     A row has a rank if all tasks count in it that any row has, the yardsticks of all methods are
@@ -1010,15 +1034,16 @@ def ranks(cells: pl.DataFrame, prompts: Mapping[str, float] | None = None) -> Ra
     prompts
         As of `means`.
     """
-    counted = _counting(cells).with_row_index("n").with_columns(d="n")
+    cells = Cells.of(cells)
+    counted = cells.counting.with_columns(n="place", d="place")
     keyed, keys = _keyed(_lines(counted), ["row", "measures", "name"])
-    found = _methods(keyed, _units_of(counted))
+    found = _methods(keyed, cells)
     methods = found.frame.join(keys, on="key", maintain_order="left")
     counts = _has_methods(methods, ["row"])
     values = _values(found, counts.to_numpy(), keys.height)
     low, high = _ends(values)
     half = np.maximum(values.value - low, high - values.value)
-    n_tasks = _lines(cells).group_by("measures", "name").agg(of=pl.col("task").n_unique())
+    n_tasks = _lines(cells.every).group_by("measures", "name").agg(of=pl.col("task").n_unique())
     line = ["row", "measures", "name"]
     has = _lines(counted).group_by(line).agg(has=pl.len())
     blurred = (
@@ -1029,7 +1054,7 @@ def ranks(cells: pl.DataFrame, prompts: Mapping[str, float] | None = None) -> Ra
         .agg(blurred=pl.col("method").sort().str.join(", "))
     )
     every = (
-        _lines(cells)
+        _lines(cells.every)
         .select(line)
         .unique(maintain_order=True)
         .join(keys, on=line, how="left", maintain_order="left")
