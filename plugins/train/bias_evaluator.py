@@ -82,7 +82,7 @@ class BiasEvaluator(BaseEvaluator):
     metrics
         Names of all metrics that it may report.
     primary_metric
-        `NAME_overall`; or the primary score of the first task if none has a yardstick.
+        `NAME_overall`; or the primary score of the first task if none enters the mean.
     greater_is_better
         False for `NAME_overall`: less is less bias.
     records
@@ -99,8 +99,8 @@ class BiasEvaluator(BaseEvaluator):
     -----
     For each task there are `NAME_TASK_SCORE` for the scores of its primary metric, on its primary
     scenario, and `NAME_TASK_ratio` for the ratio to its yardstick. `NAME_overall` is the mean of
-    bias over all tasks, and `NAME_usefulness` that of usefulness, as `harness eval` prints them. A
-    value that a task does not have is NaN.
+    bias, over the tasks with a reference value, and `NAME_usefulness` that of usefulness, as
+    `harness eval` prints them. A value that a task does not have is NaN.
 
     The values are those that `harness eval` computes for the same tasks and the saved checkpoint.
     With mixed precision the trainer evaluates in that precision, and they differ as it rounds.
@@ -221,9 +221,8 @@ class BiasEvaluator(BaseEvaluator):
 
     def _values_of(self, has_ratio: Callable[[LoadedTask], bool]) -> list[str]:
         """Return the names of all values, if these tasks have a ratio."""
-        of_bias = [task for task in self._tasks if task.file.measures == "bias"]
         means = {
-            OVERALL: any(map(has_ratio, of_bias)),
+            OVERALL: self._has_mean(has_ratio),
             USEFULNESS: any(task.file.measures == USEFULNESS for task in self._tasks),
         }
         values = [name for name, is_there in means.items() if is_there]
@@ -232,12 +231,17 @@ class BiasEvaluator(BaseEvaluator):
             values += [f"{task.name}_{RATIO}"] * has_ratio(task)
         return values
 
+    def _has_mean(self, has_ratio: Callable[[LoadedTask], bool]) -> bool:
+        """Return whether a task of bias enters the mean: one with a reference value."""
+        return any(
+            task.file.measures == "bias" and "text" in task.references and has_ratio(task)
+            for task in self._tasks
+        )
+
     def _choose_primary(self) -> None:
         first = min(self._tasks, key=lambda task: task.file.measures != "bias")
         score = first.file.primary.score
-        has_mean = any(
-            task.file.measures == "bias" and task.name in self._with_ratio for task in self._tasks
-        )
+        has_mean = self._has_mean(lambda task: task.name in self._with_ratio)
         self.primary_metric = self.named(OVERALL if has_mean else f"{first.name}_{score}")
         self.greater_is_better = (
             not has_mean and _primary_metric(first).scores[score].ideal == "higher"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import json
 import math
 
 import datasets
@@ -64,8 +65,8 @@ SAME_NAME = {
     "metrics": {"triplet-auc": {}},
     "primary": {"metric": "triplet-auc", "score": "auc"},
 }  # fmt: skip
-TASKS = [WHO_MOVES, SAME_NAME, tiny.ALIKE]
 STEPS = 6
+REFERENCE = {"kind": "text", "model": "x", "gap": 0.5, "error": 0.01, "yardstick": 1.0}
 
 
 class Steps(BaseEvaluator):
@@ -94,6 +95,22 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("training")
     tiny.encoder(place)
     return place
+
+
+@pytest.fixture(scope="module")
+def same_name(folder):
+    """The task in a file, with what a reference encoder shows beside it."""
+    place = folder / "tasks"
+    place.mkdir()
+    (place / "same-name.yaml").write_text(json.dumps(SAME_NAME))
+    reference = {"task": "same-name", "version": 1, **REFERENCE}
+    (place / "reference.json").write_text(json.dumps([reference]))
+    return place / "same-name.yaml"
+
+
+@pytest.fixture(scope="module")
+def tasks(same_name):
+    return [WHO_MOVES, same_name, tiny.ALIKE]
 
 
 @pytest.fixture(autouse=True)
@@ -146,10 +163,10 @@ def weights(trainer):
 
 
 @pytest.fixture(scope="module")
-def trained(folder):
+def trained(folder, tasks):
     """A training with an evaluator, its reports, and its output folder."""
     reporter, out = Reporter(), folder / "trained"
-    evaluator = harness.BiasEvaluator(TASKS)
+    evaluator = harness.BiasEvaluator(tasks)
     trainer = training(folder, out, evaluator, [reporter])
     trainer.train()
     return trainer, evaluator, reporter, out
@@ -173,10 +190,10 @@ def test_the_trainer_logs_and_reports_bias_by_step(trained):
     assert logged(trainer, "bias_who-moves_ratio") == {}  # a task without a yardstick
 
 
-def test_the_values_are_those_of_the_saved_checkpoint(trained, tmp_path):
+def test_the_values_are_those_of_the_saved_checkpoint(trained, tasks, tmp_path):
     trainer, evaluator, _, _ = trained
     trainer.model.save_pretrained(str(tmp_path / "checkpoint"), create_model_card=False)
-    records = harness.evaluate(f"sentence-transformers:{tmp_path / 'checkpoint'}", TASKS)
+    records = harness.evaluate(f"sentence-transformers:{tmp_path / 'checkpoint'}", tasks)
     last = {name: logged(trainer, name)[STEPS] for name in evaluator.metrics[:3]}
     values = {f"bias_{r.task.name}_{r.score}": r.value for r in records}
     assert values == {name: logged(trainer, name)[STEPS] for name in values}
@@ -188,9 +205,11 @@ def test_the_values_are_those_of_the_saved_checkpoint(trained, tmp_path):
     assert [r.value for r in evaluator.records] == [r.value for r in records]
 
 
-def test_an_evaluation_leaves_nothing_on_disk_and_the_training_as_it_is(folder, trained, cache):
+def test_an_evaluation_leaves_nothing_on_disk_and_the_training_as_it_is(
+    folder, trained, tasks, cache
+):
     trainer, evaluator, _, out = trained
-    assert harness.BiasEvaluator(TASKS)(trainer.model) == pytest.approx(
+    assert harness.BiasEvaluator(tasks)(trainer.model) == pytest.approx(
         {name: values[STEPS] for name in evaluator.metrics if (values := logged(trainer, name))}
     )
     assert not list(cache.rglob("*.safetensors"))
@@ -234,19 +253,20 @@ def test_evaluators_of_other_tasks_write_columns_by_name(folder, tmp_path):
         }
 
 
-def test_the_primary_metric_is_the_mean_of_bias_or_else_the_score_of_the_first_task():
-    for tasks, metric, more_is_better in (
-        (TASKS, "names_overall", False),
+def test_the_primary_metric_is_the_mean_of_bias_or_else_the_score_of_the_first_task(tasks):
+    for own, metric, more_is_better in (
+        (tasks, "names_overall", False),
+        ([SAME_NAME], "names_same-name_auc", False),
         ([tiny.ALIKE, WHO_MOVES], "names_who-moves_association", False),
         (tiny.ALIKE, "names_alike_spearman", True),
     ):
-        evaluator = harness.BiasEvaluator(tasks, name="names")
+        evaluator = harness.BiasEvaluator(own, name="names")
         assert evaluator(tiny.static_model())[metric] == pytest.approx(0, abs=9)
         assert (evaluator.primary_metric, evaluator.greater_is_better) == (metric, more_is_better)
 
 
-def test_a_training_stops_at_a_bound(folder, tmp_path, caplog):
-    evaluator = harness.BiasEvaluator([SAME_NAME, tiny.ALIKE])
+def test_a_training_stops_at_a_bound(folder, tasks, tmp_path, caplog):
+    evaluator = harness.BiasEvaluator(tasks[1:])
     bounds = {"below": {"usefulness_of_mine": 0.9}, "patience": 2}
     stopping = harness.BoundStoppingCallback(evaluator, **bounds)
     trainer = training(folder, tmp_path, [evaluator, Steps()], [stopping])
@@ -259,8 +279,10 @@ def test_a_training_stops_at_a_bound(folder, tmp_path, caplog):
     assert len(caplog.messages) == before
 
 
-def test_within_its_bounds_a_training_ends_and_loads_the_checkpoint_of_least_bias(folder, tmp_path):
-    evaluator = harness.BiasEvaluator([SAME_NAME, tiny.ALIKE])
+def test_within_its_bounds_a_training_ends_and_loads_the_checkpoint_of_least_bias(
+    folder, tasks, tmp_path
+):
+    evaluator = harness.BiasEvaluator(tasks[1:])
     bounds = {"bias_overall": 99.0, "bias_alike_pearson": 2}
     stopping = harness.BoundStoppingCallback(evaluator, above=bounds)
     trainer = training(
