@@ -225,6 +225,7 @@ def _entries(cells: pl.DataFrame) -> pl.DataFrame:
         names = pl.concat_str(pl.lit(name_of), "row", name_of, separator=", ")
         own.append(alone.select("place", name=names, gap=pl.lit(gap), yardstick=pl.lit(yardstick)))
     every = pl.concat([known.select(columns), *(part.select(columns) for part in own)])
+    every = every.drop_nulls("name")  # cells without a yardstick
     return every.with_columns(unit=pl.col("name").rank("dense").cast(pl.Int64) - 1)
 
 
