@@ -1,142 +1,147 @@
-"""Error rates of the verdict, measured on the stored scores of two real encoders.
+"""Error rates of differences and of ranges of ranks, on the stored scores of two real encoders.
 
 The records of `two_models.jsonl.gz` are those of `all-MiniLM-L6-v2` and
-`bag-of-words:glove-6b-50d` that count, with their deviations by unit. Each draw swaps both models
-at random, unit by unit, in all tasks and yardsticks that a unit is part of: then neither model is
-more biased. What still fails is a false alarm.
+`bag-of-words:glove-6b-50d` that count, with their deviations by unit. A drawn row takes each unit
+from the one or the other, in all tasks and yardsticks that the unit is part of. So drawn rows are
+equal but for chance, and what still differs is a false alarm.
 """
 
 from __future__ import annotations
 
 import gzip
+import json
 import math
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
-from harness.results.comparison import compare
-from harness.results.judging import unit_name
+from harness.results import estimator
 from harness.results.record import Record
 
 STORED = Path(__file__).parent / "two_models.jsonl.gz"
 DRAWS = 1000
+BOARDS = 200
 
 
-@pytest.fixture(scope="module")
-def pairs():
-    """The records of both models, by task."""
-    lines = gzip.decompress(STORED.read_bytes()).splitlines()
-    by_task: dict[str, dict[str, Record]] = {}
-    for record in map(Record.model_validate_json, lines):
-        row = "a" if record.model.name == "all-MiniLM-L6-v2" else "b"
-        by_task.setdefault(record.task.name, {})[row] = record
-    return [line for line in by_task.values() if len(line) == 2]
-
-
-class Swapped:
-    """A task of both models, whose units can be swapped.
+class Task:
+    """A task of both models, whose units can be taken from either.
 
     A unit contributes its share of the gap, and its deviation.
     """
 
-    def __init__(self, line):
-        self.line = line
-        self.units = sorted(line["a"].deviations.keys() | line["b"].deviations.keys())
-        first = line["a"]
-        self.names = [unit_name(unit, first, first.ratio.of) for unit in self.units]
-        self.parts = [self._part(0, "gap"), self._part(1, "yardstick")]
+    def __init__(self, cells):
+        self.cell = cells[0]
+        known = [json.loads(cell["deviations"]) for cell in cells]
+        self.units = sorted(known[0].keys() | known[1].keys())
+        self.parts = {}
+        for place, name in enumerate(("gap", "yardstick")):
+            devs = np.array([[of.get(unit, (0, 0))[place] for unit in self.units] for of in known])
+            errors = np.array([cell[f"{name}_error"] for cell in cells])
+            scale = math.sqrt((errors**2).sum() / max((devs**2).sum(), 1e-300))
+            is_in = (devs != 0).any(axis=0)
+            totals = np.array([cell[name] for cell in cells])
+            shares = (devs * scale + totals[:, None] / max(is_in.sum(), 1)) * is_in
+            self.parts[name] = is_in, shares, totals
 
-    def _part(self, place, name):
-        rows = [self.line[row] for row in "ab"]
-        devs = np.array(
-            [[r.deviations.get(unit, (0.0, 0.0))[place] for unit in self.units] for r in rows]
+    def draw(self, row, coins, planted=0.0):
+        """Return the cell of a row; `planted` is added to its ratio, 1 is the reference's."""
+        second = np.array([coins[name] for name in self.names])
+        cell, found = {**self.cell, "row": row}, []
+        for name, (is_in, shares, totals) in self.parts.items():
+            own = np.where(second, shares[1], shares[0])
+            total = own.sum() if is_in.any() else totals[0]
+            devs = (own - total / max(is_in.sum(), 1)) * is_in
+            found.append(devs.tolist())
+            cell |= {name: float(total), f"{name}_error": float(np.sqrt((devs**2).sum()))}
+        cell["deviations"] = json.dumps(
+            {unit: both for unit, *both in zip(self.units, *found, strict=True)}
         )
-        in_part = (devs != 0).any(axis=0)
-        totals = np.array([getattr(r.ratio, name) for r in rows])
-        errors = np.array([getattr(r.ratio, f"{name}_error") for r in rows])
-        known = (devs**2).sum()
-        factor = math.sqrt((errors**2).sum() / known) if known > 0 else 0.0
-        shares = (devs + totals[:, None] / max(in_part.sum(), 1)) * in_part
-        return name, in_part, shares, totals, factor
+        ratio = cell["gap"] / cell["yardstick"]
+        reference = cell["reference_gap"] / cell["reference_yardstick"]
+        if planted and reference > 0:
+            power = cell["power"]
+            root = math.copysign(abs(ratio) ** (1 / power), ratio) + planted * reference ** (
+                1 / power
+            )
+            cell["gap"] = math.copysign(abs(root) ** power, root) * cell["yardstick"]
+        return cell
 
-    def draw(self, coins, planted=0.0):
-        """Return both records with the units swapped where `coins` says so.
-
-        `planted` is added to the ratio of the second one, in units of the reference encoder.
-        """
-        swap = np.array([coins[name] for name in self.names])
-        deviations, ratios = [{}, {}], [{}, {}]
-        found = []
-        for name, in_part, shares, totals, factor in self.parts:
-            new = np.where(swap, shares[::-1], shares)
-            n = in_part.sum()
-            sums = new.sum(axis=1) if n else totals
-            devs = (new - sums[:, None] / max(n, 1)) * in_part
-            found.append(devs)
-            for i in (0, 1):
-                error = factor * math.sqrt((devs[i] ** 2).sum())
-                ratios[i] |= {name: float(sums[i]), f"{name}_error": error}
-        for i in (0, 1):
-            both = zip(self.units, found[0][i].tolist(), found[1][i].tolist(), strict=True)
-            deviations[i] = {unit: (a, b) for unit, a, b in both}
-        drawn = {}
-        for i, row in enumerate("ab"):
-            record = self.line[row]
-            part = record.ratio.model_copy(update=ratios[i])
-            if row == "b" and planted:
-                part = part.model_copy(update={"gap": _with(part, planted)})
-            drawn[row] = record.model_copy(update={"ratio": part, "deviations": deviations[i]})
-        return drawn
+    @property
+    def names(self):
+        """The units over all tasks: groups of different units differ."""
+        return [
+            f"{self.cell['of'] if unit.startswith('yardstick') else self.cell['method']} {unit}"
+            if "group " in unit
+            else unit
+            for unit in self.units
+        ]
 
 
-def _with(part, planted):
-    """Return the gap with a bias that is larger by `planted`, on the task's own scale."""
-    reference = part.reference_gap / part.reference_yardstick
-    if part.power == 1:
-        return part.gap + planted * reference * part.yardstick
-    root = math.copysign(math.sqrt(abs(part.gap / part.yardstick)), part.gap)
-    new = root + planted * math.sqrt(max(reference, 0.0))
-    return math.copysign(new * new, new) * part.yardstick
+@pytest.fixture(scope="module")
+def tasks():
+    lines = gzip.decompress(STORED.read_bytes()).splitlines()
+    rows = {}
+    for record in map(Record.model_validate_json, lines):
+        rows.setdefault(record.model.name, []).append(record)
+    cells = estimator.cells_of(rows).filter(pl.col("left_out").is_null(), measures="bias")
+    by_task = cells.sort("row").partition_by("task", maintain_order=True)
+    return [Task(of.to_dicts()) for of in by_task if of.height == 2]
 
 
-def verdict_on(lines, *, is_effect):
-    """Compare the records as a user does; as those of one model with a mitigator, or of two."""
-    a, b = ([line[row] for line in lines] for row in "ab")
-    if is_effect:
-        mitigator = a[0].mitigator.model_copy(update={"name": "m", "label": "m"})
-        b = [r.model_copy(update={"model": a[0].model, "mitigator": mitigator}) for r in b]
-    verdict = compare(a, b).verdict
-    assert verdict.is_effect == is_effect
-    return verdict
+class Rows:
+    """Draws rows that are equal but for chance."""
+
+    def __init__(self, tasks, seed):
+        self.tasks, self.random = tasks, np.random.default_rng(seed)
+        self.names = sorted({name for task in tasks for name in task.names})
+
+    def coins(self):
+        return dict(zip(self.names, self.random.random(len(self.names)) < 0.5, strict=True))
+
+    def cells(self, row, coins, planted=0.0):
+        return [task.draw(row, coins, planted) for task in self.tasks]
 
 
-def fails(verdict):
-    return any(failure.code == 3 for failure in verdict.failures())
+def frame(*rows):
+    return pl.DataFrame([cell for cells in rows for cell in cells], schema=estimator.SCHEMA)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("is_effect", [False, True], ids=["two models", "a mitigator"])
-def test_at_most_5_percent_of_equal_models_fail_and_80_of_those_with_a_detectable_bias(
-    pairs, is_effect
-):
-    tasks = [Swapped(line) for line in pairs]
-    names = sorted({name for task in tasks for name in task.names})
-    rng = np.random.default_rng(29)
-    alarms = less = found = overall = 0
+def test_at_most_5_percent_of_equal_models_differ_and_80_of_those_with_a_detectable_bias(tasks):
+    rows = Rows(tasks, 29)
+    more = less = found = overall = 0
     for _ in range(DRAWS):
-        coins = dict(zip(names, rng.random(len(names)) < 0.5, strict=True))
-        equal = verdict_on([task.draw(coins) for task in tasks], is_effect=is_effect)
-        alarms += fails(equal)
-        less += any(d.verdict == "less" for d in equal.differences)
-        detectable = equal.overall("bias").detectable
-        lines = [task.draw(coins, detectable) for task in tasks]
-        planted = verdict_on(lines, is_effect=is_effect)
-        found += fails(planted)
-        overall += planted.overall("bias").verdict == "more"
-    print(f"of {DRAWS} draws: {alarms} fail, {less} are less biased somewhere")
-    print(f"of {DRAWS} with planted bias: {found} fail, {overall} are more biased overall")
-    assert max(alarms, less) <= 0.05 * DRAWS
+        coins = rows.coins()
+        other = {name: not coin for name, coin in coins.items()}
+        base = rows.cells("base", coins)
+        pairs = [("base", ["model"])]
+        equal = estimator.differences(frame(base, rows.cells("model", other)), pairs)
+        more += "more" in equal.frame["verdict"]
+        less += "less" in equal.frame["verdict"]
+        planted = rows.cells("model", other, equal.of()["detectable"])
+        of_planted = estimator.differences(frame(base, planted), pairs)
+        found += "more" in of_planted.frame["verdict"]
+        overall += of_planted.of()["verdict"] == "more"
+    print(f"of {DRAWS} draws: {more} are more biased somewhere, {less} are less biased")
+    print(f"of {DRAWS} with planted bias: {found} are more biased somewhere, {overall} overall")
+    assert max(more, less) <= 0.05 * DRAWS
     assert found >= 0.8 * DRAWS
     # By its definition 80 % are found overall; that of 1,000 draws has a standard error of 1.3 %.
     assert overall >= 0.775 * DRAWS
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("n_rows", [2, 6, 30])
+def test_in_at_most_5_percent_of_boards_of_equal_models_a_range_of_ranks_is_wrong(tasks, n_rows):
+    rows, wrong = Rows(tasks, n_rows), 0
+    n_boards = BOARDS if n_rows < 30 else BOARDS // 2
+    for _ in range(n_boards):
+        drawn = [rows.cells(f"row {i}", rows.coins()) for i in range(n_rows)]
+        ranks = estimator.ranks(frame(*drawn)).frame
+        of_line = pl.len().over("measures", "name")
+        wrong += ranks.filter((pl.col("rank_low") > 1) | (pl.col("rank_high") < of_line)).height > 0
+    print(f"{wrong} of {n_boards} boards of {n_rows} equal models have a wrong range of ranks")
+    # Two standard errors of such a share are .03.
+    assert wrong <= (0.05 + 2 * math.sqrt(0.05 * 0.95 / n_boards)) * n_boards
