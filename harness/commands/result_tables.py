@@ -5,15 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.commands import output
 from harness.printing import echo
 from harness.results import formats, tables
-from harness.results.comparison import Average, Score, agreements
-from harness.results.formats import Report, Sentences, Table, Value
+from harness.results.formats import Report, Sentences, Table
 from harness.results.record import LEAK, LEAK_MEANS, STARS
 
 if TYPE_CHECKING:
@@ -210,48 +208,7 @@ def _value(cell: str) -> Any:
 # Prints means over tasks: `harness results show --average`.
 
 
-def show_averages(rows: Sequence[Average], means: Sequence[Mapping[str, Any]]) -> None:
-    """Print the averages, the means of what counts, and how several scores agree."""
-    lines = [
-        {
-            "model": row.model,
-            "mitigator": row.mitigator,
-            "score": _name((row.metric, row.score, row.scenario)),
-            "tasks": f"{row.tasks - len(row.missing)} of {row.tasks}",
-            "mean": _with_mark(row, row.mean),
-            "mean |value|": _with_mark(row, row.mean_absolute),
-        }
-        for row in rows
-    ]
-    output.lines(lines)
-    for row in rows:
-        name = f"{row.model}, {row.mitigator}"
-        if row.missing:
-            echo(f"{name}: no value of {', '.join(row.missing)}")
-        if row.leaks and row.mean is not None:
-            n = f"{len(row.leaks)} of {output.counted(row.tasks, 'task')}"
-            echo(f"{name}: {LEAK} {n} leaked: {', '.join(row.leaks)}")
-    if any(row.leaks for row in rows):
-        echo(f"{LEAK} {LEAK_MEANS}")
-    echo()
-    _show_means(means)
-    pairs = agreements(rows)
-    if pairs and all(pair.pearson is None for pair in pairs):
-        echo("no correlation: it needs three models or mitigators with different values")
-    elif pairs:
-        output.table(
-            ["A", "B", "rows", "Pearson", "Spearman"],
-            [[_name(pair.a), _name(pair.b), pair.rows, pair.pearson, pair.spearman]
-             for pair in pairs],
-            title="correlation of A and B over models and mitigators, by their means of |value|",
-        )  # fmt: skip
-
-
-def _with_mark(row: Average, mean: float | None) -> Value | None:
-    return None if mean is None else Value(f"{mean:z.3f}", sign=LEAK if row.leaks else "")
-
-
-def _show_means(rows: Sequence[Mapping[str, Any]]) -> None:
+def show_means(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print the mean of each row over its tasks that count (`Records.means`)."""
     shown = [
         {
@@ -269,23 +226,11 @@ def _show_means(rows: Sequence[Mapping[str, Any]]) -> None:
     if shown:
         output.lines(shown, title="means over families of tasks, of the scores that count")
     for row in rows:
+        name = f"{row['model']}, {row['mitigator']}, {row['name']}"
         if row["change"]:
-            name = f"{row['model']}, {row['mitigator']}, {row['name']}"
             echo(f"{name}: {row['change']['sentence']}")
-
-
-def averages_as_json(rows: Sequence[Average], means: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the same as JSON-like values."""
-    return {
-        "averages": [row.row() for row in rows],
-        "means": list(means),
-        "agreements": [asdict(pair) for pair in agreements(rows)],
-    }
-
-
-def _name(score: Score) -> str:
-    metric, name, scenario = score
-    return f"{metric}: {name}" + ("" if scenario == "default" else f" ({scenario})")
+        for reason, tasks in row["left_out"].items():
+            echo(f"{name}: {len(tasks)} {reason} ({', '.join(tasks)})")
 
 
 # Two rows, score by score: `harness compare --recorded`.

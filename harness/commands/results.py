@@ -452,7 +452,7 @@ command.add_command(verify)
 @click.option(
     "--average",
     is_flag=True,
-    help="Show means over tasks: of the values and of their sizes. Several scores are correlated.",
+    help="Show the mean of each model and mitigator over tasks.",
 )
 @click.option(
     "--tables",
@@ -491,8 +491,10 @@ def show(
     records = _selected(paths, over_seeds, options)
     if names:
         _show_attached(paths, records, names, as_json=as_json)
+    elif average and as_json:
+        output.as_json(records.means())
     elif average:
-        _show_averages(records, as_json=as_json)
+        result_tables.show_means(records.means())
     elif as_json:
         output.as_json(records.rows())
     else:
@@ -505,16 +507,6 @@ def _show_scores(records: Records, *, intervals: bool, verbose: bool) -> None:
 
     sections = tables.sections(records, _installed_versions())
     output.report(tables.report(sections, intervals=intervals, verbose=verbose))
-
-
-def _show_averages(records: Records, *, as_json: bool) -> None:
-    from harness.results.comparison import averages
-
-    rows, means = averages(records), records.means()
-    if as_json:
-        output.as_json(result_tables.averages_as_json(rows, means))
-    else:
-        result_tables.show_averages(rows, means)
 
 
 def _show_attached(

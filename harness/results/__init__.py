@@ -10,7 +10,9 @@
 `figures`             figures by Matplotlib, of samples and tables
 `tables`              the tables of an evaluation
 `formats`             any table, as text, CSV, LaTeX, Markdown and HTML
-`comparison`          paired comparison of two rows; items and averages
-`resampling`          means and their intervals: over items, families and seeds
+`estimator`           means, differences and ranges of ranks, which all else prints
+`comparison`          two rows: score by score, item by item, and the verdict
+`verdict`             the verdict as people and programs read it
+`resampling`          several seeds as one, and the difference of one score over items
 ====================  ==============================================================
 """

@@ -10,10 +10,9 @@ import contextlib
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from itertools import combinations
+from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import fmean, pstdev
+from statistics import pstdev
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness.errors import UnknownName, UsageError
@@ -25,7 +24,6 @@ from harness.results.record import (
     IntervalPart,
     Record,
     finite,
-    is_leak,
     samples_exist,
 )
 from harness.results.tables import age
@@ -360,180 +358,6 @@ def moved_items(
         if key in values[1]
     ]
     return sorted(moved, key=lambda m: -abs(m.spreads))[:MOVED]
-
-
-# Means over several tasks, a line a model, mitigator and score; and how scores agree over rows.
-#
-# A mean of signed scores hides biases of opposite signs, so it stands beside the mean of absolute
-# values. A row without a value on every task has no mean.
-
-
-LEAST_ROWS = 3
-"""Rows for a correlation."""
-
-Score = tuple[str, str, str]
-"""Metric, score and scenario."""
-
-
-@dataclass(frozen=True)
-class Average:
-    """The mean of a score over tasks, for one model and mitigator.
-
-    Parameters
-    ----------
-    model, mitigator
-        Labels.
-    metric, score, scenario
-        What is averaged.
-    tasks
-        Number of tasks that have this score.
-    missing
-        Those without a value of the newest version here.
-    leaks
-        Those that are leaks here: their values say nothing about the row.
-    mean, mean_absolute
-        Means of the values and of the absolute values; None if a task is missing.
-    """
-
-    model: str
-    mitigator: str
-    metric: str
-    score: str
-    scenario: str
-    tasks: int
-    missing: tuple[str, ...]
-    leaks: tuple[str, ...]
-    mean: float | None
-    mean_absolute: float | None
-
-    def row(self) -> dict[str, Any]:
-        """Return it as a flat mapping."""
-        return asdict(self) | {"missing": list(self.missing), "leaks": list(self.leaks)}
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How two averaged scores agree: over models and mitigators, by the mean absolute values.
-
-    Parameters
-    ----------
-    a, b
-        Metric, score and scenario of each.
-    rows
-        Number of models and mitigators with both means.
-    pearson, spearman
-        The correlations; None with fewer than three rows, or if all values of one are equal.
-    """
-
-    a: Score
-    b: Score
-    rows: int
-    pearson: float | None
-    spearman: float | None
-
-
-def averages(records: Iterable[Record]) -> list[Average]:
-    """Return the averages of records, those of one score together; controls stand apart.
-
-    Of several seeds or dates of a score the newest counts, and of the versions of a task that of
-    the newest record.
-    """
-    import polars as pl
-
-    from harness.results.columns import Columns
-
-    score = ("metric", "score", "scenario", "is_control")
-    row = ("model", "fingerprint", "mitigator")
-    lines = (
-        Columns.of(records)
-        .flat(
-            {
-                **{name: name for name in (*score[:3], "created", "value")},
-                "measures": "task.measures",
-                "overlaps": ("overlap", bool, pl.Boolean()),
-                "model": "model.name",
-                "fingerprint": "model.fingerprint",
-                "mitigator": "mitigator.label",
-                "task": "task.name",
-                "version": "task.version",
-            }
-        )
-        .with_columns(
-            pl.col("created").cast(pl.String),
-            leak=is_leak(pl.col("measures"), pl.col("overlaps")),
-            is_control=pl.col("measures") == "control",
-        )
-        .filter(pl.col("version") == pl.col("version").max().over("task"))
-        .with_row_index("place")
-        .with_columns(
-            of_score=pl.col("place").min().over(score),
-            of_row=pl.col("place").min().over(*score, *row),
-        )
-    )
-    tasks = lines.group_by(score).agg(tasks=pl.col("task").cast(pl.String).unique().sort())
-    rows = (
-        lines.sort("version", "created", "place")
-        .unique(("of_row", "task"), keep="last")
-        .sort("of_score", "of_row", "place")
-        .group_by(*score, *row, maintain_order=True)
-        .agg("task", "value", "leak")
-        .join(tasks, on=score, maintain_order="left")
-        .drop("fingerprint", "is_control")
-    )
-    return [_average(**line) for line in rows.iter_rows(named=True)]
-
-
-def agreements(rows: Iterable[Average]) -> list[Agreement]:
-    """Return the agreement of each two scores."""
-    by_score: dict[Score, dict[tuple[str, str], float]] = {}
-    for row in rows:
-        of_score = by_score.setdefault((row.metric, row.score, row.scenario), {})
-        if row.mean_absolute is not None:
-            of_score[row.model, row.mitigator] = row.mean_absolute
-    return [_agreement(a, b, by_score[a], by_score[b]) for a, b in combinations(by_score, 2)]
-
-
-def _average(
-    *,
-    metric: str,
-    score: str,
-    scenario: str,
-    model: str,
-    mitigator: str,
-    task: list[str],
-    value: list[float | None],
-    leak: list[bool],
-    tasks: list[str],
-) -> Average:
-    """Return the average of a score of one row, whose values are those of the tasks in `task`."""
-    values = {name: number for name, number in zip(task, value, strict=True) if number is not None}
-    missing = tuple(name for name in tasks if name not in values)
-    return Average(
-        model=model,
-        mitigator=mitigator,
-        metric=metric,
-        score=score,
-        scenario=scenario,
-        tasks=len(tasks),
-        missing=missing,
-        leaks=tuple(name for name, leaks in zip(task, leak, strict=True) if leaks),
-        mean=None if missing else fmean(values.values()),
-        mean_absolute=None if missing else fmean(map(abs, values.values())),
-    )
-
-
-def _agreement(
-    a: Score, b: Score, of_a: dict[tuple[str, str], float], of_b: dict[tuple[str, str], float]
-) -> Agreement:
-    both = [row for row in of_a if row in of_b]
-    x, y = [of_a[row] for row in both], [of_b[row] for row in both]
-    if len(both) < LEAST_ROWS or len(set(x)) == 1 or len(set(y)) == 1:
-        return Agreement(a, b, len(both), None, None)
-    from scipy.stats import pearsonr, spearmanr
-
-    return Agreement(
-        a, b, len(both), float(pearsonr(x, y).statistic), float(spearmanr(x, y).statistic)
-    )
 
 
 # Two rows item by item: the samples of a score for one model and for another.

@@ -238,7 +238,7 @@ def test_the_means_of_real_models_can_be_computed_again_from_a_csv_alone(harness
     said = json.loads(harness("results", "show", "--average", scores, "--json").out)
     printed = {
         (row["model"], row["mitigator"]): row["mean"]
-        for row in said["means"]
+        for row in said
         if row["measures"] == "bias"
     }
     assert len(tasks) > 20
@@ -263,22 +263,10 @@ def test_smoke_runs_are_set_aside_where_whole_records_are(harness, compared, fol
     assert "--limit 2" in alone.out
 
 
-def test_average_prints_means_over_tasks_and_how_scores_agree(harness, folder):
-    rows = json.loads(harness("results", "show", "--average", folder, "--json", "-M", "none").out)
-    (one,) = [r for r in rows["averages"] if (r["model"], r["metric"]) == ("one", "weat")]
-    assert one["tasks"] == 8
-    assert one["mean"] == one["mean_absolute"] == pytest.approx(1.465)
-    (pair,) = rows["agreements"]
-    assert (pair["rows"], pair["pearson"]) == (2, None)
+def test_average_prints_means_over_tasks(harness, folder):
     said = harness("results", "show", "--average", folder)
     assert said.code == 0
     assert "8 of 8" in said.out
-    assert "Spearman" in said.out
-    (pair,) = json.loads(harness("results", "show", "--average", folder, "--json").out)[
-        "agreements"
-    ]
-    assert pair["rows"] == 6
-    assert -1 <= pair["spearman"] <= 1
 
 
 def test_over_seeds_shows_one_column_for_the_runs_of_a_mitigator(harness, tmp_path):
@@ -350,11 +338,11 @@ def test_a_change_is_over_the_tasks_of_both_and_the_same_everywhere(harness, com
     # The tasks are of one method: the sum of the gaps over that of the yardsticks.
     own = [pytest.approx((1.0 + 0.2 + 0.3) / 3), pytest.approx((0.4 + 0.3) / 2)]
     averages = json.loads(harness("results", "show", "--average", folder, "--json").out)
-    assert [row["mean"] for row in averages["means"]] == own
-    assert Records(records).means() == averages["means"]
+    assert [row["mean"] for row in averages] == own
+    assert Records(records).means() == averages
     (found,) = json.loads(compared("none", "x", folder, "--json").out)
     change = found["verdict"]["differences"][0]
-    assert averages["means"][1]["change"] == change
+    assert averages[1]["change"] == change
     assert (change["base"], change["model"], change["difference"]) == pytest.approx(
         (0.25, 0.35, 0.1)
     )
