@@ -237,9 +237,7 @@ def test_the_means_of_real_models_can_be_computed_again_from_a_csv_alone(harness
             tasks.setdefault((row["model"], row["mitigator"]), []).append(row)
     said = json.loads(harness("results", "show", "--average", scores, "--json").out)
     printed = {
-        (row["model"], row["mitigator"]): row["mean"]
-        for row in said
-        if row["measures"] == "bias"
+        (row["model"], row["mitigator"]): row["mean"] for row in said if row["measures"] == "bias"
     }
     assert len(tasks) > 20
     for key, rows in tasks.items():
@@ -312,7 +310,7 @@ def test_every_command_prints_one_mean_its_count_and_the_leaks(harness, compared
     assert "left out of bias: 2 leak (†) (a, b)" in said.out
     assert "1 score was run with several seeds: the latest counts" in said.out
     assert "a, b" in harness("results", "show", "--average", leaking).out
-    rows = json.loads(harness("results", "show", "--average", leaking, "--json").out)["means"]
+    rows = json.loads(harness("results", "show", "--average", leaking, "--json").out)
     assert [(row["mean"], row["n"]) for row in rows] == [
         (pytest.approx(0.5), 3), (pytest.approx(0.25), 1),
     ]  # fmt: skip
