@@ -140,6 +140,10 @@ def test_recorded_scores_fail_and_have_a_page_like_those_of_a_run(harness, compa
     page = folder / "page.html"
     assert (said.code, "Result" not in said.out) == (3, True), said.out
     assert "fails: " in said.out
+    large = ("compare", "--recorded", "mitigator-2", "none", "-r", folder, "--smallest", "0.2")
+    said = harness(*large, "-m", "one")
+    assert said.code == 0
+    assert "below the smallest effect, 0.2" in said.out
     assert compared("none", "mitigator-1", folder, "--html", page, "-m", "one").code == 0
     assert "asked: fail on never" in page.read_text()
     said = compared("none", "mitigator-1", folder, "--html", page)
