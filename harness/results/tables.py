@@ -869,6 +869,9 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
             )
         ]
         lines.append("n of m: n of m tasks count in the mean; a family of tasks has one vote")
+    changes = [d for section in sections if section.mean for d in section.changes.values()]
+    if any(d is not None and d.ends for d in changes):
+        lines.append("[low, high] after a change: holds at once for all mitigators of the table")
     if n := sum(section.several_seeds for section in sections):
         lines.append(seeds_line(n, "is shown; --over-seeds shows their mean"))
     return lines
