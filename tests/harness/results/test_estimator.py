@@ -7,6 +7,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 from score_records import record
 
 from harness.results.estimator import (
@@ -140,6 +141,23 @@ def test_a_method_that_is_fair_by_chance_is_not_clipped():
     biased, fair = cell(task="t", gap=0.5), cell(task="u", gap=0.0, gap_error=0.15)
     assert value(biased, fair) == pytest.approx(np.sqrt((1 - 0.3**2) / 2))
     assert value(fair) == 0.0
+
+
+def scaled(of, by):
+    """Return the cell of the same model with larger vectors: its gap and its yardstick grow."""
+    names = ("gap", "gap_error", "yardstick", "yardstick_error")
+    units = {unit: (n * by, d * by) for unit, (n, d) in json.loads(of["deviations"]).items()}
+    return of | {name: of[name] * by for name in names} | {"deviations": json.dumps(units)}
+
+
+def test_the_order_of_cells_and_the_size_of_vectors_change_nothing():
+    cells = rows_of_draws(gaps=(0.5, 0.6, 0.7))
+    pairs = [("a", ("b",)), ("a", ("c",))]
+    expected = means(frame(*cells)).frame, differences(frame(*cells), pairs).frame
+    other = frame(*(scaled(of, 3.0) if of["row"] == "b" else of for of in cells[::-1]))
+    found = means(other).frame, differences(other, pairs).frame
+    for left, right, by in zip(expected, found, ("row", "pair"), strict=True):
+        assert_frame_equal(left.sort(by, "name"), right.sort(by, "name"))
 
 
 # What counts.

@@ -8,6 +8,7 @@ more reader.
 from __future__ import annotations
 
 import gzip
+import html
 import json
 import re
 from decimal import Decimal
@@ -105,6 +106,9 @@ def test_a_comparison_is_the_same_in_both_orders_and_each_row_adds_up(harness, s
     folder, (a, b) = stored
     (found, text), (back, _) = (compared(harness, folder, *pair) for pair in ((a, b), (b, a)))
     printed = rows_of(text, "verdict", "base", "model", "difference")
+    page = folder / "page.html"
+    again = "compare", "--recorded", a, b, "-r", folder, "--markdown", "--html", page
+    others = harness(*again).out.replace("\\", ""), html.unescape(page.read_text())
     assert found.keys() == back.keys() == printed.keys()
     for key, line in found.items():
         assert line["model"] - line["base"] == pytest.approx(line["difference"], abs=1e-12)
@@ -121,7 +125,8 @@ def test_a_comparison_is_the_same_in_both_orders_and_each_row_adds_up(harness, s
         if line["low"] is not None:
             assert (line["low"], line["high"]) == pytest.approx((-other["high"], -other["low"]))
         if line["name"] == "overall":
-            assert f"{line['measures']}: {line['sentence']}" in text
+            for where in (text, *others):
+                assert f"{line['measures']}: {line['sentence']}" in where
             assert row["difference"] in line["sentence"]
 
 
