@@ -795,10 +795,12 @@ def compare_models(
     seeds: list[Records] = []
     notices = dict.fromkeys(before.notices)
     not_run = list(before.not_run)
-    screened = list(evaluate(base, SCREENING, names.NONE, **options)) if screening else []
+    # Not among the results: a comparison of these would count it.
+    apart = options | {"results": None, "overwrite": False}
+    screened = list(evaluate(base, SCREENING, names.NONE, **apart)) if screening else []
     for seed in models:
         records = evaluate(seed, tasks, [mitigator], exclude=[*excluded, *missing], **options)
-        screened += evaluate(seed, SCREENING, [mitigator], **options) if screening else []
+        screened += evaluate(seed, SCREENING, [mitigator], **apart) if screening else []
         notices |= dict.fromkeys(records.notices)
         not_run += records.not_run
         folder = None if place is None else local_copy(place)

@@ -7,6 +7,7 @@ import json
 import pytest
 
 import harness as package
+from harness.run import evaluation
 
 
 @pytest.fixture
@@ -68,6 +69,20 @@ def test_python_returns_the_same_object(toy, tmp_path):
     assert verdict.names == ("toy-letters under none", "toy-letters under toy-shift")
     assert verdict.overall("usefulness").tasks == 1
     assert list((tmp_path / "samples").iterdir())
+
+
+def test_tasks_of_screening_are_shown_and_not_among_the_results(toy, tmp_path, monkeypatch):
+    """A comparison of the recorded scores says the same: they do not count there either."""
+    monkeypatch.setattr(evaluation, "SCREENING", "toy-ratings")
+    verdict = package.compare_models(
+        "toy-letters", mitigator="toy-shift", tasks="toy-places", concept="toy-place",
+        results=tmp_path, screening=True,
+    )  # fmt: skip
+    assert {record.task.name for record in verdict.screened} == {"toy-ratings"}
+    recorded = package.read_results(tmp_path)
+    assert {record.task.name for record in recorded} == {"toy-places"}
+    sides = (recorded.select(mitigator=name) for name in ("none", "toy-shift"))
+    assert package.compare(*sides).verdict.differences == verdict.differences
 
 
 def test_seeds_are_one_model_beside_the_base(toy):
