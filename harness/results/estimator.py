@@ -256,9 +256,9 @@ class _Methods:
     ----------
     frame
         `key`, `method`, `tasks`, `is_bias`, `is_evidence`; `r`, the ratio over that of the
-        reference encoder, of variances its root; `s`, what it says of r², and `s_reference`, the
-        same of the reference encoder; of usefulness these are the mean and 1; `is_difference`,
-        whether r has a sign; `has_scale` and `is_clear`.
+        reference encoder, of variances its root, and `error`, that of a difference; `s`, what it
+        says of r², and `s_reference`, the same of the reference encoder; of usefulness these are
+        the mean and 1; `has_scale` and `is_clear`.
     units
         (methods, units): what each unit changes in s.
     growth
@@ -348,7 +348,7 @@ def _methods(cells: pl.DataFrame, of: Cells) -> _Methods:
         r=np.where(is_square, np.sign(r) * np.sqrt(np.abs(r)), r),
         s=s,
         s_reference=s_reference,
-        is_difference=is_bias & ~is_square,
+        error=np.where(is_bias & ~is_square, np.sqrt(v), np.nan),
         has_scale=has_scale,
         is_clear=is_clear,
     )
@@ -590,16 +590,11 @@ def _unusable(methods: pl.DataFrame) -> dict[str, str]:
 def _means_frame(
     keys: pl.DataFrame, methods: pl.DataFrame, values: _Values, prompts: Mapping[str, float]
 ) -> pl.DataFrame:
-    counted = methods.filter(values.counts)
-    signed = pl.col("r").filter("is_difference")
-    numbers = counted.group_by("key").agg(
-        pl.col("tasks").sum(), r=signed.mean(), sd=signed.std() / signed.len().sqrt()
-    )
+    numbers = _numbers(methods, values)
     low, high = _ends(values)
     prompt = NORMAL * np.array([prompts.get(row, 0.0) for row in keys["row"]]) * values.is_bias
     low = values.value - np.hypot(values.value - low, prompt)
     high = values.value + np.hypot(high - values.value, prompt)
-    toward = pl.when(pl.col("r").abs() > NORMAL * pl.col("sd")).then(pl.col("r").sign())
     return (
         keys.with_columns(
             value=values.value,
@@ -611,8 +606,19 @@ def _means_frame(
         .with_columns(pl.col("value", "low", "high", "error").fill_nan(None))
         .drop_nulls("value")
         .join(numbers, on="key", how="left", maintain_order="left")
-        .with_columns(toward=toward.fill_null(0.0).cast(pl.Int64))
-        .drop("key", "r", "sd")
+        .drop("key")
+    )
+
+
+def _numbers(methods: pl.DataFrame, values: _Values) -> pl.DataFrame:
+    """Return the number of `tasks` of each `key`, and whether its differences are `toward`."""
+    signed = pl.col("error").is_not_nan()
+    r, error = pl.col("r").filter(signed), pl.col("error").filter(signed)
+    sign = pl.when(r.sum().abs() > NORMAL * (error**2).sum().sqrt()).then(r.sum().sign())
+    return (
+        methods.filter(values.counts)
+        .group_by("key")
+        .agg(pl.col("tasks").sum(), toward=sign.fill_null(0.0).cast(pl.Int64))
     )
 
 
@@ -645,7 +651,8 @@ class Differences:
     frame
         One line a pair, what it measures and a line: `pair`, its place; `measures`, `name`;
         `tasks`, `methods`; `base`, `model` and `difference`, the model less its base, over the same
-        tasks; `low` and `high`, null for a `reason`; `detectable`; `agree`, in how many methods the
+        tasks; `base_toward` and `model_toward`, as of `Means`; `low` and `high`, null for a
+        `reason`; `detectable`; `agree`, in how many methods the
         sign is that of the difference; `depends_on`, the method without which it turns, or null;
         `verdict`, `more`, `less`, `not clear` or `equal`; `lacks`, what a verdict lacks where the
         interval alone would give one.
@@ -672,6 +679,7 @@ _SIDES = {
     "base_on_model": ("base", "model"),
 }
 """Whose gaps are over whose yardsticks."""
+ROWS = ("base", "model")
 _GAP, _YARDSTICK = ("gap", "gap_error"), ("yardstick", "yardstick_error")
 
 
@@ -717,7 +725,7 @@ def differences(
     found = _methods(keyed, cells)
     methods = found.frame.join(keys, on="key", maintain_order="left")
     unclear: dict[int, str] = {}
-    for row in ("base", "model"):
+    for row in ROWS:
         own = methods.filter(side=row).with_columns(row=pl.col("pair").cast(pl.String))
         unclear |= {int(pair): why for pair, why in _unusable(own).items()}
     counts = _has_methods(methods, ["pair", "seed"])
@@ -887,13 +895,15 @@ def _differences_frame(
     n_units = np.diff(units.indptr)
     few = np.char.add(n_units.astype(str), f" units, an interval needs {FEWEST}")
     reason = np.where(np.isnan(half), np.where(is_bias, few, "a score without an interval"), "")
-    tasks = methods.filter(values.counts).group_by("key").agg(tasks=pl.col("tasks").sum())
-    first = known.unique("key", keep="first", maintain_order=True).select("key", place="base")
+    numbers = _numbers(methods, values)
+    first = known.unique("key", keep="first", maintain_order=True).select("key", *ROWS)
+    for row in ROWS:
+        own_ = numbers.rename({"key": row, "toward": f"{row}_toward", "tasks": f"{row}_tasks"})
+        first = first.join(own_, on=row, how="left", maintain_order="left")
     return (
         lines.join(first, on="key", maintain_order="left")
-        .join(tasks.rename({"key": "place"}), on="place", how="left", maintain_order="left")
         .with_columns(
-            methods=values.methods[first["place"].to_numpy()].astype(np.int64),
+            methods=values.methods[first["base"].to_numpy()].astype(np.int64),
             base=mean @ values.value[at["base"]],
             model=mean @ values.value[at["model"]],
             difference=difference,
@@ -910,7 +920,8 @@ def _differences_frame(
             pl.col("low", "high", "detectable").fill_nan(None),
             pl.col("depends_on", "lacks", "reason").replace("", None),
         )
-        .drop("key", "place")
+        .rename({"base_tasks": "tasks"})
+        .drop("key", "model_tasks")
         .sort("pair", "measures", pl.col("name") != OVERALL, "name")
     )
 

@@ -34,7 +34,7 @@ from harness.results.record import (
 )
 from harness.results.record import loss as loss_of
 from harness.results.resampling import standard_error
-from harness.results.verdict import OVERALL, Difference, differences_of
+from harness.results.verdict import OVERALL, TOWARDS, Difference, differences_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -205,6 +205,8 @@ class Section:
         The difference of each mitigated column from `none`, over the tasks that count in both.
     mean_name
         What the means are of.
+    concepts
+        The means of `none`, or of the first column, by concept, and what associations are towards.
     several_seeds
         Number of scores of several runs with different seeds, of which the latest is shown.
     one_sided
@@ -225,6 +227,7 @@ class Section:
     means: Mapping[str, Counted] = field(default_factory=dict)
     changes: Mapping[str, Difference | None] = field(default_factory=dict)
     mean_name: str = ""
+    concepts: str = ""
     several_seeds: int = 0
     one_sided: tuple[str, ...] = ()
     limit: int | None = None
@@ -536,6 +539,8 @@ def _with_means(
     section: Section, lines: Sequence[Mapping[str, Record]], is_old: Callable[[Record], bool]
 ) -> Section:
     """Return a section with the mean of each column, and its change from `none`."""
+    import polars as pl
+
     from harness.results import estimator
 
     columns = section.columns
@@ -561,7 +566,19 @@ def _with_means(
         for column in columns
     }
     name = NAMES[section.measures] + ("" if is_primary else " of these scores")
-    section = dataclasses.replace(section, means=counted, changes=differences, mean_name=name)
+    first = names.NONE if names.NONE in columns else columns[0]
+    by_concept = means.frame.filter(pl.col("name") != OVERALL, row=first, measures="bias")
+    concepts = ", ".join(
+        f"{concept} {value:.{DIGITS}f} ({TOWARDS[toward]})"
+        for concept, value, toward in by_concept.select("name", "value", "toward").iter_rows()
+    )
+    section = dataclasses.replace(
+        section,
+        means=counted,
+        changes=differences,
+        mean_name=name,
+        concepts=f"{first}, by concept: {concepts}" if concepts else "",
+    )
     if max(of.of for of in counted.values()) < 2 or not any(of.n for of in counted.values()):
         return section
     sign, ideal = (-1, "1") if section.measures == "usefulness" else (1, "0")
@@ -678,6 +695,8 @@ def report(
             for column, difference in section.changes.items()
             if difference is not None and section.mean
         ]
+        if section.concepts and section.mean:
+            changes.insert(0, section.concepts)
         void = _void_lines(section, verbose=verbose)
         parts.append(Sentences("", [*changes, *void, *left_out]))
     lines = legend(shown, intervals=intervals, best=best)
@@ -872,6 +891,11 @@ def legend(sections: Sequence[Section], *, intervals: bool, best: str = BEST) ->
     changes = [d for section in sections if section.mean for d in section.changes.values()]
     if any(d is not None and d.ends for d in changes):
         lines.append("[low, high] after a change: holds at once for all mitigators of the table")
+    if any(section.concepts and section.mean for section in sections):
+        lines.append(
+            "by concept: the mean, and whether its associations are towards the stereotype, "
+            "against it, or neither clearly"
+        )
     if n := sum(section.several_seeds for section in sections):
         lines.append(seeds_line(n, "is shown; --over-seeds shows their mean"))
     return lines

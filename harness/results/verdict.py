@@ -41,6 +41,8 @@ LONGEST = 80
 Measures: TypeAlias = Literal["bias", "usefulness"]
 
 MEASURES: tuple[Measures, ...] = ("bias", "usefulness")
+TOWARDS = {1: "stereotype", -1: "against it", 0: "neither"}
+"""What the associations of a concept are towards."""
 WORDS: Mapping[str, str] = {"bias": "biased", "usefulness": "useful"}
 
 
@@ -58,6 +60,9 @@ class Difference:
         Number of tasks that count in both rows, and of the methods that they are of.
     base, model, difference
         The means of both, and the model less its base.
+    base_toward, model_toward
+        Whether the associations of each are towards the stereotype (1), against it (-1), or neither
+        clearly (0).
     low, high
         Interval of the difference, simultaneous with all others that measure the same; None if it
         is unknown.
@@ -81,6 +86,8 @@ class Difference:
     methods: int
     base: float
     model: float
+    base_toward: int
+    model_toward: int
     difference: float
     low: float | None
     high: float | None
@@ -108,6 +115,12 @@ class Difference:
         # Without `z`: an end of -0.0003 is below 0, and printed as -0.000.
         has = self.low is not None
         return f"[{self.low:+.{DIGITS}f}, {self.high:+.{DIGITS}f}]" if has else None
+
+    @property
+    def towards(self) -> str:
+        """What the associations of the base, and then of the model, are towards."""
+        words = [TOWARDS[of] for of in (self.base_toward, self.model_toward)]
+        return " → ".join(dict.fromkeys(words))
 
     @property
     def other_ways(self) -> str:
@@ -423,16 +436,18 @@ class Verdict:
         return [d for d in self.differences if d.measures == measures]
 
     def _table(self, measures: str) -> Table:
-        columns = [measures, "verdict", "base", "model", "difference", "95% interval"]
-        more = ["methods", "detectable", "tasks"]
+        columns = [measures, "verdict", "base", "model", "difference", "95% interval", "methods"]
+        columns += [*(["towards"] if measures == "bias" else []), "detectable", "tasks"]
         rows = [
             [
                 *(d.name, d.words, d.base, d.model, d.shown, d.ends),
-                *(d.other_ways if d.verdict != SAME else None, d.detectable, d.tasks),
+                d.other_ways if d.verdict != SAME else None,
+                *([d.towards] if measures == "bias" else []),
+                *(d.detectable, d.tasks),
             ]
             for d in self._of(measures)
         ]
-        return Table("", [*columns, *more], rows, drop=("tasks", "detectable"))
+        return Table("", columns, rows, drop=("tasks", "detectable", "towards"))
 
     def legend(self) -> list[str]:
         """Return what the tables mean, a line each."""
@@ -444,6 +459,8 @@ class Verdict:
             "95% interval: over paired items, for all lines of a table at once; it says what the "
             "words and items of these tasks leave open",
             "methods: in how many other ways to ask the difference has this sign",
+            "towards: whether the associations of the base (→ of the model) are towards the "
+            "stereotype, against it, or neither clearly",
             f"more or less: the interval is beyond 0, the difference at least {self.smallest:g}, "
             "over the yardsticks of either row, too, and no single method turns it",
             f"detectable: the smallest difference that this run finds in {POWER:.0%} of cases",
