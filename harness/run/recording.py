@@ -42,8 +42,7 @@ from harness.results.record import (
     WordOverlap,
     finite,
 )
-from harness.run import plan
-from harness.run.plan import Job
+from harness.run.plan import Forms, Job
 from harness.task.inputs import Input
 from harness.task.reference import Reference
 from harness.task.task import Measurement, Scenario
@@ -605,11 +604,11 @@ def unlike(records: Iterable[Record], vectors: StoredEmbedder) -> list[str]:
     ]
 
 
-def other_forms(jobs: Iterable[Job], vectors: StoredEmbedder) -> list[str]:
+def other_forms(jobs: Iterable[Job], forms: Forms, model: str) -> list[str]:
     """Return a line for each task that has a word in several forms that the model reads alike."""
     lines = []
     for task in {id(job.task): job.task for job in jobs}.values():
-        firsts = plan.forms(task, vectors.encode)[1]
+        firsts = forms.of(task).firsts
         inputs = [input_ for scenario in task.scenarios for input_ in scenario.inputs.values()]
         others = {
             f"'{text}'": None
@@ -618,7 +617,7 @@ def other_forms(jobs: Iterable[Job], vectors: StoredEmbedder) -> list[str]:
             if not is_first
         }
         if others:
-            line = f"{vectors.info.name} reads {listed(others, 5)} of {task.name} as other words"
+            line = f"{model} reads {listed(others, 5)} of {task.name} as other words"
             lines.append(f"{line} of the same set; a word counts once")
     return lines
 
