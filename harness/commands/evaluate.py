@@ -143,7 +143,7 @@ def plan_command(**options: Any) -> int:
     entries, own_only = under_prompts(
         [(model, registry.embedder(model)) for model in options["models"]], run
     )
-    models, same = distinct(entries, registry.embedders)
+    models, same = distinct(entries, registry)
     plans = [_of_model(run, cast("Embedder", embedder)) for _, embedder in models]
     if options["as_json"]:
         output.as_json(plans)
