@@ -80,9 +80,10 @@ class SampleRows:
     def of(self, score: Score) -> list[SampleRow]:
         """Return the rows of a score.
 
-        A row has the text of the item as `text` and its input as `input`; an item of several
-        inputs, such as a pair, has each text under the name of its input. `embedded` is the text
-        as the mitigator rewrote it, and `cluster` the number that items of one word share.
+        A row has the text of the item as `text`, its input as `input`, and the name of its word
+        set, if any, as `set`; an item of several inputs, such as a pair, has each text under the
+        name of its input. `embedded` is the text as the mitigator rewrote it, and `cluster` the
+        number that items of one word share.
 
         Raises
         ------
@@ -119,7 +120,8 @@ class SampleRows:
         rewritten = {"embedded" if single else f"{name}_embedded": embedded}
         columns: dict[str, Sequence[Any]] = {name: texts}
         if single:
-            columns = {"input": [name] * len(texts), "text": texts}
+            set_ = {"set": [input_.sets] * len(texts)} if input_.sets else {}
+            columns = {"input": [name] * len(texts), **set_, "text": texts}
         return columns | (rewritten if embedded != texts else {})
 
     def _clusters(self, name: str, part: Samples) -> dict[str, Sequence[int]]:
