@@ -216,7 +216,7 @@ def show(records: Records, own: WordSets) -> None:
     from harness.names import NONE
     from harness.results import formats
 
-    lines = [_line(record, own) for record in records]
+    lines = [_line(record, own) for record in records if record.value is not None]
     empty = {key for key in COLUMNS if all(line[key] in (None, "") for line in lines)}
     lines = [{k: v for k, v in line.items() if k not in empty} for line in lines]
     title = [own.name]
@@ -226,7 +226,8 @@ def show(records: Records, own: WordSets) -> None:
             title += [value for value in values if value != NONE]
             lines = [{k: v for k, v in line.items() if k != key} for line in lines]
     table = formats.Table.of(": ".join(title), lines, drop=["n", "ideal", "interval"])
-    output.report(formats.Report("", [table, formats.Sentences("", _legend(records, own))]))
+    legend = formats.Sentences("", _legend(records, own))
+    output.report(formats.Report("", [table, legend] if lines else [legend]))
 
 
 def _legend(records: Records, own: WordSets) -> list[str]:
@@ -267,12 +268,19 @@ def _legend(records: Records, own: WordSets) -> list[str]:
             "a value that counts: leave these words out of the sets, or fit on another concept "
             "(--concept)"
         )
-    reasons: dict[str, dict[str, None]] = {}
+    rows = {(record.model.name, record.mitigator.label) for record in records}
+    void: dict[str, dict[str, dict[tuple[str, str], None]]] = {}  # by reason and metric, the rows
     for record in records:
         if record.value is None:
-            reasons.setdefault(str(record.reason), {})[record.metric] = None
-    voids = [f"{VOID} ({', '.join(its)}): {reason}" for reason, its in reasons.items()]
-    return [*lines, *voids]
+            its = void.setdefault(str(record.reason), {}).setdefault(record.metric, {})
+            its[record.model.name, record.mitigator.label] = None
+    for reason, metrics in void.items():
+        names = [
+            metric if len(its) == len(rows) else f"{metric} ({'; '.join(map(', '.join, its))})"
+            for metric, its in metrics.items()
+        ]
+        lines.append(f"{VOID}: {', '.join(names)}: {reason}")
+    return lines
 
 
 def _roles(own: WordSets) -> str:

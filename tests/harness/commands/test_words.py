@@ -126,6 +126,14 @@ def test_the_line_of_excel_that_names_the_separator_is_no_list(write):
         read_file(write("excel.csv", "sep=;\na;b\nx;y;z\n"))
 
 
+def test_void_scores_of_one_reason_are_one_line(words):
+    sets = [f"--set={name}={','.join(members[:3])}" for name, members in SETS.items()]
+    lines = words(*sets).out.splitlines()
+    assert [line for line in lines if "rnsb" in line] == [
+        "void: rnsb: too few attributes to hold some out"
+    ]
+
+
 def test_samples_carry_the_names_of_the_sets(vectors):
     (record,) = [r for r in package.words(vectors, SETS, samples=True) if r.primary]
     named = {row["input"]: row["set"] for row in record.read_samples()}
