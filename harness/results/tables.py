@@ -635,7 +635,7 @@ def report(
 def _void_lines(section: Section, *, verbose: bool) -> list[str]:
     """Return why scores of a table are void: a line for each reason, with tasks and mitigators.
 
-    Unless all is asked for, reasons that differ in shares and names of inputs alone are one.
+    Reasons that differ in shares and in names of inputs alone are one.
     """
     rows = Counter(row.task for row in section.rows)
     void: dict[str, dict[str, str]] = {}  # by kind of reason, the reason of each score
@@ -648,8 +648,7 @@ def _void_lines(section: Section, *, verbose: bool) -> list[str]:
         for reason, of_reason in columns.items():
             is_whole = len(of_reason) == sum(cell is not None for cell in row.cells)
             label = name if is_whole else f"{name} ({', '.join(of_reason)})"
-            kind = reason if verbose else _VARYING.sub("…", reason)
-            void.setdefault(kind, {})[label] = reason
+            void.setdefault(_VARYING.sub("…", reason), {})[label] = reason
     lines = []
     for kind, scores in void.items():
         reasons = set(scores.values())
