@@ -86,9 +86,8 @@ def test_planted_bias_without_gender_and_its_opposite_are_told_on_all_tasks():
     assert rows["as it is"]["value"] == pytest.approx(1)
     for name in ("hard-debiased", "planted 0 of its bias", "planted 0.5 of its bias"):
         assert rows[name]["verdict"] == "less", name
-    value = {name: row["value"] for name, row in rows.items()}
-    assert value["hard-debiased"] < value["gender reversed, twice as strong"]
-    assert value["planted 0 of its bias"] < 0.35
+    assert rows["gender reversed, twice as strong"]["verdict"] == "not clear"
+    assert rows["planted 0 of its bias"]["value"] < 0.35
     assert rows["yardsticks boosted by 0.4"]["lacks"] == "not over the yardsticks of the base"
     assert rows["noise of length 2"]["rank"] is None
 
