@@ -253,6 +253,8 @@ def _legend(records: Records, own: WordSets) -> list[str]:
     elif len(own.attributes) == 1:
         lines.append("p: none, since a test shuffles the words of two sets of attributes")
     lines.append("n: number of words, sentences or pairs that the score is computed from")
+    if any(record.metric == "mac" for record in records):
+        lines.append("distance of mac: 1 less the mean cosine of targets and attributes")
     if any(record.floor for record in records):
         lines.append("floor: mean distance from the ideal with shuffled sides; noise is near it")
     if any(_yardstick(record) for record in records):

@@ -46,7 +46,7 @@ def harness_metrics() -> list[MetricSpec]:
         _metric("rnsb", "relative negative sentiment bias between target words"),
         _metric("ripa", "relational inner product association of attributes with word pairs"),
         _metric("ect", "embedding coherence test of two target sets' attribute rankings"),
-        _metric("mac", "mean average cosine similarity of targets and attribute sets"),
+        _metric("mac", "mean cosine distance of targets from attribute sets (MAC)"),
         _metric("direct-bias", "direct bias of neutral words along a concept's direction"),
         _metric("indirect-bias", "share of the similarity of neutral words due to a concept"),
         _metric("explained-variance", "variance of the pairs along one direction, against chance"),

@@ -75,6 +75,7 @@ def test_four_sets_have_every_metric_in_one_table(words, write):
     assert {row[0] for row in rows if row} >= ALL
     header = next(row for row in rows if "metric" in row)
     assert {"value", "interval", "p", "floor"} <= set(header)
+    assert "distance of mac: 1 less the mean cosine" in result.out
 
 
 def test_reversed_scores_of_each_metric_are_marked_and_explained(words, write):
