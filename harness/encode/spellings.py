@@ -54,7 +54,10 @@ class Spellings:
         encode
             Returns the (n, d) vectors of texts.
         """
-        suspected = letters.variants(texts)
+        groups: dict[str, list[str]] = {}
+        for text in dict.fromkeys(texts):
+            groups.setdefault(_spaced(text.casefold()), []).append(text)
+        suspected = [group for group in groups.values() if len(group) > 1]
         if not suspected:
             return cls({})
         try:
@@ -112,6 +115,10 @@ def _differ_by_case(
         a.casefold() == b.casefold() and b not in alike[a]
         for a, b in itertools.combinations(known, 2)
     )
+
+
+def _spaced(text: str) -> str:
+    return letters.composed(text.replace("_", " "))
 
 
 # Words in texts, as whole words. In a language that writes no spaces none is found inside a text.
@@ -173,5 +180,4 @@ class Finder:
         return Held(words, hash(frame), alone=frame == ("", "")) if words else None
 
     def _read(self, text: str) -> str:
-        text = text.casefold() if self._ignoring_case else text
-        return letters.composed(text.replace("_", " "))
+        return _spaced(text.casefold() if self._ignoring_case else text)
